@@ -1,0 +1,1 @@
+"""One script per claim of speed; ``python -m benchmarks`` runs them all."""

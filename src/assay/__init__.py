@@ -1,0 +1,108 @@
+"""Assay: how good translation systems are, and how sure one can be, from few human judgments.
+
+The pipeline, plan -> sample -> collect -> estimate / rank -> report::
+
+    import assay
+
+    test_set = assay.read_scores("scores.tsv")
+    sample = assay.sample(test_set, budget="20%", rng=7)
+    sample.write("sample.tsv")
+    # ... raters score the drawn segments ...
+    ratings = assay.read_ratings("ratings.tsv", test_set, better="lower")
+    estimates = assay.estimate(test_set, ratings, sample=sample)
+    assay.write_report([estimates.to_dict()], "report.html")
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from assay._version import __version__
+
+if TYPE_CHECKING:
+    from assay.estimation import Difference, Estimates, SystemEstimate, estimate
+    from assay.report import write_report
+    from assay.sampling import sample
+    from assay.stats.intervals import Interval
+    from assay.tables import (
+        Design,
+        Edits,
+        Errors,
+        Judgments,
+        Ratings,
+        Sample,
+        TestSet,
+        read_edits,
+        read_errors,
+        read_judgments,
+        read_ratings,
+        read_sample,
+        read_scores,
+    )
+    from assay.tables.convert import check, convert
+    from assay.worlds import World, simulate
+
+# Loaded when first used, so that `import assay` and `assay --help` cost next to nothing.
+_HOMES = {
+    "Design": "assay.tables",
+    "Difference": "assay.estimation",
+    "Edits": "assay.tables",
+    "Errors": "assay.tables",
+    "Estimates": "assay.estimation",
+    "Interval": "assay.stats.intervals",
+    "Judgments": "assay.tables",
+    "Ratings": "assay.tables",
+    "Sample": "assay.tables",
+    "SystemEstimate": "assay.estimation",
+    "TestSet": "assay.tables",
+    "World": "assay.worlds",
+    "check": "assay.tables.convert",
+    "convert": "assay.tables.convert",
+    "estimate": "assay.estimation",
+    "read_edits": "assay.tables",
+    "read_errors": "assay.tables",
+    "read_judgments": "assay.tables",
+    "read_ratings": "assay.tables",
+    "read_sample": "assay.tables",
+    "read_scores": "assay.tables",
+    "sample": "assay.sampling",
+    "simulate": "assay.worlds",
+    "write_report": "assay.report",
+}
+
+__all__ = [
+    "Design",
+    "Difference",
+    "Edits",
+    "Errors",
+    "Estimates",
+    "Interval",
+    "Judgments",
+    "Ratings",
+    "Sample",
+    "SystemEstimate",
+    "TestSet",
+    "World",
+    "__version__",
+    "check",
+    "convert",
+    "estimate",
+    "read_edits",
+    "read_errors",
+    "read_judgments",
+    "read_ratings",
+    "read_sample",
+    "read_scores",
+    "sample",
+    "simulate",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'assay' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

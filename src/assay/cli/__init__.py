@@ -1,0 +1,67 @@
+"""The command line: one module per stage, no logic. Heavy imports wait until a command runs."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from assay._version import __version__
+from assay.cli.check import check
+from assay.cli.convert import convert
+from assay.cli.demo import demo
+from assay.cli.estimate import estimate
+from assay.cli.report import report
+from assay.cli.sample import sample
+from assay.errors import AssayError, InputError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="assay",
+    help="Human evaluation of machine translation: how good your systems are, and how sure you"
+    " can be, from few judgments.\n\nThe stages, in the order of use:"
+    " check -> sample -> (collect) -> estimate -> report.",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"assay {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+for command in (demo, check, convert, sample, estimate, report):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the command line: exit 0 when done, 2 on bad input, 1 on anything else."""
+    try:
+        app()
+    except InputError as error:
+        print(f"assay: {error}", file=sys.stderr)
+        sys.exit(2)
+    except AssayError as error:
+        print(f"assay: {error}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        # Whoever read our output (head, less) has enough; point stdout elsewhere and go.
+        sys.stdout = None
+        sys.exit(0)

@@ -1,0 +1,104 @@
+"""``assay estimate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.options import (
+    BETTER,
+    COLUMNS,
+    EXCLUDE,
+    JSON,
+    METRICS,
+    OUTPUT,
+    RANGE,
+    columns_for,
+    names,
+    score_range,
+)
+
+if TYPE_CHECKING:
+    from assay.estimation import Estimates
+
+__all__ = ["estimate", "show_estimates"]
+
+
+def estimate(
+    scores: Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")],
+    ratings: Annotated[Path, typer.Argument(help="What the raters answered.", metavar="RATINGS")],
+    sample: Annotated[
+        Path | None, typer.Option("--sample", help="The sample the ratings were drawn with.")
+    ] = None,
+    assume: Annotated[
+        str | None,
+        typer.Option("--assume", help="Without a sample file: random (shown in the result)."),
+    ] = None,
+    better: BETTER = "higher",
+    range: RANGE = None,
+    level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    exclude: EXCLUDE = None,
+    output: OUTPUT = None,
+    json: JSON = False,
+) -> None:
+    """Estimate each system's score on the whole test set, with intervals and rank ranges.
+
+    Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
+    """
+    from assay.cli.output import note, print_json, save_json
+    from assay.estimation import estimate as run
+    from assay.tables import read_ratings, read_sample, read_scores
+
+    own, theirs = columns_for(columns, ["scores", "ratings"])
+    test_set = read_scores(
+        scores, columns=own, metrics=names(metrics), exclude=names(exclude) or ()
+    )
+    given = read_ratings(
+        ratings,
+        test_set,
+        columns=theirs,
+        better=better,
+        range=score_range(range),
+    )
+    drawn = None if sample is None else read_sample(sample, test_set)
+    result = run(test_set, given, sample=drawn, assume=assume, level=level)
+    if output is not None:
+        save_json(result.to_dict(), output)
+    if json:
+        print_json(result.to_dict())
+        return
+    note(*result.notes)
+    show_estimates(result)
+    if output is not None:
+        print(f"written to {output}; assay report {output} makes a page of it")
+
+
+def show_estimates(result: Estimates, truth: dict[str, float] | None = None) -> None:
+    """Print the systems, best first, and what is decided between them."""
+    from assay.cli.output import number, print_table
+
+    columns = ["system", "estimate", f"{result.level:.0%} interval", "rated", "ranks", "cluster"]
+    if truth:
+        columns.insert(3, "truth")
+    rows = []
+    for item in result.systems:
+        row: list[object] = [
+            item.system,
+            number(item.estimate),
+            f"{number(item.low)} – {number(item.high)}",
+            f"{item.n}/{item.population}",
+            f"{item.low_rank}–{item.high_rank}" if item.low_rank < item.high_rank else item.rank,
+            item.cluster,
+        ]
+        if truth:
+            row.insert(3, number(truth[item.system]))
+        rows.append(row)
+    print_table(f"Scores on the whole test set ({result.better} is better)", columns, rows)
+    decided = sum(item.decided for item in result.differences)
+    if result.differences:
+        print(f"{decided} of {len(result.differences)} differences between systems are decided")
+    print(f"signature: {result.signature}")

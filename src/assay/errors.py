@@ -1,0 +1,109 @@
+"""Every exception Assay raises on purpose.
+
+::
+
+    AssayError
+    ├── InputError            what the user gave cannot be used (exit code 2)
+    │   ├── TableError        a table with problems, each with its line and remedy
+    │   └── OptionError       an argument with a value that makes no sense
+    ├── ConvergenceError      an iteration did not reach its goal
+    └── MissingExtraError     an optional dependency is not installed
+
+``InputError`` is also a ``ValueError``, so that code which knows nothing of Assay can catch it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "AssayError",
+    "ConvergenceError",
+    "InputError",
+    "MissingExtraError",
+    "OptionError",
+    "Problem",
+    "TableError",
+]
+
+SHOWN = 20
+"""How many problems the text of a :class:`TableError` shows; ``problems`` has them all."""
+
+
+class AssayError(Exception):
+    """The root of the tree."""
+
+
+class InputError(AssayError, ValueError):
+    """What the user gave cannot be used; the message says where, what and the remedy."""
+
+
+class OptionError(InputError):
+    """An argument has a value that makes no sense.
+
+    >>> raise OptionError("budget", 900, "exceeds the 710 segments", "give at most 710")
+    Traceback (most recent call last):
+    ...
+    assay.errors.OptionError: budget (900) exceeds the 710 segments; give at most 710
+    """
+
+    def __init__(self, argument: str, value: object, fault: str, remedy: str) -> None:
+        self.argument = argument
+        self.value = value
+        super().__init__(f"{argument} ({value}) {fault}; {remedy}")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a table: where it stands, what stands there, and what to do.
+
+    ``line`` is the line of a text file, the row of a sheet (the header is row 1) or the row of a
+    frame or Parquet file (the first is 1); None where the problem is not in one line.
+    """
+
+    message: str
+    line: int | None = None
+    column: str | None = None
+    value: str | None = None
+
+    def __str__(self) -> str:
+        place = [f"line {self.line}"] if self.line is not None else []
+        place += [f"column {self.column}"] if self.column is not None else []
+        return f"{', '.join(place)}: {self.message}" if place else self.message
+
+    def to_dict(self) -> dict[str, object]:
+        """The problem as ``assay check --json`` lists it."""
+        return {
+            "line": self.line,
+            "column": self.column,
+            "value": self.value,
+            "message": self.message,
+        }
+
+
+class TableError(InputError):
+    """A table cannot be used; ``problems`` lists everything that is wrong with it."""
+
+    def __init__(self, source: str, problems: Sequence[Problem], *, rows: int = 0) -> None:
+        self.source = source
+        self.problems = tuple(problems)
+        self.rows = rows
+        count = len(self.problems)
+        lines = [f"{source}: {count} problem{'s' if count != 1 else ''}"]
+        lines += [f"  {problem}" for problem in self.problems[:SHOWN]]
+        if count > SHOWN:
+            lines.append(f"  ... and {count - SHOWN} more")
+        super().__init__("\n".join(lines))
+
+
+class ConvergenceError(AssayError):
+    """An iteration did not reach its goal, so there is no honest number to return."""
+
+
+class MissingExtraError(AssayError):
+    """An optional dependency is not installed; the message has the command that installs it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{what} needs an extra: pip install 'mt-assay[{extra}]'")

@@ -1,0 +1,77 @@
+"""What was drawn and what was rated: which ratings may speak for the test set.
+
+An estimate needs to know with which probability each rating came to be there. Either a sample
+says so, or everything was rated, or the user states an assumption, which the result repeats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.errors import InputError, OptionError
+from assay.tables import Ratings, Sample, TestSet
+
+__all__ = ["Rated", "rated_outputs"]
+
+ASSUMPTIONS = ("random",)
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """Scores as systems x segments, NaN where there is none to use, and how they came to be."""
+
+    scores: np.ndarray
+    design: str
+    seed: int | None
+    notes: tuple[str, ...]
+
+
+def rated_outputs(
+    test_set: TestSet, ratings: Ratings, sample: Sample | None, assume: str | None
+) -> Rated:
+    """The ratings an estimate may use."""
+    scores = ratings.matrix(test_set)
+    if sample is not None:
+        if assume is not None:
+            raise InputError(
+                "assume and sample exclude each other; the sample says how it was drawn"
+            )
+        return _sampled(scores, test_set, sample)
+    if assume is not None and assume not in ASSUMPTIONS:
+        raise OptionError("assume", assume, "is not known", f"choose from {', '.join(ASSUMPTIONS)}")
+    missing = int((test_set.present & np.isnan(scores)).sum())
+    if not missing:
+        return Rated(scores, "census", None, ())
+    if assume is None:
+        total = int(test_set.present.sum())
+        raise InputError(
+            f"{missing} of {total} outputs have no rating and no sample says how the others were"
+            " chosen; give the sample they were drawn with (--sample FILE), or state that they are"
+            " a simple random sample (--assume random)"
+        )
+    note = "assumed, not known: the rated segments are a simple random sample"
+    return Rated(scores, "assumed-random", None, (note,))
+
+
+def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
+    """Ratings of drawn outputs; what is missing or extra is counted, never used in silence."""
+    drawn = ~np.isnan(sample.probabilities(test_set))
+    rated = ~np.isnan(scores)
+    notes = []
+    extra = int((rated & ~drawn).sum())
+    if extra:
+        notes.append(f"{extra} ratings of segments outside the sample not used")
+    unrated = int((drawn & ~rated).sum())
+    if unrated:
+        notes.append(
+            f"{unrated} of {int(drawn.sum())} drawn outputs have no rating; the rest is taken as a"
+            " random part of them"
+        )
+    return Rated(
+        np.where(drawn, scores, np.nan),
+        sample.design.name,
+        sample.design.seed,
+        tuple(notes),
+    )

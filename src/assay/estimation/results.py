@@ -1,0 +1,92 @@
+"""What an estimation says, with all its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from assay.results import plain, result_dict, signature
+
+__all__ = ["Difference", "Estimates", "SystemEstimate"]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemEstimate:
+    """One system's score on the whole test set, and where it stands among the others."""
+
+    system: str
+    estimate: float
+    low: float
+    high: float
+    stderr: float
+    n: int
+    population: int
+    method: str
+    interval: str
+    rank: int
+    low_rank: int
+    high_rank: int
+    cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """``left`` minus ``right`` on the test set; decided if the interval leaves out zero."""
+
+    left: str
+    right: str
+    difference: float
+    low: float
+    high: float
+    stderr: float
+    n: int
+    decided: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """Systems, best first, and every difference between two of them."""
+
+    systems: tuple[SystemEstimate, ...]
+    differences: tuple[Difference, ...]
+    better: str
+    level: float
+    method: str
+    interval: str
+    design: str
+    seed: int | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """How these numbers came about, in one line."""
+        sizes = sorted({f"{item.n}/{item.population}" for item in self.systems})
+        return signature(
+            self.design,
+            self.method,
+            n=sizes[0] if len(sizes) == 1 else "varied",
+            **{self.interval: f"{self.level:g}"},
+            better=self.better,
+            seed=self.seed,
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per system."""
+        return pl.DataFrame([plain(item) for item in self.systems], infer_schema_length=None)
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON object of ``assay estimate``."""
+        return result_dict(
+            "estimates",
+            self.signature,
+            design=self.design,
+            method=self.method,
+            interval=self.interval,
+            level=self.level,
+            better=self.better,
+            seed=self.seed,
+            systems=self.systems,
+            differences=self.differences,
+            notes=self.notes,
+        )

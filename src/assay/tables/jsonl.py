@@ -1,0 +1,75 @@
+"""JSON lines: one object per line, the keys are the columns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from assay.errors import Problem, TableError
+from assay.tables.raw import Raw, refuse
+
+__all__ = ["jsonl_bytes", "read_jsonl"]
+
+
+def read_jsonl(data: bytes, path: Path, text: frozenset[str]) -> Raw:
+    """Read JSON lines; every line that is not an object is reported."""
+    try:
+        content = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise refuse(str(path), "is not UTF-8; save the file as UTF-8", line=line) from None
+    records: list[dict[str, object]] = []
+    places: list[int] = []
+    problems: list[Problem] = []
+    for number, row in enumerate(content.split("\n"), start=1):
+        if not row.strip():
+            continue
+        try:
+            record = json.loads(row)
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", str(error))
+            problems.append(
+                Problem(
+                    f"is not JSON ({reason}); write one object per line", number, None, row[:80]
+                )
+            )
+            continue
+        if not isinstance(record, dict):
+            problems.append(
+                Problem(
+                    'is not a JSON object; write {"column": value, ...}', number, None, row[:80]
+                )
+            )
+            continue
+        records.append(record)
+        places.append(number)
+    if problems:
+        raise TableError(str(path), problems, rows=len(records))
+    names = list(dict.fromkeys(name for record in records for name in record))
+    frame = pl.DataFrame(
+        [_series(name, [record.get(name) for record in records]) for name in names]
+    )
+    return Raw(frame, str(path), lambda rows: [places[row] for row in rows])
+
+
+def _series(name: str, values: list[object]) -> pl.Series:
+    """Numbers stay numbers; a column with anything else becomes text, to be checked as such."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {bool}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    if kinds == {int} and all(value is None or abs(value) < 2**63 for value in values):  # type: ignore[arg-type]
+        return pl.Series(name, values, dtype=pl.Int64)
+    if kinds and kinds <= {int, float}:
+        return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)  # type: ignore[arg-type]
+    return pl.Series(
+        name,
+        [v if v is None or isinstance(v, str) else json.dumps(v) for v in values],
+        dtype=pl.String,
+    )
+
+
+def jsonl_bytes(frame: pl.DataFrame, path: Path) -> bytes:
+    """The frame as JSON lines."""
+    return frame.write_ndjson().encode()

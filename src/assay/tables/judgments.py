@@ -1,0 +1,63 @@
+"""Judgments: preferences between two outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from assay.errors import OptionError
+from assay.tables.check import Columns, conform, did_you_mean
+from assay.tables.raw import Raw, Source
+from assay.tables.table import Table
+
+__all__ = ["Judgments", "read_judgments"]
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments(Table):
+    """Who won against whom; ``set`` joins the judgments made on one screen."""
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """The systems compared, in the order they first appear, left before right."""
+        pairs = self.frame.select(pl.concat_list("left", "right").explode(empty_as_null=True))
+        return tuple(pairs.to_series().unique(maintain_order=True))
+
+
+def read_judgments(
+    source: Source | Raw, *, columns: Columns | None = None, exclude: Sequence[str] = ()
+) -> Judgments:
+    """Read a judgments table; ``exclude`` leaves out every judgment of these systems.
+
+    >>> import polars as pl
+    >>> rows = {"left": ["A", "B"], "right": ["B", "C"], "winner": ["left", "tie"]}
+    >>> read_judgments(pl.DataFrame(rows)).systems
+    ('A', 'B', 'C')
+    """
+    frame, findings = conform(source, "judgments", columns=columns)
+    findings.rows(
+        frame["left"] == frame["right"],
+        "right",
+        frame["right"],
+        "'{}' is compared with itself; left and right must differ",
+    )
+    findings.stop()
+    notes = list(findings.raw.notes)
+    known = Judgments(frame).systems
+    for name in exclude:
+        if name not in known:
+            raise OptionError(
+                "exclude",
+                name,
+                f"is not among the judged systems{did_you_mean(name, known)}",
+                f"choose from {', '.join(known)}",
+            )
+    if exclude:
+        rows = frame.height
+        out = pl.col("left").is_in(list(exclude)) | pl.col("right").is_in(list(exclude))
+        frame = frame.filter(~out)
+        notes.append(f"{rows - frame.height} judgments of excluded systems left out")
+    return Judgments(frame, tuple(notes))

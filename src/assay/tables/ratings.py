@@ -1,0 +1,165 @@
+"""Ratings (a number per output) and errors (marked spans)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from assay.errors import OptionError
+from assay.tables.against import place_in
+from assay.tables.check import Columns, Findings, conform
+from assay.tables.raw import Raw, Source
+from assay.tables.table import Table
+from assay.tables.test_set import TestSet
+
+__all__ = ["Better", "Errors", "Ratings", "read_errors", "read_ratings"]
+
+Better = Literal["higher", "lower"]
+
+ANSWER, FEWEST = 0.95, 10
+"""A column correlated with the ratings beyond the first, on at least so many outputs, is them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings(Table):
+    """Scores that raters gave. A row without a score is an output that was not rated.
+
+    ``better`` says which end of the scale is good; ``range`` is the scale, where it was stated.
+    """
+
+    better: Better = "higher"
+    range: tuple[float, float] | None = None
+
+    @cached_property
+    def raters(self) -> tuple[str, ...]:
+        """The raters, in the order of the file; empty where the table does not name them."""
+        if "rater" not in self.frame.columns:
+            return ()
+        return tuple(self.frame["rater"].unique(maintain_order=True))
+
+    @cached_property
+    def unrated(self) -> int:
+        """How many rows have no score."""
+        return self.frame["score"].null_count()
+
+    def matrix(self, test_set: TestSet, *, rater: str | None = None) -> np.ndarray:
+        """Systems x segments of the test set: the score, the mean where several raters gave one.
+
+        NaN where nothing was rated. ``rater`` restricts it to one of them.
+        """
+        frame = self.frame if rater is None else self.frame.filter(pl.col("rater") == rater)
+        key = ["system", *test_set.key]
+        means = frame.drop_nulls("score").group_by(key).agg(pl.col("score").mean())
+        rows = test_set.frame.select(key).join(means, on=key, how="left", maintain_order="left")
+        values = np.full((len(test_set.systems), test_set.segments.height), np.nan)
+        values[test_set.positions] = rows["score"].to_numpy()
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Errors(Table):
+    """Errors that raters marked: category, severity, and where they stand.
+
+    ``start`` and ``end`` are half-open and count code points of the text on ``side``.
+    """
+
+
+def read_ratings(
+    source: Source | Raw,
+    test_set: TestSet | None = None,
+    *,
+    columns: Columns | None = None,
+    better: Better = "higher",
+    range: tuple[float, float] | None = None,
+) -> Ratings:
+    """Read a ratings table and check it against the test set it is about.
+
+    ``better`` says whether higher or lower scores are good (MQM: lower); ``range`` is the scale,
+    and scores outside it are refused. Ratings of systems the test set excludes are left out.
+
+    >>> import polars as pl
+    >>> ratings = read_ratings(pl.DataFrame({"system": ["A"], "seg": ["1"], "score": [3.5]}))
+    >>> len(ratings), ratings.better
+    (1, 'higher')
+    """
+    check_direction(better)
+    frame, findings = conform(source, "ratings", columns=columns)
+    if range is not None:
+        _check_range(frame, range, findings)
+    frame, notes = _fit(frame, test_set, findings)
+    findings.stop()
+    unrated = frame["score"].null_count()
+    if unrated:
+        notes.append(f"{unrated} of {frame.height} rows have no score: not rated")
+    ratings = Ratings(frame, tuple(notes), better, range)
+    if test_set is not None and not test_set.named:
+        _refuse_answers(test_set, ratings)
+    return ratings
+
+
+def read_errors(
+    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None
+) -> Errors:
+    """Read a table of marked errors and check it against the test set it is about."""
+    frame, findings = conform(source, "errors", columns=columns)
+    if "start" in frame.columns and "end" in frame.columns:
+        findings.rows(
+            frame["end"] < frame["start"], "end", frame["end"], "{} lies before start; correct it"
+        )
+    frame, notes = _fit(frame, test_set, findings)
+    findings.stop()
+    return Errors(frame, tuple(notes))
+
+
+def _refuse_answers(test_set: TestSet, ratings: Ratings) -> None:
+    """Refuse a column that all but equals the ratings: it is the answer, not a metric."""
+    scores = ratings.matrix(test_set)
+    for name in test_set.metrics:
+        values = test_set.matrix(name)
+        both = ~np.isnan(scores) & ~np.isnan(values)
+        if both.sum() < FEWEST or np.ptp(scores[both]) == 0 or np.ptp(values[both]) == 0:
+            continue
+        r = float(np.corrcoef(scores[both], values[both])[0, 1])
+        if abs(r) > ANSWER:
+            raise OptionError(
+                "metrics", name, f"all but equals the ratings (r = {r:.2f}): the answer, no metric",
+                "choose the metrics with --metrics; if this really is one, name it there",
+            )  # fmt: skip
+
+
+def check_direction(better: str) -> None:
+    """Refuse a direction that is neither of the two."""
+    if better not in ("higher", "lower"):
+        raise OptionError("better", better, "is no direction", "give higher or lower")
+
+
+def _check_range(frame: pl.DataFrame, limits: tuple[float, float], findings: Findings) -> None:
+    low, high = limits
+    if not low < high:
+        raise OptionError("range", f"{low:g},{high:g}", "is empty", "give LOW,HIGH with LOW < HIGH")
+    score = frame["score"]
+    findings.rows(
+        score.is_finite() & ((score < low) | (score > high)),
+        "score",
+        score,
+        f"{{}} is outside the stated range {low:g} to {high:g}; correct it or the range",
+    )
+
+
+def _fit(
+    frame: pl.DataFrame, test_set: TestSet | None, findings: Findings
+) -> tuple[pl.DataFrame, list[str]]:
+    """The rows in the test set's terms, and notes on what was left out."""
+    notes = list(findings.raw.notes)
+    if test_set is None:
+        return frame, notes
+    frame, kept = place_in(frame, test_set, findings)
+    dropped = frame.height - int(kept.sum())
+    if dropped:
+        notes.append(f"{dropped} rows of excluded systems left out")
+        frame = frame.filter(kept)
+    return frame, notes

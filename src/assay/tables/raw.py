@@ -1,0 +1,185 @@
+"""A table as it was found: values and places, nothing checked yet.
+
+:func:`load` finds the reader for a file type (one module each) or takes a frame; :func:`save`
+writes a frame, whole or not at all. Everything else in this package works on :class:`Raw`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+
+from assay.errors import Problem, TableError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FILE_TYPES", "Raw", "Source", "atomic", "load", "read_bytes", "refuse", "save"]
+
+Source: TypeAlias = "str | os.PathLike[str] | pl.DataFrame | pd.DataFrame"
+"""Where a table may come from: a path, or a polars or pandas frame."""
+
+FILE_TYPES = (".tsv", ".csv", ".jsonl", ".parquet", ".xlsx")
+ALIASES = {".txt": ".tsv", ".tab": ".tsv", ".ndjson": ".jsonl"}
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A table before any check.
+
+    ``lines`` gives, for 0-based rows of ``frame``, the lines they stand on in the source;
+    ``notes`` says what the reader had to do to read it.
+    """
+
+    frame: pl.DataFrame
+    source: str
+    lines: Callable[[Sequence[int]], list[int]]
+    notes: tuple[str, ...] = ()
+
+
+def refuse(source: str, message: str, **place: Any) -> TableError:
+    """The error for a file that cannot be read at all."""
+    return TableError(source, [Problem(message, **place)])
+
+
+def load(source: Source, *, text: frozenset[str] = frozenset()) -> Raw:
+    """Read a file or take a frame; ``text`` names the columns that are never numbers."""
+    if isinstance(source, pl.DataFrame):
+        return Raw(source, "frame", from_one)
+    if type(source).__module__.partition(".")[0] == "pandas":
+        return Raw(_from_pandas(source), "frame", from_one)
+    if not isinstance(source, str | os.PathLike):
+        raise refuse(
+            type(source).__name__, "is not a table; give a path, or a polars or pandas frame"
+        )
+    path = Path(source)
+    data = read_bytes(path)
+    if not data:
+        raise refuse(str(path), "the file is empty; write a header line with the column names")
+    match file_type(path):
+        case ".parquet":
+            from assay.tables.parquet import read_parquet as read
+        case ".xlsx":
+            from assay.tables.xlsx import read_xlsx as read
+        case ".jsonl":
+            from assay.tables.jsonl import read_jsonl as read
+        case _:
+            from assay.tables.delimited import read_delimited as read
+    return read(data, path, text)
+
+
+def from_one(rows: Sequence[int]) -> list[int]:
+    """The lines of a frame: its rows, counted from 1."""
+    return [row + 1 for row in rows]
+
+
+def file_type(path: Path) -> str:
+    """The file type by the name's ending, a trailing ``.gz`` aside."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    ending = suffixes[-1] if suffixes else ""
+    ending = ALIASES.get(ending, ending)
+    if ending not in FILE_TYPES:
+        known = " ".join(FILE_TYPES)
+        raise refuse(
+            str(path), f"file type '{ending}' is not known; use one of {known} (.gz may follow)"
+        )
+    return ending
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's content, unpacked if it is gzip; a clear error where there is none."""
+    try:
+        data = path.read_bytes()
+    except IsADirectoryError:
+        raise refuse(str(path), "is a directory where a file belongs; name a file in it") from None
+    except FileNotFoundError:
+        raise refuse(str(path), f"there is no such file{_similar(path)}") from None
+    except OSError as error:
+        raise refuse(str(path), f"cannot be read: {error.strerror}") from None
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (EOFError, OSError, zlib.error) as error:
+        raise refuse(
+            str(path), f"the gzip file is damaged or cut off ({error}); fetch or pack it again"
+        ) from None
+
+
+def _similar(path: Path) -> str:
+    from difflib import get_close_matches
+
+    folder = path.parent if path.parent.is_dir() else None
+    if folder is None:
+        return f"; the folder '{path.parent}' does not exist either"
+    close = get_close_matches(path.name, [item.name for item in folder.iterdir()], n=1)
+    return f"; did you mean '{close[0]}'?" if close else "; check the path"
+
+
+def _from_pandas(frame: Any) -> pl.DataFrame:
+    """A polars frame without going through pyarrow; pandas' missing values become null."""
+    columns = {}
+    for position, name in enumerate(frame.columns):
+        column = frame.iloc[:, position]
+        missing = column.isna()
+        values = column.astype(object).where(~missing, None).tolist()
+        columns[str(name)] = pl.Series(str(name), values, strict=False)
+    return pl.DataFrame(columns)
+
+
+def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
+    """Write a frame by the type of the path's ending, atomically."""
+    target = Path(path)
+    match file_type(target):
+        case ".parquet":
+            from assay.tables.parquet import parquet_bytes as to_bytes
+        case ".xlsx":
+            from assay.tables.xlsx import xlsx_bytes as to_bytes
+        case ".jsonl":
+            from assay.tables.jsonl import jsonl_bytes as to_bytes
+        case _:
+            from assay.tables.delimited import delimited_bytes as to_bytes
+    data = to_bytes(frame, target)
+    if target.suffix.lower() == ".gz":
+        data = gzip.compress(data, mtime=0)  # no time stamp: the same table, the same bytes
+    with atomic(target) as temporary:
+        temporary.write_bytes(data)
+    return target
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """A temporary file that takes the place of ``path`` when the block ends without an error.
+
+    A reader, or a crash, sees the old file or the new one, never half of it.
+    """
+    if not path.parent.is_dir():
+        raise refuse(str(path), f"the folder '{path.parent}' does not exist; make it first")
+    if path.is_dir():
+        raise refuse(str(path), "is a directory where a file belongs; name a file in it")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,127 @@
+"""A sample that knows how it was drawn.
+
+The ``design`` column of a sample file holds one compact string, the same in every row:
+``segments|n:142|N:710|seed:7``. With the probabilities beside it the file alone says how the
+sample was drawn, which is what every estimate downstream depends on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+import polars as pl
+
+from assay.errors import InputError
+from assay.tables.against import place_in
+from assay.tables.check import Columns, Findings, conform
+from assay.tables.raw import Raw, Source
+from assay.tables.table import Table
+from assay.tables.test_set import TestSet
+
+__all__ = ["Design", "Sample", "read_sample"]
+
+_DESIGN = re.compile(r"[a-z][a-z0-9-]*(\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
+
+
+@dataclass(frozen=True)
+class Design:
+    """How a sample is drawn: the design's name and its parameters, as one line of text.
+
+    >>> str(Design("segments", {"n": "142", "N": "710", "seed": "7"}))
+    'segments|n:142|N:710|seed:7'
+    >>> Design.parse("segments|n:142|N:710|seed:7").parameters["N"]
+    '710'
+    """
+
+    name: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        if not _DESIGN.fullmatch(str(self)):
+            raise InputError(f"'{self}' is no design; expected name|key:value|key:value")
+
+    @property
+    def seed(self) -> int | None:
+        """The seed it was drawn with, where one was recorded."""
+        seed = self.parameters.get("seed", "")
+        return int(seed) if seed.isdecimal() else None
+
+    @classmethod
+    def parse(cls, text: str) -> Design:
+        """The design a sample file names."""
+        if not _DESIGN.fullmatch(text):
+            raise InputError(f"'{text}' is no design; expected name|key:value|key:value")
+        name, *parts = text.split("|")
+        return cls(name, dict(part.split(":", 1) for part in parts))
+
+    def __str__(self) -> str:
+        return "|".join([self.name, *(f"{key}:{value}" for key, value in self.parameters.items())])
+
+
+@dataclass(frozen=True, eq=False)
+class Sample(Table):
+    """The drawn segments with their inclusion probabilities, strata and snippets."""
+
+    @cached_property
+    def design(self) -> Design:
+        """How the sample was drawn."""
+        return Design.parse(self.frame["design"][0])
+
+    @property
+    def matched(self) -> bool:
+        """Whether all systems have the same segments."""
+        return "system" not in self.frame.columns
+
+    def probabilities(self, test_set: TestSet) -> np.ndarray:
+        """Systems x segments: the inclusion probability of drawn segments, NaN of the others."""
+        key = list(test_set.key) if self.matched else ["system", *test_set.key]
+        drawn = self.frame.select(*key, "probability")
+        rows = test_set.frame.select("system", *test_set.key).join(
+            drawn, on=key, how="left", maintain_order="left"
+        )
+        values = np.full((len(test_set.systems), test_set.segments.height), np.nan)
+        values[test_set.positions] = rows["probability"].to_numpy()
+        return values
+
+
+def read_sample(
+    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None
+) -> Sample:
+    """Read a sample file and check it against the test set it was drawn from.
+
+    >>> import polars as pl
+    >>> rows = {"seg": ["3", "8"], "probability": [.2, .2], "design": ["segments|n:2|N:10"] * 2}
+    >>> read_sample(pl.DataFrame(rows)).design.name
+    'segments'
+    """
+    frame, findings = conform(source, "sample", columns=columns)
+    _one_design(frame, findings)
+    if test_set is not None:
+        frame, kept = place_in(frame, test_set, findings)
+        frame = frame.filter(kept) if not findings.problems else frame
+    findings.stop()
+    return Sample(frame, findings.raw.notes)
+
+
+def _one_design(frame: pl.DataFrame, findings: Findings) -> None:
+    designs = frame["design"]
+    first = str(designs.drop_nulls().first())
+    findings.rows(
+        designs != first,
+        "design",
+        designs,
+        f"'{{}}' differs from the first row's '{first}'; a sample file holds one sample",
+    )
+    valid = designs.str.contains(rf"^(?:{_DESIGN.pattern})$".replace("(\\|", "(?:\\|"))
+    findings.rows(
+        ~valid & (designs == first),
+        "design",
+        designs,
+        "'{}' is no design; expected name|key:value, as assay sample writes it",
+    )

@@ -1,0 +1,242 @@
+"""The scores table: which systems translated which segments, and what metrics say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from assay.errors import OptionError
+from assay.tables.check import Columns, Findings, conform, did_you_mean, to_number
+from assay.tables.raw import Raw, Source
+from assay.tables.schema import RESERVED
+from assay.tables.table import Table
+
+__all__ = ["TestSet", "read_scores"]
+
+NEARLY_NUMBERS = 0.95
+"""A text column with at least this share of numbers is a metric with faults, not text."""
+
+SEGMENT_COLUMNS = ("source", "reference", "words", "cost", "domain", "lp")
+"""Columns that belong to the segment, whichever system translated it."""
+
+
+@dataclass(frozen=True, eq=False)
+class TestSet(Table):
+    """Systems, segments in documents, and automatic metrics.
+
+    ``metrics`` are the columns used as such, ``named`` says whether the user chose them; those in
+    ``lower_metrics`` are better when lower. ``excluded`` systems were left out when reading.
+    """
+
+    __test__ = False  # pytest would take the name for a test class
+
+    metrics: tuple[str, ...] = ()
+    lower_metrics: frozenset[str] = frozenset()
+    excluded: tuple[str, ...] = ()
+    named: bool = False
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """The systems, in the order of the file."""
+        return tuple(self.frame["system"].unique(maintain_order=True))
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether the segments are grouped into documents."""
+        return "doc" in self.frame.columns
+
+    @cached_property
+    def key(self) -> tuple[str, ...]:
+        """The columns that name a segment."""
+        return tuple(name for name in ("lp", "doc", "seg") if name in self.frame.columns)
+
+    @cached_property
+    def segments(self) -> pl.DataFrame:
+        """One row per segment, documents together, in reading order.
+
+        Documents stand in the order of the file; inside a document segments are in numeric order
+        of ``seg``, or in the order of the file where some ``seg`` is not a number.
+        """
+        extra = [name for name in SEGMENT_COLUMNS if name in self.frame.columns]
+        extra = [name for name in extra if name not in self.key]
+        group = [name for name in self.key if name != "seg"]
+        found = self.frame.group_by(self.key, maintain_order=True).agg(
+            pl.col(name).drop_nulls().first() for name in extra
+        )
+        found = found.with_row_index("_row")
+        number = pl.col("seg").cast(pl.Float64, strict=False)
+        if group:
+            numeric = number.is_not_null().all().over(group)
+            first = pl.col("_row").min().over(group)
+        else:
+            numeric, first = number.is_not_null().all(), pl.col("_row") * 0
+        within = pl.when(numeric).then(number).otherwise(pl.col("_row").cast(pl.Float64))
+        return found.sort(first, within, maintain_order=True).drop("_row")
+
+    @property
+    def documents(self) -> pl.DataFrame:
+        """One row per document: its name and number of segments, in reading order."""
+        group = [name for name in self.key if name != "seg"]
+        if not group:
+            return pl.DataFrame({"segments": [self.segments.height]})
+        return self.segments.group_by(group, maintain_order=True).agg(pl.len().alias("segments"))
+
+    @cached_property
+    def positions(self) -> tuple[np.ndarray, np.ndarray]:
+        """For every row of the frame, the positions of its system and its segment."""
+        systems = {name: i for i, name in enumerate(self.systems)}
+        numbered = self.segments.select(self.key).with_row_index("_segment")
+        rows = self.frame.select("system", *self.key).join(
+            numbered, on=list(self.key), how="left", maintain_order="left", nulls_equal=True
+        )
+        system = rows["system"].replace_strict(systems, return_dtype=pl.Int64)
+        return system.to_numpy(), rows["_segment"].cast(pl.Int64).to_numpy()
+
+    def matrix(self, column: str) -> np.ndarray:
+        """A numeric column as systems x segments; NaN where there is no value."""
+        values = np.full((len(self.systems), self.segments.height), np.nan)
+        system, segment = self.positions
+        values[system, segment] = self.frame[column].cast(pl.Float64).to_numpy()
+        return values
+
+    @cached_property
+    def present(self) -> np.ndarray:
+        """Systems x segments: whether the system translated the segment."""
+        here = np.zeros((len(self.systems), self.segments.height), dtype=bool)
+        here[self.positions] = True
+        return here
+
+    def split(self, column: str) -> dict[str, TestSet]:
+        """One test set per value of ``column``, for instance of ``lp`` or ``domain``."""
+        if column not in self.frame.columns:
+            raise OptionError(
+                "by",
+                column,
+                f"is no column of the scores{did_you_mean(column, self.frame.columns)}",
+                f"choose one of {', '.join(self.frame.columns)}",
+            )
+        parts = self.frame.partition_by(column, as_dict=True, maintain_order=True)
+        return {str(key[0]): replace(self, frame=part, notes=()) for key, part in parts.items()}
+
+
+def read_scores(
+    source: Source | Raw,
+    *,
+    columns: Columns | None = None,
+    metrics: Sequence[str] | None = None,
+    lower_metrics: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+) -> TestSet:
+    """Read a scores table, the test set of an evaluation.
+
+    ``columns`` maps Assay's names to the file's own (``{"seg": "seg_id"}``). ``metrics`` names
+    the metric columns; without it, all numeric columns that are not reserved are metrics.
+    ``lower_metrics`` are those where less is better, ``exclude`` the systems to leave out.
+
+    >>> import polars as pl
+    >>> rows = {"system": ["A", "A", "B", "B"], "seg": [1, 2, 1, 2], "chrF": [.6, .5, .7, None]}
+    >>> test_set = read_scores(pl.DataFrame(rows))
+    >>> test_set.systems, test_set.metrics, test_set.notes
+    (('A', 'B'), ('chrF',), ('chrF: 1 of 4 values missing',))
+    """
+    frame, findings = conform(source, "scores", columns=columns)
+    chosen = _choose_metrics(frame, metrics, findings)
+    _need_known("lower_metrics", lower_metrics, chosen)
+    _need_known("exclude", exclude, frame["system"].unique(maintain_order=True).to_list())
+    frame = _numeric_metrics(frame, chosen, findings)
+    findings.stop()
+    if exclude:
+        frame = frame.filter(~pl.col("system").is_in(list(exclude)))
+        if not frame.height:
+            raise OptionError(
+                "exclude", ", ".join(exclude), "leaves no system", "keep at least one"
+            )
+    bare = TestSet(frame)
+    notes = (*findings.raw.notes, *_notes(bare, chosen, exclude))
+    return TestSet(
+        frame,
+        notes,
+        metrics=tuple(chosen),
+        lower_metrics=frozenset(lower_metrics),
+        excluded=tuple(exclude),
+        named=metrics is not None,
+    )
+
+
+def _choose_metrics(
+    frame: pl.DataFrame, metrics: Sequence[str] | None, findings: Findings
+) -> list[str]:
+    """The metric columns; a column that is nearly all numbers is taken, so its faults are told."""
+    if metrics is not None:
+        _need_known("metrics", metrics, [n for n in frame.columns if n not in RESERVED])
+        return list(dict.fromkeys(metrics))
+    free = [name for name in frame.columns if name not in RESERVED]
+    return [name for name in free if _is_numeric(frame[name])]
+
+
+def _is_numeric(values: pl.Series) -> bool:
+    if values.dtype.is_numeric():
+        return True
+    if values.dtype != pl.String:
+        return False
+    words = values.drop_nulls()
+    head = words[:200].str.strip_chars().str.replace(",", ".", literal=True)
+    if not len(head) or head.cast(pl.Float64, strict=False).is_not_null().mean() < 0.5:  # type: ignore[operator]
+        return False  # a quick look first: most text columns end here
+    number = (
+        words.str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    )
+    return bool(number.is_not_null().mean() >= NEARLY_NUMBERS)  # type: ignore[operator]
+
+
+def _need_known(argument: str, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise OptionError(
+                argument,
+                name,
+                f"is not in the scores table{did_you_mean(name, known)}",
+                f"choose from {', '.join(known) or 'none, as there are no such columns'}",
+            )
+
+
+def _numeric_metrics(
+    frame: pl.DataFrame, metrics: Sequence[str], findings: Findings
+) -> pl.DataFrame:
+    """Metrics as floats: NaN counts as missing, infinity is a fault."""
+    typed = []
+    for name in metrics:
+        number = to_number(frame[name], findings, name).fill_nan(None)
+        findings.rows(
+            number.is_infinite(),
+            name,
+            number,
+            "{} is not a finite number; correct it or leave it empty",
+        )
+        typed.append(number.alias(name))
+    return frame.with_columns(typed)
+
+
+def _notes(test_set: TestSet, metrics: Sequence[str], exclude: Sequence[str]) -> list[str]:
+    """What a user should know about the table: what was left out, what is missing."""
+    notes = [f"left out: {', '.join(exclude)}"] if exclude else []
+    rows = test_set.frame.height
+    for name in metrics:
+        missing = test_set.frame[name].null_count()
+        if missing:
+            notes.append(f"{name}: {missing} of {rows} values missing")
+    counts = test_set.frame.group_by("system", maintain_order=True).len()
+    segments = test_set.frame.select(test_set.key).n_unique()
+    short = counts.filter(pl.col("len") < segments)
+    if short.height:
+        shown = ", ".join(f"{system} {count}" for system, count in short.head(5).rows())
+        more = f" and {short.height - 5} more" if short.height > 5 else ""
+        notes.append(
+            f"{short.height} of {counts.height} systems lack some of the {segments} segments:"
+            f" {shown}{more}"
+        )
+    return notes

@@ -1,0 +1,61 @@
+"""Fixtures for all tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The same examples on every machine: a failure anybody sees is one everybody can repeat.
+settings.register_profile(
+    "assay",
+    deadline=None,
+    derandomize=True,
+    max_examples=int(os.environ.get("ASSAY_EXAMPLES", "60")),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("assay")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real WMT data beside the checkout, or a skip that says so."""
+    folder = Path(os.environ.get("ASSAY_DATA", ROOT.parent / "shared" / "data"))
+    if not (folder / "wmt20_mqm_ende.parquet").is_file():
+        pytest.skip(f"real data not found in {folder}; set ASSAY_DATA to the folder that has it")
+    return folder
+
+
+class Ran(NamedTuple):
+    """What a command did: its exit code, stdout and stderr."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run_assay(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ran]:
+    """Run the command line in this process, as the console script does."""
+    from assay.cli import main
+
+    def run(*arguments: object) -> Ran:
+        monkeypatch.setattr("sys.argv", ["assay", *(str(argument) for argument in arguments)])
+        capsys.readouterr()
+        try:
+            main()
+            code: object = 0
+        except SystemExit as stop:
+            code = stop.code
+        out, err = capsys.readouterr()
+        return Ran(code if isinstance(code, int) else 0 if code is None else 1, out, err)
+
+    return run
