@@ -152,10 +152,11 @@ def pairs(option: str, text: str | None) -> dict[str, str]:
 def columns_for(text: str | None, kinds: Sequence[str]) -> list[dict[str, str]]:
     """The part of ``--columns`` that concerns each kind of table a command reads."""
     from assay.tables.check import did_you_mean
-    from assay.tables.schema import SCHEMAS
+    from assay.tables.schema import find_schema
 
     mapping = pairs("--columns", text)
-    known = list(dict.fromkeys(name for kind in kinds for name in SCHEMAS[kind].names))
+    schemas = [find_schema(kind) for kind in kinds]
+    known = list(dict.fromkeys(name for schema in schemas for name in schema.names))
     for name, own in mapping.items():
         if name not in known:
             raise OptionError(
@@ -163,8 +164,7 @@ def columns_for(text: str | None, kinds: Sequence[str]) -> list[dict[str, str]]:
                 f"Assay's name comes first, yours second; its columns here are {', '.join(known)}",
             )  # fmt: skip
     return [
-        {name: own for name, own in mapping.items() if name in SCHEMAS[kind].names}
-        for kind in kinds
+        {name: own for name, own in mapping.items() if name in schema.names} for schema in schemas
     ]
 
 

@@ -19,7 +19,7 @@ from assay.tables.judgments import read_judgments
 from assay.tables.ratings import read_errors, read_ratings
 from assay.tables.raw import Raw, Source, load, save
 from assay.tables.sample import Sample, read_sample
-from assay.tables.schema import SCHEMAS
+from assay.tables.schema import SCHEMAS, find_schema
 from assay.tables.table import Table
 from assay.tables.test_set import TestSet, read_scores
 
@@ -108,7 +108,7 @@ def check(
     >>> report.ok, [problem.column for problem in report.problems]
     (False, ['winner', 'right'])
     """
-    _need_kind("kind", kind, list(SCHEMAS))
+    find_schema(kind)
     name = str(source) if isinstance(source, str | os.PathLike) else "frame"
     try:
         raw = _load(source, format, kind, options)

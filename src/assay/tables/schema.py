@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["RESERVED", "SCHEMAS", "Column", "Schema"]
+from assay.errors import OptionError
+
+__all__ = ["RESERVED", "SCHEMAS", "Column", "Schema", "find_schema"]
 
 Type = Literal["text", "number", "whole"]
 
@@ -156,6 +158,14 @@ _SAMPLE = Schema(
 SCHEMAS = {
     schema.kind: schema for schema in (_SCORES, _RATINGS, _ERRORS, _JUDGMENTS, _EDITS, _SAMPLE)
 }
+
+
+def find_schema(kind: str) -> Schema:
+    """The table of this kind, or an error that lists them."""
+    if kind not in SCHEMAS:
+        raise OptionError("kind", kind, "is not known", f"choose from {', '.join(SCHEMAS)}")
+    return SCHEMAS[kind]
+
 
 RESERVED = frozenset(name for schema in SCHEMAS.values() for name in schema.names)
 """Names that are never metrics."""

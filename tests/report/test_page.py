@@ -1,0 +1,110 @@
+"""The report page: complete, self-contained, safe."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from lxml import html
+
+from assay.errors import InputError
+from assay.estimation import estimate
+from assay.report import read_result, write_report
+from assay.sampling import sample
+from assay.worlds import World, simulate
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return simulate(documents=20, systems=3, rng=1)
+
+
+@pytest.fixture
+def result(world: World) -> dict[str, object]:
+    drawn = sample(world.test_set, budget="30%", rng=1)
+    return estimate(world.test_set, world.rate(drawn), sample=drawn).to_dict()
+
+
+def test_page_has_every_system_and_the_signature(
+    result: dict[str, object], world: World, tmp_path: Path
+) -> None:
+    page = write_report([result], tmp_path / "r.html", truth=world.truth()).read_text("utf-8")
+    tree = html.fromstring(page)
+    cells = tree.xpath("//table[1]/tbody/tr/td[1]/text()")
+    assert cells[:3] == [item["system"] for item in result["systems"]]  # type: ignore[attr-defined]
+    assert result["signature"] in page
+    assert "Truth" in page
+
+
+def test_page_asks_for_nothing_outside(result: dict[str, object], tmp_path: Path) -> None:
+    page = write_report([result], tmp_path / "r.html").read_text("utf-8")
+    tree = html.fromstring(page)
+    assert not tree.xpath("//script | //link | //img | //iframe | //object")
+    addresses = re.findall(r"(?:href|src|url)\s*[=(]\s*[\"']?(https?:[^\"')]+)", page)
+    assert addresses == []
+
+
+def test_names_are_escaped(result: dict[str, object], tmp_path: Path) -> None:
+    text = json.dumps(result).replace("system-1", "<script>alert(1)</script>")
+    page = write_report([json.loads(text)], tmp_path / "r.html").read_text("utf-8")
+    assert "<script>" not in page
+
+
+def test_the_same_result_gives_the_same_page(result: dict[str, object], tmp_path: Path) -> None:
+    one = write_report([result], tmp_path / "a.html").read_bytes()
+    assert write_report([result], tmp_path / "b.html").read_bytes() == one
+
+
+def test_one_system_with_one_rating(tmp_path: Path) -> None:
+    result = {
+        "kind": "estimates", "better": "higher", "level": 0.95, "method": "mean", "interval": "t",
+        "design": "segments", "seed": None, "signature": "s", "notes": [], "differences": [],
+        "systems": [{"system": "A", "estimate": 1.0, "low": None, "high": None, "n": 1,
+                     "population": 9, "rank": 1, "low_rank": 1, "high_rank": 1, "cluster": 1}],
+    }  # fmt: skip
+    page = write_report([result], tmp_path / "r.html").read_text("utf-8")
+    assert "A</strong> is estimated at 1.000" in page
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        ([], "nothing to report"),
+        ([{"kind": "poem"}], "kind 'poem' cannot be reported"),
+        ([{"kind": "estimates"}], "not complete"),
+    ],
+)
+def test_what_cannot_be_reported(
+    results: list[dict[str, object]], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=message):
+        write_report(results, tmp_path / "r.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", ["", "nonsense", "[1]", '{"a": 1}', "\udcff"])
+def test_files_that_are_no_result(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError, match="no saved result"):
+        read_result(path)
+
+
+def test_page_in_a_real_browser(result: dict[str, object], tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("no chromium on this machine; install it to look at the page as a person does")
+    page = write_report([result], tmp_path / "r.html")
+    shot = tmp_path / "shot.png"
+    subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+         f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1280,800",
+         f"--screenshot={shot}", page.as_uri()],
+        check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    assert shot.stat().st_size > 20_000
