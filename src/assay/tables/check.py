@@ -184,7 +184,8 @@ def to_text(values: pl.Series) -> pl.Series:
     if values.dtype == pl.String:
         return values
     if values.dtype.is_float():
-        whole = values.is_finite() & (values == values.round())
+        # Beyond 2^53 a float is no longer an exact whole number; it is kept as it is written.
+        whole = (values.abs() < 2**53) & (values == values.round())
         return (
             pl.select(
                 pl.when(whole)

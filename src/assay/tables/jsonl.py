@@ -36,6 +36,13 @@ def read_jsonl(data: bytes, path: Path, text: frozenset[str]) -> Raw:
                 )
             )
             continue
+        if "\\u" in row and not _is_text(record):
+            problems.append(
+                Problem(
+                    "has half a character (a lone surrogate); correct it", number, None, row[:80]
+                )
+            )
+            continue
         if not isinstance(record, dict):
             problems.append(
                 Problem(
@@ -54,15 +61,26 @@ def read_jsonl(data: bytes, path: Path, text: frozenset[str]) -> Raw:
     return Raw(frame, str(path), lambda rows: [places[row] for row in rows])
 
 
+def _is_text(value: object) -> bool:
+    """Whether all strings inside can be written as UTF-8."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _series(name: str, values: list[object]) -> pl.Series:
     """Numbers stay numbers; a column with anything else becomes text, to be checked as such."""
     kinds = {type(value) for value in values if value is not None}
+    numbers = [value for value in values if isinstance(value, int | float)]
+    fits = all(isinstance(value, float) or -(2**63) <= value < 2**63 for value in numbers)
     if kinds == {bool}:
         return pl.Series(name, values, dtype=pl.Boolean)
-    if kinds == {int} and all(value is None or abs(value) < 2**63 for value in values):  # type: ignore[arg-type]
+    if kinds == {int} and fits:
         return pl.Series(name, values, dtype=pl.Int64)
-    if kinds and kinds <= {int, float}:
-        return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)  # type: ignore[arg-type]
+    if kinds and kinds <= {int, float} and fits:
+        return pl.Series(name, values, dtype=pl.Float64, strict=False)
     return pl.Series(
         name,
         [v if v is None or isinstance(v, str) else json.dumps(v) for v in values],

@@ -105,8 +105,9 @@ def read_bytes(path: Path) -> bytes:
         raise refuse(str(path), "is a directory where a file belongs; name a file in it") from None
     except FileNotFoundError:
         raise refuse(str(path), f"there is no such file{_similar(path)}") from None
-    except OSError as error:
-        raise refuse(str(path), f"cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise refuse(str(path), f"cannot be read: {reason}") from None
     if data[:2] != b"\x1f\x8b":
         return data
     try:
@@ -168,7 +169,10 @@ def atomic(path: Path) -> Iterator[Path]:
         raise refuse(str(path), f"the folder '{path.parent}' does not exist; make it first")
     if path.is_dir():
         raise refuse(str(path), "is a directory where a file belongs; name a file in it")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    except OSError as error:
+        raise refuse(str(path), f"cannot be written: {error.strerror}") from None
     os.close(handle)
     temporary = Path(name)
     try:

@@ -1,0 +1,282 @@
+"""Writing an mt-metrics-eval folder, whole or not at all.
+
+The format has no names of segments, so ``seg`` must number the lines: 1, 2, ... through the whole
+test set. It has no place for raters, seconds, words, costs and text columns of the user's own,
+which are left out. Numeric columns are metrics; they are written as computed against the one
+reference (``METRIC-ref``) or, without one, against the source (``METRIC-src``).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.errors import OptionError, Problem, TableError
+from assay.tables.check import to_text
+from assay.tables.formats.eval_folder import NOTHING, SCORE, EvalFolder, open_folder
+from assay.tables.formats.lines import BREAKS, need_columns, unwritable, write_text
+from assay.tables.raw import refuse
+from assay.tables.schema import RESERVED
+
+if TYPE_CHECKING:
+    from assay.tables.formats import Options
+
+__all__ = ["write"]
+
+REFERENCE = "ref"
+HUMAN = "human"
+LONGEST = 200
+"""Bytes of a name that still fit into the name of a file with its endings."""
+
+Files = dict[str, str]
+"""Contents by place in the folder."""
+
+
+def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:
+    """Write the test set as a new folder, or ratings into a new one or one written before."""
+    need_columns(frame.columns, ("system", "seg"), str(path))
+    lp = _language_pair(frame, options.lp)
+    frame = frame.with_columns(to_text(frame[name]) for name in ("system", "seg"))
+    if kind == "scores":
+        return _new_folder(path, _test_set(frame, lp, path))
+    human = options.human or HUMAN
+    _need_names({"human": [human]}, path)
+    if path.is_dir() and any(path.iterdir()):
+        return _add_ratings(frame, path, lp, human)
+    return _new_folder(path, _ratings(frame, lp, human, path))
+
+
+def _language_pair(frame: pl.DataFrame, lp: str | None) -> str:
+    found = frame["lp"].drop_nulls().unique(maintain_order=True).to_list() if "lp" in frame else []
+    pairs = [str(pair) for pair in found]
+    if len(pairs) > 1:
+        fault = f"has several values in the table: {', '.join(pairs[:20])}"
+        raise OptionError("lp", lp, fault, "write one language pair at a time")
+    if pairs and lp not in (None, pairs[0]):
+        raise OptionError("lp", lp, f"is not what the table has: {pairs[0]}", "leave it out")
+    name = lp or (pairs[0] if pairs else None)
+    if name is None:
+        raise OptionError("lp", lp, "is needed to name the files", "give it, as in en-de")
+    if "." in name or _bad_name(name):
+        raise OptionError("lp", name, "cannot be part of a file's name", "write it as in en-de")
+    return name
+
+
+def _bad_name(name: str) -> bool:
+    """Whether no file can have the name, or no line of scores hold it."""
+    unfit = set(name) & set("/\\\0") or name.startswith(".") or name != "".join(name.split())
+    return bool(unfit) or not name or len(name.encode()) > LONGEST
+
+
+def _need_names(names: dict[str, list[str]], path: Path) -> None:
+    message = "'{}' cannot be the name of a file; leave out spaces, slashes and a leading point"
+    problems = [
+        Problem(message.format(name), None, what, name)
+        for what, found in names.items()
+        for name in found
+        if _bad_name(name)
+    ]
+    if problems:
+        raise TableError(str(path), problems)
+
+
+def _test_set(frame: pl.DataFrame, lp: str, path: Path) -> Files:
+    """Texts, documents and metrics."""
+    metrics = [n for n in frame.columns if n not in RESERVED and frame[n].dtype.is_numeric()]
+    systems = frame["system"].unique(maintain_order=True).to_list()
+    _need_names({"system": systems, "metric": metrics}, path)
+    if not metrics and "target" not in frame.columns:
+        raise refuse(str(path), "the table has neither target texts nor metrics to write; add one")
+    size = _need_lines(frame, path)
+    lines = pl.DataFrame([pl.Series("seg", range(1, size + 1)).cast(pl.String)])
+    kept = [n for n in ("doc", "domain", "source", "reference") if n in frame.columns]
+    _need_texts(frame, path)
+    segments = frame.group_by("seg").agg(pl.col(kept).drop_nulls().first())
+    segments = lines.join(segments, on="seg", how="left", maintain_order="left")
+    files = _documents(segments, lp, path)
+    if "source" in kept:
+        files[f"sources/{lp}.txt"] = _lines(segments["source"])
+    if "reference" in kept:
+        files[f"references/{lp}.{REFERENCE}.txt"] = _lines(segments["reference"])
+    grid = pl.DataFrame({"system": systems}).join(lines, how="cross", maintain_order="left_right")
+    grid = grid.join(frame, on=["system", "seg"], how="left", maintain_order="left")
+    if "target" in frame.columns:
+        for system, part in zip(systems, grid["target"].reshape((-1, size)), strict=True):
+            files[f"system-outputs/{lp}/{system}.txt"] = _lines(part)
+    against = REFERENCE if "reference" in kept else "src"
+    for name in metrics:
+        files[f"metric-scores/{lp}/{name}-{against}{SCORE}"] = _score_lines(grid, name)
+    return files
+
+
+def _need_lines(frame: pl.DataFrame, path: Path) -> int:
+    """The number of segments, if they are numbered by line and every output stands once."""
+    number = frame["seg"].cast(pl.Int64, strict=False)
+    size = frame["seg"].n_unique()
+    wrong = number.is_null() | (number < 1) | (number > size)
+    wrong |= number.cast(pl.String) != frame["seg"]
+    repeated = frame.select("system", "seg").is_duplicated()
+    problems = []
+    for row in (wrong.fill_null(True) | repeated).arg_true().head(20).to_list():
+        message = (
+            f"segment '{frame['seg'][row]}' is not its line: this format has no names of segments;"
+            f" number them 1 to {size} through the whole test set"
+        )
+        if not wrong[row]:
+            message = "this output stands twice; write one of them, or one rater at a time"
+        problems.append(Problem(message, row + 1, "seg", frame["seg"][row]))
+    if problems:
+        raise TableError(str(path), problems, rows=frame.height)
+    return size
+
+
+def _need_texts(frame: pl.DataFrame, path: Path) -> None:
+    """Refuse texts that are not one line of a text file."""
+    problems = []
+    for name in ("source", "target", "reference"):
+        if name in frame.columns:
+            message = "a line break cannot be written in this format; replace it by a space"
+            problems += unwritable(frame[name], BREAKS, message)
+            message = "the text begins with a byte-order mark, which readers drop; remove it"
+            problems += unwritable(frame[name], "^\ufeff", message)
+    if problems:
+        raise TableError(str(path), problems, rows=frame.height)
+
+
+def _documents(segments: pl.DataFrame, lp: str, path: Path) -> Files:
+    """The file of domains and documents; none where the table has neither."""
+    if not {"doc", "domain"} & set(segments.columns):
+        return {}
+    parts = []
+    problems = []
+    for name in ("domain", "doc"):
+        if name in segments.columns:
+            message = f"a {name} is one word other than '{NOTHING}' in this format; rename it"
+            problems += unwritable(segments[name], rf"\s|^{NOTHING}?$|^\ufeff", message)
+            parts.append(segments[name].fill_null(NOTHING).alias(name))
+        else:
+            parts.append(pl.Series(name, [NOTHING] * segments.height))
+    docs = parts[1]
+    begins = docs.ne_missing(docs.shift(1))
+    for row in docs.filter(begins).is_duplicated().arg_true().to_list():
+        place = int(begins.arg_true()[row])
+        message = f"document '{docs[place]}' is not in one piece; number its segments in sequence"
+        problems.append(Problem(message, place + 1, "doc", docs[place]))
+    if problems:
+        raise TableError(str(path), problems)
+    joined = pl.DataFrame(parts).select(pl.concat_str("domain", "doc", separator="\t"))
+    return {f"documents/{lp}.docs": _lines(joined.to_series())}
+
+
+def _lines(values: pl.Series) -> str:
+    return "".join(f"{text or ''}\n" for text in values.to_list())
+
+
+def _score_lines(grid: pl.DataFrame, name: str) -> str:
+    score = pl.col(name).cast(pl.Float64).fill_nan(None).cast(pl.String).fill_null("None")
+    return _lines(grid.select(pl.concat_str("system", score, separator="\t")).to_series())
+
+
+def _ratings(
+    frame: pl.DataFrame, lp: str, human: str, path: Path, folder: EvalFolder | None = None
+) -> Files:
+    """A score for every line of every rated system, and the documents where all are known."""
+    need_columns(frame.columns, ("score",), str(path))
+    systems = frame["system"].unique(maintain_order=True).to_list()
+    _need_names({"system": systems}, path)
+    size = _need_lines(frame, path) if folder is None else folder.size or 0
+    lines = pl.DataFrame([pl.Series("seg", range(1, size + 1)).cast(pl.String)])
+    grid = pl.DataFrame({"system": systems}).join(lines, how="cross", maintain_order="left_right")
+    rated = frame.select("system", "seg", "score")
+    grid = grid.join(rated, on=["system", "seg"], how="left", maintain_order="left")
+    files: Files = {}
+    if folder is None and "doc" in frame.columns:
+        known = frame.group_by("seg").agg(pl.col("doc").first())
+        files = _documents(lines.join(known, on="seg", how="left", maintain_order="left"), lp, path)
+    return files | {f"human-scores/{lp}.{human}{SCORE}": _score_lines(grid, "score")}
+
+
+def _add_ratings(frame: pl.DataFrame, path: Path, lp: str, human: str) -> list[Path]:
+    """Ratings for a folder that has the texts already."""
+    folder = open_folder(path, lp)
+    target = path / "human-scores" / f"{lp}.{human}{SCORE}"
+    if target.exists():
+        raise refuse(str(target), "is there already; remove it or give the scores another name")
+    if folder.size is None:
+        raise refuse(str(path), f"has no texts or documents of {lp}; write the scores there first")
+    _need_fit(frame, folder, path)
+    content = _ratings(frame, lp, human, path, folder)[f"human-scores/{lp}.{human}{SCORE}"]
+    try:
+        target.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise refuse(str(target.parent), f"cannot be made: {error.strerror}") from None
+    return write_text(target, content)
+
+
+def _need_fit(frame: pl.DataFrame, folder: EvalFolder, path: Path) -> None:
+    """Refuse ratings of what the folder does not have."""
+    size = folder.size or 0
+    segments = folder.segments(size)
+    known = frame["seg"].is_in(segments["seg"].to_list())
+    problems = []
+    for row in (~known).arg_true().head(20).to_list():
+        seg = frame["seg"][row]
+        message = f"segment '{seg}' is no line of the folder, which has 1 to {size}"
+        problems.append(Problem(message, row + 1, "seg", seg))
+    if folder.outputs:
+        for row in (~frame["system"].is_in(list(folder.outputs))).arg_true().head(20).to_list():
+            message = (
+                f"the folder has no outputs of this system; it has {', '.join(folder.outputs)}"
+            )
+            problems.append(Problem(message, row + 1, "system", frame["system"][row]))
+    if "doc" in frame.columns and "doc" in segments.columns:
+        there = frame.select("seg", pl.col("doc").alias("own")).join(
+            segments.select("seg", "doc"), on="seg", how="left", maintain_order="left"
+        )
+        for row in (there["own"] != there["doc"]).fill_null(False).arg_true().head(20).to_list():
+            message = f"line {there['seg'][row]} of the folder is in document '{there['doc'][row]}'"
+            problems.append(Problem(message, row + 1, "doc", there["own"][row]))
+    repeated = frame.select("system", "seg").is_duplicated()
+    for row in repeated.arg_true().head(20).to_list():
+        message = "this output has several ratings; write one rater at a time, or their means"
+        problems.append(Problem(message, row + 1, "seg", frame["seg"][row]))
+    if problems:
+        raise TableError(str(path), problems, rows=frame.height)
+
+
+def _new_folder(path: Path, files: Files) -> list[Path]:
+    """Write everything beside the place where it belongs, then move it there."""
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise refuse(str(path), "is there already; name a new or empty folder")
+    if not path.parent.is_dir():
+        raise refuse(str(path), f"the folder '{path.parent}' does not exist; make it first")
+    with _beside(path) as temporary:
+        for name, content in files.items():
+            target = temporary / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content.encode())
+        if path.is_dir():
+            path.rmdir()
+        temporary.replace(path)
+    return [path / name for name in files]
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part"))
+    try:
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o777 & ~mask)
+        yield temporary
+    except OSError as error:
+        raise refuse(str(path), f"cannot be written: {error.strerror}") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

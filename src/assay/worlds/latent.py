@@ -1,0 +1,257 @@
+"""The hidden state of a world: how bad every output is in every rater's eyes, and what is marked.
+
+Arrays have the axes systems (S), segments (G), raters (R); D counts documents. Nothing is checked
+here and nothing has a label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from assay.worlds.profiles import ERROR_WEIGHTS, MOST_ERRORS, Kind, Profile
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Who stands where: the numbers of the world's parts and how they are nested."""
+
+    systems: int
+    raters: int
+    document: Ints  # document of each segment
+    domain: Ints  # domain of each document
+    length: Floats  # standardised log words of each segment
+    human: NDArray[np.bool_]  # which systems are human translations
+
+    @property
+    def segments(self) -> int:
+        """How many segments there are."""
+        return len(self.document)
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return len(self.domain)
+
+
+@dataclass(frozen=True)
+class Latent:
+    """One kind of error: what all raters share (S x G) and what each rater sees (S x G x R)."""
+
+    shared: Floats
+    seen: Floats
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything raters will ever say: marked errors (S x G x R x 5) and their scores.
+
+    ``badness`` is the continuous value behind a score, with sd 1 inside systems; ``quality``
+    (S x G, higher is better) is what all raters share of it.
+    """
+
+    kinds: NDArray[np.int8]
+    scores: Floats
+    badness: Floats
+    quality: Floats
+
+
+def draw(profile: Profile, layout: Layout, shift: Floats, rng: Generator) -> State:
+    """One world: latents, errors, scores."""
+    kinds = (profile.major, profile.minor, profile.punctuation)
+    first, second, third = (fields(layout, rng) for _ in kinds)
+    drawn = (first, twin(first, second, profile), third)
+    found = [latent(kind, profile, layout, f) for kind, f in zip(kinds, drawn, strict=True)]
+    major, minor, punctuation = (
+        counts(kind, z.seen, shift) for kind, z in zip(kinds, found, strict=True)
+    )
+    moved = found[0].seen + profile.major.quality * shift[:, None, None]
+    non_translation = moved > -ndtri(profile.non_translation)
+    marked = marks(non_translation, major, minor, punctuation)
+    y = scores(marked)
+    weights = slopes(profile)
+    rise = weights @ [kind.quality for kind in kinds] * shift
+    badness = sum(w * z.seen for w, z in zip(weights, found, strict=True)) + rise[:, None, None]
+    shared = sum(w * z.shared for w, z in zip(weights, found, strict=True)) + rise[:, None]
+    size = badness.std(axis=1).mean() or 1.0  # one segment alone does not vary
+    return State(marked, y, badness / size, -shared / size)
+
+
+def slopes(profile: Profile, step: float = 0.1) -> Floats:
+    """How fast the expected score rises with each kind's z: what the kinds weigh in badness."""
+    names = ("major", "minor", "punctuation")
+    found = []
+    for name in names:
+        felt = {n: replace(getattr(profile, n), quality=float(n == name)) for n in names}
+        low, high = expected_score(replace(profile, **felt), np.array([-step, step]))
+        found.append((high - low) / (2 * step))
+    return np.array(found)
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Standard normal draws behind one kind of error, one array per component of variance."""
+
+    system: Floats
+    domain: Floats
+    document: Floats
+    human_document: Floats
+    segment: Floats
+    human_segment: Floats
+    system_document: Floats
+    system_segment: Floats
+    rater: Floats
+    rater_document: Floats
+    rater_segment: Floats
+    human_rater_segment: Floats
+    rest: Floats
+
+
+RATER_FIELDS = ("rater", "rater_document", "rater_segment", "human_rater_segment", "rest")
+
+
+def fields(layout: Layout, rng: Generator) -> Fields:
+    """Independent draws; a human translation has difficulties of its own, hence its own fields."""
+    S, G, R, D = layout.systems, layout.segments, layout.raters, layout.documents
+    H = int(layout.human.sum())
+    normal = rng.standard_normal
+    return Fields(
+        system=normal((S, 1)),
+        domain=normal(int(layout.domain.max()) + 1),
+        document=normal(D),
+        human_document=normal((H, D)),
+        segment=normal(G),
+        human_segment=normal((H, G)),
+        system_document=normal((S, D)),
+        system_segment=normal((S, G)),
+        rater=normal(R),
+        rater_document=normal((D, R)),
+        rater_segment=normal((G, R)),
+        human_rater_segment=normal((H, G, R)),
+        rest=normal((S, G, R)),
+    )
+
+
+def twin(first: Fields, second: Fields, profile: Profile) -> Fields:
+    """``second`` made to correlate with ``first``: major with minor errors.
+
+    What is hard breeds both kinds; but what a rater calls major that rater does not call minor.
+    """
+
+    def joined(name: str) -> Floats:
+        r = profile.rater_kinship if name in RATER_FIELDS else profile.kinship
+        return np.asarray(r * getattr(first, name) + np.sqrt(1 - r**2) * getattr(second, name))
+
+    return Fields(**{name: joined(name) for name in Fields.__dataclass_fields__})
+
+
+def latent(kind: Kind, profile: Profile, layout: Layout, f: Fields) -> Latent:
+    """Z = system + document + segment + their interactions + the rater's share, variance 1."""
+    doc, human, own = layout.document, layout.human, profile.human_own
+    document = mix(profile.domain_share, f.domain[layout.domain], f.document)[doc]
+    segment = mix(profile.length_share, layout.length, f.segment)
+    shared = (
+        np.sqrt(kind.system) * f.system
+        + np.sqrt(kind.document) * for_humans(document, f.human_document[:, doc], human, own)
+        + np.sqrt(kind.segment) * for_humans(segment, f.human_segment, human, own)
+        + np.sqrt(kind.system_document) * f.system_document[:, doc]
+        + np.sqrt(kind.system_segment) * f.system_segment
+    )
+    seen = (
+        shared[:, :, None]
+        + np.sqrt(kind.rater) * f.rater
+        + np.sqrt(kind.rater_document) * f.rater_document[doc]
+        + np.sqrt(kind.rater_segment)
+        * for_humans(f.rater_segment, f.human_rater_segment, human, own)
+        + np.sqrt(kind.rest) * f.rest
+    )
+    return Latent(shared, seen)
+
+
+def mix(share: float, one: Floats, other: Floats) -> Floats:
+    """Two standard normal arrays as one, of which the first is ``share`` of the variance."""
+    return np.asarray(np.sqrt(share) * one + np.sqrt(1 - share) * other)
+
+
+def for_humans(common: Floats, private: Floats, human: NDArray[np.bool_], own: float) -> Floats:
+    """One value per system: ``common`` for machines; human translations share only part of it."""
+    full = np.repeat(common[None], len(human), axis=0)
+    full[human] = mix(own, private, full[human])
+    return full
+
+
+def counts(kind: Kind, z: Floats, shift: Floats) -> NDArray[np.int8]:
+    """Number of errors: how many of the kind's cut points the shifted latent exceeds."""
+    cuts = -ndtri(np.asarray(kind.shares))
+    moved = z + (kind.quality * shift).reshape((-1,) + (1,) * (z.ndim - 1))
+    total = np.zeros(z.shape, dtype=np.int8)
+    for cut in cuts:
+        total += moved > cut
+    return total
+
+
+def marks(
+    non_translation: NDArray[np.bool_],
+    major: NDArray[np.int8],
+    minor: NDArray[np.int8],
+    punctuation: NDArray[np.int8],
+) -> NDArray[np.int8]:
+    """The marked errors, five slots: 0 none, 1 punctuation, 2 minor, 3 major, 4 non-translation.
+
+    Raters mark the five worst errors of a segment; a non-translation is one error by itself.
+    """
+    slot = np.arange(MOST_ERRORS)
+    a = major[..., None].astype(int)
+    b = a + minor[..., None]
+    c = b + punctuation[..., None]
+    kinds = np.select([slot < a, slot < b, slot < c], [3, 2, 1], 0)
+    alone = np.where(slot == 0, 4, 0)
+    return np.where(non_translation[..., None], alone, kinds).astype(np.int8)
+
+
+def scores(kinds: NDArray[np.int8]) -> Floats:
+    """The MQM score of marked errors, to one decimal as the weights are."""
+    weights = np.array([0.0, *ERROR_WEIGHTS])
+    return np.asarray(np.round(weights[kinds].sum(axis=-1), 1))
+
+
+def expected_score(profile: Profile, shift: Floats) -> Floats:
+    """The mean score of systems with these shifts, over documents, segments and raters."""
+    kinds = (profile.major, profile.minor, profile.punctuation)
+    p, q, r = (_count_shares(kind, shift) for kind in kinds)
+    k, j, i = np.indices((p.shape[1], q.shape[1], r.shape[1]), dtype=np.int8)
+    nothing = np.zeros(k.shape, dtype=bool)
+    value = scores(marks(nothing, k, j, i))
+    regular = np.einsum("ak,aj,ai,kji->a", p, q, r, value)
+    alone = ndtr(ndtri(profile.non_translation) + profile.major.quality * shift)
+    # a non-translation is the far end of "five major errors or more", which scores the same 25
+    worst = np.einsum("aj,ai,ji->a", q, r, value[-1])
+    return np.asarray(regular + alone * ERROR_WEIGHTS[-1] - alone * worst)
+
+
+def _count_shares(kind: Kind, shift: Floats) -> Floats:
+    """P(count = 0, 1, ...) of systems with these shifts, one row per system."""
+    at_least = ndtr(ndtri(np.asarray(kind.shares)) + kind.quality * shift[:, None])
+    edges = np.column_stack([np.ones(len(shift)), at_least, np.zeros(len(shift))])
+    return np.asarray(edges[:, :-1] - edges[:, 1:])
+
+
+SHIFTS = np.linspace(-4.0, 4.0, 321)
+
+
+def shifts(profile: Profile, wanted: Floats) -> Floats:
+    """The shifts at which systems have the wanted mean scores (inverse of expected_score)."""
+    return np.interp(wanted, expected_score(profile, SHIFTS), SHIFTS)
+
+
+def reachable(profile: Profile) -> tuple[float, float]:
+    """The lowest and highest mean score a system of this profile can have."""
+    low, high = expected_score(profile, SHIFTS[[0, -1]])
+    return float(low), float(high)
