@@ -21,7 +21,7 @@ from assay._version import __version__
 if TYPE_CHECKING:
     from assay.estimation import Difference, Estimates, SystemEstimate, estimate
     from assay.report import write_report
-    from assay.sampling import sample
+    from assay.sampling import sample, stability, summarise, summarise_stability, top_up
     from assay.stats.intervals import Interval
     from assay.tables import (
         Design,
@@ -66,6 +66,10 @@ _HOMES = {
     "read_scores": "assay.tables",
     "sample": "assay.sampling",
     "simulate": "assay.worlds",
+    "stability": "assay.sampling",
+    "summarise": "assay.sampling",
+    "summarise_stability": "assay.sampling",
+    "top_up": "assay.sampling",
     "write_report": "assay.report",
 }
 
@@ -94,6 +98,10 @@ __all__ = [
     "read_scores",
     "sample",
     "simulate",
+    "stability",
+    "summarise",
+    "summarise_stability",
+    "top_up",
     "write_report",
 ]
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError, OptionError
 from assay.sampling import sample
-from assay.sampling.budget import segments_for
+from assay.sampling.budget import parse_budget, segments_for
+from assay.sampling.population import Population
 from assay.sampling.summary import summarise
 from assay.tables import TestSet, read_sample, read_scores
 
@@ -30,13 +31,14 @@ def make(documents: list[int], systems: int = 2) -> TestSet:
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.integers(1, 100), st.integers(0, 9))
 def test_size_probability_and_order(documents: list[int], share: int, seed: int) -> None:
     test_set = make(documents)
-    drawn = sample(test_set, budget=f"{share}%", rng=seed)
+    drawn = sample(test_set, budget=f"{share}%", design="segments", rng=seed)
     n, population = len(drawn), sum(documents)
     assert n == max(1, round(population * share / 100))
     assert drawn.frame["probability"].to_list() == [n / population] * n
     assert drawn.frame["order"].to_list() == list(range(1, n + 1))
     assert drawn.frame.select("doc", "seg").n_unique() == n
-    assert drawn.design.parameters == {"n": str(n), "N": str(population), "seed": str(seed)}
+    get = drawn.design.parameters
+    assert (get["n"], get["N"], get["seed"]) == (str(n), str(population), str(seed))
 
 
 def test_stated_probability_is_the_share_of_draws() -> None:
@@ -45,7 +47,7 @@ def test_stated_probability_is_the_share_of_draws() -> None:
     rng = np.random.default_rng(8)
     seen = np.zeros(12)
     for _ in range(runs):
-        drawn = sample(test_set, budget=4, rng=rng)
+        drawn = sample(test_set, budget=4, design="SL", rng=rng)
         seen += ~np.isnan(drawn.probabilities(test_set)[0])
     assert np.all(np.abs(seen / runs - 1 / 3) < 4.5 * np.sqrt(2 / 9 / runs))
 
@@ -98,7 +100,7 @@ def test_short_names_of_the_papers() -> None:
 )
 def test_wrong_budgets(budget: int | str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        segments_for(budget, 710)
+        segments_for(parse_budget(budget), Population(make([710])), lambda _: 0.0)
 
 
 def test_unknown_design() -> None:
@@ -116,6 +118,6 @@ def test_several_language_pairs_are_sampled_one_by_one() -> None:
 
 def test_summary() -> None:
     test_set = make([10])
-    summary = summarise(test_set, sample(test_set, budget=5, rng=7))
+    summary = summarise(test_set, sample(test_set, budget=5, design="SL", rng=7))
     assert summary.signature.startswith("segments|n:5/10|seed:7|v:")
     assert summary.to_dict()["max_probability"] == 0.5

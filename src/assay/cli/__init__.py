@@ -14,6 +14,7 @@ from assay.cli.demo import demo
 from assay.cli.estimate import estimate
 from assay.cli.report import report
 from assay.cli.sample import sample
+from assay.cli.stability import stability
 from assay.errors import AssayError, InputError
 
 __all__ = ["app", "main"]
@@ -47,7 +48,7 @@ def _root(
     pass
 
 
-for command in (demo, check, convert, sample, estimate, report):
+for command in (demo, check, convert, stability, sample, estimate, report):
     app.command()(command)
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "SEED",
     "SYSTEM",
     "WEIGHTS",
+    "WORKERS",
     "columns_for",
     "format_options",
     "names",
@@ -68,6 +69,9 @@ OUTPUT = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write to this file.", metavar="FILE")
 ]
 
+WORKERS = Annotated[
+    int, typer.Option("--workers", help="Processes to share the work; 0: one per core.")
+]
 LP = Annotated[
     str | None, typer.Option("--lp", help="Language pair, where a format has several or none.")
 ]

@@ -53,9 +53,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 
 def _numeric(cell: str) -> bool:
-    return cell.replace("–", "").replace("-", "").replace(".", "").replace(" ", "").isdigit() or (
-        cell in ("", "–")
-    )
+    return not any(sign.isalpha() for sign in cell)
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,26 +12,99 @@ from assay.cli.options import (
     COLUMNS,
     EXCLUDE,
     JSON,
+    LOWER_METRICS,
     METRICS,
     OUTPUT,
     SEED,
     columns_for,
     names,
 )
+from assay.errors import OptionError
 
-__all__ = ["sample"]
+if TYPE_CHECKING:
+    from assay.sampling import SampleSummary
+
+__all__ = ["design_text", "sample"]
 
 
 def sample(
     scores: Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")],
     budget: Annotated[
-        str, typer.Option("--budget", help="Segments to rate: a number or a share.", metavar="N|P%")
+        str,
+        typer.Option(
+            "--budget", help="142, 20%, '5000 words' or '90 min' over all systems.", metavar="N|P%"
+        ),
     ],
     design: Annotated[
-        str, typer.Option("--design", help="How to draw: segments (SL).")
-    ] = "segments",
+        str,
+        typer.Option(
+            "--design",
+            help="auto, segments (SL), documents (WD), fixed-snippets (DF), snippets (DB),"
+            " snippets-linear, balanced, docs-prop, docs-opt, metrics-prop, metrics-opt.",
+        ),
+    ] = "auto",
+    goal: Annotated[
+        Literal["ranking", "score"] | None,
+        typer.Option("--goal", help="What auto aims at; default by the number of systems."),
+    ] = None,
+    matched: Annotated[
+        bool,
+        typer.Option("--matched/--unmatched", help="The same segments for all systems, or not."),
+    ] = True,
+    top_up: Annotated[
+        Path | None,
+        typer.Option("--top-up", help="Enlarge this sample to the budget.", metavar="SAMPLE"),
+    ] = None,
+    strata: Annotated[
+        Literal["none", "documents", "metrics"] | None,
+        typer.Option("--strata", help="segments: stratify by this."),
+    ] = None,
+    allocation: Annotated[
+        Literal["proportional", "optimal", "smoothed"] | None,
+        typer.Option("--allocation", help="segments: how many from each stratum."),
+    ] = None,
+    rounding: Annotated[
+        Literal["random", "largest"] | None,
+        typer.Option("--rounding", help="segments: random, or largest remainder."),
+    ] = None,
+    bin_size: Annotated[
+        int | None, typer.Option("--bin-size", help="segments: size of metric strata (80).")
+    ] = None,
+    stop: Annotated[
+        Literal["under", "over", "closest"] | None,
+        typer.Option("--stop", help="documents, fixed-snippets: where to stop (closest)."),
+    ] = None,
+    size_limit: Annotated[
+        int | None, typer.Option("--size-limit", help="documents: never draw longer ones.")
+    ] = None,
+    length: Annotated[
+        int | None, typer.Option("--length", help="fixed-snippets: segments per snippet (10).")
+    ] = None,
+    longest_first: Annotated[
+        bool, typer.Option("--longest-first", help="fixed-snippets: longest documents first.")
+    ] = False,
+    max_snippet: Annotated[
+        int | None, typer.Option("--max-snippet", help="snippets: the longest allowed (10).")
+    ] = None,
+    slope: Annotated[
+        float | None,
+        typer.Option("--slope", help="balanced: how much more often bad-looking segments come."),
+    ] = None,
+    importance: Annotated[
+        str | None,
+        typer.Option("--importance", help="Numeric column: draw in proportion to it."),
+    ] = None,
+    seconds_per_word: Annotated[
+        float | None,
+        typer.Option("--seconds-per-word", help="For a budget in minutes without cost column."),
+    ] = None,
+    allow_unreachable: Annotated[
+        bool,
+        typer.Option("--allow-unreachable", help="Accept a design that can never draw some."),
+    ] = False,
     columns: COLUMNS = None,
     metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
     seed: SEED = None,
     output: OUTPUT = None,
@@ -42,14 +116,41 @@ def sample(
     """
     from assay.cli.output import note, print_json
     from assay.sampling import sample as draw
-    from assay.sampling.summary import summarise
-    from assay.tables import read_scores
+    from assay.sampling import summarise
+    from assay.sampling import top_up as enlarge
+    from assay.tables import read_sample, read_scores
 
     (own,) = columns_for(columns, ["scores"])
     test_set = read_scores(
-        scores, columns=own, metrics=names(metrics), exclude=names(exclude) or ()
+        scores,
+        columns=own,
+        metrics=names(metrics),
+        lower_metrics=names(lower_metrics) or (),
+        exclude=names(exclude) or (),
     )
-    drawn = draw(test_set, budget=budget, design=design, rng=seed)
+    given = {
+        "strata": strata, "allocation": allocation, "rounding": rounding, "bin": bin_size,
+        "stop": stop, "limit": size_limit, "length": length,
+        "first": "longest" if longest_first else None, "max": max_snippet, "slope": slope,
+    }  # fmt: skip
+    if top_up is not None:
+        if design != "auto" or any(value is not None for value in given.values()) or importance:
+            raise OptionError(
+                "--top-up", top_up, "keeps the design of its sample", "leave design options out"
+            )
+        drawn = enlarge(test_set, read_sample(top_up, test_set), budget=budget, rng=seed)
+    else:
+        drawn = draw(
+            test_set,
+            budget=budget,
+            design=design_text(design, given),
+            goal=goal,
+            matched=matched,
+            importance=importance,
+            seconds_per_word=seconds_per_word,
+            allow_unreachable=allow_unreachable,
+            rng=seed,
+        )
     summary = summarise(test_set, drawn)
     if output is not None:
         drawn.write(output)
@@ -57,12 +158,50 @@ def sample(
         print_json(summary.to_dict())
         return
     note(*test_set.notes)
-    print(
-        f"{summary.n} of {summary.population} segments drawn for {len(test_set.systems)} systems"
-        f" (design {summary.design}, seed {summary.seed}); every segment had probability"
-        f" {summary.min_probability:.4g}"
-    )
+    show_summary(summary)
     if output is not None:
         print(f"written to {output}")
     else:
         note("not saved; give -o FILE to keep the sample, the estimate needs it")
+
+
+def design_text(design: str, given: Mapping[str, object]) -> str:
+    """The design with its parameters as one string."""
+    parts = [f"{name}:{_short(value)}" for name, value in given.items() if value is not None]
+    if parts and design == "auto":
+        raise OptionError(
+            "--design", "auto", "has no parameters of its own", "name the design they belong to"
+        )
+    return "|".join([design, *parts])
+
+
+def _short(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def show_summary(summary: SampleSummary) -> None:
+    """Print what was drawn, and whether it mirrors the test set."""
+    from assay.cli.output import print_table
+
+    chance = f"{summary.min_probability:.4g}"
+    if summary.max_probability - summary.min_probability > 1e-9:
+        chance += f" to {summary.max_probability:.4g}"
+    what = f"{summary.n} of {summary.population} segments"
+    if summary.snippets < summary.n:
+        what += f" in {summary.snippets} snippets"
+    print(f"drawn: {what}{'' if summary.matched else ' per system'}, {summary.outputs} outputs")
+    if summary.distinct_outputs is not None and summary.distinct_outputs < summary.outputs:
+        print(f"  {summary.distinct_outputs} different outputs: identical ones need rating once")
+    print(f"  design {summary.parameters}")
+    print(f"  inclusion probability {chance}; context to read {summary.context_segments:.0f}")
+    tables = [("document length", summary.length_bins), ("position", summary.positions)]
+    tables += [("domain", summary.domains)] if summary.domains else []
+    rows = [
+        [title, share.name, f"{share.full:.1%}", f"{share.sample:.1%}"]
+        for title, shares in tables
+        for share in shares
+        if share.full > 0
+    ]
+    print_table("How the sample mirrors the test set", ["", "", "test set", "sample"], rows)
+    if summary.vocabulary is not None:
+        print(f"{summary.vocabulary:.1%} of the source words of the test set occur in the sample")

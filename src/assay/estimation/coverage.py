@@ -16,6 +16,8 @@ from assay.tables import Ratings, Sample, TestSet
 __all__ = ["Rated", "rated_outputs"]
 
 ASSUMPTIONS = ("random",)
+EQUAL = ("segments", "snippets")
+"""Designs that draw every segment with the same probability, evenly over the test set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,12 @@ def rated_outputs(
 
 def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
     """Ratings of drawn outputs; what is missing or extra is counted, never used in silence."""
+    if sample.design.name not in EQUAL or not _equal(sample):
+        raise InputError(
+            f"the sample mean does not speak for a sample of the design {sample.design.name}, whose"
+            " segments do not stand for equal parts of the test set; draw with --design segments or"
+            " snippets"
+        )
     drawn = ~np.isnan(sample.probabilities(test_set))
     rated = ~np.isnan(scores)
     notes = []
@@ -75,3 +83,8 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
         sample.design.seed,
         tuple(notes),
     )
+
+
+def _equal(sample: Sample) -> bool:
+    probability = sample.frame["probability"].to_numpy()
+    return bool(np.ptp(probability) < 1e-9)

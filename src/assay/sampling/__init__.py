@@ -1,5 +1,16 @@
-"""SAMPLE: which segments to show the raters."""
+"""SAMPLE: which segments to show the raters, and how stable the ranking will be."""
 
 from assay.sampling.draw import sample
+from assay.sampling.stability import Stability, stability, summarise_stability
+from assay.sampling.summary import SampleSummary, summarise
+from assay.sampling.top_up import top_up
 
-__all__ = ["sample"]
+__all__ = [
+    "SampleSummary",
+    "Stability",
+    "sample",
+    "stability",
+    "summarise",
+    "summarise_stability",
+    "top_up",
+]

@@ -1,27 +1,201 @@
-"""The designs by name, the papers' short names included."""
+"""The designs by name: their parameters, their short names in the papers, and their plans."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
 from assay.errors import OptionError
+from assay.sampling.plans import (
+    BalancedPlan,
+    CircularPlan,
+    DocumentsPlan,
+    FixedSnippetsPlan,
+    LinearPlan,
+    Plan,
+    SegmentsPlan,
+    StratifiedPlan,
+    TilesPlan,
+)
+from assay.sampling.population import Population
+from assay.stats.allocation import capped_shares
+from assay.tables import Design
 from assay.tables.check import did_you_mean
 
-__all__ = ["DESIGNS", "design_name"]
-
-DESIGNS = ("segments",)
-SHORT_NAMES = {"sl": "segments"}
+__all__ = ["DESIGNS", "SHORT_NAMES", "Parameter", "find_design", "make_plan"]
 
 
-def design_name(name: str) -> str:
-    """The design's full name.
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a design: its default and what it may be."""
 
-    >>> design_name("SL")
-    'segments'
+    default: str
+    about: str
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+
+
+_STOP = Parameter("closest", "where to stop: under, over or closest to the budget",
+                  ("under", "over", "closest"))  # fmt: skip
+
+DESIGNS: Mapping[str, Mapping[str, Parameter]] = {
+    "segments": {
+        "strata": Parameter("none", "none, documents or metrics", ("none", "documents", "metrics")),
+        "allocation": Parameter("proportional", "how many from each stratum",
+                                ("proportional", "optimal", "smoothed")),
+        "rounding": Parameter("random", "random or largest (remainder)", ("random", "largest")),
+        "bin": Parameter("80", "segments per stratum of metrics", least=1),
+    },
+    "documents": {
+        "stop": _STOP,
+        "limit": Parameter("none", "documents longer than this are never drawn", least=1),
+    },
+    "fixed-snippets": {
+        "length": Parameter("10", "segments per snippet", least=1),
+        "stop": _STOP,
+        "first": Parameter("random", "order of the documents", ("random", "longest")),
+    },
+    "snippets-linear": {},
+    "snippets": {"max": Parameter("10", "the longest snippet", least=1)},
+    "balanced": {"slope": Parameter("2", "how much more often bad-looking segments are drawn",
+                                    least=0)},
+}  # fmt: skip
+
+SHORT_NAMES = {
+    "sl": "segments",
+    "wd": "documents",
+    "df": "fixed-snippets",
+    "db": "snippets",
+    "db-linear": "snippets-linear",
+    "docs-prop": "segments|strata:documents",
+    "docs-opt": "segments|strata:documents|allocation:optimal",
+    "metrics-prop": "segments|strata:metrics",
+    "metrics-opt": "segments|strata:metrics|allocation:optimal",
+}
+"""The papers' names, in lower case, and what they stand for."""
+
+
+def find_design(text: str | Design) -> Design:
+    """The design meant by a name, a short name, or ``name|parameter:value``, fully spelt out.
+
+    >>> str(find_design("DF"))
+    'fixed-snippets|length:10|stop:closest|first:random'
+    >>> str(find_design("snippets|max:5"))
+    'snippets|max:5'
     """
-    lowered = str(name).lower()
-    found = SHORT_NAMES.get(lowered, lowered)
-    if found not in DESIGNS:
+    given = str(text)
+    head, *rest = given.split("|")
+    head = SHORT_NAMES.get(head.lower(), head.lower())
+    design = Design.parse("|".join([head, *rest]))
+    if design.name not in DESIGNS:
+        known = [*DESIGNS, *(name for name in SHORT_NAMES if name not in DESIGNS)]
         raise OptionError(
-            "design", name, f"is not known{did_you_mean(lowered, DESIGNS)}",
-            f"choose from {', '.join(DESIGNS)}",
+            "design", given, f"is not known{did_you_mean(design.name, known)}",
+            f"choose from auto, {', '.join(DESIGNS)} or {', '.join(SHORT_NAMES)}",
         )  # fmt: skip
-    return found
+    known_parameters = DESIGNS[design.name]
+    for name, value in design.parameters.items():
+        _check_parameter(design.name, name, value)
+    defaults = {name: parameter.default for name, parameter in known_parameters.items()}
+    return Design(design.name, defaults | dict(design.parameters))
+
+
+def _check_parameter(design: str, name: str, value: str) -> None:
+    known = DESIGNS[design]
+    if name not in known:
+        raise OptionError(
+            name, value, f"is no parameter of the design {design}{did_you_mean(name, list(known))}",
+            f"it has {', '.join(known) or 'none'}",
+        )  # fmt: skip
+    parameter = known[name]
+    if parameter.choices and value not in parameter.choices:
+        raise OptionError(
+            name, value, "is not known", f"choose from {', '.join(parameter.choices)}"
+        )
+    if parameter.least is not None and value != parameter.default:
+        try:
+            number = float(value)
+        except ValueError:
+            number = float("nan")
+        if not number >= parameter.least or number == float("inf"):
+            raise OptionError(name, value, "is no such number", f"give {parameter.least:g} or more")
+        if name != "slope" and number != int(number):
+            raise OptionError(name, value, "is not whole", "give a whole number")
+
+
+def make_plan(
+    population: Population, design: Design, n: int, weights: np.ndarray | None = None
+) -> Plan:
+    """The plan of a spelt-out design for a budget of n segments.
+
+    ``weights`` make segments more or less likely in proportion (importance).
+    """
+    layout, get = population.layout, design.parameters
+    match design.name:
+        case "segments":
+            return _segments_plan(population, design, n, weights)
+        case "balanced":
+            flat = np.ones(population.size) if weights is None else weights
+            return BalancedPlan(layout.document, population.badness, n, float(get["slope"]), flat)
+        case "documents":
+            population.need_documents(design.name, several=True)
+            limit = None if get["limit"] == "none" else int(float(get["limit"]))
+            return DocumentsPlan(layout, n, get["stop"], limit)
+        case "fixed-snippets":
+            population.need_documents(design.name, several=True)
+            length, longest = int(float(get["length"])), get["first"] == "longest"
+            return FixedSnippetsPlan(layout, n, length, get["stop"], longest)
+        case "snippets-linear":
+            population.need_documents(design.name, several=False)
+            return LinearPlan(layout, n)
+        case _:
+            population.need_documents(design.name, several=False)
+            longest_snippet = int(float(get["max"]))
+            if 2 * n <= layout.population:
+                return TilesPlan(layout, n, longest_snippet)
+            return CircularPlan(layout, n, longest_snippet)
+
+
+def _segments_plan(
+    population: Population, design: Design, n: int, weights: np.ndarray | None
+) -> Plan:
+    get = design.parameters
+    if weights is not None:
+        flat = np.zeros(population.size)
+        return BalancedPlan(population.layout.document, flat, n, 0.0, weights)
+    if get["strata"] == "none":
+        return SegmentsPlan(population.layout, n)
+    if get["strata"] == "documents":
+        population.need_documents(f"{design.name} with strata of documents", several=False)
+        stratum = population.layout.document
+    else:
+        stratum = metric_bins(population.badness, int(float(get["bin"])))
+    sizes = np.bincount(stratum)
+    shares = sizes.astype(float)
+    if get["allocation"] != "proportional":
+        shares = sizes * spreads(population.badness, stratum, get["allocation"] == "smoothed")
+    return StratifiedPlan(stratum, capped_shares(shares, sizes.astype(float), n), get["rounding"])
+
+
+def metric_bins(badness: np.ndarray, size: int) -> np.ndarray:
+    """Strata of about ``size`` segments with similar metric scores (saldias2022, section 4.1)."""
+    bins = max(1, round(len(badness) / size))
+    rank = np.argsort(np.argsort(badness, kind="stable"), kind="stable")
+    return np.asarray(rank * bins // len(badness))
+
+
+def spreads(badness: np.ndarray, stratum: np.ndarray, smoothed: bool) -> np.ndarray:
+    """sigma_l for optimal allocation: the spread of the metric scores inside every stratum.
+
+    Smoothed halves the distance to the common spread, so that no stratum is nearly left out.
+    """
+    counts = np.bincount(stratum)
+    means = np.bincount(stratum, badness) / np.maximum(counts, 1)
+    squares = np.bincount(stratum, (badness - means[stratum]) ** 2)
+    sigma = np.sqrt(squares / np.maximum(counts - 1, 1))
+    if not smoothed:
+        return np.asarray(sigma)
+    pooled = np.sqrt(squares.sum() / max(1, len(badness) - len(counts)))
+    return np.asarray((sigma + pooled) / 2)

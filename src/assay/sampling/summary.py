@@ -1,10 +1,23 @@
-"""What a sample says of itself: how much was drawn, and with which probabilities."""
+"""What a sample says of itself: how much was drawn, how, and whether it mirrors the test set."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import polars as pl
+
 from assay.results import result_dict, signature
+from assay.sampling.population import Population
+from assay.sampling.representation import (
+    Share,
+    context_segments,
+    domain_shares,
+    length_shares,
+    position_shares,
+    vocabulary_share,
+)
 from assay.tables import Sample, TestSet
 
 __all__ = ["SampleSummary", "summarise"]
@@ -12,42 +25,114 @@ __all__ = ["SampleSummary", "summarise"]
 
 @dataclass(frozen=True, slots=True)
 class SampleSummary:
-    """The size and the probabilities of a sample."""
+    """The size of a sample, its probabilities, and how it represents the test set.
+
+    ``outputs`` are the translations to be rated; ``distinct_outputs`` counts identical ones of
+    several systems once, as they need rating only once. Representation and context are averages
+    over systems where every system has a sample of its own.
+    """
 
     n: int
     population: int
     design: str
+    parameters: str
+    matched: bool
     seed: int | None
     min_probability: float
     max_probability: float
+    snippets: int
+    outputs: int
+    distinct_outputs: int | None
+    context_segments: float
+    length_bins: tuple[Share, ...]
+    domains: tuple[Share, ...]
+    positions: tuple[Share, ...]
+    vocabulary: float | None
 
     @property
     def signature(self) -> str:
         """How the sample was drawn, in one line."""
-        return signature(self.design, n=f"{self.n}/{self.population}", seed=self.seed)
+        matched = None if self.matched else "no"
+        return signature(
+            self.design, n=f"{self.n}/{self.population}", matched=matched, seed=self.seed
+        )
 
     def to_dict(self) -> dict[str, object]:
         """The JSON object of ``assay sample``."""
+        names = [name for name in self.__slots__ if name != "kind"]
         return result_dict(
-            "sample",
-            self.signature,
-            n=self.n,
-            population=self.population,
-            design=self.design,
-            seed=self.seed,
-            min_probability=self.min_probability,
-            max_probability=self.max_probability,
+            "sample", self.signature, **{name: getattr(self, name) for name in names}
         )
 
 
 def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
-    """Describe a sample drawn from this test set."""
-    probability = sample.frame["probability"]
+    """Describe a sample drawn from this test set.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=20, rng=1)
+    >>> drawn = assay.sample(world.test_set, budget="25%", rng=7)
+    >>> summary = summarise(world.test_set, drawn)
+    >>> summary.design, summary.matched, [share.name for share in summary.length_bins][:2]
+    ('snippets', True, ['0-9', '10+'])
+    """
+    population = Population(test_set)
+    layout = population.layout
+    masks = _masks(test_set, sample)
+    frame = sample.frame
+    sizes = [int(mask.sum()) for mask in masks]
+    owner = ["system", "snippet"] if not sample.matched else ["snippet"]
+    probability = frame["probability"].to_numpy()
+    outputs, distinct = _outputs(test_set, sample)
     return SampleSummary(
-        n=len(sample),
-        population=test_set.segments.height,
+        n=round(float(np.mean(sizes))),
+        population=population.size,
         design=sample.design.name,
+        parameters=str(sample.design),
+        matched=sample.matched,
         seed=sample.design.seed,
-        min_probability=float(probability.min()),  # type: ignore[arg-type]
-        max_probability=float(probability.max()),  # type: ignore[arg-type]
+        min_probability=float(probability.min()),
+        max_probability=float(probability.max()),
+        snippets=frame.select(owner).n_unique() if "snippet" in frame.columns else len(frame),
+        outputs=outputs,
+        distinct_outputs=distinct,
+        context_segments=float(np.mean([context_segments(layout, mask) for mask in masks])),
+        length_bins=_mean_shares([length_shares(layout, mask) for mask in masks]),
+        domains=_mean_shares([domain_shares(test_set, mask) for mask in masks]),
+        positions=_mean_shares([position_shares(layout, mask) for mask in masks]),
+        vocabulary=_mean([vocabulary_share(test_set, mask) for mask in masks]),
     )
+
+
+def _masks(test_set: TestSet, sample: Sample) -> list[np.ndarray]:
+    """What is drawn, once for a matched sample and once per system otherwise."""
+    drawn = sample.frame.select(
+        *(() if sample.matched else ("system",)), *test_set.key, drawn=pl.lit(True)
+    )
+    segments = test_set.segments.select(test_set.key)
+    parts = [drawn] if sample.matched else drawn.partition_by("system", maintain_order=True)
+    found = []
+    for part in parts:
+        here = segments.join(part, on=list(test_set.key), how="left", maintain_order="left")
+        found.append(here["drawn"].fill_null(False).to_numpy())
+    return found
+
+
+def _outputs(test_set: TestSet, sample: Sample) -> tuple[int, int | None]:
+    """How many outputs are to be rated, and how many different ones, where texts tell."""
+    key = list(test_set.key) if sample.matched else ["system", *test_set.key]
+    outputs = test_set.frame.join(sample.frame.select(key), on=key, how="semi")
+    if "target" not in outputs.columns:
+        return outputs.height, None
+    return outputs.height, outputs.select(*test_set.key, "target").n_unique()
+
+
+def _mean_shares(tables: Sequence[Sequence[Share]]) -> tuple[Share, ...]:
+    return tuple(
+        Share(rows[0].name, rows[0].full, float(np.mean([row.sample for row in rows])))
+        for rows in zip(*tables, strict=True)
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None

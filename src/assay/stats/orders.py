@@ -1,15 +1,16 @@
-"""Orders: ranks, rank ranges and clusters.
+"""Orders: ranks, rank ranges, clusters, and how two orders differ.
 
 Rank 1 is the best. A system's rank range runs from one above the systems that are certainly
 better to one below those that are certainly worse; clusters are the groups that no certain
-distinction divides (koehn2012, section 3 and equation 6).
+distinction divides (koehn2012, section 3 and equation 6). All functions take one order, or many
+at once along the first axes.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["cluster_numbers", "competition_ranks", "rank_ranges"]
+__all__ = ["cluster_numbers", "competition_ranks", "discordant", "rank_ranges"]
 
 
 def competition_ranks(scores: np.ndarray) -> np.ndarray:
@@ -18,7 +19,7 @@ def competition_ranks(scores: np.ndarray) -> np.ndarray:
     >>> competition_ranks(np.array([0.3, 0.9, 0.9, 0.1])).tolist()
     [3, 1, 1, 4]
     """
-    return np.asarray(1 + (scores[None, :] > scores[:, None]).sum(axis=1))
+    return np.asarray(1 + (scores[..., None, :] > scores[..., :, None]).sum(axis=-1))
 
 
 def rank_ranges(better: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -28,8 +29,8 @@ def rank_ranges(better: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> low.tolist(), high.tolist()
     ([1, 2, 2], [1, 3, 3])
     """
-    systems = len(better)
-    return 1 + better.sum(axis=0), systems - better.sum(axis=1)
+    systems = better.shape[-1]
+    return 1 + better.sum(axis=-2), systems - better.sum(axis=-1)
 
 
 def cluster_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -38,12 +39,22 @@ def cluster_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     >>> cluster_numbers(np.array([1, 1, 3, 4]), np.array([2, 2, 4, 4])).tolist()
     [1, 1, 2, 2]
     """
-    numbers = np.zeros(len(low), dtype=np.int64)
-    order = np.lexsort((high, low))
-    cluster, reach = 0, 0
-    for i in order:
-        if low[i] > reach:
-            cluster += 1
-        reach = max(reach, int(high[i]))
-        numbers[i] = cluster
+    order = np.argsort(low, axis=-1, kind="stable")
+    first = np.take_along_axis(low, order, axis=-1)
+    reach = np.maximum.accumulate(np.take_along_axis(high, order, axis=-1), axis=-1)
+    opens = np.ones(first.shape, dtype=np.int64)
+    opens[..., 1:] = first[..., 1:] > reach[..., :-1]
+    numbers = np.empty(first.shape, dtype=np.int64)
+    np.put_along_axis(numbers, order, np.cumsum(opens, axis=-1), axis=-1)
     return numbers
+
+
+def discordant(scores: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Pairs of systems (i < j) that stand in another order than in the reference.
+
+    >>> discordant(np.array([[1.0, 3.0, 2.0]]), np.array([1.0, 2.0, 3.0])).tolist()
+    [[False, False, True]]
+    """
+    i, j = np.triu_indices(scores.shape[-1], 1)
+    here = np.sign(scores[..., i] - scores[..., j])
+    return np.asarray(here != np.sign(reference[i] - reference[j]))

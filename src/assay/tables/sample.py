@@ -20,6 +20,7 @@ from assay.errors import InputError
 from assay.tables.against import place_in
 from assay.tables.check import Columns, Findings, conform
 from assay.tables.raw import Raw, Source
+from assay.tables.schema import SCHEMAS
 from assay.tables.table import Table
 from assay.tables.test_set import TestSet
 
@@ -88,6 +89,11 @@ class Sample(Table):
         values = np.full((len(test_set.systems), test_set.segments.height), np.nan)
         values[test_set.positions] = rows["probability"].to_numpy()
         return values
+
+
+def make_sample(frame: pl.DataFrame) -> Sample:
+    """A sample from rows that were just drawn, its columns in the order of the file."""
+    return Sample(frame.select([name for name in SCHEMAS["sample"].names if name in frame]))
 
 
 def read_sample(

@@ -1,0 +1,147 @@
+"""``assay stability``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.options import (
+    COLUMNS,
+    EXCLUDE,
+    JSON,
+    LOWER_METRICS,
+    METRICS,
+    OUTPUT,
+    SEED,
+    WORKERS,
+    columns_for,
+    names,
+)
+
+if TYPE_CHECKING:
+    from assay.sampling import Stability
+    from assay.tables import TestSet
+
+__all__ = ["stability"]
+
+
+def stability(
+    scores: Annotated[
+        list[Path], typer.Argument(help="Test sets: one file or several.", metavar="SCORES...")
+    ],
+    metric: Annotated[str, typer.Option("--metric", help="The metric that ranks the systems.")],
+    budget: Annotated[str, typer.Option("--budget", help="Segments to rate.", metavar="N|P%")],
+    designs: Annotated[
+        str, typer.Option("--designs", help="Designs to compare.", metavar="A,B")
+    ] = "segments,documents,fixed-snippets,snippets-linear,snippets",
+    held_out: Annotated[
+        str | None, typer.Option("--held-out", help="A second metric to judge the samples by.")
+    ] = None,
+    candidates: Annotated[
+        int,
+        typer.Option("--candidates", help="Study: the best of so many samples by the metric."),
+    ] = 1,
+    draws: Annotated[int, typer.Option("--draws", help="Samples per design.")] = 1000,
+    runs: Annotated[
+        int, typer.Option("--runs", help="Samples of the best/median/worst form.")
+    ] = 13,
+    matched: Annotated[
+        bool | None,
+        typer.Option("--matched/--unmatched", help="The same segments for all systems, or not."),
+    ] = True,
+    by: Annotated[
+        str | None, typer.Option("--by", help="Split every file by this column (lp, domain).")
+    ] = None,
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
+    exclude: EXCLUDE = None,
+    seed: SEED = None,
+    workers: WORKERS = 1,
+    output: OUTPUT = None,
+    json: JSON = False,
+) -> None:
+    """How often samples of each design rank the systems otherwise than the whole test set.
+
+    Example: assay stability scores.tsv --metric chrF --budget 40% --designs SL,WD,DB
+    """
+    from assay.cli.output import note, print_json, save_json, track
+    from assay.sampling import stability as run
+    from assay.sampling import summarise_stability
+    from assay.stats.random import seeded
+    from assay.tables import read_scores
+
+    (own,) = columns_for(columns, ["scores"])
+    sets: dict[str, TestSet] = {}
+    for path in scores:
+        test_set = read_scores(
+            path,
+            columns=own,
+            metrics=names(metrics) or _needed(metric, held_out),
+            lower_metrics=names(lower_metrics) or (),
+            exclude=names(exclude) or (),
+        )
+        note(*(f"{path.name}: {line}" for line in test_set.notes))
+        parts = {"": test_set} if by is None else test_set.split(by)
+        sets |= {_name(path, part): found for part, found in parts.items()}
+    listed = names(designs) or []
+    _, used = seeded(seed)
+    records = run(
+        sets,
+        designs=listed,
+        budget=budget,
+        metric=metric,
+        held_out=held_out,
+        candidates=candidates,
+        draws=draws,
+        matched=True if matched is None else matched,
+        rng=used,
+        workers=workers,
+    )
+    bar = track(records, len(sets) * len(listed), "drawing samples")
+    result = summarise_stability(bar, metric=metric, held_out=held_out, runs=runs, seed=used)
+    if output is not None:
+        save_json(result.to_dict(), output)
+    if json:
+        print_json(result.to_dict())
+        return
+    show_stability(result)
+
+
+def _needed(metric: str, held_out: str | None) -> list[str]:
+    return [metric] if held_out is None else [metric, held_out]
+
+
+def _name(path: Path, part: str) -> str:
+    stem = path.name.split(".")[0]
+    return f"{stem}:{part}" if part else stem
+
+
+def show_stability(result: Stability) -> None:
+    """Print one row per design."""
+    from assay.cli.output import number, print_table
+
+    rows = []
+    for item in result.designs:
+        row: list[object] = [
+            item.design + ("" if item.matched else " (unmatched)"),
+            f"{number(item.changed, 2)} ± {number(item.changed_error, 2)} of {item.test_sets}",
+            f"{item.best} / {item.median:g} / {item.worst}",
+            f"{item.discordant_pairs:.2%}",
+            f"{number(item.significant_flips, 2)} of {item.test_sets}",
+            f"{number(item.cluster_changed, 2)} of {item.test_sets}",
+            number(item.length_error, 2),
+            number(item.context, 2),
+        ]
+        if item.held_out_changed is not None:
+            row.append(f"{number(item.held_out_changed, 2)} of {item.test_sets}")
+        rows.append(row)
+    columns = ["design", "rank changes", f"best / median / worst of {result.designs[0].runs}",
+               "discordant pairs", "significant flips", "cluster changes",
+               "length error (points)", "context per segment"]  # fmt: skip
+    if result.held_out is not None:
+        columns.append(f"rank changes by {result.held_out}")
+    print_table(f"Rankings by {result.metric} under {result.draws} samples each", columns, rows)
+    print(f"signature: {result.signature}")

@@ -1,0 +1,162 @@
+"""Designs that go through the documents in random order until the budget is met.
+
+Whole documents (WD of lo2023) and fixed snippets (DF). Whether a document is drawn depends on the
+sum of what stands before it, so its probability is that of :mod:`assay.stats.arrivals`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from assay.sampling.plans.base import Draws, Layout
+from assay.stats.arrivals import arrival_probabilities
+
+__all__ = ["STOPS", "DocumentsPlan", "FixedSnippetsPlan"]
+
+STOPS = ("under", "over", "closest")
+
+
+def _limits(sizes: np.ndarray, n: int, stop: str) -> np.ndarray:
+    """The largest sum that may stand before a document for it still to be drawn.
+
+    ``under``: the total stays within n. ``over``: the document that meets or passes n is drawn
+    too. ``closest``: it is drawn if that brings the total closer to n, or as close.
+    """
+    match stop:
+        case "under":
+            return n - sizes
+        case "over":
+            return np.full(len(sizes), n - 1)
+        case _:
+            return np.asarray(np.floor(n - sizes / 2).astype(np.int64))
+
+
+def _taken(sizes: np.ndarray, limits: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Which documents are drawn when they come in these orders (one per row).
+
+    Once a document does not fit, none behind it does: a shorter one that would still fit is not
+    taken either, which would favour short documents.
+    """
+    arriving = sizes[order]
+    before = np.cumsum(arriving, axis=1) - arriving
+    drawn = np.zeros(order.shape, dtype=bool)
+    np.put_along_axis(drawn, order, before <= limits[order], axis=1)
+    return drawn
+
+
+@dataclass(frozen=True)
+class DocumentsPlan:
+    """Whole documents in random order until the budget of n segments is met (WD of lo2023).
+
+    Documents longer than ``size_limit`` are never drawn, as at WMT.
+    """
+
+    contiguous: ClassVar[bool] = True
+
+    layout: Layout
+    n: int
+    stop: str = "closest"
+    size_limit: int | None = None
+
+    @cached_property
+    def eligible(self) -> np.ndarray:
+        """The documents that may be drawn."""
+        lengths = self.layout.lengths
+        keep = np.ones(len(lengths), dtype=bool)
+        if self.size_limit is not None:
+            keep = lengths <= self.size_limit
+        return np.flatnonzero(keep)
+
+    def probabilities(self) -> np.ndarray:
+        """That of its document."""
+        sizes = self.layout.lengths[self.eligible]
+        pi = np.zeros(len(self.layout.lengths))
+        if len(sizes):
+            pi[self.eligible] = arrival_probabilities(sizes, _limits(sizes, self.n, self.stop))
+        return np.repeat(pi, self.layout.lengths)
+
+    def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
+        """One window per eligible document, empty where it was not drawn."""
+        sizes = self.layout.lengths[self.eligible]
+        order = np.argsort(rng.random((draws, len(sizes))), axis=1)
+        drawn = _taken(sizes, _limits(sizes, self.n, self.stop), order)
+        starts = np.broadcast_to(self.layout.starts[self.eligible], drawn.shape)
+        return Draws(starts, starts + drawn * sizes)
+
+
+@dataclass(frozen=True)
+class FixedSnippetsPlan:
+    """Up to ``length`` contiguous segments per document, documents in random order (DF of lo2023).
+
+    Shorter documents are taken whole. The snippet starts anywhere in its document with equal
+    probability, so segments near the edges are drawn less often than those in the middle.
+    ``longest_first`` goes through the documents by length, as WMT22 may have done; then short
+    documents beyond the budget are never drawn.
+    """
+
+    contiguous: ClassVar[bool] = True
+
+    layout: Layout
+    n: int
+    length: int = 10
+    stop: str = "closest"
+    longest_first: bool = False
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """What each document would give."""
+        return np.asarray(np.minimum(self.layout.lengths, self.length))
+
+    @cached_property
+    def limits(self) -> np.ndarray:
+        """What may stand before each document."""
+        return _limits(self.sizes, self.n, self.stop)
+
+    def probabilities(self) -> np.ndarray:
+        """That of its document times the share of the snippet's places that cover it."""
+        pi = (
+            self._by_length()
+            if self.longest_first
+            else arrival_probabilities(self.sizes, self.limits)
+        )
+        return np.concatenate(
+            [
+                chance * _window_shares(int(length), int(size))
+                for chance, length, size in zip(pi, self.layout.lengths, self.sizes, strict=True)
+            ]
+        )
+
+    def _by_length(self) -> np.ndarray:
+        """Longest first: certain, except among documents of the length where the budget ends."""
+        pi = np.zeros(len(self.sizes))
+        spent = 0
+        for length in np.unique(self.layout.lengths)[::-1]:
+            group = self.layout.lengths == length
+            size, limit = int(self.sizes[group][0]), int(self.limits[group][0])
+            taken = min(int(group.sum()), max(0, (limit - spent) // size + 1))
+            pi[group] = taken / group.sum()
+            spent += size * int(group.sum())
+        return pi
+
+    def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
+        """One window per document, empty where it was not drawn."""
+        shape = (draws, len(self.sizes))
+        key = rng.random(shape)
+        if self.longest_first:
+            key = key - self.layout.lengths
+        drawn = _taken(self.sizes, self.limits, np.argsort(key, axis=1))
+        room = self.layout.lengths - self.sizes + 1
+        starts = self.layout.starts + np.floor(rng.random(shape) * room).astype(np.int64)
+        return Draws(starts, starts + drawn * self.sizes)
+
+
+def _window_shares(length: int, size: int) -> np.ndarray:
+    """For every place in a document, the share of the windows of this size that cover it."""
+    place = np.arange(length)
+    first = np.maximum(0, place - size + 1)
+    last = np.minimum(place, length - size)
+    return np.asarray((last - first + 1) / (length - size + 1))

@@ -1,0 +1,252 @@
+"""Snippets of every document, in proportion to its length (DB of lo2023).
+
+``LinearPlan`` is the paper's: a window of about f*L segments anywhere in the document, so that
+segments near its edges are drawn less often. The other two give every segment exactly the same
+probability f: tiles for f up to 1/2, where every sample is one unwrapped snippet per document,
+circular windows above. Long documents are first cut into sections, each treated as a document, so
+that no snippet is longer than allowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from assay.sampling.plans.base import Draws, Layout
+from assay.stats.allocation import systematic_counts
+
+__all__ = ["CircularPlan", "LinearPlan", "TilesPlan"]
+
+
+def cut(layout: Layout, sections: np.ndarray) -> Layout:
+    """Cut every document into so many sections of nearly equal length."""
+    parts = []
+    for length, count in zip(layout.lengths.tolist(), sections.tolist(), strict=True):
+        parts.append(np.diff(np.arange(count + 1) * length // count))
+    return Layout(np.concatenate(parts))
+
+
+def _length_order(lengths: np.ndarray, rng: np.random.Generator, draws: int) -> np.ndarray:
+    """Documents by length, ties at random, once per draw."""
+    return np.argsort(lengths[None, :] + 0.5 * rng.random((draws, len(lengths))), axis=1)
+
+
+def _window_sizes(
+    lengths: np.ndarray, f: float, rng: np.random.Generator, draws: int
+) -> np.ndarray:
+    """k_d, the floor or ceiling of f*L_d, E k_d = f*L_d, with an exact total.
+
+    Along the length order every stretch of documents, so every length bin, is within one segment
+    of its share. Documents of one length have one target, so permuting ties changes nothing but
+    who among them gets the extra segment.
+    """
+    order = _length_order(lengths, rng, draws)
+    counts = systematic_counts(f * np.sort(lengths), rng.random(draws))
+    sizes = np.empty_like(counts)
+    np.put_along_axis(sizes, order, counts, axis=1)
+    return sizes
+
+
+@dataclass(frozen=True)
+class LinearPlan:
+    """DB as the paper writes it: a window of f*L_d segments, its start uniform on 0..L-k."""
+
+    contiguous: ClassVar[bool] = True
+
+    layout: Layout
+    n: int
+
+    @property
+    def f(self) -> float:
+        """The share of the test set that is drawn."""
+        return self.n / self.layout.population
+
+    def probabilities(self) -> np.ndarray:
+        """E over k of the share of windows of k segments that cover the place."""
+        by_length = {
+            int(length): _linear_shares(int(length), self.f)
+            for length in np.unique(self.layout.lengths)
+        }
+        return np.concatenate([by_length[int(length)] for length in self.layout.lengths])
+
+    def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
+        """One window per document; the total is n in every draw."""
+        lengths = self.layout.lengths
+        sizes = _window_sizes(lengths, self.f, rng, draws)
+        room = lengths - sizes + 1
+        starts = self.layout.starts + np.floor(rng.random(sizes.shape) * room).astype(np.int64)
+        starts = np.where(sizes > 0, starts, self.layout.starts)
+        return Draws(starts, starts + sizes)
+
+
+def _linear_shares(length: int, f: float) -> np.ndarray:
+    place = np.arange(length)
+    pi = np.zeros(length)
+    for size, chance in _rounded(f * length):
+        if size:
+            first = np.maximum(0, place - size + 1)
+            last = np.minimum(place, length - size)
+            pi += chance * (last - first + 1) / (length - size + 1)
+    return pi
+
+
+def _rounded(target: float) -> list[tuple[int, float]]:
+    """Floor and ceiling of a target with the probabilities of unbiased rounding."""
+    if abs(target - round(target)) < 1e-9:
+        return [(round(target), 1.0)]
+    low = int(np.floor(target))
+    return [(low, 1 - (target - low)), (low + 1, target - low)]
+
+
+@dataclass(frozen=True)
+class CircularPlan:
+    """Windows that wrap around the end of their document: pi = f exactly, n in every draw."""
+
+    contiguous: ClassVar[bool] = True
+
+    whole: Layout
+    n: int
+    max_snippet: int
+
+    @property
+    def f(self) -> float:
+        """The share of the test set that is drawn."""
+        return self.n / self.whole.population
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The documents cut into sections whose windows are short enough."""
+        lengths = self.whole.lengths
+        sections = np.ceil(self.f * lengths / self.max_snippet).astype(np.int64)
+        sections = np.clip(sections, 1, lengths)
+        # Sections differ by one segment, and rounding adds another: cut once more where needed.
+        while True:
+            longest = np.ceil(self.f * np.ceil(lengths / sections) - 1e-9)
+            over = (longest > self.max_snippet) & (sections < lengths)
+            if not over.any():
+                return cut(self.whole, sections)
+            sections = sections + over
+
+    def probabilities(self) -> np.ndarray:
+        """F for every segment."""
+        return np.full(self.whole.population, self.f)
+
+    def pair_probabilities(self, length: int) -> np.ndarray:
+        """Probability that two segments at circular lag t of one section are both drawn.
+
+        E over k of (max(0, k-t) + max(0, k-L+t)) / L, for t = 0..L-1; t = 0 gives f.
+        """
+        lag = np.arange(length)
+        joint = np.zeros(length)
+        for size, chance in _rounded(self.f * length):
+            both = np.maximum(0, size - lag) + np.maximum(0, size - length + lag)
+            both[0] = size
+            joint += chance * both / length
+        return joint
+
+    def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
+        """Two windows per section: from the start on, and what wraps around to the front."""
+        lengths, base = self.layout.lengths, self.layout.starts
+        sizes = _window_sizes(lengths, self.f, rng, draws)
+        first = np.floor(rng.random(sizes.shape) * lengths).astype(np.int64)
+        end = np.minimum(first + sizes, lengths)
+        wrapped = np.maximum(first + sizes - lengths, 0)
+        starts = np.concatenate([np.broadcast_to(base, sizes.shape), base + first], axis=1)
+        stops = np.concatenate([base + wrapped, base + end], axis=1)
+        return Draws(starts, stops)
+
+
+@dataclass(frozen=True)
+class TilesPlan:
+    """Every document is cut into m or m+1 tiles and one is drawn: pi = f exactly, for f <= 1/2.
+
+    m = floor(1/f), and m tiles have probability p with p/m + (1-p)/(m+1) = f. The cut points of T
+    tiles are floor((jL + U) / T), U uniform on 0..T-1, j the tile. A tile is one segment longer
+    than the shortest when W = (jL + U) mod T >= T - (L mod T); W is uniform and independent of j,
+    so the W of all documents can be chosen together to keep the total close to n without touching
+    any probability: along the length order, as for windows.
+    """
+
+    contiguous: ClassVar[bool] = True
+
+    whole: Layout
+    n: int
+    max_snippet: int
+
+    @property
+    def f(self) -> float:
+        """The share of the test set that is drawn."""
+        return self.n / self.whole.population
+
+    @cached_property
+    def m(self) -> int:
+        """The smaller number of tiles."""
+        return self.whole.population // self.n
+
+    @cached_property
+    def p(self) -> float:
+        """The probability of m tiles."""
+        return min(1.0, max(0.0, self.m * (self.f * (self.m + 1) - 1)))
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The documents cut into sections whose tiles are short enough."""
+        sections = np.ceil(self.whole.lengths / (self.m * self.max_snippet)).astype(np.int64)
+        return cut(self.whole, np.maximum(sections, 1))
+
+    def probabilities(self) -> np.ndarray:
+        """F for every segment."""
+        return np.full(self.whole.population, self.f)
+
+    def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
+        """One window per section, empty where the tile is."""
+        lengths = self.layout.lengths
+        order = _length_order(lengths, rng, draws)
+        shape = order.shape
+        tiles = np.empty(shape, dtype=np.int64)
+        few = systematic_counts(np.full(shape[1], self.p), rng.random(draws))
+        np.put_along_axis(tiles, order, self.m + 1 - few, axis=1)
+        longer = self._longer(tiles, order, rng.random(draws))
+        tile = np.floor(rng.random(shape) * tiles).astype(np.int64)
+        extra = lengths % tiles
+        # W uniform over the values that make the tile long, or over those that do not.
+        low = np.where(longer, tiles - extra, 0)
+        high = np.where(longer, tiles, tiles - extra)
+        w = low + np.floor(rng.random(shape) * (high - low)).astype(np.int64)
+        shift = (w - tile * extra) % tiles
+        starts = (tile * lengths + shift) // tiles
+        stops = ((tile + 1) * lengths + shift) // tiles
+        base = self.layout.starts
+        return Draws(base + starts, base + stops)
+
+    def _longer(self, tiles: np.ndarray, order: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """Which documents give the longer tile: systematically, by the fractions of L/T."""
+        fractions = (self.layout.lengths % tiles) / tiles
+        running = np.cumsum(np.take_along_axis(fractions, order, axis=1), axis=1)
+        running = np.concatenate([np.zeros((len(order), 1)), running], axis=1)
+        whole = np.rint(running)
+        running = np.where(np.abs(running - whole) < 1e-9, whole, running)
+        chosen = np.diff(np.floor(running + start[:, None]), axis=1) > 0
+        longer = np.empty(chosen.shape, dtype=bool)
+        np.put_along_axis(longer, order, chosen, axis=1)
+        return longer
+
+    def size_sd(self) -> float:
+        """The standard deviation of the total over draws, exact.
+
+        Given the start u of the systematic choice of m or m+1, the expected total is a sum over
+        documents in length order; rounding it adds a Bernoulli variance.
+        """
+        lengths = np.sort(self.layout.lengths)
+        place = np.arange(len(lengths) + 1) * self.p
+        edges = np.unique(np.concatenate([[0.0, 1.0], np.ceil(place) - place]))
+        edges = edges[(edges >= 0) & (edges <= 1)]
+        middle, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+        few = np.diff(np.floor(place[None, :] + middle[:, None]), axis=1)
+        totals = (lengths / (self.m + 1 - few)).sum(axis=1)
+        part = totals - np.floor(totals + 1e-9)
+        mean = float(width @ totals)
+        return float(np.sqrt(max(0.0, width @ (totals - mean) ** 2 + width @ (part * (1 - part)))))

@@ -1,0 +1,260 @@
+"""Every design draws each segment with the probability it states."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.sampling.plans import (
+    BalancedPlan,
+    CircularPlan,
+    DocumentsPlan,
+    FixedSnippetsPlan,
+    Layout,
+    LinearPlan,
+    Plan,
+    SegmentsPlan,
+    StratifiedPlan,
+    TilesPlan,
+)
+from assay.sampling.plans.grouped import GroupedPlan
+from assay.stats.allocation import capped_shares, largest_remainder, systematic_counts
+from assay.stats.arrivals import arrival_probabilities
+from assay.stats.selection import pivotal, within_strata
+
+SMALL = Layout(np.array([3, 5, 2, 8, 1, 4, 4, 13]))
+STRATA = np.repeat([0, 1, 2], [10, 20, 10])
+BADNESS = np.random.default_rng(3).normal(size=40)
+
+PLANS: dict[str, Plan] = {
+    "segments": SegmentsPlan(SMALL, 11),
+    "stratified": StratifiedPlan(STRATA, np.array([3.3, 4.4, 2.3])),
+    "stratified, over-full": StratifiedPlan(STRATA, np.array([10.0, 4.6, 2.4])),
+    "stratified, largest remainder": StratifiedPlan(STRATA, np.array([3.3, 4.4, 2.3]), "largest"),
+    "documents, under": DocumentsPlan(SMALL, 15, "under"),
+    "documents, over": DocumentsPlan(SMALL, 15, "over"),
+    "documents, closest": DocumentsPlan(SMALL, 15, "closest"),
+    "documents, size limit": DocumentsPlan(SMALL, 10, "closest", 5),
+    "fixed snippets": FixedSnippetsPlan(SMALL, 15, 4),
+    "fixed snippets, over": FixedSnippetsPlan(SMALL, 15, 4, "over"),
+    "fixed snippets, longest first": FixedSnippetsPlan(SMALL, 11, 4, "closest", True),
+    "linear, small": LinearPlan(SMALL, 7),
+    "linear, large": LinearPlan(SMALL, 31),
+    "tiles, f = 1/2": TilesPlan(SMALL, 20, 10),
+    "tiles, f = 13/40": TilesPlan(SMALL, 13, 3),
+    "tiles, f = 3/40": TilesPlan(SMALL, 3, 10),
+    "circular, f = 21/40": CircularPlan(SMALL, 21, 10),
+    "circular, sections": CircularPlan(SMALL, 33, 3),
+    "circular, everything": CircularPlan(SMALL, 40, 4),
+    "grouped": GroupedPlan(
+        SMALL, np.array([0, 1, 0, 1, 0, 1, 1, 0]),
+        [TilesPlan(Layout(np.array([3, 2, 1, 13])), 6, 4),
+         CircularPlan(Layout(np.array([5, 8, 4, 4])), 15, 10)],
+    ),
+}  # fmt: skip
+
+EXACT_TOTALS = {"segments", "stratified", "linear, small", "linear, large", "tiles, f = 1/2",
+                "circular, f = 21/40", "circular, sections", "circular, everything"}  # fmt: skip
+
+
+def worst_z(masks: np.ndarray, pi: np.ndarray) -> float:
+    """The largest deviation of a share of draws from its probability, in standard errors."""
+    certain = (pi < 1e-12) | (pi > 1 - 1e-12)
+    assert np.array_equal(masks[:, certain].mean(axis=0), np.round(pi[certain]))
+    error = np.sqrt(pi * (1 - pi) / len(masks))[~certain]
+    return float((np.abs(masks.mean(axis=0) - pi)[~certain] / error).max(initial=0.0))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_stated_probability_is_the_share_of_100_000_draws(name: str) -> None:
+    # 40 segments: the largest of 40 standard normals exceeds 4.5 once in 3,700 runs.
+    plan = PLANS[name]
+    drawn = plan.draw(np.random.default_rng(7), 100_000)
+    masks, pi = drawn.masks(40), plan.probabilities()
+    assert worst_z(masks, pi) < 4.5
+    assert np.array_equal(masks.sum(axis=1), drawn.sizes)  # windows do not overlap
+    if name in EXACT_TOTALS:
+        assert len(set(drawn.sizes.tolist())) == 1
+
+
+def test_balanced_probability_is_the_share_of_draws() -> None:
+    plan = BalancedPlan(SMALL.document, BADNESS, 11, 2.5, np.ones(40))
+    drawn = plan.draw(np.random.default_rng(7), 20_000)
+    assert set(drawn.sizes.tolist()) == {11}
+    assert plan.probabilities().sum() == pytest.approx(11)
+    assert worst_z(drawn.masks(40), plan.probabilities()) < 4.5
+
+
+@pytest.mark.parametrize("stop", ["under", "over", "closest"])
+def test_documents_by_exact_enumeration(stop: str) -> None:
+    lengths, n = np.array([3, 1, 4, 2, 6]), 7
+    counts = np.zeros(5)
+    for order in permutations(range(5)):
+        total = 0
+        for d in order:
+            length = int(lengths[d])
+            fits = {
+                "under": total + length <= n,
+                "over": total < n,
+                "closest": abs(total + length - n) <= abs(n - total),
+            }[stop]
+            if not fits:
+                break
+            counts[d] += 1
+            total += length
+    pi = DocumentsPlan(Layout(lengths), n, stop).probabilities()
+    np.testing.assert_allclose(pi, np.repeat(counts / 120, lengths), atol=1e-9)
+
+
+def test_arrivals_of_equal_sizes_are_a_simple_random_sample() -> None:
+    # 30 documents of 4: 'over' takes ceil(50 / 4) = 13 of them.
+    pi = arrival_probabilities(np.full(30, 4), np.full(30, 49))
+    np.testing.assert_allclose(pi, 13 / 30, atol=1e-9)
+
+
+layouts = st.lists(st.integers(1, 60), min_size=1, max_size=25).map(lambda x: Layout(np.array(x)))
+
+
+@given(layouts, st.integers(1, 1000), st.integers(1, 20), st.integers(0, 10**6))
+def test_snippets_have_the_same_probability_and_are_short(
+    layout: Layout, share: int, longest: int, seed: int
+) -> None:
+    population = layout.population
+    n = max(1, min(population, round(population * share / 1000)))
+    kind = TilesPlan if 2 * n <= population else CircularPlan
+    plan = kind(layout, n, longest)
+    drawn = plan.draw(np.random.default_rng(seed), 40)
+    sizes = drawn.stops - drawn.starts
+    assert plan.probabilities().tolist() == [n / population] * population
+    assert sizes.min() >= 0
+    # A circular window of at most `longest` segments may wrap into two shorter ones.
+    assert sizes.max(initial=0) <= longest
+    assert np.array_equal(drawn.masks(population).sum(axis=1), drawn.sizes)
+    if isinstance(plan, CircularPlan):
+        assert set(drawn.sizes.tolist()) == {n}
+        half = drawn.starts.shape[1] // 2
+        assert (sizes[:, :half] + sizes[:, half:]).max() <= longest
+    else:
+        assert np.abs(drawn.sizes - n).max() <= 8 * plan.size_sd() + 1
+    # No window crosses the border of a document.
+    last = np.maximum(drawn.stops - 1, drawn.starts)
+    inside = (
+        layout.document[np.minimum(drawn.starts, population - 1)]
+        == (layout.document[np.minimum(last, population - 1)])
+    )
+    assert (inside | (sizes == 0)).all()
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.integers(1, 3000), min_size=1, max_size=6), st.floats(0.01, 1.0), st.integers(0, 99)
+)
+def test_snippets_of_very_long_documents(lengths: list[int], share: float, seed: int) -> None:
+    layout = Layout(np.array(lengths))
+    n = max(1, round(layout.population * share))
+    plan = (TilesPlan if 2 * n <= layout.population else CircularPlan)(layout, n, 10)
+    drawn = plan.draw(np.random.default_rng(seed), 4)
+    assert (drawn.stops - drawn.starts).max() <= 10
+    assert abs(drawn.sizes.mean() - n) <= max(3.0, 0.01 * n)
+
+
+@pytest.mark.parametrize("n", [3, 7, 11, 13, 17, 20])
+def test_stated_sd_of_the_total_of_tiles(n: int) -> None:
+    # 60,000 draws: the relative error of an sd is about .3 %; ties in length are exchangeable.
+    plan = TilesPlan(SMALL, n, 10)
+    sizes = plan.draw(np.random.default_rng(1), 60_000).sizes
+    assert sizes.mean() == pytest.approx(n, abs=0.02)
+    assert sizes.std() == pytest.approx(plan.size_sd(), rel=0.03, abs=1e-9)
+
+
+def test_pairs_of_a_circular_window() -> None:
+    plan = CircularPlan(Layout(np.array([12])), 7, 12)
+    masks = plan.draw(np.random.default_rng(4), 100_000).masks(12)
+    joint = plan.pair_probabilities(12)
+    for lag in range(12):
+        share = (masks[:, 0] & masks[:, lag]).mean()
+        assert abs(share - joint[lag]) < 4.5 * np.sqrt(joint[lag] * (1 - joint[lag]) / 1e5) + 1e-9
+
+
+def test_pairs_of_a_simple_random_sample() -> None:
+    assert SegmentsPlan(SMALL, 11).pair_probability() == pytest.approx(11 * 10 / (40 * 39))
+
+
+class TestAllocation:
+    def test_over_full_strata_pass_on_what_they_cannot_take(self) -> None:
+        # 8:1:1 of 10, but the first has 3 only: the other seven are split evenly.
+        found = capped_shares(np.array([8.0, 1.0, 1.0]), np.array([3.0, 20.0, 20.0]), 10.0)
+        np.testing.assert_allclose(found, [3.0, 3.5, 3.5])
+
+    def test_recursion(self) -> None:
+        found = capped_shares(np.array([8.0, 4.0, 1.0]), np.array([2.0, 2.0, 20.0]), 10.0)
+        np.testing.assert_allclose(found, [2.0, 2.0, 6.0])
+
+    def test_zero_shares_take_the_rest(self) -> None:
+        np.testing.assert_allclose(
+            capped_shares(np.array([1.0, 0.0]), np.array([2.0, 9.0]), 5.0), [2.0, 3.0]
+        )
+        np.testing.assert_allclose(
+            capped_shares(np.array([0.0, 0.0]), np.array([2.0, 8.0]), 5.0), [1.0, 4.0]
+        )
+        assert capped_shares(np.array([1.0]), np.array([0.0]), 2.0).tolist() == [0.0]
+
+    @given(
+        st.lists(st.tuples(st.floats(0, 5), st.integers(0, 30)), min_size=1, max_size=9),
+        st.floats(0, 1),
+    )
+    def test_sums_add_up(self, strata: list[tuple[float, int]], part: float) -> None:
+        shares, caps = (np.array(column, dtype=float) for column in zip(*strata, strict=True))
+        total = part * caps.sum()
+        found = capped_shares(shares, caps, total)
+        assert found.sum() == pytest.approx(total, abs=1e-9)
+        assert (found <= caps + 1e-9).all()
+
+    @given(st.lists(st.floats(0, 9), min_size=1, max_size=12), st.floats(0, 0.999))
+    def test_systematic_counts_are_floor_or_ceiling(self, targets: list[float], u: float) -> None:
+        values = np.array(targets)
+        counts = systematic_counts(values, np.array([u]))[0]
+        assert (counts >= np.floor(values - 1e-9)).all()
+        assert (counts <= np.ceil(values + 1e-9)).all()
+        assert abs(counts.sum() - values.sum()) <= 1
+
+    def test_largest_remainder_is_closest(self) -> None:
+        assert largest_remainder(np.array([1.5, 1.5, 2.0])).tolist() == [2, 1, 2]
+
+    def test_strata_of_any_size(self) -> None:
+        counts = np.array([[2, 0, 1], [0, 1, 3]])
+        drawn = within_strata(np.array([2, 0, 2, 1, 0, 2]), counts, np.random.default_rng(1))
+        for row in range(2):
+            found = np.bincount(np.array([2, 0, 2, 1, 0, 2])[drawn[row]], minlength=3)
+            assert found.tolist() == counts[row].tolist()
+
+
+class TestPivotal:
+    def test_neighbours_are_seldom_drawn_together(self) -> None:
+        # 40 units in a row, 20 drawn: a simple random sample draws two neighbours with
+        # probability 20*19/(40*39) = .244; spread samples far less often.
+        rng, together = np.random.default_rng(5), 0
+        for _ in range(400):
+            chosen = pivotal(np.full(40, 0.5), np.arange(40.0), np.zeros(40, int), rng)
+            assert len(chosen) == 20
+            together += int((np.diff(np.sort(chosen)) == 1).sum())
+        assert together / (400 * 39) < 0.17
+
+    def test_groups_are_spread_too(self) -> None:
+        rng = np.random.default_rng(6)
+        group = np.repeat(np.arange(10), 4)
+        for _ in range(50):
+            chosen = pivotal(np.full(40, 0.25), np.zeros(40), group, rng)
+            assert (np.bincount(group[chosen], minlength=10) == 1).all()
+
+    def test_certain_and_impossible_units(self) -> None:
+        chosen = pivotal(
+            np.array([1.0, 0.0, 0.5, 0.5]), np.zeros(4), np.zeros(4, int), np.random.default_rng(1)
+        )
+        assert 0 in chosen
+        assert 1 not in chosen
+        assert len(chosen) == 2
