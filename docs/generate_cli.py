@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 TARGET = Path(__file__).with_name("cli.md")
-COMMANDS = ("demo", "check", "convert", "sample", "estimate", "report")
+COMMANDS = (
+    "demo", "check", "convert", "stability", "sample", "next", "estimate", "report", "reproduce",
+)  # fmt: skip
 INTRODUCTION = """# The command line
 
 This page is generated from the commands' own help. Every command prints a readable table, and with

@@ -31,7 +31,7 @@ def campaign(tmp_path: Path) -> Path:
 def test_help_shows_the_stages_in_the_order_of_use(run_assay: Run) -> None:
     code, out, _ = run_assay("--help")
     assert code == 0
-    stages = ("demo", "check", "convert", "sample", "estimate", "report")
+    stages = ("demo", "check", "convert", "stability", "sample", "estimate", "report", "reproduce")
     listed = out[out.index("Commands") :]
     places = [listed.index(f"│ {name} ") for name in stages]
     assert places == sorted(places)
@@ -91,7 +91,7 @@ def test_tables_for_people(run_assay: Run, campaign: Path) -> None:
         campaign / "sample.tsv", "--better", "lower", "-o", campaign / "e.json",
     )  # fmt: skip
     assert "system-1" in ran.out
-    assert "signature: segments|mean|" in ran.out
+    assert "signature: snippets|mean|" in ran.out
     assert "written to" in run_assay("report", campaign / "e.json", "-o", campaign / "r.html").out
     ran = run_assay("check", campaign / "scores.tsv", "--kind", "scores")
     assert "a good scores table" in ran.out
@@ -183,7 +183,7 @@ def test_convert_errors_with_a_severity_nobody_weighs(run_assay: Run, tmp_path: 
         (["check", "scores.tsv", "--kind", "scores", "--format", "poem"], "is not known"),
         (["check", "scores.tsv", "--kind", "edits", "--format", "google-mqm"], "cannot be read"),
         (["convert", "scores.tsv", "x.tsv", "--from", "scores", "--to", "poem"], "is not known"),
-        (["convert", "scores.tsv", "x.tsv", "--from", "scores", "--to", "ratings"], "cannot be"),
+        (["convert", "scores.tsv", "x.tsv", "--from", "scores", "--to", "edits"], "cannot be"),
         (["convert", "scores.tsv", "x", "--from", "pearmut-campaign", "--to", "scores"], "written"),
         (["convert", "ratings.tsv", "x.tsv", "--from", "ratings", "--to", "ratings",
           "--sample", "sample.tsv"], "applies to scores only"),

@@ -56,7 +56,7 @@ def test_by_hand() -> None:
     # differences -1, -1, -2: mean -4/3, s^2 = 1/3
     assert gap.difference == pytest.approx(-4 / 3)
     assert gap.stderr == pytest.approx(np.sqrt(1 / 3 / 3 / 4))
-    assert not gap.decided or gap.high < 0
+    assert (gap.left, gap.right, gap.decided) == ("A", "B", True)  # -1.33 +- 4.30 * .167
 
 
 def test_direction_turns_the_ranking() -> None:
@@ -114,7 +114,8 @@ def test_system_without_ratings() -> None:
 def test_one_rating_gives_no_interval() -> None:
     result = estimate(*tables({"A": [1.0, None], "B": [None, 3.0]}), assume="random")
     saved = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert saved["systems"][0]["low"] is None
+    assert [item["low"] for item in saved["systems"]] == [None, None]
+    assert [item["stderr"] for item in saved["systems"]] == [None, None]
     assert saved["differences"][0]["difference"] is None
     assert saved["differences"][0]["decided"] is False
     assert result.systems[0].high_rank == 2
@@ -158,13 +159,85 @@ def test_unbiased_over_all_samples() -> None:
 
 
 def test_without_correction_it_is_scipys_paired_interval() -> None:
-    # With 1e6 untranslated-for-nothing segments the correction vanishes; scipy 1.17 is the oracle.
+    # Multiplying by sqrt(1 - 40/41) takes the correction out again; scipy 1.17 is the oracle.
     rng = np.random.default_rng(3)
     left, right = rng.gamma(1, 2, 40), rng.gamma(1, 2, 40)
     test_set, ratings = tables({"A": [*left, None], "B": [*right, None]})  # type: ignore[list-item]
     gap = estimate(test_set, ratings, assume="random").differences[0]
     outside = stats.ttest_rel(left, right)
     assert gap.difference / gap.stderr * np.sqrt(1 - 40 / 41) == pytest.approx(outside.statistic)
+
+
+def test_equal_ratings_say_nothing_about_the_rest() -> None:
+    scores = {"A": [1.0, 1.0, *[None] * 8], "B": [2.0, 2.0, *[None] * 8]}
+    result = estimate(*tables(scores), assume="random")
+    assert not result.differences[0].decided
+    assert {item.high_rank for item in result.systems} == {2}
+    assert np.isinf([item.low for item in result.systems]).all()
+
+
+def test_ranks_agree_with_ranges_where_systems_have_different_segments() -> None:
+    rows = [("A", 1, 1.0), ("A", 2, 1.0), ("A", 3, 20.0), ("B", 1, 2.0), ("B", 2, 2.0)]
+    frame = pl.DataFrame(rows, schema=["system", "seg", "score"], orient="row")
+    test_set = read_scores(frame.drop("score"))
+    result = estimate(test_set, read_ratings(frame, test_set, better="lower"))
+    for item in result.systems:
+        assert item.low_rank <= item.rank <= item.high_rank
+    assert result.systems[0].system == "A"
+
+
+class TestForeignSamples:
+    def test_designs_that_the_mean_does_not_speak_for(self) -> None:
+        test_set, ratings = tables(SCORES)
+        for design, chance in (("documents|n:2|N:4", [0.5, 0.5]), ("segments|n:2|N:4", [1.0, 0.5])):
+            frame = pl.DataFrame({"seg": [1, 2], "probability": chance, "design": [design] * 2})
+            with pytest.raises(InputError, match="does not speak for a sample of the design"):
+                estimate(test_set, ratings, sample=read_sample(frame))
+
+    @pytest.mark.parametrize(
+        ("design", "chance", "message"),
+        [
+            ("segments|n:2|N:5", 0.4, "drawn from 5 segments and the test set has 4"),
+            ("segments|n:2|N:4", 0.25, "is not that of its design"),
+            ("segments|n:3|N:4", 0.75, "has 2 rows where its design says 3"),
+        ],
+    )
+    def test_samples_that_are_not_what_they_say(
+        self, design: str, chance: float, message: str
+    ) -> None:
+        test_set, ratings = tables(SCORES)
+        frame = pl.DataFrame({"seg": [1, 2], "probability": [chance] * 2, "design": [design] * 2})
+        with pytest.raises(InputError, match=message):
+            estimate(test_set, ratings, sample=read_sample(frame))
+
+
+def test_tables_are_checked_against_each_other() -> None:
+    frame = pl.DataFrame(
+        {"system": ["A", "A"], "doc": ["d", "d"], "seg": ["1", "2"], "score": [1.0, 2.0]}
+    )
+    test_set = read_scores(frame.drop("score"))
+    loose = read_ratings(frame.drop("doc"))
+    assert estimate(test_set, loose).systems[0].estimate == 1.5
+    strange = read_ratings(frame.with_columns(system=pl.lit("Z")))
+    with pytest.raises(InputError, match="'Z' is not in the test set"):
+        estimate(test_set, strange)
+
+
+def test_several_language_pairs_have_no_common_score() -> None:
+    frame = pl.DataFrame(
+        {"system": ["A", "A"], "seg": ["1", "1"], "lp": ["x-y", "y-z"], "score": [1.0, 99.0]}
+    )
+    test_set = read_scores(frame.drop("score"))
+    with pytest.raises(InputError, match="several language pairs"):
+        estimate(test_set, read_ratings(frame, test_set))
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 2])
+def test_paths_are_not_tables(wrong: int) -> None:
+    given: list[object] = [*tables(SCORES), drawn([1, 2], 4)]
+    given[wrong] = "some.tsv"
+    with pytest.raises(InputError, match=r"str where a \w+ belongs; read it with assay.read_"):
+        estimate(given[0], given[1], sample=given[2])  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -111,10 +111,6 @@ class TestScores:
         mapped = read_scores(frame, columns={"doc": "seg", "seg": "doc"})
         assert mapped.segments.rows() == [("d", "1"), ("d", "2")]
 
-    def test_a_mapping_meant_for_another_table_is_not_needed(self) -> None:
-        frame = pl.DataFrame({"system": ["A"], "seg": [1]})
-        assert len(read_scores(frame, columns={"seg": "seg_id"})) == 1
-
     def test_metric_named_but_not_numeric(self) -> None:
         with pytest.raises(TableError, match="'x' is not a number"):
             read_scores(SCORES, metrics=["note"])

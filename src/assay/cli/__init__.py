@@ -13,6 +13,7 @@ from assay.cli.convert import convert
 from assay.cli.demo import demo
 from assay.cli.estimate import estimate
 from assay.cli.report import report
+from assay.cli.reproduce import reproduce
 from assay.cli.sample import sample
 from assay.cli.stability import stability
 from assay.errors import AssayError, InputError
@@ -48,12 +49,16 @@ def _root(
     pass
 
 
-for command in (demo, check, convert, stability, sample, estimate, report):
+for command in (demo, check, convert, stability, sample, estimate, report, reproduce):
     app.command()(command)
 
 
 def main() -> None:
     """Run the command line: exit 0 when done, 2 on bad input, 1 on anything else."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A terminal that cannot show a character gets a question mark, not a crash.
+            stream.reconfigure(errors="replace")
     try:
         app()
     except InputError as error:

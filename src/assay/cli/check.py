@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
+SHOWN = 50
+"""How many problems are printed; a file with more has usually one fault many times."""
+
 
 def check(
     file: Annotated[Path, typer.Argument(help="The file (or folder) to check.", metavar="FILE")],
@@ -60,29 +63,36 @@ def check(
     Example: assay check ratings.tsv --kind ratings --scores scores.tsv --range 0,25
     """
     from assay.cli.output import print_json
+    from assay.errors import TableError
     from assay.tables import read_scores
+    from assay.tables.convert import Checked
     from assay.tables.convert import check as run
 
-    kinds = [kind] if scores is None else [kind, "scores"]
-    own, *theirs = columns_for(columns, kinds)
-    left_out = names(exclude) or ()
-    test_set = None
-    if scores is not None:
-        test_set = read_scores(scores, columns=theirs[0], exclude=left_out)
-        left_out = ()
-    report = run(
-        file,
-        kind=kind,
-        format=format,
-        columns=own,
-        metrics=names(metrics),
-        exclude=left_out,
-        range=score_range(range),
-        test_set=test_set,
-        options=format_options(
-            lp=lp, human=human, system=system, editor=editor, weights=weights, blanks=blanks
-        ),
+    options = format_options(
+        lp=lp, human=human, system=system, editor=editor, weights=weights, blanks=blanks
     )
+    chosen, left_out = names(metrics), names(exclude) or ()
+    # Another tool's columns are translated by its format, so there is nothing to map.
+    mapped = columns_for(columns, *([] if format else [(kind, file)]))
+    test_set = None
+    try:
+        if scores is not None:
+            (theirs,) = columns_for(columns, ("scores", scores))
+            test_set = read_scores(scores, columns=theirs, metrics=chosen, exclude=left_out)
+            chosen, left_out = None, ()
+        report = run(
+            file,
+            kind=kind,
+            format=format,
+            columns=mapped[0] if mapped else None,
+            metrics=chosen,
+            exclude=left_out,
+            range=score_range(range),
+            test_set=test_set,
+            options=options,
+        )
+    except TableError as error:  # the test set itself cannot be read
+        report = Checked(error.source, "scores", error.rows, error.problems, ())
     if json:
         print_json(report.to_dict())
     else:
@@ -102,6 +112,7 @@ def _show(report: Checked) -> None:
             print(f"  {line}")
         return
     count = len(report.problems)
+    shown = report.problems[:SHOWN]
     print_table(
         f"{report.source}: {count} problem{'s' if count != 1 else ''}",
         ["line", "column", "value", "what is wrong, and what to do"],
@@ -109,11 +120,15 @@ def _show(report: Checked) -> None:
             [
                 "" if problem.line is None else problem.line,
                 problem.column or "",
-                problem.value
-                if problem.value is None or len(problem.value) < 40
-                else problem.value[:37] + "...",
+                _short(problem.value or ""),
                 problem.message,
             ]
-            for problem in report.problems
+            for problem in shown
         ],
     )
+    if count > len(shown):
+        print(f"... and {count - len(shown)} more; --json lists them all")
+
+
+def _short(value: str) -> str:
+    return value if len(value) < 40 else value[:37] + "..."

@@ -11,12 +11,14 @@ from assay.cli.options import (
     BLANKS,
     COLUMNS,
     EDITOR,
+    EXCLUDE,
     HUMAN,
     JSON,
     LP,
     SYSTEM,
     WEIGHTS,
     format_options,
+    names,
     pairs,
 )
 
@@ -34,6 +36,7 @@ def convert(
         Path | None, typer.Option("--sample", help="Only the segments of this sample (scores).")
     ] = None,
     columns: COLUMNS = None,
+    exclude: EXCLUDE = None,
     lp: LP = None,
     human: HUMAN = None,
     system: SYSTEM = None,
@@ -49,6 +52,8 @@ def convert(
     wmt-rnk, wmt15-rnk, evalica, pearmut, pearmut-campaign, appraise, appraise-batches,
     label-studio, xliff, mxliff, xliff2.
 
+    Scores converted to ratings with --sample make a sheet for the raters to fill in.
+
     Example: assay convert mqm.tsv ratings.tsv --from google-mqm --to ratings
     """
     from assay.cli.output import note, print_json
@@ -61,6 +66,7 @@ def convert(
         origin=origin,
         to=to,
         columns=pairs("--columns", columns),
+        exclude=names(exclude) or (),
         sample=None if sample is None else read_sample(sample),
         options=format_options(
             lp=lp, human=human, system=system, editor=editor, weights=weights, blanks=blanks

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.options import JSON
+
+if TYPE_CHECKING:
+    from assay.estimation import Estimates
 
 __all__ = ["demo"]
 
@@ -18,7 +21,7 @@ def demo(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the files.", metavar="DIR")
     ] = Path("demo"),
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the simulated campaign.")] = 7,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the simulated campaign.")] = 1,
     json: JSON = False,
 ) -> None:
     """Run the whole pipeline on a simulated campaign; ends with a report page.
@@ -27,6 +30,7 @@ def demo(
     """
     from assay.cli.estimate import show_estimates
     from assay.cli.output import print_json, save_json
+    from assay.errors import InputError
     from assay.estimation import estimate
     from assay.report import write_report
     from assay.results import result_dict
@@ -34,34 +38,41 @@ def demo(
     from assay.stats.random import as_rng, spawn
     from assay.worlds import simulate
 
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{output}: no folder can be made there ({error.strerror})") from None
     campaign, drawing = spawn(as_rng(seed), 2)
     world = simulate(texts=True, rng=campaign)
     drawn = sample(world.test_set, budget=BUDGET, rng=int(drawing.integers(2**32)))
     ratings = world.rate(drawn)
     result = estimate(world.test_set, ratings, sample=drawn)
     truth = world.truth()
-
-    output.mkdir(parents=True, exist_ok=True)
     world.test_set.write(output / "scores.tsv")
     drawn.write(output / "sample.tsv")
     ratings.write(output / "ratings.tsv")
     save_json(result.to_dict(), output / "estimates.json")
-    page = write_report(
-        [result.to_dict()], output / "report.html", title="A simulated campaign", truth=truth
-    )
+    title = "A simulated campaign"
+    page = write_report(result, output / "report.html", title=title, truth=truth)
     if json:
-        systems = result.to_dict()["systems"]
+        content = result.to_dict()["systems"]
         print_json(
-            result_dict("demo", result.signature, report=str(page), systems=systems, truth=truth)
+            result_dict("demo", result.signature, report=str(page), systems=content, truth=truth)
         )
         return
     show_estimates(result, truth)
-    covered = sum(item.low <= truth[item.system] <= item.high for item in result.systems)
-    everything = len(world.rate())
-    widest = max((item.high - item.low) / 2 for item in result.systems)
-    print(f"the truth lies in {covered} of {len(result.systems)} intervals")
-    print(
-        f"saved: {len(ratings):,} ratings instead of {everything:,}"
-        f" ({1 - len(ratings) / everything:.0%} fewer), scores known to ±{widest:.2f} or better"
-    )
+    _show_savings(result, truth, len(ratings), len(world.rate()))
     print(f"report: {page}")
+
+
+def _show_savings(result: Estimates, truth: dict[str, float], rated: int, all_of_it: int) -> None:
+    covered = sum(item.low <= truth[item.system] <= item.high for item in result.systems)
+    widest = max((item.high - item.low) / 2 for item in result.systems)
+    print(
+        f"the truth lies in {covered} of {len(result.systems)} intervals; systems rated on the same"
+        " segments share the luck of the draw"
+    )
+    print(
+        f"saved: {rated:,} ratings instead of {all_of_it:,} ({1 - rated / all_of_it:.0%} fewer),"
+        f" for intervals of ±{widest:.2f} or less"
+    )

@@ -12,11 +12,15 @@ from assay.cli.options import (
     COLUMNS,
     EXCLUDE,
     JSON,
+    LOWER_METRICS,
+    LP,
     METRICS,
     OUTPUT,
     RANGE,
     columns_for,
-    names,
+    json_file,
+    read_test_set,
+    refuse_overwriting,
     score_range,
 )
 
@@ -41,7 +45,9 @@ def estimate(
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
     columns: COLUMNS = None,
     metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
+    lp: LP = None,
     output: OUTPUT = None,
     json: JSON = False,
 ) -> None:
@@ -51,19 +57,15 @@ def estimate(
     """
     from assay.cli.output import note, print_json, save_json
     from assay.estimation import estimate as run
-    from assay.tables import read_ratings, read_sample, read_scores
+    from assay.tables import read_ratings, read_sample
 
-    own, theirs = columns_for(columns, ["scores", "ratings"])
-    test_set = read_scores(
-        scores, columns=own, metrics=names(metrics), exclude=names(exclude) or ()
-    )
-    given = read_ratings(
-        ratings,
-        test_set,
-        columns=theirs,
-        better=better,
-        range=score_range(range),
-    )
+    refuse_overwriting(json_file(output), scores, ratings, sample)
+    own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
+    test_set = read_test_set(
+        scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, lp=lp,
+    )  # fmt: skip
+    given = read_ratings(ratings, test_set, columns=theirs, better=better, range=score_range(range))
     drawn = None if sample is None else read_sample(sample, test_set)
     result = run(test_set, given, sample=drawn, assume=assume, level=level)
     if output is not None:
@@ -89,9 +91,9 @@ def show_estimates(result: Estimates, truth: dict[str, float] | None = None) -> 
         row: list[object] = [
             item.system,
             number(item.estimate),
-            f"{number(item.low)} – {number(item.high)}",
+            _interval(item.low, item.high),
             f"{item.n}/{item.population}",
-            f"{item.low_rank}–{item.high_rank}" if item.low_rank < item.high_rank else item.rank,
+            _ranks(item.low_rank, item.high_rank),
             item.cluster,
         ]
         if truth:
@@ -102,3 +104,14 @@ def show_estimates(result: Estimates, truth: dict[str, float] | None = None) -> 
     if result.differences:
         print(f"{decided} of {len(result.differences)} differences between systems are decided")
     print(f"signature: {result.signature}")
+
+
+def _interval(low: float, high: float) -> str:
+    from assay.cli.output import number
+
+    known = low == low and abs(low) < float("inf")
+    return f"{number(low)} – {number(high)}" if known else "unknown"
+
+
+def _ranks(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}–{high}"

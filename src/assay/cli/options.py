@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,6 +10,7 @@ import typer
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
+    from assay.tables import TestSet
     from assay.tables.formats import Options
 
 __all__ = [
@@ -32,8 +32,11 @@ __all__ = [
     "WORKERS",
     "columns_for",
     "format_options",
+    "json_file",
     "names",
     "pairs",
+    "read_test_set",
+    "refuse_overwriting",
     "score_range",
 ]
 
@@ -104,25 +107,23 @@ def format_options(
     blanks: Literal["drop", "best"],
 ) -> Options:
     """What the user said about another tool's file."""
-    from dataclasses import replace
+    from assay.tables.formats import Options
+    from assay.tables.formats.mqm import make_weights
 
-    from assay.tables.formats import GOOGLE_WEIGHTS, Options
-
-    changed = {}
+    changes = {}
     for name, value in pairs("--weights", weights).items():
         try:
-            changed[name.lower()] = float(value)
+            changes[name.lower()] = float(value)
         except ValueError:
             raise OptionError(
                 "--weights", f"{name}={value}", "is no weight", "write SEVERITY=NUMBER"
             ) from None
-    severities = {**GOOGLE_WEIGHTS.severities, **changed}
     return Options(
         lp=lp,
         human=human,
         system=system,
         editor=editor,
-        weights=replace(GOOGLE_WEIGHTS, severities=severities),
+        weights=make_weights(changes),
         blanks=blanks,
     )
 
@@ -153,23 +154,90 @@ def pairs(option: str, text: str | None) -> dict[str, str]:
     return found
 
 
-def columns_for(text: str | None, kinds: Sequence[str]) -> list[dict[str, str]]:
-    """The part of ``--columns`` that concerns each kind of table a command reads."""
+def columns_for(text: str | None, *tables: tuple[str, Path]) -> list[dict[str, str]]:
+    """The part of ``--columns`` that concerns each table (kind and file) a command reads.
+
+    One mapping serves all commands: an entry goes to every table of these that has both Assay's
+    column by its kind and the user's by its file. An entry that fits none of the files is refused.
+    """
     from assay.tables.check import did_you_mean
-    from assay.tables.schema import find_schema
+    from assay.tables.raw import column_names
+    from assay.tables.schema import RESERVED, find_schema
 
     mapping = pairs("--columns", text)
-    schemas = [find_schema(kind) for kind in kinds]
-    known = list(dict.fromkeys(name for schema in schemas for name in schema.names))
+    schemas = [find_schema(kind) for kind, _ in tables]
     for name, own in mapping.items():
-        if name not in known:
+        if name not in RESERVED:
+            known = list(dict.fromkeys(name for schema in schemas for name in schema.names))
             raise OptionError(
                 "--columns", f"{name}={own}", f"names no column{did_you_mean(name, known)}",
                 f"Assay's name comes first, yours second; its columns here are {', '.join(known)}",
             )  # fmt: skip
+    if not mapping:
+        return [{} for _ in tables]
+    present = [column_names(path) for _, path in tables]
+    for own in mapping.values():
+        if not any(own in names for names in present):
+            everything = list(dict.fromkeys(name for names in present for name in names))
+            raise OptionError(
+                "--columns", own, f"is in no file{did_you_mean(own, everything)}",
+                f"the columns are {', '.join(everything)}",
+            )  # fmt: skip
     return [
-        {name: own for name, own in mapping.items() if name in schema.names} for schema in schemas
+        {name: own for name, own in mapping.items() if name in schema.names and own in names}
+        for schema, names in zip(schemas, present, strict=True)
     ]
+
+
+def read_test_set(
+    path: Path,
+    own: dict[str, str],
+    *,
+    columns: str | None,
+    metrics: str | None,
+    lower_metrics: str | None,
+    exclude: str | None,
+    lp: str | None = None,
+) -> TestSet:
+    """The scores table of a command, one language pair of it if the user says which.
+
+    A column that the user calls the score is no metric.
+    """
+    from dataclasses import replace
+
+    from assay.tables import read_scores
+
+    test_set = read_scores(
+        path,
+        columns=own,
+        metrics=names(metrics),
+        lower_metrics=names(lower_metrics) or (),
+        exclude=names(exclude) or (),
+    )
+    answer = pairs("--columns", columns).get("score")
+    if answer in test_set.metrics and not test_set.named:
+        rest = tuple(name for name in test_set.metrics if name != answer)
+        test_set = replace(test_set, metrics=rest)
+    if lp is None:
+        return test_set
+    parts = test_set.split("lp")
+    if lp not in parts:
+        raise OptionError("--lp", lp, "is not in the scores", f"choose from {', '.join(parts)}")
+    return parts[lp]
+
+
+def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse to write over a file that the command reads."""
+    for path in inputs:
+        if output is not None and path is not None and output.resolve() == path.resolve():
+            raise OptionError("--output", output, "is a file that is read", "name another one")
+
+
+def json_file(output: Path | None) -> Path | None:
+    """The file for a result, which is JSON."""
+    if output is not None and output.suffix.lower() != ".json":
+        raise OptionError("--output", output, "is for a JSON result", "let its name end in .json")
+    return output
 
 
 def score_range(text: str | None) -> tuple[float, float] | None:

@@ -13,11 +13,13 @@ from assay.cli.options import (
     EXCLUDE,
     JSON,
     LOWER_METRICS,
+    LP,
     METRICS,
     OUTPUT,
     SEED,
     columns_for,
-    names,
+    read_test_set,
+    refuse_overwriting,
 )
 from assay.errors import OptionError
 
@@ -106,6 +108,7 @@ def sample(
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
+    lp: LP = None,
     seed: SEED = None,
     output: OUTPUT = None,
     json: JSON = False,
@@ -118,16 +121,14 @@ def sample(
     from assay.sampling import sample as draw
     from assay.sampling import summarise
     from assay.sampling import top_up as enlarge
-    from assay.tables import read_sample, read_scores
+    from assay.tables import read_sample
 
-    (own,) = columns_for(columns, ["scores"])
-    test_set = read_scores(
-        scores,
-        columns=own,
-        metrics=names(metrics),
-        lower_metrics=names(lower_metrics) or (),
-        exclude=names(exclude) or (),
-    )
+    refuse_overwriting(output, scores)
+    (own,) = columns_for(columns, ("scores", scores))
+    test_set = read_test_set(
+        scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, lp=lp,
+    )  # fmt: skip
     given = {
         "strata": strata, "allocation": allocation, "rounding": rounding, "bin": bin_size,
         "stop": stop, "limit": size_limit, "length": length,

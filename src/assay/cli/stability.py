@@ -17,7 +17,10 @@ from assay.cli.options import (
     SEED,
     WORKERS,
     columns_for,
+    json_file,
     names,
+    read_test_set,
+    refuse_overwriting,
 )
 
 if TYPE_CHECKING:
@@ -71,18 +74,15 @@ def stability(
     from assay.sampling import stability as run
     from assay.sampling import summarise_stability
     from assay.stats.random import seeded
-    from assay.tables import read_scores
 
-    (own,) = columns_for(columns, ["scores"])
+    refuse_overwriting(json_file(output), *scores)
     sets: dict[str, TestSet] = {}
     for path in scores:
-        test_set = read_scores(
-            path,
-            columns=own,
-            metrics=names(metrics) or _needed(metric, held_out),
-            lower_metrics=names(lower_metrics) or (),
-            exclude=names(exclude) or (),
-        )
+        (own,) = columns_for(columns, ("scores", path))
+        test_set = read_test_set(
+            path, own, columns=columns, metrics=metrics or _needed(metric, held_out),
+            lower_metrics=lower_metrics, exclude=exclude,
+        )  # fmt: skip
         note(*(f"{path.name}: {line}" for line in test_set.notes))
         parts = {"": test_set} if by is None else test_set.split(by)
         sets |= {_name(path, part): found for part, found in parts.items()}
@@ -110,8 +110,8 @@ def stability(
     show_stability(result)
 
 
-def _needed(metric: str, held_out: str | None) -> list[str]:
-    return [metric] if held_out is None else [metric, held_out]
+def _needed(metric: str, held_out: str | None) -> str:
+    return metric if held_out is None else f"{metric},{held_out}"
 
 
 def _name(path: Path, part: str) -> str:

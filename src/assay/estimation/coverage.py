@@ -45,7 +45,8 @@ def rated_outputs(
         raise OptionError("assume", assume, "is not known", f"choose from {', '.join(ASSUMPTIONS)}")
     missing = int((test_set.present & np.isnan(scores)).sum())
     if not missing:
-        return Rated(scores, "census", None, ())
+        note = "everything is rated: what is left uncertain, the raters themselves, is not shown"
+        return Rated(scores, "census", None, (note,))
     if assume is None:
         total = int(test_set.present.sum())
         raise InputError(
@@ -59,12 +60,7 @@ def rated_outputs(
 
 def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
     """Ratings of drawn outputs; what is missing or extra is counted, never used in silence."""
-    if sample.design.name not in EQUAL or not _equal(sample):
-        raise InputError(
-            f"the sample mean does not speak for a sample of the design {sample.design.name}, whose"
-            " segments do not stand for equal parts of the test set; draw with --design segments or"
-            " snippets"
-        )
+    _refuse_foreign(test_set, sample)
     drawn = ~np.isnan(sample.probabilities(test_set))
     rated = ~np.isnan(scores)
     notes = []
@@ -78,13 +74,36 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
             " random part of them"
         )
     return Rated(
-        np.where(drawn, scores, np.nan),
-        sample.design.name,
-        sample.design.seed,
-        tuple(notes),
+        np.where(drawn, scores, np.nan), sample.design.name, sample.design.seed, tuple(notes)
     )
 
 
-def _equal(sample: Sample) -> bool:
-    probability = sample.frame["probability"].to_numpy()
-    return bool(np.ptp(probability) < 1e-9)
+def _refuse_foreign(test_set: TestSet, sample: Sample) -> None:
+    """Refuse a sample that the mean does not speak for, or that is not the one it says it is."""
+    design, probability = sample.design, sample.frame["probability"].to_numpy()
+    if design.name not in EQUAL or np.ptp(probability) > 1e-9:
+        raise InputError(
+            f"the sample mean does not speak for a sample of the design {design.name}, whose"
+            " segments do not stand for equal parts of the test set; draw with --design segments or"
+            " snippets"
+        )
+    get = design.parameters
+    population = test_set.segments.height
+    if get.get("N", str(population)) != str(population):
+        raise InputError(
+            f"the sample was drawn from {get['N']} segments and the test set has {population};"
+            " give the scores it was drawn from"
+        )
+    if "parts" in get or "n" not in get or not get["n"].isdecimal():
+        return
+    if abs(probability[0] - int(get["n"]) / population) > 1e-6:
+        raise InputError(
+            f"the sample's probability {probability[0]:g} is not that of its design {design};"
+            " use the file as assay sample wrote it"
+        )
+    systems = 1 if sample.matched else sample.frame["system"].n_unique()
+    if design.name == "segments" and len(sample) != int(get["n"]) * systems:
+        raise InputError(
+            f"the sample has {len(sample)} rows where its design says {get['n']}; use the file as"
+            " assay sample wrote it"
+        )

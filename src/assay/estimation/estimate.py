@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -11,8 +12,8 @@ from assay.errors import InputError, OptionError
 from assay.estimation.coverage import rated_outputs
 from assay.estimation.results import Difference, Estimates, SystemEstimate
 from assay.stats.intervals import Interval, mean_stderr, t_interval
-from assay.stats.orders import cluster_numbers, competition_ranks, rank_ranges
-from assay.tables import Ratings, Sample, TestSet
+from assay.stats.orders import cluster_numbers, rank_ranges
+from assay.tables import Ratings, Sample, TestSet, read_sample
 
 __all__ = ["estimate"]
 
@@ -43,14 +44,23 @@ def estimate(
     """
     if not 0 < level < 1:
         raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
+    _need_tables(test_set, ratings, sample)
+    ratings = ratings.placed_in(test_set)
+    sample = None if sample is None else read_sample(sample.frame, test_set)
     rated = rated_outputs(test_set, ratings, sample, assume)
     _need_ratings(test_set, rated.scores)
     means = [_mean(rated.scores[i], test_set.present[i], level) for i in range(len(rated.scores))]
     differences = _differences(test_set, rated.scores, level)
     systems = _systems(test_set, means, differences, ratings.better)
+    place = {item.system: k for k, item in enumerate(systems)}
     return Estimates(
         systems=systems,
-        differences=differences,
+        differences=tuple(
+            sorted(
+                (_turned(item, place) for item in differences),
+                key=lambda item: (place[item.left], place[item.right]),
+            )
+        ),
         better=ratings.better,
         level=level,
         method="mean",
@@ -61,14 +71,32 @@ def estimate(
     )
 
 
+def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> None:
+    for value, kind, reader in (
+        (test_set, TestSet, "read_scores"),
+        (ratings, Ratings, "read_ratings"),
+        (sample, Sample, "read_sample"),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise InputError(
+                f"{type(value).__name__} where a {kind.__name__} belongs; read it with"
+                f" assay.{reader}(...)"
+            )
+    if "lp" in test_set.key and test_set.segments["lp"].n_unique() > 1:
+        raise InputError(
+            "the scores hold several language pairs, and one score for all would mean nothing;"
+            " choose one: --lp PAIR, or test_set.split('lp')"
+        )
+
+
 def _need_ratings(test_set: TestSet, scores: np.ndarray) -> None:
     bare = [
         system for system, row in zip(test_set.systems, scores, strict=True) if np.isnan(row).all()
     ]
     if bare:
         raise InputError(
-            f"no usable rating for {', '.join(bare)}; rate some of its drawn segments, or leave it"
-            " out with --exclude"
+            f"no usable rating for {', '.join(bare)}; rate some of the drawn segments, or leave the"
+            " system out with --exclude"
         )
 
 
@@ -115,6 +143,20 @@ def _differences(test_set: TestSet, scores: np.ndarray, level: float) -> tuple[D
     return tuple(found)
 
 
+def _turned(item: Difference, place: dict[str, int]) -> Difference:
+    """The difference with the better-ranked system on the left."""
+    if place[item.left] < place[item.right]:
+        return item
+    return replace(
+        item,
+        left=item.right,
+        right=item.left,
+        difference=-item.difference,
+        low=-item.high,
+        high=-item.low,
+    )
+
+
 def _systems(
     test_set: TestSet,
     means: list[_Mean],
@@ -123,14 +165,19 @@ def _systems(
 ) -> tuple[SystemEstimate, ...]:
     """Systems with ranks and clusters, best first."""
     sign = 1 if better == "higher" else -1
-    ranks = competition_ranks(sign * np.array([mean.center for mean in means]))
     index = {system: i for i, system in enumerate(test_set.systems)}
-    wins = np.zeros((len(means), len(means)), dtype=bool)
+    leads = np.zeros((2, len(means), len(means)), dtype=bool)
     for item in differences:
-        if item.decided:
-            i, j = index[item.left], index[item.right]
-            wins[(i, j) if sign * item.difference > 0 else (j, i)] = True
-    low, high = rank_ranges(wins)
+        i, j = index[item.left], index[item.right]
+        ahead = sign * item.difference
+        if ahead != 0 and not np.isnan(ahead):
+            pair = (i, j) if ahead > 0 else (j, i)
+            leads[0][pair] = True
+            leads[1][pair] = item.decided
+    # Ranks count the systems ahead in the paired differences, as the ranges do, so that the two
+    # agree also where systems have different segments.
+    ranks = 1 + leads[0].sum(axis=0)
+    low, high = rank_ranges(leads[1])
     clusters = cluster_numbers(low, high)
     rows = [
         SystemEstimate(
@@ -150,4 +197,4 @@ def _systems(
         )
         for system, i in index.items()
     ]
-    return tuple(sorted(rows, key=lambda row: (row.rank, row.system)))
+    return tuple(sorted(rows, key=lambda row: (row.rank, sign * -row.estimate, row.system)))

@@ -1,43 +1,160 @@
-"""Figures as SVG text, drawn from saved results."""
+"""Figures drawn from saved results, as SVG text or files."""
 
 from __future__ import annotations
 
 import io
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-__all__ = ["interval_figure"]
+from assay.errors import OptionError
+from assay.tables.raw import atomic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "draw_lengths",
+    "draw_stability",
+    "interval_figure",
+    "length_figure",
+    "save_figure",
+    "stability_figure",
+]
 
 INK, MUTED, ACCENT = "#1c2430", "#8a93a3", "#1f5fbf"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Colours that colour-blind readers can tell apart (Okabe and Ito)."""
+SAMPLES = {"full": MUTED, "DF": "#e69f00", "DB": "#0072b2"}
+MARKS = "os^Dv<>"
 
 
 def interval_figure(
     systems: Sequence[Mapping[str, Any]], *, better: str, truth: Mapping[str, float] | None = None
 ) -> str:
     """Every system's estimate and interval, best at the top; hollow marks are the known truth."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    figure = _new_figure(7.2, 0.9 + 0.34 * len(systems))
+    axes = figure.subplots()
+    for row, item in enumerate(reversed(systems)):
+        low = item["low"] if item["low"] is not None else item["estimate"]
+        high = item["high"] if item["high"] is not None else item["estimate"]
+        axes.plot([low, high], [row, row], color=ACCENT, linewidth=2.5, solid_capstyle="butt")
+        axes.plot(item["estimate"], row, "o", color=ACCENT, markersize=6)
+        if truth and item["system"] in truth:
+            axes.plot(truth[item["system"]], row, "D", mfc="none", mec=INK, markersize=7)
+    names = [item["system"] for item in reversed(systems)]
+    axes.set_yticks(range(len(systems)), names, parse_math=False)  # a name may have a $
+    axes.set_xlabel(f"score on the whole test set ({better} is better)", color=INK)
+    _tidy(axes, grid="x")
+    axes.spines["left"].set_visible(False)
+    return _svg(figure)
+
+
+def length_figure(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How much of the data comes from documents of each length (lo2023, Figure 1).
+
+    ``rows`` have ``pair``, ``sample`` (full, DF, DB), ``length`` and ``share`` in percent.
+    """
+    return _svg(draw_lengths(rows))
+
+
+def stability_figure(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How often rankings change by budget, a line per design with Monte-Carlo error bars.
+
+    ``rows`` have ``design``, ``budget``, ``changed`` and its ``error``, all but the first in
+    percent; the bars are two errors long either way.
+    """
+    return _svg(draw_stability(rows))
+
+
+def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """The drawing behind :func:`length_figure`: a panel per language pair."""
+    pairs = list(dict.fromkeys(row["pair"] for row in rows))
+    bins = list(dict.fromkeys(row["length"] for row in rows))
+    shares = {(row["pair"], row["sample"], row["length"]): row["share"] for row in rows}
+    figure = _new_figure(1.2 + 2.8 * len(pairs), 3.4)
+    panels = figure.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
+    for axes, pair in zip(panels, pairs, strict=True):
+        here = [name for name in SAMPLES if any((pair, name, length) in shares for length in bins)]
+        for number, name in enumerate(here):
+            places = [k + 0.27 * (number - (len(here) - 1) / 2) for k in range(len(bins))]
+            heights = [shares.get((pair, name, length), 0.0) for length in bins]
+            axes.bar(places, heights, 0.25, color=SAMPLES[name], label=name)
+        axes.set_xticks(range(len(bins)), bins)
+        axes.set_title(pair, fontsize=10, color=INK, loc="left")
+        axes.set_xlabel("segments in the document", color=INK)
+        _tidy(axes, grid="y")
+    panels[0].set_ylabel("share of the data (%)", color=INK)
+    handles = {text: handle for axes in panels
+               for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)}  # fmt: skip
+    names = {"full": "whole test set", "DF": "fixed snippets (DF)", "DB": "budgeted snippets (DB)"}
+    figure.legend(handles.values(), [names[text] for text in handles], loc="outside upper center",
+                  ncols=3, frameon=False)  # fmt: skip
+    return figure
+
+
+def draw_stability(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """The drawing behind :func:`stability_figure`."""
+    designs = list(dict.fromkeys(row["design"] for row in rows))
+    figure = _new_figure(7.2, 4.2)
+    axes = figure.subplots()
+    for number, design in enumerate(designs):
+        own = [row for row in rows if row["design"] == design]
+        # Lines that nearly coincide are set apart sideways, or one would hide the other.
+        shift = 0.5 * (number - (len(designs) - 1) / 2)
+        axes.errorbar(
+            [row["budget"] + shift for row in own],
+            [row["changed"] for row in own],
+            yerr=[2 * (row["error"] or 0.0) for row in own],
+            color=COLOURS[number % len(COLOURS)],
+            marker=MARKS[number % len(MARKS)],
+            markersize=4.5,
+            linewidth=1.4,
+            capsize=2,
+            label=design,
+        )
+    axes.set_xticks(sorted({row["budget"] for row in rows}))
+    axes.set_xlabel("budget (% of the segments)", color=INK)
+    axes.set_ylabel("samples with a changed ranking (%)", color=INK)
+    axes.set_ylim(0, 103)
+    axes.legend(frameon=False, loc="lower left")
+    _tidy(axes, grid="y")
+    return figure
+
+
+def save_figure(figure: Figure, path: str | Path) -> Path:
+    """Write a drawing as SVG or PNG, by the ending of the path."""
+    target = Path(path)
+    if target.suffix.lower() not in (".svg", ".png"):
+        raise OptionError("path", target.name, "is no kind of figure", "let it end in .svg or .png")
+    with atomic(target) as temporary:
+        if target.suffix.lower() == ".svg":
+            temporary.write_text(_svg(figure), encoding="utf-8")
+        else:
+            figure.savefig(temporary, format="png", dpi=150)
+    return target
+
+
+def _new_figure(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _tidy(axes: Axes, *, grid: Literal["x", "y"]) -> None:
+    axes.grid(axis=grid, color="#e6e9ef")
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(colors=INK, length=0)
+
+
+def _svg(figure: Figure) -> str:
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
     # A fixed salt gives the same ids in every run: the same results make the same page.
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "assay", "font.size": 10}):
-        figure = Figure(figsize=(7.2, 0.9 + 0.34 * len(systems)), layout="constrained")
-        FigureCanvasSVG(figure)
-        axes = figure.subplots()
-        for row, item in enumerate(reversed(systems)):
-            low = item["low"] if item["low"] is not None else item["estimate"]
-            high = item["high"] if item["high"] is not None else item["estimate"]
-            axes.plot([low, high], [row, row], color=ACCENT, linewidth=2.5, solid_capstyle="butt")
-            axes.plot(item["estimate"], row, "o", color=ACCENT, markersize=6)
-            if truth and item["system"] in truth:
-                axes.plot(truth[item["system"]], row, "D", mfc="none", mec=INK, markersize=7)
-        axes.set_yticks(range(len(systems)), [item["system"] for item in reversed(systems)])
-        axes.set_xlabel(f"score on the whole test set ({better} is better)", color=INK)
-        axes.grid(axis="x", color="#e6e9ef")
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right", "left"]].set_visible(False)
-        axes.tick_params(colors=INK, length=0)
-        buffer = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "assay"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return re.sub(r"^.*?(?=<svg)", "", buffer.getvalue(), flags=re.DOTALL)

@@ -6,26 +6,34 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from assay._version import __version__
 from assay.errors import InputError
 from assay.report.figures import interval_figure
-from assay.tables.raw import atomic, read_bytes
+from assay.tables.raw import read_bytes, write_bytes
 
 __all__ = ["read_result", "write_report"]
 
 KINDS = ("estimates",)
 
 
+class Result(Protocol):
+    """Anything that can say what it found, such as :class:`assay.Estimates`."""
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON object of the result."""
+        ...
+
+
 def write_report(
-    results: Sequence[Mapping[str, Any]],
+    results: Result | Mapping[str, Any] | Sequence[Result | Mapping[str, Any]],
     path: str | os.PathLike[str],
     *,
     title: str = "Evaluation report",
     truth: Mapping[str, float] | None = None,
 ) -> Path:
-    """Write the page; ``results`` are the ``to_dict()`` of results, as ``--json`` prints them.
+    """Write the page from one result or several, or from what ``--json`` saved of them.
 
     ``truth`` adds the true scores where they are known, as in a simulated campaign.
 
@@ -33,25 +41,26 @@ def write_report(
     >>> world = assay.simulate(documents=20, rng=1)
     >>> result = assay.estimate(world.test_set, world.rate())
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "report.html"
-    >>> write_report([result.to_dict()], target).name
+    >>> write_report(result, target).name
     'report.html'
     """
-    if not results:
+    single = isinstance(results, Mapping) or hasattr(results, "to_dict")
+    listed: Sequence[Any] = [results] if single else list(results)  # type: ignore[arg-type]
+    if not listed:
         raise InputError("there is nothing to report; give at least one saved result")
-    sections = [_section(result, truth) for result in results]
+    plain = [item if isinstance(item, Mapping) else item.to_dict() for item in listed]
+    sections = [_section(result, truth) for result in plain]
     page = _template().render(title=title, sections=sections, version=__version__, truth=truth)
-    target = Path(path)
-    with atomic(target) as temporary:
-        temporary.write_text(page, encoding="utf-8")
-    return target
+    return write_bytes(Path(path), page.encode())
 
 
 def read_result(path: str | os.PathLike[str]) -> dict[str, Any]:
     """A result that a command saved with ``-o`` or ``--json``."""
     source = Path(path)
+    data = read_bytes(source)
     try:
-        result = json.loads(read_bytes(source).decode())
-    except ValueError as error:
+        result = json.loads(data.decode())
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{source}: is no saved result ({error}); save one with --json") from None
     if not isinstance(result, dict) or "kind" not in result:
         raise InputError(f"{source}: is JSON but no saved result; save one with --json")
@@ -64,14 +73,58 @@ def _section(result: Mapping[str, Any], truth: Mapping[str, float] | None) -> di
         raise InputError(
             f"a result of kind '{kind}' cannot be reported; known kinds are {', '.join(KINDS)}"
         )
-    try:
-        decided = sum(1 for item in result["differences"] if item["decided"])
-        figure = interval_figure(result["systems"], better=result["better"], truth=truth)
-    except (KeyError, TypeError) as error:
-        raise InputError(
-            f"the saved result is not complete ({error}); write it again with --json"
-        ) from None
-    return {**result, "decided": decided, "figure": figure}
+    _need(
+        result,
+        {
+            "better": str,
+            "level": float,
+            "method": str,
+            "interval": str,
+            "design": str,
+            "signature": str,
+            "systems": list,
+            "differences": list,
+            "notes": list,
+        },
+    )
+    if not result["systems"]:
+        raise InputError("the saved result has no systems; write it again with --json")
+    for item in result["systems"]:
+        _need(
+            item,
+            {
+                "system": str,
+                "estimate": float,
+                "n": int,
+                "population": int,
+                "rank": int,
+                "low_rank": int,
+                "high_rank": int,
+                "cluster": int,
+            },
+        )
+    for item in result["differences"]:
+        _need(item, {"left": str, "right": str, "decided": bool})
+    # What may be unknown (a bound, a seed) is null in the file or not there at all.
+    empty = {"low": None, "high": None, "difference": None}
+    systems = [empty | dict(item) for item in result["systems"]]
+    differences = [empty | dict(item) for item in result["differences"]]
+    figure = interval_figure(systems, better=result["better"], truth=truth)
+    decided = sum(1 for item in differences if item["decided"])
+    own = {"systems": systems, "differences": differences, "decided": decided, "figure": figure}
+    return {"seed": None} | dict(result) | own
+
+
+def _need(item: Any, fields: Mapping[str, type]) -> None:
+    """Refuse a part of a saved result that is not what a command writes."""
+    for name, kind in fields.items():
+        value = item.get(name) if isinstance(item, Mapping) else None
+        fits = isinstance(value, int | float) if kind is float else isinstance(value, kind)
+        if not fits:
+            raise InputError(
+                f"the saved result is not complete: {name} is {value!r}, not a {kind.__name__};"
+                " write it again with --json"
+            )
 
 
 def _template() -> Any:

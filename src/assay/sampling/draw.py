@@ -15,8 +15,8 @@ from assay.sampling.representation import context_segments
 from assay.stats.allocation import capped_shares, systematic_counts
 from assay.stats.random import Rng, seeded
 from assay.tables import Design, Sample, TestSet
-from assay.tables.sample import make_sample
 from assay.tables.check import did_you_mean
+from assay.tables.sample import make_sample
 
 __all__ = ["choose_design", "importance_weights", "plan_for", "sample", "sample_rows"]
 
@@ -54,6 +54,7 @@ def sample(
     >>> drawn.design.name, drawn.frame["probability"].unique().round(2).to_list()
     ('snippets', [0.25])
     """
+    Population(test_set)  # refuses what is no test set, before anything is made of it
     chosen = choose_design(test_set, design, goal)
     generator, seed = seeded(rng)
     parts = [None] if matched else list(test_set.systems)

@@ -26,12 +26,17 @@ class Population:
     system: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.test_set, TestSet):
+            raise InputError(
+                f"{type(self.test_set).__name__} where a TestSet belongs; read it with"
+                " assay.read_scores(...)"
+            )
         pairs = self.test_set.segments.get_column("lp", default=None)
         if pairs is not None and pairs.n_unique() > 1:
             shown = ", ".join(pairs.unique(maintain_order=True).to_list()[:5])
             raise InputError(
                 f"the scores hold {pairs.n_unique()} language pairs ({shown}, ...); draw from one"
-                " at a time: test_set.split('lp') in Python, or one file each"
+                " at a time: --lp PAIR, or test_set.split('lp') in Python"
             )
 
     @property

@@ -13,7 +13,13 @@ from assay.sampling.designs import make_plan
 from assay.sampling.plans import Draws, Layout, Plan
 from assay.sampling.population import Population
 from assay.sampling.representation import CONTEXT, LENGTH_BINS, length_bin
-from assay.stats.clustered import difference_z, normal_quantile, prefix_sums, window_sums
+from assay.stats.clustered import (
+    difference_z,
+    normal_quantile,
+    prefix_sums,
+    unit_z,
+    window_sums,
+)
 from assay.stats.orders import cluster_numbers, discordant, rank_ranges
 from assay.tables import Design
 
@@ -143,9 +149,12 @@ def _block(
         if cell.candidates > 1:
             drawn = _best_of(drawn, prefix, full, cell.candidates)
         samples = [drawn]
-        sums = window_sums(prefix, drawn.starts, drawn.stops)
-        means = sums.sum(axis=1) / np.maximum(drawn.sizes, 1)[:, None]
-        z = difference_z(sums, drawn.stops - drawn.starts)
+        if plan.contiguous:
+            sums = window_sums(prefix, drawn.starts, drawn.stops)
+            means = sums.sum(axis=1) / np.maximum(drawn.sizes, 1)[:, None]
+            z = difference_z(sums, drawn.stops - drawn.starts)
+        else:
+            means, z = unit_z(drawn.masks(layout.population), cell.scores)
         theirs = None if other is None else _means(other, drawn)
     else:
         samples = [plan.draw(rng, draws) for _ in full]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-__all__ = ["difference_z", "normal_quantile", "prefix_sums", "window_sums"]
+__all__ = ["difference_z", "normal_quantile", "prefix_sums", "unit_z", "window_sums"]
 
 
 def prefix_sums(values: np.ndarray) -> np.ndarray:
@@ -28,15 +28,41 @@ def difference_z(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     variance of a difference of means is K/(K-1) * sum_c (e_ci - e_cj)^2 / n^2, K the clusters
     that are not empty. Target: new documents like these.
     """
-    n = sizes.sum(axis=-1)[..., None, None]
-    means = sums.sum(axis=-2, keepdims=True) / n
-    residual = sums - sizes[..., None] * means
+    n = np.maximum(sizes.sum(axis=-1), 1)  # an empty sample has mean 0
+    means = sums.sum(axis=-2) / n[..., None]
+    residual = sums - sizes[..., None] * means[..., None, :]
     cross = np.swapaxes(residual, -1, -2) @ residual
+    return _z(means, cross, n, (sizes > 0).sum(axis=-1))
+
+
+def unit_z(masks: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and z of samples of single segments: the same, from one product of matrices.
+
+    ``masks`` is samples x segments, ``values`` systems x segments. The cross products of a sample
+    are sums of those of its segments.
+    """
+    systems = len(values)
+    i, j = np.triu_indices(systems)
+    center = values.mean(axis=1, keepdims=True)  # keeps the differences of large sums small
+    x = values - center
+    totals = masks.astype(np.float64) @ np.concatenate([x, x[i] * x[j]]).T
+    n = np.maximum(masks.sum(axis=1), 1)
+    means = totals[:, :systems] / n[:, None]
+    cross = np.empty((len(masks), systems, systems))
+    cross[:, i, j] = totals[:, systems:]
+    cross[:, j, i] = totals[:, systems:]
+    cross -= n[:, None, None] * means[:, :, None] * means[:, None, :]
+    means = means + center[:, 0]
+    return means, _z(means, cross, n, n)
+
+
+def _z(means: np.ndarray, cross: np.ndarray, n: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """Z of all differences from the cross products of residual totals."""
     own = np.diagonal(cross, axis1=-2, axis2=-1)
-    clusters = (sizes > 0).sum(axis=-1)[..., None, None]
     square = np.maximum(own[..., :, None] + own[..., None, :] - 2 * cross, 0.0)
-    stderr = np.sqrt(square * clusters / np.maximum(clusters - 1, 1)) / n
-    gap = np.swapaxes(means, -1, -2) - means
+    factor = clusters / np.maximum(clusters - 1, 1) / n.astype(float) ** 2
+    stderr = np.sqrt(square * factor[..., None, None])
+    gap = means[..., :, None] - means[..., None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(stderr > 0, gap / stderr, np.where(gap == 0, 0.0, np.sign(gap) * np.inf))
 

@@ -13,7 +13,7 @@ __all__ = ["pivotal", "simple_random", "within_strata"]
 
 
 def simple_random(population: int, n: int, rng: np.random.Generator, draws: int = 1) -> np.ndarray:
-    """Simple random samples of n out of N without replacement, each row in random order.
+    """Simple random samples of n out of N without replacement; a single one in random order.
 
     Every unit has inclusion probability n/N, every pair n(n-1) / (N(N-1)).
 
@@ -22,7 +22,9 @@ def simple_random(population: int, n: int, rng: np.random.Generator, draws: int 
     """
     if draws == 1:
         return rng.permutation(population)[None, :n]
-    return np.argsort(rng.random((draws, population)), axis=1)[:, :n]
+    if n == population:
+        return np.tile(np.arange(population), (draws, 1))
+    return np.argpartition(rng.random((draws, population)), n, axis=1)[:, :n]
 
 
 def within_strata(stratum: np.ndarray, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -10,21 +10,55 @@ from assay.tables.test_set import TestSet
 __all__ = ["place_in"]
 
 
-def place_in(
-    frame: pl.DataFrame, test_set: TestSet, findings: Findings
-) -> tuple[pl.DataFrame, pl.Series]:
-    """Give every row the test set's full segment key, and report the rows that do not fit.
+def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.DataFrame:
+    """The rows that are about the test set, each with its full segment key; faults are reported.
 
-    Returns the frame and a mask of the rows to keep: those of systems that the test set left out
-    are dropped. A missing ``doc`` is filled in where ``seg`` alone names one segment.
+    Rows of systems that the test set left out, and of other language pairs, are left out and
+    counted. A missing ``doc`` is filled in where ``seg`` alone names one segment.
     """
     kept = pl.Series([True] * frame.height, dtype=pl.Boolean)
     if "system" in frame.columns:
-        kept = ~frame["system"].is_in(list(test_set.excluded))
+        out = frame["system"].is_in(list(test_set.excluded))
+        kept = _leave_out(kept, out, "of excluded systems", findings)
+    if "lp" in frame.columns and "lp" in test_set.key:
+        pairs = test_set.segments["lp"].unique().to_list()
+        kept = _leave_out(kept, ~frame["lp"].is_in(pairs), "of other language pairs", findings)
+    if "system" in frame.columns:
         _known_systems(frame, test_set, kept, findings)
     key = [name for name in test_set.key if name in frame.columns]
     frame = _fill_key(frame, test_set, key, kept, findings)
-    return frame, kept
+    _refuse_collapse(frame, test_set, kept, findings)
+    return frame.filter(kept) if not kept.all() else frame
+
+
+def _leave_out(kept: pl.Series, out: pl.Series, what: str, findings: Findings) -> pl.Series:
+    count = int((kept & out).sum())
+    if count:
+        findings.notes.append(f"{count} rows {what} left out")
+    return kept & ~out
+
+
+def _refuse_collapse(
+    frame: pl.DataFrame, test_set: TestSet, kept: pl.Series, findings: Findings
+) -> None:
+    """Report rows that differ only in a column the test set does not have."""
+    extra = [name for name in ("lp", "doc") if name in frame.columns and name not in test_set.key]
+    if not extra:
+        return
+    names = [name for name in ("system", *test_set.key, "rater") if name in frame.columns]
+    first = frame.select(extra).select(pl.struct(pl.all())).to_series()
+    several = (
+        frame.select(names)
+        .with_columns(_own=first)
+        .select(pl.col("_own").n_unique().over(names) > 1)
+    )
+    findings.rows(
+        kept & several.to_series(),
+        "seg",
+        frame["seg"],
+        f"segment '{{}}' stands for several that differ in {' and '.join(extra)}, which the test"
+        f" set does not have; add {' and '.join(extra)} to the scores",
+    )
 
 
 def _known_systems(
@@ -51,12 +85,17 @@ def _fill_key(
     found = segments.group_by(key).agg(pl.len().alias("_count"), pl.col(missing).first())
     joined = frame.join(found, on=key, how="left", maintain_order="left")
     count = joined["_count"]
-    findings.rows(
-        kept & count.is_null() & frame["seg"].is_not_null(),
-        "seg",
-        frame["seg"],
-        f"segment '{{}}' is not in the test set{_of_document(key)}; check {' and '.join(key)}",
-    )
+    known = set(segments["seg"])
+
+    def unknown(value: str) -> str:
+        whole = value.removesuffix(".0")
+        hint = f" (did you mean '{whole}'?)" if whole != value and whole in known else ""
+        return (
+            f"segment '{value}' is not in the test set{_of_document(key)}{hint};"
+            f" check {' and '.join(key)}"
+        )
+
+    findings.rows(kept & count.is_null() & frame["seg"].is_not_null(), "seg", frame["seg"], unknown)
     findings.rows(
         kept & (count > 1),
         "seg",
@@ -69,9 +108,9 @@ def _fill_key(
         here = joined.join(
             present, on=["system", *test_set.key], how="left", maintain_order="left"
         )["_here"].fill_null(False)
-        known = frame["system"].is_in(list(test_set.systems)) & (count == 1).fill_null(False)
+        translated = frame["system"].is_in(list(test_set.systems)) & (count == 1).fill_null(False)
         findings.rows(
-            kept & known & ~here,
+            kept & translated & ~here,
             "seg",
             frame["seg"],
             "segment '{}' has no translation by this system in the test set; check system and seg",

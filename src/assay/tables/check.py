@@ -13,16 +13,22 @@ from typing import TypeAlias
 import polars as pl
 
 from assay.errors import InputError, Problem, TableError
-from assay.tables.raw import Raw, Source, load
+from assay.tables.raw import LISTED, Raw, Source, load
 from assay.tables.schema import SCHEMAS, Column, Schema
 
-__all__ = ["Columns", "Findings", "conform", "did_you_mean", "to_number", "to_text"]
+__all__ = [
+    "LISTED",
+    "MISSING",
+    "Columns",
+    "Findings",
+    "conform",
+    "did_you_mean",
+    "to_number",
+    "to_text",
+]
 
 Columns: TypeAlias = Mapping[str, str]
 """Assay's column names to the user's own."""
-
-LISTED = 1000
-"""How many rows with the same fault are listed one by one; the rest are counted."""
 
 MISSING = ("", "na", "n/a", "none", "null")
 """What stands for a missing number in a text file, in any case."""
@@ -47,6 +53,7 @@ class Findings:
     def __init__(self, raw: Raw, columns: Columns | None = None) -> None:
         self.raw = raw
         self.problems: list[Problem] = []
+        self.notes: list[str] = list(raw.notes)
         self._own = dict(columns or {})
 
     def add(self, message: str, *, column: str | None = None, value: object = None) -> None:
@@ -90,8 +97,7 @@ def conform(
     """
     schema = SCHEMAS[kind]
     own = _mapping(columns, schema)
-    text = frozenset(own.get(c.name, c.name) for c in schema.columns if c.type == "text")
-    raw = source if isinstance(source, Raw) else load(source, text=text)
+    raw = source if isinstance(source, Raw) else load(source, text=_text_columns(schema, own))
     findings = Findings(raw, own)
     frame = _rename(raw.frame, own, findings)
     _need_columns(frame, schema, own, findings)
@@ -106,6 +112,15 @@ def conform(
     return frame, findings
 
 
+def _text_columns(schema: Schema, own: dict[str, str]) -> Callable[[str], bool]:
+    """Which columns of a file are text: what the schema says, and unknown ones unless the table
+    may have metrics, so that an id of 007 stays 007.
+    """
+    numbers = {own.get(c.name, c.name) for c in schema.columns if c.type != "text"}
+    texts = {own.get(c.name, c.name) for c in schema.columns if c.type == "text"}
+    return lambda name: name in texts or (schema.kind != "scores" and name not in numbers)
+
+
 def _mapping(columns: Columns | None, schema: Schema) -> dict[str, str]:
     for name in columns or {}:
         if name not in schema.names:
@@ -114,17 +129,17 @@ def _mapping(columns: Columns | None, schema: Schema) -> dict[str, str]:
                 f"columns ({name}={(columns or {})[name]}) names no column of a {schema.kind} table"
                 f"{did_you_mean(name, schema.names)}; it has {known}"
             )
+    users = list((columns or {}).values())
+    twice = [user for user in users if users.count(user) > 1]
+    if twice:
+        raise InputError(f"columns maps two names to '{twice[0]}'; a column is one thing")
     return dict(columns or {})
 
 
 def _rename(frame: pl.DataFrame, own: dict[str, str], findings: Findings) -> pl.DataFrame:
-    """Give the mapped columns Assay's names; a mapping wins over a column of that name.
-
-    A mapping may be meant for another table of the same command: where its column is not here
-    but Assay's own name is, it is not needed.
-    """
+    """Give the mapped columns Assay's names; a mapping wins over a column of that name."""
     for name, user in own.items():
-        if user in frame.columns or name in frame.columns:
+        if user in frame.columns:
             continue
         findings.problems.append(
             Problem(
@@ -136,7 +151,10 @@ def _rename(frame: pl.DataFrame, own: dict[str, str], findings: Findings) -> pl.
         )
     found = {user: name for name, user in own.items() if user in frame.columns}
     hidden = [name for user, name in found.items() if name != user and name in frame.columns]
-    return frame.drop([name for name in hidden if name not in found]).rename(found)
+    unused = [name for name in hidden if name not in found]
+    if unused:
+        findings.notes.append(f"not used, because columns maps another: {', '.join(unused)}")
+    return frame.drop(unused).rename(found)
 
 
 def _need_columns(
@@ -243,7 +261,7 @@ def _bounded(number: pl.Series, column: Column, findings: Findings) -> pl.Series
         )
     if column.type == "whole":
         findings.rows(
-            finite & (number != number.round()),
+            finite & ((number != number.round()) | (number.abs() > 2**53)),
             name,
             number,
             "{} is not a whole number; correct it",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -13,11 +13,11 @@ from assay.errors import OptionError, Problem, TableError
 from assay.results import result_dict, signature
 from assay.tables.check import Columns, did_you_mean
 from assay.tables.edits import read_edits
-from assay.tables.formats import FORMATS, Options, load_format, save_format
-from assay.tables.formats.mqm import mqm_scores
+from assay.tables.formats import FORMATS, Options, load_format, refuse_unused, save_format
+from assay.tables.formats.mqm import GOOGLE_WEIGHTS, mqm_scores
 from assay.tables.judgments import read_judgments
 from assay.tables.ratings import read_errors, read_ratings
-from assay.tables.raw import Raw, Source, load, save
+from assay.tables.raw import Raw, Source, save
 from assay.tables.sample import Sample, read_sample
 from assay.tables.schema import SCHEMAS, find_schema
 from assay.tables.table import Table
@@ -109,6 +109,10 @@ def check(
     (False, ['winner', 'right'])
     """
     find_schema(kind)
+    _refuse_idle("metrics", metrics, kind, ("scores",))
+    _refuse_idle("exclude", exclude, kind, ("scores", "judgments"))
+    _refuse_idle("range", range, kind, ("ratings",))
+    _refuse_idle("scores", test_set, kind, ("ratings", "errors", "sample"))
     name = str(source) if isinstance(source, str | os.PathLike) else "frame"
     try:
         raw = _load(source, format, kind, options)
@@ -122,6 +126,14 @@ def check(
     return Checked(name, kind, len(table), (), table.notes, used)
 
 
+def _refuse_idle(argument: str, value: object, kind: str, kinds: Sequence[str]) -> None:
+    """An option that means nothing for this kind of table is a mistake, not a wish."""
+    if value is not None and value != () and kind not in kinds:
+        raise OptionError(
+            argument, value, f"means nothing for {kind}", f"it is for {' and '.join(kinds)}"
+        )
+
+
 def convert(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
@@ -129,30 +141,37 @@ def convert(
     origin: str,
     to: str,
     columns: Columns | None = None,
+    exclude: Sequence[str] = (),
     sample: Sample | None = None,
     options: Options | None = None,
 ) -> Converted:
     """Read ``source`` as ``origin`` and write it to ``target`` as ``to``.
 
     Both are a kind of table (``ratings``; the file type follows from the name's ending) or a
-    format (``google-mqm``). Scores can be restricted to the segments of a ``sample``. The table
-    is checked on the way; where it has problems, nothing is written.
+    format (``google-mqm``). Scores can be restricted to the segments of a ``sample``, in its
+    order; as ``ratings`` they become a sheet to fill in. Errors become ratings by their weights.
+    The table is checked on the way; where it has problems, nothing is written.
     """
     known = [*SCHEMAS, *FORMATS]
     _need_kind("from", origin, known)
     _need_kind("to", to, known)
+    if Path(source).resolve() == Path(target).resolve():
+        raise OptionError("target", target, "is the file that is read", "name another one")
+    options = options or Options()
     kind = _kind_between(origin, to)
-    if (origin, to) == ("errors", "ratings"):
-        table = _read(_priced(load(source), columns, options or Options()), kind)
-    else:
-        raw = _load(source, origin if origin in FORMATS else None, kind, options)
-        table = _read(raw, kind, columns=columns)
+    _refuse_unused(options, origin, to, kind)
+    raw = _load(source, origin if origin in FORMATS else None, kind, options, checked=True)
+    table = _read(raw, kind, columns=columns, exclude=exclude)
     frame = table.frame if sample is None else _only_sampled(table, sample)
+    notes = list(table.notes)
+    if kind != to and to in SCHEMAS:
+        frame, note = _remade(frame, kind, options, str(source))
+        notes.append(note)
     if to in FORMATS:
-        written = save_format(frame, Path(target), to, kind, options)
+        written = save_format(frame, Path(target), to, kind, options, checked=True)
     else:
         written = [save(frame, target)]
-    return Converted(frame.height, tuple(str(path) for path in written), origin, to, table.notes)
+    return Converted(frame.height, tuple(str(path) for path in written), origin, to, tuple(notes))
 
 
 def _need_kind(argument: str, name: str, known: Sequence[str]) -> None:
@@ -165,15 +184,24 @@ def _need_kind(argument: str, name: str, known: Sequence[str]) -> None:
         )
 
 
+def _refuse_unused(options: Options, origin: str, to: str, kind: str) -> None:
+    """Refuse options that neither side of the conversion uses."""
+    used = [FORMATS[origin].reading(kind)] if origin in FORMATS else []
+    used += [FORMATS[to].writing(kind)] if to in FORMATS else []
+    if (origin, to) == ("errors", "ratings"):
+        options = replace(options, weights=GOOGLE_WEIGHTS)  # these are used
+    refuse_unused(options, *used)
+
+
 def _kind_between(origin: str, to: str) -> str:
     """The kind of table that leads from one to the other."""
     reads = FORMATS[origin].reads if origin in FORMATS else (origin,)
-    if origin == "errors" and to == "ratings":
-        return "ratings"
     takes = FORMATS[to].writes if to in FORMATS else (to,)
     for kind in reads:
         if kind in takes:
             return kind
+    if to == "ratings" and origin in ("errors", "scores"):
+        return origin
     raise OptionError(
         "to", to, f"cannot be made from {origin}",
         f"{origin} gives {', '.join(reads) or 'nothing: it is only written'},"
@@ -181,12 +209,16 @@ def _kind_between(origin: str, to: str) -> str:
     )  # fmt: skip
 
 
-def _load(source: Source, format: str | None, kind: str, options: Options | None) -> Source | Raw:
+def _load(
+    source: Source, format: str | None, kind: str, options: Options | None, *, checked: bool = False
+) -> Source | Raw:
     if format is None:
+        if not checked:
+            refuse_unused(options or Options())
         return source
     if not isinstance(source, str | os.PathLike):
         raise OptionError("format", format, "applies to files", "give a path")
-    return load_format(Path(source), format, kind, options)
+    return load_format(Path(source), format, kind, options, checked=checked)
 
 
 def _read(
@@ -214,30 +246,35 @@ def _read(
             return read_sample(source, test_set, columns=columns)
 
 
-def _priced(raw: Raw, columns: Columns | None, options: Options) -> Raw:
-    """Ratings computed from a table of marked errors; an unknown severity is a problem."""
-    errors = read_errors(raw, columns=columns)
-    unknown = [
-        (category, severity)
-        for category, severity in errors.frame.select("category", "severity").unique().rows()
-        if options.weights.of(category, severity) is None
-    ]
-    if unknown:
-        known = ", ".join(options.weights.severities)
+def _remade(
+    frame: pl.DataFrame, kind: str, options: Options, source: str
+) -> tuple[pl.DataFrame, str]:
+    """Ratings made of another table, and what to know about them."""
+    if kind == "scores":
+        shown = ["system", "doc", "seg", "source", "target", "lp"]
+        sheet = frame.select([name for name in shown if name in frame.columns])
+        empty = pl.lit(None, dtype=pl.Float64).alias("score")
+        return sheet.with_columns(empty), "a sheet to fill in: the score column is empty"
+    kinds = frame.select("category", "severity").unique().rows()
+    without = sorted({s for c, s in kinds if options.weights.of(c, s) is None})
+    if without:
         raise TableError(
-            raw.source,
+            source,
             [
-                Problem(f"severity '{severity}' has no weight; known are {known}", None,
-                        "severity", severity)
-                for _, severity in sorted(unknown)
+                Problem(f"severity '{name}' has no weight; give it one with --weights {name}=N",
+                        None, "severity", name)
+                for name in without
             ],
         )  # fmt: skip
-    return Raw(mqm_scores(errors.frame, options.weights), raw.source, lambda rows: list(rows))
+    return mqm_scores(frame, options.weights), "scores are sums of weights: lower is better"
 
 
 def _only_sampled(table: Table, sample: Sample) -> pl.DataFrame:
-    """The scores of the sampled segments, in the order they are to be shown."""
+    """The scores of the sampled segments, in the order they are to be rated."""
     if not isinstance(table, TestSet):
         raise OptionError("sample", sample.design, "applies to scores only", "leave it out")
+    placed = read_sample(sample.frame, table).frame
     key = list(table.key) if sample.matched else ["system", *table.key]
-    return table.frame.join(sample.frame.select(key), on=key, how="semi", maintain_order="left")
+    placed = placed.select(key) if "order" not in placed.columns else placed.sort("order")
+    drawn = placed.select(key).with_row_index("_order")
+    return table.frame.join(drawn, on=key).sort("_order", maintain_order=True).drop("_order")

@@ -4,7 +4,7 @@ Three readings, fastest first: typed by polars; all text by polars, where some v
 column's type; row by row with the csv module, where the file is not regular enough for polars.
 Whatever reading succeeds, the table is the same.
 
-In tab-separated files a quotation mark is often just that. A file that is no regular table with
+In tab-separated files a quotation mark is often just that. A file that is no valid table with
 quoting but is one without is read without, and says so in its notes.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from assay.errors import Problem, TableError
-from assay.tables.raw import Raw, file_type, refuse
+from assay.tables.raw import LISTED, Raw, decode_utf8, file_type, refuse
 
 __all__ = ["delimited_bytes", "read_delimited"]
 
@@ -30,56 +30,36 @@ UNQUOTED = "read without quoting, because quotation marks do not pair up"
 csv.field_size_limit(2**31 - 1)
 
 
-def read_delimited(data: bytes, path: Path, text: frozenset[str]) -> Raw:
-    """Read separated text; ``text`` names the columns that are never numbers."""
+def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
+    """Read separated text; ``text`` tells the columns that are never numbers."""
     source = str(path)
     data = _normalise(data, source)
     separator = _separator(data, path)
     header = _header(data, separator, source)
-    for kept in (text, frozenset(header)):
+    for is_text in (text, lambda _: True):
         try:
-            frame = _by_polars(data, separator, header, kept)
+            frame = _by_polars(data, separator, header, is_text)
         except pl.exceptions.PolarsError:
             continue
         blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
-        if _may_be_ragged(data, separator, frame, blank) or _swallows_lines(data, separator, frame):
+        if _may_be_ragged(data, separator, frame, blank):
             break
         rows = (~blank).arg_true()
         lines = _line_finder(data, separator, rows)
-        return Raw(frame if len(rows) == frame.height else frame[rows], source, lines)
-    quoting = not (separator == "\t" and _regular_unquoted(data, len(header)))
-    return _by_rows(data, separator, header, source, quoting=quoting)
+        notes = _joined_lines(data, separator, frame)
+        return Raw(frame if len(rows) == frame.height else frame[rows], source, lines, notes)
+    return _by_rows(data, separator, header, source)
 
 
 def _normalise(data: bytes, source: str) -> bytes:
     """Drop the byte-order mark, accept old Mac line ends, refuse other encodings."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise refuse(source, "is UTF-16; save the file as UTF-8", line=1)
     if b"\n" not in data and b"\r" in data:
         data = data.replace(b"\r", b"\n")
+    decode_utf8(data, source)
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
         raise refuse(source, "the file is empty; write a header line with the column names")
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        raise TableError(source, list(_encoding_faults(data))) from None
     return data
-
-
-def _encoding_faults(data: bytes) -> Iterator[Problem]:
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        try:
-            line.decode()
-        except UnicodeDecodeError as error:
-            byte = line[error.start]
-            yield Problem(
-                f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
-                f" (as Windows-1252 it would be '{bytes([byte]).decode('cp1252', 'replace')}')",
-                number,
-                None,
-                line[max(0, error.start - 20) : error.start + 20].decode("utf-8", "replace"),
-            )
 
 
 def _separator(data: bytes, path: Path) -> str:
@@ -91,12 +71,13 @@ def _separator(data: bytes, path: Path) -> str:
 
 
 def _header(data: bytes, separator: str, source: str) -> list[str]:
+    """The column names as they stand; a name that stands twice is refused."""
     start = io.StringIO(data[:1_000_000].decode("utf-8", "ignore"), newline="")
     names = next(csv.reader(start, delimiter=separator), [])
     if not names:
         raise refuse(source, "the first line is blank; the column names belong there", line=1)
-    stripped = [name.strip() for name in names]
-    repeated = sorted({name for name in stripped if stripped.count(name) > 1})
+    cleaned = _clean(names)
+    repeated = sorted({name for name in cleaned if cleaned.count(name) > 1})
     if repeated:
         raise TableError(
             source,
@@ -113,16 +94,18 @@ def _clean(header: Sequence[str]) -> list[str]:
 
 
 def _by_polars(
-    data: bytes, separator: str, header: list[str], text: frozenset[str]
+    data: bytes, separator: str, header: list[str], text: Callable[[str], bool]
 ) -> pl.DataFrame:
-    overrides = {name: pl.String for name in header if name.strip() in text or name in text}
+    cleaned = _clean(header)
     frame = pl.read_csv(
         data,
         separator=separator,
         infer_schema_length=SAMPLE_ROWS,
-        schema_overrides=overrides,
+        schema_overrides={
+            name: pl.String for name, clean in zip(header, cleaned, strict=True) if text(clean)
+        },
     )
-    frame.columns = _clean(header)
+    frame.columns = cleaned
     return frame
 
 
@@ -140,6 +123,18 @@ def _may_be_ragged(data: bytes, separator: str, frame: pl.DataFrame, blank: pl.S
     return data.count(separator.encode()) != header_too * (frame.width - 1)
 
 
+def _joined_lines(data: bytes, separator: str, frame: pl.DataFrame) -> tuple[str, ...]:
+    """A note where quotes join lines that would be full rows by themselves.
+
+    Both readings make sense then; quoting is the rule, but the user should know.
+    """
+    if separator != "\t" or b'"' not in data or data.count(b"\n") <= frame.height + 1:
+        return ()
+    if not _regular_unquoted(data, frame.width):
+        return ()
+    return ("quotation marks join several lines into one cell; double them if they are text",)
+
+
 def _line_finder(
     data: bytes, separator: str, rows: pl.Series
 ) -> Callable[[Sequence[int]], list[int]]:
@@ -148,14 +143,21 @@ def _line_finder(
         return lambda wanted: [int(rows[row]) + 2 for row in wanted]
 
     def find(wanted: Sequence[int]) -> list[int]:
-        starts = [line for line, row in _records(data, separator, quoting=True) if any(row)]
-        return [starts[row + 1] for row in wanted]
+        try:
+            starts = [line for line, row in _records(data, separator, quoting=True) if row]
+        except csv.Error:
+            starts = []
+        # Where the csv module sees other rows than polars did, the plain count is the best guess.
+        plain = [int(rows[row]) + 2 for row in wanted]
+        if len(starts) <= max((int(rows[row]) for row in wanted), default=0) + 1:
+            return plain
+        return [starts[int(rows[row]) + 1] for row in wanted]
 
     return find
 
 
 def _records(data: bytes, separator: str, *, quoting: bool) -> Iterator[tuple[int, list[str]]]:
-    """Every record with the line it starts on, the header first; blank lines are passed over."""
+    """Every record with the line it starts on, the header first; blank lines have no cells."""
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
     reader = csv.reader(
         stream,
@@ -169,18 +171,7 @@ def _records(data: bytes, separator: str, *, quoting: bool) -> Iterator[tuple[in
             row = next(reader)
         except StopIteration:
             return
-        if row:
-            yield line, row
-
-
-def _swallows_lines(data: bytes, separator: str, frame: pl.DataFrame) -> bool:
-    """Whether quotes join lines although every line by itself is a full row.
-
-    Text with real line breaks in quotes is never regular line by line, so nothing is lost.
-    """
-    if separator != "\t" or b'"' not in data or data.count(b"\n") <= frame.height + 1:
-        return False
-    return _regular_unquoted(data, frame.width)
+        yield line, row or [""]
 
 
 def _regular_unquoted(data: bytes, width: int) -> bool:
@@ -190,21 +181,24 @@ def _regular_unquoted(data: bytes, width: int) -> bool:
 
 def _faults(data: bytes, separator: str, *, quoting: bool) -> Iterator[Problem]:
     """Everything wrong with the shape of the file."""
-    records = _records(data, separator, quoting=quoting)
-    line, width = 1, 0
+    line, width, found = 0, 0, 0
     try:
-        for line, row in records:
+        for line, row in _records(data, separator, quoting=quoting):
             width = width or len(row)
-            if len(row) != width:
-                yield Problem(
-                    _ragged(len(row), width, separator), line, None, separator.join(row)[:80]
-                )
+            if len(row) == width or row == [""]:
+                continue
+            found += 1
+            if found <= LISTED:
+                shown = separator.join(row)[:80]
+                yield Problem(_ragged(len(row), width, separator), line, None, shown)
     except csv.Error as error:
         yield Problem(
             f"quotation marks do not pair up from here on ({error});"
             ' put the cell in quotes and double those inside: "say ""hi"""',
-            line + 1 if line > 1 else line,
+            line + 1,
         )
+    if found > LISTED:
+        yield Problem(f"{found - LISTED} more lines have another number of cells than the header")
 
 
 def _ragged(found: int, width: int, separator: str) -> str:
@@ -215,9 +209,12 @@ def _ragged(found: int, width: int, separator: str) -> str:
     return message + f"check this line for a {name} too {'many' if found > width else 'few'}"
 
 
-def _by_rows(data: bytes, separator: str, header: list[str], source: str, *, quoting: bool) -> Raw:
+def _by_rows(data: bytes, separator: str, header: list[str], source: str) -> Raw:
     """The slow reading, all text; refuses a file of the wrong shape with every fault in it."""
-    faults = list(_faults(data, separator, quoting=quoting))
+    quoting = True
+    faults = list(_faults(data, separator, quoting=True))
+    if faults and separator == "\t" and _regular_unquoted(data, len(header)):
+        quoting, faults = False, []
     if faults:
         raise TableError(source, faults)
     places, rows = [], []
@@ -240,4 +237,4 @@ def _by_rows(data: bytes, separator: str, header: list[str], source: str, *, quo
 def delimited_bytes(frame: pl.DataFrame, path: Path) -> bytes:
     """The frame as separated text: tabs for .tsv, commas for .csv, quotes where needed."""
     separator = "\t" if file_type(path) == ".tsv" else ","
-    return frame.write_csv(separator=separator, float_precision=None).encode()
+    return frame.write_csv(separator=separator).encode()

@@ -35,4 +35,4 @@ def read_edits(source: Source | Raw, *, columns: Columns | None = None) -> Edits
     frame, findings = conform(source, "edits", columns=columns)
     findings.stop()
     frame = frame.with_columns(pl.col("mt", "edited").fill_null(""))
-    return Edits(frame, findings.raw.notes)
+    return Edits(frame, tuple(findings.notes))

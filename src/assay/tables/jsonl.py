@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 
 from assay.errors import Problem, TableError
-from assay.tables.raw import Raw, refuse
+from assay.tables.raw import Raw, decode_utf8
 
 __all__ = ["jsonl_bytes", "read_jsonl"]
 
 
-def read_jsonl(data: bytes, path: Path, text: frozenset[str]) -> Raw:
+def read_jsonl(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
     """Read JSON lines; every line that is not an object is reported."""
-    try:
-        content = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise refuse(str(path), "is not UTF-8; save the file as UTF-8", line=line) from None
+    content = decode_utf8(data, str(path))
     records: list[dict[str, object]] = []
     places: list[int] = []
     problems: list[Problem] = []

@@ -45,7 +45,7 @@ def read_judgments(
         "'{}' is compared with itself; left and right must differ",
     )
     findings.stop()
-    notes = list(findings.raw.notes)
+    notes = list(findings.notes)
     known = Judgments(frame).systems
     for name in exclude:
         if name not in known:
@@ -59,5 +59,7 @@ def read_judgments(
         rows = frame.height
         out = pl.col("left").is_in(list(exclude)) | pl.col("right").is_in(list(exclude))
         frame = frame.filter(~out)
+        if not frame.height:
+            raise OptionError("exclude", ", ".join(exclude), "leaves no judgment", "exclude fewer")
         notes.append(f"{rows - frame.height} judgments of excluded systems left out")
     return Judgments(frame, tuple(notes))

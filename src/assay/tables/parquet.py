@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +13,7 @@ from assay.tables.raw import Raw, from_one, refuse
 __all__ = ["parquet_bytes", "read_parquet"]
 
 
-def read_parquet(data: bytes, path: Path, text: frozenset[str]) -> Raw:
+def read_parquet(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
     """Read Parquet; types are the file's own, so ``text`` changes nothing here."""
     if data[:4] != b"PAR1":
         raise refuse(
@@ -20,8 +21,11 @@ def read_parquet(data: bytes, path: Path, text: frozenset[str]) -> Raw:
         )
     try:
         frame = pl.read_parquet(io.BytesIO(data))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
+    except BaseException as error:
+        # A damaged file can make the Rust reader panic, which is not an Exception.
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+            raise
+        reason = (str(error).splitlines() or ["unreadable"])[0]
         raise refuse(
             str(path), f"the Parquet file is damaged or cut off ({reason}); fetch it again"
         ) from None

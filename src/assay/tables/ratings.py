@@ -46,6 +46,10 @@ class Ratings(Table):
         """How many rows have no score."""
         return self.frame["score"].null_count()
 
+    def placed_in(self, test_set: TestSet) -> Ratings:
+        """The ratings that are about this test set, checked against it."""
+        return read_ratings(self.frame, test_set, better=self.better, range=self.range)
+
     def matrix(self, test_set: TestSet, *, rater: str | None = None) -> np.ndarray:
         """Systems x segments of the test set: the score, the mean where several raters gave one.
 
@@ -90,8 +94,10 @@ def read_ratings(
     frame, findings = conform(source, "ratings", columns=columns)
     if range is not None:
         _check_range(frame, range, findings)
-    frame, notes = _fit(frame, test_set, findings)
+    if test_set is not None:
+        frame = place_in(frame, test_set, findings)
     findings.stop()
+    notes = findings.notes
     unrated = frame["score"].null_count()
     if unrated:
         notes.append(f"{unrated} of {frame.height} rows have no score: not rated")
@@ -110,9 +116,10 @@ def read_errors(
         findings.rows(
             frame["end"] < frame["start"], "end", frame["end"], "{} lies before start; correct it"
         )
-    frame, notes = _fit(frame, test_set, findings)
+    if test_set is not None:
+        frame = place_in(frame, test_set, findings)
     findings.stop()
-    return Errors(frame, tuple(notes))
+    return Errors(frame, tuple(findings.notes))
 
 
 def _refuse_answers(test_set: TestSet, ratings: Ratings) -> None:
@@ -148,18 +155,3 @@ def _check_range(frame: pl.DataFrame, limits: tuple[float, float], findings: Fin
         score,
         f"{{}} is outside the stated range {low:g} to {high:g}; correct it or the range",
     )
-
-
-def _fit(
-    frame: pl.DataFrame, test_set: TestSet | None, findings: Findings
-) -> tuple[pl.DataFrame, list[str]]:
-    """The rows in the test set's terms, and notes on what was left out."""
-    notes = list(findings.raw.notes)
-    if test_set is None:
-        return frame, notes
-    frame, kept = place_in(frame, test_set, findings)
-    dropped = frame.height - int(kept.sum())
-    if dropped:
-        notes.append(f"{dropped} rows of excluded systems left out")
-        frame = frame.filter(kept)
-    return frame, notes

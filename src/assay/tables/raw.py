@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
-import tempfile
+import secrets
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,10 +23,26 @@ from assay.errors import Problem, TableError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FILE_TYPES", "Raw", "Source", "atomic", "load", "read_bytes", "refuse", "save"]
+__all__ = [
+    "FILE_TYPES",
+    "LISTED",
+    "Raw",
+    "Source",
+    "atomic",
+    "column_names",
+    "decode_utf8",
+    "load",
+    "read_bytes",
+    "refuse",
+    "save",
+    "write_bytes",
+]
 
 Source: TypeAlias = "str | os.PathLike[str] | pl.DataFrame | pd.DataFrame"
 """Where a table may come from: a path, or a polars or pandas frame."""
+
+LISTED = 1000
+"""How many rows with the same fault are listed one by one; the rest are counted."""
 
 FILE_TYPES = (".tsv", ".csv", ".jsonl", ".parquet", ".xlsx")
 ALIASES = {".txt": ".tsv", ".tab": ".tsv", ".ndjson": ".jsonl"}
@@ -51,8 +67,8 @@ def refuse(source: str, message: str, **place: Any) -> TableError:
     return TableError(source, [Problem(message, **place)])
 
 
-def load(source: Source, *, text: frozenset[str] = frozenset()) -> Raw:
-    """Read a file or take a frame; ``text`` names the columns that are never numbers."""
+def load(source: Source, *, text: Callable[[str], bool]) -> Raw:
+    """Read a file or take a frame; ``text`` tells the columns that are never numbers."""
     if isinstance(source, pl.DataFrame):
         return Raw(source, "frame", from_one)
     if type(source).__module__.partition(".")[0] == "pandas":
@@ -75,6 +91,11 @@ def load(source: Source, *, text: frozenset[str] = frozenset()) -> Raw:
         case _:
             from assay.tables.delimited import read_delimited as read
     return read(data, path, text)
+
+
+def column_names(source: Source) -> list[str]:
+    """The columns a table has, without checking it."""
+    return load(source, text=lambda _: True).frame.columns
 
 
 def from_one(rows: Sequence[int]) -> list[int]:
@@ -130,12 +151,16 @@ def _similar(path: Path) -> str:
 
 def _from_pandas(frame: Any) -> pl.DataFrame:
     """A polars frame without going through pyarrow; pandas' missing values become null."""
+    names = [str(name) for name in frame.columns]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise refuse("frame", f"the column '{repeated[0]}' stands twice; rename one")
     columns = {}
-    for position, name in enumerate(frame.columns):
+    for position, name in enumerate(names):
         column = frame.iloc[:, position]
         missing = column.isna()
         values = column.astype(object).where(~missing, None).tolist()
-        columns[str(name)] = pl.Series(str(name), values, strict=False)
+        columns[name] = pl.Series(name, values, strict=False)
     return pl.DataFrame(columns)
 
 
@@ -151,39 +176,90 @@ def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
             from assay.tables.jsonl import jsonl_bytes as to_bytes
         case _:
             from assay.tables.delimited import delimited_bytes as to_bytes
-    data = to_bytes(frame, target)
-    if target.suffix.lower() == ".gz":
-        data = gzip.compress(data, mtime=0)  # no time stamp: the same table, the same bytes
-    with atomic(target) as temporary:
-        temporary.write_bytes(data)
-    return target
+    return write_bytes(target, to_bytes(_flat(frame), target))
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """Lists, structs and bytes as text: not every file type can hold them."""
+    odd = [
+        name
+        for name, kind in frame.schema.items()
+        if kind.is_nested() or kind in (pl.Binary, pl.Object)
+    ]
+    return frame.with_columns(
+        pl.Series(name, [None if value is None else str(value) for value in frame[name].to_list()])
+        for name in odd
+    )
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """A temporary file that takes the place of ``path`` when the block ends without an error.
 
-    A reader, or a crash, sees the old file or the new one, never half of it.
+    A reader, or a crash, sees the old file or the new one, never half of it. A link keeps
+    pointing where it did; a device or pipe is written to directly.
     """
+    path = path.resolve()
     if not path.parent.is_dir():
         raise refuse(str(path), f"the folder '{path.parent}' does not exist; make it first")
     if path.is_dir():
         raise refuse(str(path), "is a directory where a file belongs; name a file in it")
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    except OSError as error:
-        raise refuse(str(path), f"cannot be written: {error.strerror}") from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
+        # Created with the permissions any new file would get.
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())
         temporary.replace(path)
+    except OSError as error:
+        raise refuse(
+            str(path), f"cannot be written ({error.strerror}); check the folder and the disk"
+        ) from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def write_bytes(path: Path, data: bytes) -> Path:
+    """Write a file atomically, packed if its name ends in ``.gz``."""
+    if path.suffix.lower() == ".gz":
+        data = gzip.compress(data, mtime=0)  # no time stamp: the same table, the same bytes
+    with atomic(path) as temporary:
+        temporary.write_bytes(data)
+    return path
+
+
+def decode_utf8(data: bytes, source: str) -> str:
+    """The text of a file without its byte-order mark; every line that is not UTF-8 is reported."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise refuse(source, "is UTF-16; save the file as UTF-8", line=1)
+    if data[:4] == b"PK\x03\x04":
+        raise refuse(source, "is a workbook or a zip file; give it its right ending (.xlsx)")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise TableError(source, list(_encoding_faults(data))) from None
+
+
+def _encoding_faults(data: bytes) -> Iterator[Problem]:
+    found = 0
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            found += 1
+            if found > LISTED:
+                continue
+            byte = line[error.start]
+            yield Problem(
+                f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
+                f" (as Windows-1252 it would be '{bytes([byte]).decode('cp1252', 'replace')}')",
+                number,
+                None,
+                line[max(0, error.start - 20) : error.start + 20].decode("utf-8", "replace"),
+            )
+    if found > LISTED:
+        yield Problem(f"{found - LISTED} more lines are not UTF-8")

@@ -109,10 +109,11 @@ def read_sample(
     frame, findings = conform(source, "sample", columns=columns)
     _one_design(frame, findings)
     if test_set is not None:
-        frame, kept = place_in(frame, test_set, findings)
-        frame = frame.filter(kept) if not findings.problems else frame
+        frame = place_in(frame, test_set, findings)
     findings.stop()
-    return Sample(frame, findings.raw.notes)
+    if not frame.height:
+        raise InputError(f"{findings.raw.source}: no row is about a system of the test set")
+    return Sample(frame, tuple(findings.notes))
 
 
 def _one_design(frame: pl.DataFrame, findings: Findings) -> None:

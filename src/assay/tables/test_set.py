@@ -10,15 +10,23 @@ import numpy as np
 import polars as pl
 
 from assay.errors import OptionError
-from assay.tables.check import Columns, Findings, conform, did_you_mean, to_number
+from assay.tables.check import (
+    MISSING,
+    Columns,
+    Findings,
+    conform,
+    did_you_mean,
+    to_number,
+)
 from assay.tables.raw import Raw, Source
 from assay.tables.schema import RESERVED
 from assay.tables.table import Table
 
 __all__ = ["TestSet", "read_scores"]
 
-NEARLY_NUMBERS = 0.95
-"""A text column with at least this share of numbers is a metric with faults, not text."""
+NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
+"""A text column with the first share of numbers is a metric with faults; from the second on, the
+user is told that it is not taken for one."""
 
 SEGMENT_COLUMNS = ("source", "reference", "words", "cost", "domain", "lp")
 """Columns that belong to the segment, whichever system translated it."""
@@ -156,7 +164,7 @@ def read_scores(
                 "exclude", ", ".join(exclude), "leaves no system", "keep at least one"
             )
     bare = TestSet(frame)
-    notes = (*findings.raw.notes, *_notes(bare, chosen, exclude))
+    notes = (*findings.notes, *_notes(bare, chosen, exclude))
     return TestSet(
         frame,
         notes,
@@ -171,26 +179,36 @@ def _choose_metrics(
     frame: pl.DataFrame, metrics: Sequence[str] | None, findings: Findings
 ) -> list[str]:
     """The metric columns; a column that is nearly all numbers is taken, so its faults are told."""
-    if metrics is not None:
-        _need_known("metrics", metrics, [n for n in frame.columns if n not in RESERVED])
-        return list(dict.fromkeys(metrics))
     free = [name for name in frame.columns if name not in RESERVED]
-    return [name for name in free if _is_numeric(frame[name])]
+    if metrics is not None:
+        _need_known("metrics", metrics, free)
+        return list(dict.fromkeys(metrics))
+    chosen = []
+    for name in free:
+        share, example = _numeric_share(frame[name])
+        if share >= NEARLY_NUMBERS:
+            chosen.append(name)
+        elif share >= SOME_NUMBERS:
+            findings.notes.append(
+                f"{name} is no metric: {share:.0%} of its values are numbers, but not '{example}'"
+            )
+    return chosen
 
 
-def _is_numeric(values: pl.Series) -> bool:
+def _numeric_share(values: pl.Series) -> tuple[float, str]:
+    """The share of values that are numbers, a decimal comma forgiven, and one that is none."""
     if values.dtype.is_numeric():
-        return True
+        return 1.0, ""
     if values.dtype != pl.String:
-        return False
-    words = values.drop_nulls()
-    head = words[:200].str.strip_chars().str.replace(",", ".", literal=True)
-    if not len(head) or head.cast(pl.Float64, strict=False).is_not_null().mean() < 0.5:  # type: ignore[operator]
-        return False  # a quick look first: most text columns end here
-    number = (
-        words.str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
-    )
-    return bool(number.is_not_null().mean() >= NEARLY_NUMBERS)  # type: ignore[operator]
+        return 0.0, ""
+    for words in (values.drop_nulls()[:200], values.drop_nulls()):  # most text ends at a glance
+        words = words.str.strip_chars()
+        words = words.filter(~words.str.to_lowercase().is_in(MISSING))
+        number = words.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+        share = float(number.is_not_null().mean() or 0.0)  # type: ignore[arg-type]
+        if share < SOME_NUMBERS:
+            return share, ""
+    return share, str(words.filter(number.is_null()).first())
 
 
 def _need_known(argument: str, names: Sequence[str], known: Sequence[str]) -> None:
@@ -229,6 +247,7 @@ def _notes(test_set: TestSet, metrics: Sequence[str], exclude: Sequence[str]) ->
         missing = test_set.frame[name].null_count()
         if missing:
             notes.append(f"{name}: {missing} of {rows} values missing")
+    notes += _conflicts(test_set) + _odd_names(test_set)
     counts = test_set.frame.group_by("system", maintain_order=True).len()
     segments = test_set.frame.select(test_set.key).n_unique()
     short = counts.filter(pl.col("len") < segments)
@@ -240,3 +259,23 @@ def _notes(test_set: TestSet, metrics: Sequence[str], exclude: Sequence[str]) ->
             f" {shown}{more}"
         )
     return notes
+
+
+def _conflicts(test_set: TestSet) -> list[str]:
+    """Columns of the segment that differ between systems: a sign of misaligned rows."""
+    notes = []
+    for name in ("source", "reference", "words", "domain"):
+        if name not in test_set.frame.columns:
+            continue
+        differ = test_set.frame.group_by(test_set.key).agg(pl.col(name).drop_nulls().n_unique() > 1)
+        count = int(differ[name].sum())
+        if count:
+            notes.append(
+                f"{count} segments have another {name} for some systems; the first is used"
+            )
+    return notes
+
+
+def _odd_names(test_set: TestSet) -> list[str]:
+    odd = [name for name in test_set.systems if name != name.strip()]
+    return [f"system names with spaces around them: {odd}"] if odd else []

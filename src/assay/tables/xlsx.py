@@ -7,6 +7,8 @@ cut. Empty text and an empty cell are the same thing in a sheet.
 from __future__ import annotations
 
 import io
+import math
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -18,7 +20,7 @@ __all__ = ["read_xlsx", "xlsx_bytes"]
 MAX_ROWS, MAX_TEXT = 1_048_575, 32_767
 
 
-def read_xlsx(data: bytes, path: Path, text: frozenset[str]) -> Raw:
+def read_xlsx(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
     """Read the first sheet; a column with any text in it is read as text."""
     import fastexcel
 
@@ -34,6 +36,7 @@ def read_xlsx(data: bytes, path: Path, text: frozenset[str]) -> Raw:
         raise refuse(
             str(path), f"the workbook is damaged or empty ({reason}); save it again"
         ) from None
+    _refuse_repeated(workbook.load_sheet(0, header_row=None, n_rows=1).to_polars(), str(path))
     kept = (
         pl.Series(range(frame.height))
         if not frame.width
@@ -45,6 +48,14 @@ def read_xlsx(data: bytes, path: Path, text: frozenset[str]) -> Raw:
     return Raw(
         frame[kept], str(path), lambda rows: [int(kept[row]) + 2 for row in rows], tuple(notes)
     )
+
+
+def _refuse_repeated(header: pl.DataFrame, source: str) -> None:
+    names = [str(name) for name in (header.row(0) if header.height else ()) if name is not None]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        raise refuse(
+            source, f"the name '{name}' stands twice in the header; rename one", line=1, column=name
+        )
 
 
 def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
@@ -70,7 +81,9 @@ def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
         sheet.write_string(0, column, name)
         write = sheet.write_number if frame.schema[name].is_numeric() else sheet.write_string
         for row, value in enumerate(frame[name], start=1):
-            if value is not None:
+            if isinstance(value, float) and not math.isfinite(value):
+                sheet.write_string(row, column, str(value))  # a sheet has no such numbers
+            elif value is not None:
                 write(row, column, value if isinstance(value, int | float | str) else str(value))
     workbook.close()
     return buffer.getvalue()

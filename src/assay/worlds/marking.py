@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.tables.formats.mqm import NO_ERROR
 from assay.worlds.texts import span
 
 Ints = NDArray[np.intp]
-
-NO_ERROR = "No-error"
-"""Category and severity of an output in which a rater found nothing, as in Google's MQM files."""
 
 SEVERITIES = (NO_ERROR, "Minor", "Minor", "Major", "Major")
 PLACES = ("nowhere", "punctuation", "words", "words", "text")

@@ -121,7 +121,7 @@ def test_language_pairs(tmp_path: Path) -> None:
         ("ratings", ROW.replace("TGT", "XYZ"), 2, "expected an item type .* found 'XYZ'"),
         ("ratings", ROW.replace("False", "0"), 2, "expected True or False, found '0'"),
         ("ratings", marked("[]").replace("2.0", "soon"), 2, "are not times in seconds"),
-        ("ratings", '"u,A', 2, "is not CSV"),
+        ("ratings", '"u,A', 2, "quotation marks do not pair up"),
         ("errors", marked("[}"), 2, "expected a JSON list of spans"),
         ("errors", marked('{"a": 1}'), 2, "expected a JSON list of spans"),
         ("errors", marked("[1]"), 2, "expected a JSON list of spans"),

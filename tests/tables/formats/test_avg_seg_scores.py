@@ -71,4 +71,4 @@ def test_many_wrong_lines_are_counted(tmp_path: Path):
     with pytest.raises(TableError) as caught:
         load(tmp_path / "a.tsv", "system mqm_avg_score seg_id\n" + "A 1\n" * 1200)
     assert len(caught.value.problems) == 1001
-    assert str(caught.value.problems[-1]) == "200 more lines have the last problem"
+    assert str(caught.value.problems[-1]) == "200 more rows have such problems"

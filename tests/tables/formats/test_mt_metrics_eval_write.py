@@ -67,6 +67,9 @@ def tables(draw: st.DrawFn) -> pl.DataFrame:
         for system in systems
         for segment in segments
     ]  # fmt: skip
+    # Every segment has an output, but not every system has every segment.
+    missing = draw(st.sets(st.integers(size, max(size, len(rows) - 1))))
+    rows = [row for number, row in enumerate(rows) if number not in missing]
     types = dict.fromkeys(rows[0], pl.String) | dict.fromkeys(metrics, pl.Float64)
     frame = pl.DataFrame(rows, schema=types)
     kept = draw(st.sets(st.sampled_from(["source", "reference", "doc", "domain"])))
@@ -79,20 +82,31 @@ def tables(draw: st.DrawFn) -> pl.DataFrame:
 @given(tables(), st.data())
 def test_there_and_back(tmp_path_factory: pytest.TempPathFactory, frame: pl.DataFrame, data):
     folder = tmp_path_factory.mktemp("there") / "set"
-    table = read_scores(frame)
-    save_format(table.frame, folder, NAME, "scores")
-    again = read_scores(load_format(folder, NAME))
-    assert same(again.frame, table.frame)
+    save_format(read_scores(frame).frame, folder, NAME, "scores")
+    content = pl.any_horizontal(
+        pl.col("target").is_not_null(), pl.col("^m.*$").cast(pl.Float64).is_not_null()
+    )
+    there = frame.select(content).to_series()
+    assert again_or_nothing(read_scores, folder, "scores", frame.filter(there))
     scores = st.lists(
         st.none() | st.floats(-1e9, 1e9), min_size=frame.height, max_size=frame.height
     )
     kept = [name for name in ("lp", "system", "doc", "seg") if name in frame.columns]
     score = pl.Series("score", data.draw(scores), dtype=pl.Float64)
     ratings = read_ratings(frame.select(kept).with_columns(score))
-    for place in (folder, folder.with_name("new")):
+    for place, known in ((folder, there), (folder.with_name("new"), there & False)):
         save_format(ratings.frame, place, NAME, "ratings", Options(human="mqm"))
-        read = read_ratings(load_format(place, NAME, "ratings"))
-        assert same(read.frame, ratings.frame)
+        kept = ratings.frame.filter(known | score.is_not_null())
+        assert again_or_nothing(read_ratings, place, "ratings", kept)
+
+
+def again_or_nothing(read, place: Path, kind: str, expected: pl.DataFrame) -> bool:
+    """Whether reading a folder gives the table, or refuses where there is nothing in it."""
+    if expected.height:
+        return same(read(load_format(place, NAME, kind)).frame, read(expected).frame)
+    with pytest.raises(TableError, match="no rows|has neither a text nor a score"):
+        read(load_format(place, NAME, kind))
+    return True
 
 
 def small(**cells: list[object]) -> pl.DataFrame:
@@ -108,6 +122,56 @@ def test_gaps_become_empty_lines_and_none(tmp_path: Path):
     assert (place / "system-outputs/en-de/B.txt").read_text() == "\ny\n"
     scores = (place / "metric-scores/en-de/chrF-src.seg.score").read_text()
     assert scores == "A\t0.5\nA\tNone\nB\tNone\nB\tNone\n"
+
+
+def test_an_output_that_a_system_never_had_stays_missing(tmp_path: Path):
+    frame = pl.DataFrame(
+        {
+            "system": ["A", "A", "A", "B", "B"],
+            "seg": ["1", "2", "3", "1", "3"],
+            "target": ["a", "b", "c", "d", None],
+            "chrF": [0.1, 0.2, None, 0.3, 0.0],
+            "lp": ["en-de"] * 5,
+        }
+    )
+    save_format(frame, tmp_path / "out", NAME, "scores")
+    raw = load_format(tmp_path / "out", NAME)
+    assert same(raw.frame, frame)  # (B, 2) is missing, (B, 3) is an empty translation
+    assert raw.lines([3, 4]) == [1, 3]
+    assert raw.notes == ("1 outputs have neither a text nor a score anywhere and do not exist",)
+    rated = frame.select("system", "seg", "lp", score=pl.lit(1.0))
+    save_format(rated, tmp_path / "out", NAME, "ratings")
+    ratings = load_format(tmp_path / "out", NAME, "ratings")
+    assert same(ratings.frame, rated)
+    assert ratings.lines([4]) == [6]
+    assert same(read_ratings(ratings, read_scores(raw)).frame, rated)
+
+
+def test_whatever_somebody_scored_exists(folder: Path):
+    outputs = folder / "system-outputs/en-de/Alpha.txt"
+    outputs.write_text("\n\n\n")
+    for path in (folder / "metric-scores/en-de").iterdir():
+        path.write_text("Alpha None\nAlpha None\nAlpha 1\n")
+    for path in (folder / "human-scores").iterdir():
+        path.unlink()
+    ratings = folder / "human-scores" / "en-de.x.seg.rating"
+    ratings.write_text("Alpha\tNone\n" * 3)
+
+    def found() -> list[str]:
+        frame = load_format(folder, NAME).frame
+        return frame.filter(pl.col("system") == "Alpha")["seg"].to_list()
+
+    assert found() == ["3"]
+    ratings.write_text('Alpha\t{"errors": []}\n' + "Alpha\tNone\n" * 2)
+    assert found() == ["1", "3"]
+    (folder / "human-scores/en-de.y.seg.score").write_text("Alpha None\nAlpha 0\nAlpha None\n")
+    assert found() == ["1", "2", "3"]
+
+
+def test_a_folder_of_nothing_is_refused(tmp_path: Path):
+    save_format(small(target=[None, ""]), tmp_path / "out", NAME, "scores")
+    with pytest.raises(TableError, match="has neither a text nor a score of any output"):
+        load_format(tmp_path / "out", NAME)
 
 
 def test_an_empty_folder_is_filled_and_a_full_one_left_alone(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -41,6 +42,16 @@ def test_the_origin_names_the_system_and_options_the_editor() -> None:
     frame = load_format(FIXTURE, "mxliff", None, Options(editor="Cy")).frame
     assert frame["system"].to_list() == ["machine-trans", "memsource-mt"]
     assert frame["editor"].to_list() == ["Cy", "Cy"]
+
+
+def test_without_a_list_of_users_the_name_itself_is_the_editor(tmp_path: Path) -> None:
+    path = tmp_path / "x.mxliff"
+    content = re.sub(r"<m:user .*?/>", "", FIXTURE.read_text("utf-8"))
+    path.write_text(re.sub('modified-by="[^"]*"', 'modified-by="anna"', content), "utf-8")
+    frame = load_format(path, "mxliff", None, Options(system="Alpha")).frame
+    assert frame["editor"].to_list() == ["anna", "anna"]
+    given = load_format(path, "mxliff", None, Options(system="Alpha", editor="Cy")).frame
+    assert given["editor"].to_list() == ["Cy", "Cy"]
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,12 @@ class Draws(NamedTuple):
 
     def masks(self, population: int) -> np.ndarray:
         """Samples x segments: what is drawn."""
-        edges = np.zeros((len(self.starts), population + 1), dtype=np.int32)
-        rows = np.broadcast_to(np.arange(len(self.starts))[:, None], self.starts.shape)
-        np.add.at(edges, (rows, self.starts), 1)
-        np.add.at(edges, (rows, self.stops), -1)
-        return np.cumsum(edges[:, :-1], axis=1) > 0
+        width = population + 1
+        rows = np.arange(len(self.starts))[:, None] * width
+        total = len(self.starts) * width
+        edges = np.bincount((rows + self.starts).ravel(), minlength=total)
+        edges -= np.bincount((rows + self.stops).ravel(), minlength=total)
+        return np.cumsum(edges.reshape(-1, width)[:, :-1], axis=1) > 0
 
     @property
     def sizes(self) -> np.ndarray:

@@ -34,7 +34,7 @@ class SegmentsPlan:
         return self.n * (self.n - 1) / max(1, population * (population - 1))
 
     def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
-        """Every row in random order."""
+        """One window per segment; a single sample comes in random order."""
         return single_segments(simple_random(self.layout.population, self.n, rng, draws))
 
 

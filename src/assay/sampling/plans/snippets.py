@@ -23,10 +23,9 @@ __all__ = ["CircularPlan", "LinearPlan", "TilesPlan"]
 
 def cut(layout: Layout, sections: np.ndarray) -> Layout:
     """Cut every document into so many sections of nearly equal length."""
-    parts = []
-    for length, count in zip(layout.lengths.tolist(), sections.tolist(), strict=True):
-        parts.append(np.diff(np.arange(count + 1) * length // count))
-    return Layout(np.concatenate(parts))
+    length, count = np.repeat(layout.lengths, sections), np.repeat(sections, sections)
+    number = np.arange(len(count)) - np.repeat(np.cumsum(sections) - sections, sections)
+    return Layout((number + 1) * length // count - number * length // count)
 
 
 def _length_order(lengths: np.ndarray, rng: np.random.Generator, draws: int) -> np.ndarray:

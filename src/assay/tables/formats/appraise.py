@@ -19,8 +19,6 @@ spans (11 columns) or also the documents (9); with batch information there are 1
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,9 +28,10 @@ from typing import Any
 from assay.errors import OptionError
 from assay.tables.check import did_you_mean
 from assay.tables.formats import Options
-from assay.tables.formats.jsonfile import bounded, read_text
+from assay.tables.formats.jsonfile import bounded
+from assay.tables.formats.lines import csv_records, read_text
+from assay.tables.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.tables.formats.rows import Rows, is_whole, shown
-from assay.tables.formats.spans import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.tables.raw import Raw, refuse
 
 __all__ = ["read"]
@@ -93,19 +92,9 @@ def read(path: Path, kind: str, options: Options) -> Raw:
 
 def _items(path: Path, rows: Rows) -> Iterator[_Item]:
     """The rows of the file, each with the line it begins on."""
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    content = read_text(path, expected="a row per scored item")
     layout: tuple[str, ...] = ()
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            rows.fault(f"is not CSV ({error})", line)
-            return
-        if not cells:
-            continue
+    for line, cells in csv_records(content, rows.fault):
         if not layout and len(cells) not in LAYOUTS:
             raise refuse(
                 str(path),

@@ -9,13 +9,15 @@ Control items (BAD, REF, CHK) are for Appraise's own tools to add.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from assay.errors import OptionError, Problem, TableError
+from assay.errors import OptionError, Problem
 from assay.tables.formats import Options
+from assay.tables.formats.faults import stop
 from assay.tables.formats.jsonfile import write_json
 from assay.tables.formats.texts import Segment, documents, one_pair
 
@@ -23,6 +25,9 @@ __all__ = ["write"]
 
 TASK_ITEMS = 100
 """How many items Appraise expects in a task."""
+
+_NUMBER = re.compile("0|[1-9][0-9]{0,17}")
+"""A whole number as it reads again."""
 
 
 def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:
@@ -61,23 +66,12 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
 
 
 def _need_numbers(found: list[list[Segment]]) -> None:
-    names = [segment.seg for document in found for segment in document]
-    wrong = [name for name in names if not (name.isascii() and name.isdigit())]
-    other = [name for name in names if name not in wrong and str(int(name)) != name]
-    if wrong or other:
-        raise TableError(
-            "scores",
-            [
-                Problem(
-                    f"'{name}' is no whole number, and Appraise numbers its items;"
-                    " number the segments",
-                    None,
-                    "seg",
-                    name,
-                )
-                for name in (wrong + other)[:100]
-            ],
-        )
+    message = "'{}' is no whole number, and Appraise numbers its items; number the segments"
+    names = (segment.seg for document in found for segment in document)
+    stop(
+        "scores",
+        (Problem(message.format(n), None, "seg", n) for n in names if not _NUMBER.fullmatch(n)),
+    )
 
 
 def _blocks(

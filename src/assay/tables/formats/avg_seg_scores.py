@@ -10,8 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from assay.tables.formats.lines import choose_lp, need_columns, need_distinct, numbered, split_tabs
 from assay.tables.raw import Raw
 
@@ -26,8 +24,7 @@ NOTE = "scores keep the file's sign: MQM negated, so higher is better and 0 is p
 
 def read(path: Path, kind: str, options: Options) -> Raw:
     """Read the ratings: one per system and segment, null where nobody rated."""
-    lines = numbered(path, expected=f"the header '{' '.join(COLUMNS)}'")
-    lines = lines.with_columns(pl.col("text").str.strip_chars().str.replace_all(r"\s+", "\t"))
+    lines = numbered(path, expected=f"the header '{' '.join(COLUMNS)}'", loose=True)
     header = lines["text"][0].split("\t")
     need_columns(header, list(COLUMNS), str(path), lines["line"][0])
     names = [COLUMNS.get(name, name) for name in header]

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import polars as pl
 
-from assay.errors import OptionError, Problem, TableError
+from assay.errors import OptionError, Problem
 from assay.tables.check import Findings, did_you_mean, to_number
+from assay.tables.formats.faults import stop
 from assay.tables.formats.lines import numbered, split_tabs, text_lines
 from assay.tables.raw import Raw, refuse
 
@@ -28,7 +29,10 @@ __all__ = [
     "Scores",
     "language_pairs",
     "open_folder",
+    "outputs_in",
+    "ratings_of",
     "score_files",
+    "score_paths",
     "scores_of",
 ]
 
@@ -90,8 +94,7 @@ class EvalFolder:
             if count != size:
                 message = f"system '{system}' has {count} lines where {size} are expected"
                 problems.append(Problem(f"{message}, one per segment", line, "system", system))
-        if problems:
-            raise TableError(raw.source, problems, rows=frame.height)
+        stop(raw.source, problems, rows=frame.height)
         return place.cast(pl.String).to_list()
 
 
@@ -198,8 +201,7 @@ def _same_length(path: Path, files: dict[Path, list[str]]) -> int | None:
     ]
     if not size:
         problems.append(Problem(f"{told} is empty; expected a segment per line", 1))
-    if problems:
-        raise TableError(str(path), problems)
+    stop(str(path), problems)
     return size
 
 
@@ -211,8 +213,7 @@ def _documents(lines: list[str], path: Path) -> dict[str, list[str | None]]:
         for number, (line, pair) in enumerate(zip(lines, pairs, strict=True), start=1)
         if len(pair) != 2
     ]
-    if problems:
-        raise TableError(str(path), problems, rows=len(lines))
+    stop(str(path), problems, rows=len(lines))
     found: dict[str, list[str | None]] = {}
     docs = [pair[1].rstrip() for pair in pairs]
     if set(docs) != {NOTHING}:
@@ -223,10 +224,57 @@ def _documents(lines: list[str], path: Path) -> dict[str, list[str | None]]:
     return found
 
 
+def score_paths(folder: EvalFolder) -> dict[str, list[Path]]:
+    """All files that say something of outputs, by the part of the folder they are in."""
+    metrics = score_files(folder.path / "metric-scores" / folder.lp, "", SCORE)
+    place, beginning = folder.path / "human-scores", f"{folder.lp}."
+    human = [score_files(place, beginning, ending) for ending in (SCORE, RATING)]
+    return {
+        "metric": list(metrics.values()),
+        "human": [path for found in human for path in found.values()],
+    }
+
+
+def outputs_in(folder: EvalFolder, frame: pl.DataFrame, paths: Sequence[Path]) -> pl.Series:
+    """Which rows, by ``system`` and ``seg``, are about an output that exists.
+
+    The format has a line for every segment of every system. Where a system has no output of a
+    segment, its line of text is empty and all its scores are None; an empty line with a score is
+    an empty translation. ``paths`` are the score files to look into.
+    """
+    texts = pl.DataFrame({"system": list(folder.outputs), "line": list(folder.outputs.values())},
+                         schema={"system": pl.String, "line": pl.List(pl.String)})  # fmt: skip
+    lines = texts.explode("line").with_columns(
+        pl.int_range(1, pl.len() + 1).over("system").cast(pl.String).alias("seg")
+    )
+    found = [lines.filter(pl.col("line") != "").select("system", "seg")]
+    found += [_said(folder, path) for path in paths]
+    there = pl.concat(found).unique().with_columns(pl.lit(True).alias("_there"))
+    joined = frame.select("system", "seg").join(
+        there, on=["system", "seg"], how="left", maintain_order="left"
+    )
+    return joined["_there"].fill_null(False)
+
+
+def _said(folder: EvalFolder, path: Path) -> pl.DataFrame:
+    """System and segment of what has a score or a rating in a file."""
+    if path.name.endswith(SCORE):
+        return scores_of(folder, path).frame.drop_nulls("score").select("system", "seg")
+    raw, seg = ratings_of(folder, path)
+    frame = raw.frame.select("system", pl.Series("seg", seg, dtype=pl.String), "rating")
+    return frame.filter(pl.col("rating") != "None").select("system", "seg")
+
+
+def ratings_of(folder: EvalFolder, path: Path) -> tuple[Raw, list[str]]:
+    """A file of ratings, as text, and the segment of every line."""
+    lines = numbered(path, expected="lines with a system, a rating as JSON and a rater")
+    raw = split_tabs(lines, ("system", "rating", "rater"), path, at_least=2)
+    return raw, folder.blocks(raw, raw.frame["system"])
+
+
 def scores_of(folder: EvalFolder, path: Path) -> Scores:
     """A score file, its blocks checked against the texts."""
-    lines = numbered(path, expected="lines with a system and a score")
-    lines = lines.with_columns(pl.col("text").str.strip_chars().str.replace_all(r"\s+", "\t"))
+    lines = numbered(path, expected="lines with a system and a score", loose=True)
     raw = split_tabs(lines, ("system", "score"), path)
     seg = pl.Series("seg", folder.blocks(raw, raw.frame["system"]), dtype=pl.String)
     findings = Findings(raw)

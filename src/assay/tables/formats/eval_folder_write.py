@@ -4,13 +4,15 @@ The format has no names of segments, so ``seg`` must number the lines: 1, 2, ...
 test set. It has no place for raters, seconds, words, costs and text columns of the user's own,
 which are left out. Numeric columns are metrics; they are written as computed against the one
 reference (``METRIC-ref``) or, without one, against the source (``METRIC-src``).
+
+An output that is not in the table is an empty line and None in all scores. So is one that has
+neither a text nor a metric: it comes back only if it has a rating.
 """
 
 from __future__ import annotations
 
-import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,9 +20,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.errors import OptionError, Problem, TableError
+from assay.errors import OptionError, Problem
 from assay.tables.check import to_text
 from assay.tables.formats.eval_folder import NOTHING, SCORE, EvalFolder, open_folder
+from assay.tables.formats.faults import stop
 from assay.tables.formats.lines import BREAKS, need_columns, unwritable, write_text
 from assay.tables.raw import refuse
 from assay.tables.schema import RESERVED
@@ -83,8 +86,7 @@ def _need_names(names: dict[str, list[str]], path: Path) -> None:
         for name in found
         if _bad_name(name)
     ]
-    if problems:
-        raise TableError(str(path), problems)
+    stop(str(path), problems)
 
 
 def _test_set(frame: pl.DataFrame, lp: str, path: Path) -> Files:
@@ -124,7 +126,7 @@ def _need_lines(frame: pl.DataFrame, path: Path) -> int:
     wrong |= number.cast(pl.String) != frame["seg"]
     repeated = frame.select("system", "seg").is_duplicated()
     problems = []
-    for row in (wrong.fill_null(True) | repeated).arg_true().head(20).to_list():
+    for row in (wrong.fill_null(True) | repeated).arg_true().to_list():
         message = (
             f"segment '{frame['seg'][row]}' is not its line: this format has no names of segments;"
             f" number them 1 to {size} through the whole test set"
@@ -132,8 +134,7 @@ def _need_lines(frame: pl.DataFrame, path: Path) -> int:
         if not wrong[row]:
             message = "this output stands twice; write one of them, or one rater at a time"
         problems.append(Problem(message, row + 1, "seg", frame["seg"][row]))
-    if problems:
-        raise TableError(str(path), problems, rows=frame.height)
+    stop(str(path), problems, rows=frame.height)
     return size
 
 
@@ -146,8 +147,7 @@ def _need_texts(frame: pl.DataFrame, path: Path) -> None:
             problems += unwritable(frame[name], BREAKS, message)
             message = "the text begins with a byte-order mark, which readers drop; remove it"
             problems += unwritable(frame[name], "^\ufeff", message)
-    if problems:
-        raise TableError(str(path), problems, rows=frame.height)
+    stop(str(path), problems, rows=frame.height)
 
 
 def _documents(segments: pl.DataFrame, lp: str, path: Path) -> Files:
@@ -165,12 +165,11 @@ def _documents(segments: pl.DataFrame, lp: str, path: Path) -> Files:
             parts.append(pl.Series(name, [NOTHING] * segments.height))
     docs = parts[1]
     begins = docs.ne_missing(docs.shift(1))
-    for row in docs.filter(begins).is_duplicated().arg_true().to_list():
-        place = int(begins.arg_true()[row])
+    places = begins.arg_true()
+    for place in places.filter(docs.filter(begins).is_duplicated()).to_list():
         message = f"document '{docs[place]}' is not in one piece; number its segments in sequence"
         problems.append(Problem(message, place + 1, "doc", docs[place]))
-    if problems:
-        raise TableError(str(path), problems)
+    stop(str(path), problems)
     joined = pl.DataFrame(parts).select(pl.concat_str("domain", "doc", separator="\t"))
     return {f"documents/{lp}.docs": _lines(joined.to_series())}
 
@@ -226,12 +225,12 @@ def _need_fit(frame: pl.DataFrame, folder: EvalFolder, path: Path) -> None:
     segments = folder.segments(size)
     known = frame["seg"].is_in(segments["seg"].to_list())
     problems = []
-    for row in (~known).arg_true().head(20).to_list():
+    for row in (~known).arg_true().to_list():
         seg = frame["seg"][row]
         message = f"segment '{seg}' is no line of the folder, which has 1 to {size}"
         problems.append(Problem(message, row + 1, "seg", seg))
     if folder.outputs:
-        for row in (~frame["system"].is_in(list(folder.outputs))).arg_true().head(20).to_list():
+        for row in (~frame["system"].is_in(list(folder.outputs))).arg_true().to_list():
             message = (
                 f"the folder has no outputs of this system; it has {', '.join(folder.outputs)}"
             )
@@ -240,15 +239,14 @@ def _need_fit(frame: pl.DataFrame, folder: EvalFolder, path: Path) -> None:
         there = frame.select("seg", pl.col("doc").alias("own")).join(
             segments.select("seg", "doc"), on="seg", how="left", maintain_order="left"
         )
-        for row in (there["own"] != there["doc"]).fill_null(False).arg_true().head(20).to_list():
+        for row in (there["own"] != there["doc"]).fill_null(False).arg_true().to_list():
             message = f"line {there['seg'][row]} of the folder is in document '{there['doc'][row]}'"
             problems.append(Problem(message, row + 1, "doc", there["own"][row]))
     repeated = frame.select("system", "seg").is_duplicated()
-    for row in repeated.arg_true().head(20).to_list():
+    for row in repeated.arg_true().to_list():
         message = "this output has several ratings; write one rater at a time, or their means"
         problems.append(Problem(message, row + 1, "seg", frame["seg"][row]))
-    if problems:
-        raise TableError(str(path), problems, rows=frame.height)
+    stop(str(path), problems, rows=frame.height)
 
 
 def _new_folder(path: Path, files: Files) -> list[Path]:
@@ -270,11 +268,9 @@ def _new_folder(path: Path, files: Files) -> list[Path]:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
-    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part"))
+    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o777 & ~mask)
+        temporary.mkdir()
         yield temporary
     except OSError as error:
         raise refuse(str(path), f"cannot be written: {error.strerror}") from None

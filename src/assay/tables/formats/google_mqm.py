@@ -10,14 +10,16 @@ keeps the others in ``more_spans`` (``target:10-12 source:3-5``). Outputs withou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.errors import Problem, TableError
+from assay.errors import Problem
 from assay.tables.check import Findings, to_text
+from assay.tables.formats.faults import stop
 from assay.tables.formats.lines import (
     BREAKS,
     choose_lp,
@@ -28,8 +30,7 @@ from assay.tables.formats.lines import (
     write_text,
 )
 from assay.tables.formats.marks import MARKS, Span, mark, parse_spans, show_spans, unmark
-from assay.tables.formats.mqm import Weights, mqm_scores
-from assay.tables.formats.spans import NO_ERROR
+from assay.tables.formats.mqm import NO_ERROR, Weights, mqm_scores
 from assay.tables.raw import Raw
 
 if TYPE_CHECKING:
@@ -85,10 +86,9 @@ def _header(cells: list[str], path: Path, line: int) -> list[str]:
         named.append(name if name in COLUMNS else cell)
     need_columns(named, [name for name in COLUMNS if name != "doc_id"], str(path), line)
     ours = [COLUMNS.get(name, name) for name in named]
-    taken = sorted({name for name in ours if ours.count(name) > 1 or name in SPAN})
-    if taken:
-        message = "'{}' is a name of another column or of the marked span; rename the column"
-        raise TableError(str(path), [Problem(message.format(n), line, n, n) for n in taken])
+    taken = sorted(n for n, count in Counter(ours).items() if count > 1 or n in SPAN)
+    message = "'{}' is a name of another column or of the marked span; rename the column"
+    stop(str(path), (Problem(message.format(n), line, n, n) for n in taken))
     return ours
 
 
@@ -226,8 +226,7 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
     missing = [name for name in names if name not in text.columns]
     text = text.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in missing)
     problems = _clashes(rest) + _unfit(text.select(*names, *rest))
-    if problems:
-        raise TableError(str(path), problems)
+    stop(str(path), problems)
     text = _with_marks(text, path).select(*names, *rest).rename(names)
     header = "\t".join(text.columns)
     body = text.select(pl.concat_str(pl.all().fill_null(""), separator="\t")).to_series()
@@ -267,6 +266,5 @@ def _with_marks(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
                 own[row], fault = mark(own[row], here)
         if fault:
             problems.append(Problem(fault, row + 1, "start", str(cells.get("start"))))
-    if problems:
-        raise TableError(str(path), problems)
+    stop(str(path), problems)
     return frame.with_columns(pl.Series(s, texts[s], dtype=pl.String) for s in texts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Callable
@@ -10,11 +9,13 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from assay.errors import Problem, TableError
+from assay.errors import Problem
 from assay.tables.formats import Options
-from assay.tables.raw import Raw, atomic, read_bytes, refuse
+from assay.tables.formats.faults import stop
+from assay.tables.formats.lines import read_text
+from assay.tables.raw import Raw, refuse, write_bytes
 
-__all__ = ["bounded", "read_json", "read_json_lines", "read_text", "write_bytes", "write_json"]
+__all__ = ["bounded", "read_json", "read_json_lines", "write_json"]
 
 _HALF_PAIR = re.compile(r"(?i)(?<!\\)\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\)\\ud[c-f]")
 
@@ -35,22 +36,9 @@ def bounded(read: Reader) -> Reader:
     return bounded_read
 
 
-def read_text(path: Path) -> str:
-    """The file as text; not UTF-8 or nothing at all is refused."""
-    data = read_bytes(path)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise refuse(str(path), "is not UTF-8; save the file as UTF-8", line=line) from None
-    if not text.strip():
-        raise refuse(str(path), "the file is empty")
-    return text
-
-
 def read_json(path: Path) -> Any:
     """A file with one JSON value."""
-    text = read_text(path)
+    text = read_text(path, expected="one JSON value")
     try:
         value = json.loads(text)
         _need_characters(value, text)
@@ -74,7 +62,8 @@ def read_json_lines(path: Path) -> list[tuple[int, Any]]:
     """
     values: list[tuple[int, Any]] = []
     problems = []
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    text = read_text(path, expected="a JSON object per line")
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -89,8 +78,7 @@ def read_json_lines(path: Path) -> list[tuple[int, Any]]:
             )
         else:
             values.append((number, value))
-    if problems:
-        raise TableError(str(path), problems, rows=len(values))
+    stop(str(path), problems, rows=len(values))
     return values
 
 
@@ -114,13 +102,4 @@ def _need_characters(value: Any, text: str) -> None:
 def write_json(value: Any, path: Path) -> Path:
     """Write one JSON value, readable for people too, atomically."""
     text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-    return write_bytes(text.encode(), path)
-
-
-def write_bytes(data: bytes, path: Path) -> Path:
-    """Write a file atomically, packed where its name ends in ``.gz``."""
-    if path.suffix.lower() == ".gz":
-        data = gzip.compress(data, mtime=0)  # no time stamp: the same table, the same bytes
-    with atomic(path) as temporary:
-        temporary.write_bytes(data)
-    return path
+    return write_bytes(path, text.encode())

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 
-from assay.errors import OptionError, Problem, TableError
-from assay.tables.check import LISTED, did_you_mean
-from assay.tables.raw import Raw, atomic, read_bytes, refuse
+from assay.errors import OptionError, Problem
+from assay.tables.check import did_you_mean
+from assay.tables.formats.faults import stop
+from assay.tables.raw import Raw, decode_utf8, read_bytes, refuse, write_bytes
 
 __all__ = [
     "choose_lp",
+    "csv_records",
     "need_columns",
     "need_distinct",
     "numbered",
     "read_csv",
+    "read_text",
     "split_tabs",
     "text_lines",
     "unwritable",
@@ -32,47 +36,39 @@ __all__ = [
 BREAKS = r"[\n\r]"
 """What ends a line, for most readers of text files."""
 
+csv.field_size_limit(2**31 - 1)
+
 
 def text_lines(path: Path) -> list[str]:
     """The lines of a UTF-8 file, blank ones too, without their ends."""
-    content = _text(path)
+    content = read_text(path)
     lines = content.split("\n") if "\n" in content else content.split("\r")
     if not lines[-1]:
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
 
 
-def _text(path: Path) -> str:
-    """The content of a file, or every line of it that is not UTF-8."""
-    data = read_bytes(path)
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise refuse(str(path), "is UTF-16; save the file as UTF-8", line=1)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        pass
-    problems = []
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        try:
-            line.decode()
-        except UnicodeDecodeError as error:
-            message = f"byte 0x{line[error.start]:02x} is not UTF-8; save the file as UTF-8"
-            near = line[max(0, error.start - 20) : error.start + 20].decode("utf-8", "replace")
-            problems.append(Problem(message, number, None, near))
-    raise TableError(str(path), _capped(problems))
+def read_text(path: Path, *, expected: str | None = None) -> str:
+    """The content of a UTF-8 file; a blank one is refused where something is ``expected``."""
+    text = decode_utf8(read_bytes(path), str(path))
+    if expected is not None and not text.strip():
+        raise refuse(str(path), f"the file is empty; expected {expected}")
+    return text
 
 
-def numbered(path: Path, *, expected: str) -> pl.DataFrame:
+def numbered(path: Path, *, expected: str, loose: bool = False) -> pl.DataFrame:
     """The lines that are not blank, as ``text``, with their numbers, as ``line``.
 
-    ``expected`` says what belongs in the file, for the error where there is nothing.
+    ``expected`` says what belongs in the file, for the error where there is nothing. In a
+    ``loose`` file any space separates fields; it comes back as a tab.
     """
     lines = pl.Series("text", text_lines(path), dtype=pl.String)
     frame = pl.DataFrame([lines]).with_row_index("line", offset=1)
     frame = frame.filter(pl.col("text").str.strip_chars() != "")
     if not frame.height:
         raise refuse(str(path), f"the file is empty; expected {expected}")
-    return frame
+    tabs = pl.col("text").str.strip_chars().str.replace_all(r"\s+", "\t")
+    return frame.with_columns(tabs) if loose else frame
 
 
 def split_tabs(
@@ -86,48 +82,58 @@ def split_tabs(
     least, most = at_least or len(names), len(names)
     found = rows["text"].str.count_matches("\t", literal=True).cast(pl.Int64) + 1
     wrong = (found < least) | (found > most)
-    if wrong.any():
-        wanted = f"{most}" if least == most else f"{least} to {most}"
-        listed = rows.with_columns(found=found).filter(wrong)
-        message = f"{{}} fields where {wanted} are expected ({', '.join(names)})"
-        problems = [
-            Problem(message.format(count), line, None, text[:80])
-            for line, text, count in listed.rows()
-        ]
-        raise TableError(str(path), _capped(problems), rows=rows.height)
+    wanted = f"{most}" if least == most else f"{least} to {most}"
+    behind = f"fields where {wanted} are expected ({', '.join(names)})"
+    listed = rows.with_columns(found=found).filter(wrong)
+    problems = (
+        Problem(f"{count} {behind}", line, None, text[:80]) for line, text, count in listed.rows()
+    )
+    stop(str(path), problems, rows=rows.height)
     fields = rows["text"].str.split_exact("\t", most - 1).struct.unnest()
     fields.columns = list(names)
     fields = fields.with_columns(pl.all().replace("", None))
     return Raw(fields, str(path), _finder(rows["line"].to_list()))
 
 
+def csv_records(
+    content: str, fault: Callable[[str, int], object]
+) -> Iterator[tuple[int, list[str]]]:
+    """The records that are not blank, each with the line it starts on.
+
+    ``fault`` is told of quotation marks that do not pair up, behind which nothing can be read.
+    """
+    reader = csv.reader(io.StringIO(content, newline=""), strict=True)
+    line = 1
+    try:
+        for row in reader:
+            if row:
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        fault(f"quotation marks do not pair up from here on ({error})", line)
+
+
 def read_csv(path: Path, *, expected: str) -> Raw:
     """A comma-separated file with a header, whatever its name ends in, all as text."""
     source = str(path)
-    content = io.StringIO(_text(path), newline="")
-    reader = csv.reader(content, strict=True)
     header: list[str] = []
     places: list[int] = []
     records: list[list[str]] = []
     problems: list[Problem] = []
-    line = 1
-    try:
-        for row in reader:
-            if not header and row:
-                header = _header(row, source, line)
-            elif row and len(row) != len(header):
-                message = f"{len(row)} fields where the header has {len(header)}"
-                problems.append(Problem(message, line, None, ",".join(row)[:80]))
-            elif row:
-                places.append(line)
-                records.append(row)
-            line = reader.line_num + 1
-    except csv.Error as error:
-        problems.append(Problem(f"quotation marks do not pair up from here on ({error})", line))
-    if problems:
-        raise TableError(source, _capped(problems), rows=len(records))
-    if not header:
-        raise refuse(source, f"the file is empty; expected {expected}")
+
+    def fault(message: str, line: int) -> None:
+        problems.append(Problem(message, line))
+
+    for line, row in csv_records(read_text(path, expected=expected), fault):
+        if not header:
+            header = _header(row, source, line)
+        elif len(row) != len(header):
+            message = f"{len(row)} fields where the header has {len(header)}"
+            problems.append(Problem(message, line, None, ",".join(row)[:80]))
+        else:
+            places.append(line)
+            records.append(row)
+    stop(source, problems, rows=len(records))
     columns = zip(*records, strict=True) if records else [()] * len(header)
     series = [
         pl.Series(name, [cell or None for cell in cells], dtype=pl.String)
@@ -146,39 +152,24 @@ def _finder(places: list[int]) -> Callable[[Sequence[int]], list[int]]:
     return lambda wanted: [places[row] for row in wanted]
 
 
-def _capped(problems: list[Problem]) -> list[Problem]:
-    """The first problems one by one, the others counted."""
-    if len(problems) <= LISTED:
-        return problems
-    more = Problem(f"{len(problems) - LISTED} more lines have the last problem")
-    return [*problems[:LISTED], more]
-
-
 def need_columns(found: Sequence[str], wanted: Sequence[str], source: str, line: int = 1) -> None:
     """Refuse a header that lacks some of the columns the format has."""
-    missing = [name for name in wanted if name not in found]
-    if missing:
-        shown = ", ".join(found)[:200]
-        raise TableError(
-            source,
-            [
-                Problem(
-                    f"the header has no '{name}'{did_you_mean(name, found)}; expected"
-                    f" {', '.join(wanted)}, found {shown}",
-                    line,
-                    name,
-                )
-                for name in missing
-            ],
-        )
+    behind = f"; expected {', '.join(wanted)}, found {', '.join(found)[:200]}"
+    stop(
+        source,
+        (
+            Problem(f"the header has no '{name}'{did_you_mean(name, found)}{behind}", line, name)
+            for name in wanted
+            if name not in found
+        ),
+    )
 
 
 def need_distinct(names: Sequence[str], source: str, line: int = 1) -> None:
     """Refuse a header that names a column twice."""
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        message = "the name '{}' stands twice in the header; rename one"
-        raise TableError(source, [Problem(message.format(n), line, n, n) for n in repeated])
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
+    message = "the name '{}' stands twice in the header; rename one"
+    stop(source, (Problem(message.format(name), line, name, name) for name in repeated))
 
 
 def choose_lp(raw: Raw, lp: str | None) -> Raw:
@@ -211,17 +202,9 @@ def unwritable(
     """A problem for every row of a table to be written that holds what the format cannot."""
     rows = values.str.contains(pattern).fill_null(False).arg_true().to_list()
     place = values.name if column is None else column
-    problems = [Problem(message, row + 1, place, str(values[row])[:80]) for row in rows]
-    return _capped(problems)
+    return [Problem(message, row + 1, place, str(values[row])[:80]) for row in rows]
 
 
 def write_text(path: Path, content: str) -> list[Path]:
     """Write a text file, whole or not at all; packed where its name ends in .gz."""
-    data = content.encode()
-    if path.suffix.lower() == ".gz":
-        import gzip
-
-        data = gzip.compress(data, mtime=0)
-    with atomic(path) as temporary:
-        temporary.write_bytes(data)
-    return [path]
+    return [write_bytes(path, content.encode())]

@@ -1,4 +1,4 @@
-"""MQM weights: how marked errors become one score per output.
+"""MQM: how marked errors become one score per output, and what an error is called without a name.
 
 The weights of Freitag et al. (2021), as published with the data: non-translation 25, major 5,
 minor 1, minor punctuation 0.1; the sum of an output is capped at 25, and 0 is perfect.
@@ -7,12 +7,34 @@ minor 1, minor punctuation 0.1; the sum of an output is capped at 25, and 0 is p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import isfinite
 from types import MappingProxyType
 
 import polars as pl
 
-__all__ = ["GOOGLE_WEIGHTS", "Weights", "mqm_scores"]
+from assay.errors import OptionError
+from assay.tables.check import did_you_mean
+
+__all__ = [
+    "GOOGLE_WEIGHTS",
+    "NO_CATEGORY",
+    "NO_ERROR",
+    "NO_SEVERITY",
+    "Weights",
+    "make_weights",
+    "mqm_scores",
+    "unknown_changes",
+]
+
+NO_ERROR = "No-error"
+"""Category and severity of an output that was looked at and has no errors."""
+
+NO_CATEGORY = "unspecified"
+"""The category of an error where the tool asks for none."""
+
+NO_SEVERITY = "undecided"
+"""The severity of an error where none was given."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +58,15 @@ class Weights:
         }
     )  # fmt: skip
     cap: float | None = 25.0
+    changed: tuple[str, ...] = ()
+    """The severities whose weight somebody asked for, which must therefore mean something."""
 
     def __post_init__(self) -> None:
         for name in ("severities", "categories"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={self.severities[name]:g}" for name in self.changed) or "own"
 
     def of(self, category: str, severity: str) -> float | None:
         """The weight of one error; None where the severity is not known.
@@ -58,12 +85,47 @@ class Weights:
 GOOGLE_WEIGHTS = Weights()
 
 
+def make_weights(changes: Mapping[str, float]) -> Weights:
+    """Google's weights with those of some severities changed, or of others added.
+
+    >>> make_weights({"Major": 10}).of("Style", "major")
+    10.0
+    """
+    changed = {name.strip().lower(): float(weight) for name, weight in changes.items()}
+    for name, weight in changed.items():
+        shown = f"{name}={weight:g}"
+        if not (isfinite(weight) and weight >= 0):
+            fault = "is no weight: an error costs a number from 0"
+            raise OptionError("weights", shown, fault, "write it without a sign, as in major=5")
+        if GOOGLE_WEIGHTS.categories.get(name) == 0 and weight:
+            fault = "puts a price on what is no error"
+            raise OptionError("weights", shown, fault, "leave it out")
+    severities = {**GOOGLE_WEIGHTS.severities, **changed}
+    return replace(GOOGLE_WEIGHTS, severities=severities, changed=tuple(changed))
+
+
+def unknown_changes(errors: pl.DataFrame, weights: Weights) -> list[str]:
+    """The changed severities that are neither known nor among the errors: most likely slips."""
+    return [name for name in weights.changed if name not in _known(errors)]
+
+
+def _known(errors: pl.DataFrame) -> list[str]:
+    here = errors["severity"].drop_nulls().unique(maintain_order=True).str.to_lowercase()
+    return list(dict.fromkeys([*GOOGLE_WEIGHTS.severities, *here]))
+
+
 def mqm_scores(errors: pl.DataFrame, weights: Weights = GOOGLE_WEIGHTS) -> pl.DataFrame:
     """Ratings from errors: one row per system, segment and rater that the errors name.
 
     An output without errors needs a ``No-error`` row to be known as rated. Severities without a
-    weight give a null ``score``, which the caller reports.
+    weight give a null ``score``, which the caller reports. Weights of severities that are neither
+    known nor among the errors are refused.
     """
+    for name in unknown_changes(errors, weights):
+        known = _known(errors)
+        hint = did_you_mean(name, known)
+        fault = f"names a severity that is neither known nor in the file{hint}"
+        raise OptionError("weights", name, fault, f"choose from {', '.join(known[:50])}")
     key = [name for name in ("lp", "system", "doc", "seg", "rater") if name in errors.columns]
     kinds = errors.select("category", "severity").unique()
     weight = [weights.of(category, severity) for category, severity in kinds.rows()]

@@ -13,19 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.errors import OptionError, Problem, TableError
+from assay.errors import OptionError, Problem
 from assay.tables.check import did_you_mean
 from assay.tables.formats.eval_folder import (
     RATING,
     SCORE,
     EvalFolder,
     open_folder,
+    outputs_in,
+    ratings_of,
     score_files,
+    score_paths,
     scores_of,
 )
 from assay.tables.formats.eval_folder_write import write
-from assay.tables.formats.lines import numbered, split_tabs
-from assay.tables.formats.spans import NO_CATEGORY, NO_ERROR, NO_SEVERITY
+from assay.tables.formats.faults import stop
+from assay.tables.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.tables.raw import Raw, refuse
 from assay.tables.schema import RESERVED
 
@@ -72,10 +75,34 @@ def _scores(folder: EvalFolder) -> Raw:
     if folder.outputs:
         texts = [line or None for system in systems for line in folder.outputs[system]]
         frame = frame.with_columns(pl.Series("target", texts, dtype=pl.String))
-    for name, column in _columns(list(files)).items():
+    columns = _columns(list(files))
+    for name, column in columns.items():
         values = tables[name].frame.rename({"score": column})
         frame = frame.join(values, on=["system", "seg"], how="left", maintain_order="left")
-    return Raw(frame, str(folder.path), lambda rows: [row % size + 1 for row in rows], folder.notes)
+    kept, notes = _there(folder, frame, list(columns.values()), score_paths(folder)["human"])
+    if not kept.any():
+        raise refuse(str(folder.path), "has neither a text nor a score of any output")
+    frame = frame.filter(kept)
+    place = frame["seg"].cast(pl.Int64).to_list()
+    found = (*folder.notes, *notes)
+    return Raw(frame, str(folder.path), lambda rows: [place[row] for row in rows], found)
+
+
+def _there(
+    folder: EvalFolder, frame: pl.DataFrame, values: list[str], others: list[Path]
+) -> tuple[pl.Series, tuple[str, ...]]:
+    """Which rows are outputs that exist, and a note on those that are not.
+
+    A row with a number in one of the columns ``values`` is one; for rows without, the texts and
+    the ``others``, score files too, tell.
+    """
+    scored = frame.select(pl.any_horizontal(pl.lit(False), pl.col(values).is_not_null()))
+    kept = scored.to_series() | outputs_in(folder, frame, [])
+    if not kept.all():
+        kept |= outputs_in(folder, frame, others)
+    gone = int((~kept).sum())
+    note = f"{gone} outputs have neither a text nor a score anywhere and do not exist"
+    return kept, (note,) if gone else ()
 
 
 def _columns(names: list[str]) -> dict[str, str]:
@@ -89,14 +116,22 @@ def _columns(names: list[str]) -> dict[str, str]:
 
 
 def _ratings(folder: EvalFolder, human: str | None) -> Raw:
-    """Segment scores of one kind of human evaluation; null is an output nobody rated."""
+    """Segment scores of one kind of human evaluation; null is an output that nobody rated."""
     table = scores_of(folder, _human_file(folder, human, SCORE))
     size = folder.size or table.size
     segments = folder.segments(size).drop("source", "reference", "domain", strict=False)
     frame = table.frame.join(segments, on="seg", how="left", maintain_order="left")
     frame = frame.with_columns(pl.lit(folder.lp).alias("lp"))
-    notes = ("scores keep the file's sign; in this format higher is better, MQM is negated",)
-    return Raw(frame, str(table.path), table.lines, notes)
+    others = [path for part in score_paths(folder).values() for path in part if path != table.path]
+    kept, notes = _there(folder, frame, ["score"], others)
+    rows = kept.arg_true().to_list()
+    sign = "scores keep the file's sign; in this format higher is better, MQM is negated"
+    return Raw(
+        frame.filter(kept),
+        str(table.path),
+        lambda wanted: table.lines([rows[row] for row in wanted]),
+        (sign, *notes),
+    )
 
 
 def _human_file(folder: EvalFolder, human: str | None, ending: str) -> Path:
@@ -120,9 +155,7 @@ def _human_file(folder: EvalFolder, human: str | None, ending: str) -> Path:
 def _errors(folder: EvalFolder, human: str | None) -> Raw:
     """Marked errors; a rated output without any has a ``No-error`` row."""
     path = _human_file(folder, human, RATING)
-    lines = numbered(path, expected="lines with a system, a rating as JSON and a rater")
-    raw = split_tabs(lines, ("system", "rating", "rater"), path, at_least=2)
-    place = folder.blocks(raw, raw.frame["system"])
+    raw, place = ratings_of(folder, path)
     rows: list[Row] = []
     origin: list[int] = []
     problems: list[Problem] = []
@@ -136,8 +169,7 @@ def _errors(folder: EvalFolder, human: str | None) -> Raw:
         for error in errors:
             rows.append({"system": system, "seg": place[number], "rater": rater, **error})
             origin.append(number)
-    if problems:
-        raise TableError(str(path), problems, rows=raw.frame.height)
+    stop(str(path), problems, rows=raw.frame.height)
     frame = _error_frame(rows, folder, path.name.removeprefix(f"{folder.lp}.").removesuffix(RATING))
     return Raw(frame, str(path), lambda wanted: raw.lines([origin[row] for row in wanted]))
 

@@ -2,9 +2,10 @@
 
 Units are read as XLIFF 1.2 is, with four differences. ``seconds`` is editing time plus thinking
 time (``m:editing-stats``, in milliseconds): both are spent on the segment. The editor, unless
-given, is the user that ``m:modified-by`` refers to. An empty ``alt-trans`` is a place where no
-suggestion was made, not an empty translation. And a unit that is not confirmed and has no time
-was never worked on: it is left out and counted.
+given, is the user that ``m:modified-by`` refers to; in a file without a list of users it is the
+name itself. An empty ``alt-trans`` is a place where no suggestion was made, not an empty
+translation. And a unit that is not confirmed and has no time was never worked on: it is left out
+and counted.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def _extra(users: dict[str, str | None]) -> Callable[[Element, Rows], dict[str, 
         if unit.get(_m("confirmed")) == "0" and not seconds:
             rows.count("units that nobody worked on (not confirmed, no time) left out")
             return None
-        return {"seconds": seconds, "editor": users.get(unit.get(_m("modified-by"), ""))}
+        who = unit.get(_m("modified-by"), "")
+        return {"seconds": seconds, "editor": users.get(who) if users else who}
 
     return extra
 

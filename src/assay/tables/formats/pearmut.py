@@ -22,19 +22,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from assay.tables.formats import Options
 from assay.tables.formats.jsonfile import bounded, read_json_lines
+from assay.tables.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.tables.formats.rows import Rows, is_number, is_whole, shown
-from assay.tables.formats.spans import (
-    NO_CATEGORY,
-    NO_ERROR,
-    NO_SEVERITY,
-    code_points,
-    from_inclusive,
-)
+from assay.tables.formats.spans import code_points, from_inclusive
 from assay.tables.raw import Raw
 
 __all__ = ["item_id", "read", "split_item_id"]
@@ -106,19 +102,18 @@ def read(path: Path, kind: str, options: Options) -> Raw:
 
 def _active(lines: list[tuple[int, Any]], rows: Rows) -> list[tuple[int, dict[str, Any]]]:
     """The lines that no later reset voids."""
-    entries: list[tuple[int, dict[str, Any]]] = []
+    entries: dict[str | int, list[tuple[int, dict[str, Any]]]] = {}
     for line, entry in lines:
         if not isinstance(entry, dict):
             rows.fault("expected an object with annotation, item and user_id", line, value=entry)
         elif not isinstance(entry.get("user_id"), str | int):
             rows.fault("user_id is missing: who answered is not known", line, "user_id")
         elif entry.get("annotation") == RESET:
-            kept = [other for other in entries if other[1]["user_id"] != entry["user_id"]]
-            rows.count("lines voided by a later reset", len(entries) - len(kept))
-            entries = kept
+            voided = entries.pop(entry["user_id"], [])
+            rows.count("lines voided by a later reset", len(voided))
         else:
-            entries.append((line, entry))
-    return entries
+            entries.setdefault(entry["user_id"], []).append((line, entry))
+    return sorted(chain.from_iterable(entries.values()), key=lambda found: found[0])
 
 
 def _latest(entries: list[tuple[int, dict[str, Any]]], rows: Rows) -> list[_Answer]:

@@ -15,8 +15,9 @@ from typing import Any
 
 import polars as pl
 
-from assay.errors import Problem, TableError
+from assay.errors import Problem
 from assay.tables.formats import Options
+from assay.tables.formats.faults import stop
 from assay.tables.formats.jsonfile import write_json
 from assay.tables.formats.pearmut import item_id
 from assay.tables.formats.texts import Segment, documents, one_pair
@@ -42,15 +43,8 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
 
 
 def _need_names(systems: tuple[str, ...]) -> None:
-    digits = [name for name in systems if name.isdigit()]
-    if digits:
-        raise TableError(
-            "scores",
-            [
-                Problem("pearmut takes no system name of digits only; rename it", None, "system", n)
-                for n in digits
-            ],
-        )
+    message = "pearmut takes no system name of digits only; rename it"
+    stop("scores", (Problem(message, None, "system", n) for n in systems if n.isdigit()))
 
 
 def _matched(document: list[Segment]) -> Iterator[tuple[list[str], list[Segment]]]:

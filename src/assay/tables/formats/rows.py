@@ -10,8 +10,9 @@ from typing import Any, TypeGuard
 
 import polars as pl
 
-from assay.errors import Problem, TableError
+from assay.errors import Problem
 from assay.tables.check import conform
+from assay.tables.formats.faults import stop
 from assay.tables.raw import Raw, refuse
 from assay.tables.schema import SCHEMAS
 
@@ -56,6 +57,7 @@ class Rows:
         self._rows: list[Mapping[str, Any]] = []
         self._lines: list[int] = []
         self._counts: dict[str, int] = {}
+        self._told: set[str] = set()
 
     def add(self, line: int, row: Mapping[str, Any]) -> None:
         """One row and the line it stands on."""
@@ -70,6 +72,12 @@ class Rows:
             Problem(message, line, column, None if value is None else shown(value))
         )
 
+    def fault_once(self, message: str, line: int, column: str) -> None:
+        """Something wrong with the file as a whole, told where it was first noticed."""
+        if message not in self._told:
+            self._told.add(message)
+            self.fault(message, line, column)
+
     def count(self, what: str, number: int = 1) -> None:
         """Something that was left out on purpose; the notes say how often."""
         if number:
@@ -77,9 +85,8 @@ class Rows:
 
     def stop(self) -> None:
         """Raise if there were faults."""
-        if self.problems:
-            ordered = sorted(self.problems, key=lambda p: (p.line is None, p.line or 0))
-            raise TableError(self.source, ordered, rows=len(self._rows))
+        ordered = sorted(self.problems, key=lambda p: (p.line is None, p.line or 0))
+        stop(self.source, ordered, rows=len(self._rows))
 
     def raw(self, *, nothing: str, notes: Sequence[str] = ()) -> Raw:
         """The table; ``nothing`` is the error where there is not one row."""

@@ -6,23 +6,11 @@ A character beyond U+FFFF (most emoji) is one code point and two UTF-16 units.
 from __future__ import annotations
 
 __all__ = [
-    "NO_CATEGORY",
-    "NO_ERROR",
-    "NO_SEVERITY",
     "code_points",
     "from_inclusive",
     "from_utf16",
     "to_utf16",
 ]
-
-NO_ERROR = "No-error"
-"""Category and severity of an output that was looked at and has no errors."""
-
-NO_CATEGORY = "unspecified"
-"""The category of an error where the tool asks for none."""
-
-NO_SEVERITY = "undecided"
-"""The severity of an error where none was given."""
 
 
 def code_points(text: str, *, skip: str = "") -> list[int]:

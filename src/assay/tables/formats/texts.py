@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from assay.errors import OptionError, Problem, TableError
+from assay.errors import OptionError, Problem
+from assay.tables.formats.faults import stop
 from assay.tables.raw import refuse
 from assay.tables.test_set import TestSet, read_scores
 
@@ -84,5 +85,4 @@ def _need_texts(test_set: TestSet, tool: str) -> None:
         Problem(f"segment '{seg}' has no text in any row; {tool} needs one", None, "source")
         for seg in bare["seg"]
     ]
-    if problems:
-        raise TableError(SOURCE, problems, rows=test_set.frame.height)
+    stop(SOURCE, problems, rows=test_set.frame.height)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.errors import Problem, TableError
+from assay.errors import Problem
 from assay.tables.check import to_text
+from assay.tables.formats.faults import stop
 from assay.tables.formats.lines import need_columns, read_csv, write_text
 from assay.tables.formats.rnk import BLANK, about, clean_header, judgments, ranks, winner
 from assay.tables.raw import Raw
@@ -91,8 +92,7 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
             records.append(_record(screen))
         except ValueError as fault:
             problems.append(Problem(f"set '{name}' {fault}", screen[0]["_row"] + 1, "set", name))
-    if problems:
-        raise TableError(str(path), problems, rows=frame.height)
+    stop(str(path), problems, rows=frame.height)
     lines = pl.DataFrame(records, schema=dict.fromkeys(_header(), pl.String))
     return write_text(path, lines.write_csv())
 

@@ -117,9 +117,8 @@ def read_file(
 def need_people(row: dict[str, Any], line: int, rows: Rows) -> None:
     """A fault, once per file, where system or editor is not known."""
     for name in ("system", "editor"):
-        message = f"the file does not name the {name}; give it with --{name}"
-        if not row[name] and not any(problem.message == message for problem in rows.problems):
-            rows.fault(message, line, name)
+        if not row[name]:
+            rows.fault_once(f"the file does not name the {name}; give it with --{name}", line, name)
 
 
 def _named(file: Element, group: str, key: str, value: str) -> dict[str, str]:

@@ -9,10 +9,11 @@ from typing import Any
 import polars as pl
 from lxml import etree
 
-from assay.errors import OptionError, Problem, TableError
+from assay.errors import OptionError, Problem
 from assay.tables.formats import Options
-from assay.tables.formats.jsonfile import write_bytes
+from assay.tables.formats.faults import stop
 from assay.tables.formats.rows import checked
+from assay.tables.raw import write_bytes
 from assay.tables.schema import SCHEMAS
 
 __all__ = ["ASSAY", "XLIFF", "write"]
@@ -37,7 +38,7 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
     for part in edits.partition_by("system", "doc", "editor", maintain_order=True):
         _file(root, part.to_dicts(), source, target)
     data = etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
-    return [write_bytes(data, path)]
+    return [write_bytes(path, data)]
 
 
 def _need_xml(edits: pl.DataFrame) -> None:
@@ -52,8 +53,7 @@ def _need_xml(edits: pl.DataFrame) -> None:
                 sign = f"U+{ord(found.group()):04X}"
                 message = f"holds {sign}, which XML cannot; take it out"
                 problems.append(Problem(message, row, column.name, value[:80]))
-    if problems:
-        raise TableError("edits", problems, rows=edits.height)
+    stop("edits", problems, rows=edits.height)
 
 
 def _file(root: etree._Element, rows: list[dict[str, Any]], source: str, target: str) -> None:

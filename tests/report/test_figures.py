@@ -1,0 +1,83 @@
+"""Figures: what is in them, in both file types, the same in every run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from assay.errors import InputError, OptionError
+from assay.report.figures import (
+    draw_lengths,
+    draw_stability,
+    interval_figure,
+    length_figure,
+    save_figure,
+    stability_figure,
+)
+
+LENGTHS = [
+    {"pair": pair, "sample": sample, "length": length, "share": share}
+    for pair in ("en-de", "uk-cs")
+    for sample in ("full", "DF", "DB")
+    for length, share in (("0-9", 60.0), ("10+", 40.0))
+    if (pair, sample) != ("uk-cs", "DF")
+]
+CHANGES = [
+    {"design": design, "budget": budget, "changed": 100 - budget + offset, "error": 1.0}
+    for design, offset in (("WD unmatched", 5.0), ("DB matched", 0.0))
+    for budget in (20.0, 40.0)
+]
+
+
+def words(svg: str) -> set[str]:
+    tree = etree.fromstring(svg.encode())
+    return {"".join(node.itertext()).strip() for node in tree.iter("{*}text")}
+
+
+def test_length_figure_shows_pairs_samples_and_bins() -> None:
+    shown = words(length_figure(LENGTHS))
+    assert {"en-de", "uk-cs", "0-9", "10+", "share of the data (%)"} <= shown
+    assert {"whole test set", "fixed snippets (DF)", "budgeted snippets (DB)"} <= shown
+
+
+def test_length_figure_has_a_bar_per_row() -> None:
+    panels = draw_lengths(LENGTHS).axes
+    heights = [[bar.get_height() for bar in axes.patches] for axes in panels]
+    assert heights == [[60, 40] * 3, [60, 40] * 2]
+    assert panels[0].get_ylim() == panels[1].get_ylim()
+
+
+def test_stability_figure_has_a_line_per_design_with_error_bars() -> None:
+    assert {"WD unmatched", "DB matched", "20", "40"} <= words(stability_figure(CHANGES))
+    axes = draw_stability(CHANGES).axes[0]
+    first = axes.containers[0]
+    assert list(first.lines[0].get_ydata()) == [85, 65]
+    (bars,) = first.lines[2]
+    assert [segment[:, 1].tolist() for segment in bars.get_segments()] == [[83, 87], [63, 67]]
+
+
+def test_figures_are_the_same_in_every_run_and_ask_for_nothing_outside() -> None:
+    rows = [{"system": "A", "estimate": 0.5, "low": 0.4, "high": None}]
+    for draw in (lambda: length_figure(LENGTHS), lambda: stability_figure(CHANGES),
+                 lambda: interval_figure(rows, better="higher", truth={"A": 0.45})):  # fmt: skip
+        svg = draw()
+        assert svg == draw()
+        assert svg.startswith("<svg")
+        assert 'href="http' not in svg
+
+
+def test_missing_errors_are_drawn_as_none() -> None:
+    assert "<svg" in stability_figure([{**row, "error": None} for row in CHANGES])
+
+
+def test_save_figure_by_ending(tmp_path: Path) -> None:
+    figure = draw_stability(CHANGES)
+    svg = save_figure(figure, tmp_path / "a.svg").read_text("utf-8")
+    assert svg == stability_figure(CHANGES)
+    assert save_figure(figure, tmp_path / "a.PNG").read_bytes()[:4] == b"\x89PNG"
+    with pytest.raises(OptionError, match=r"path \(a.pdf\) is no kind of figure"):
+        save_figure(figure, tmp_path / "a.pdf")
+    with pytest.raises(InputError, match="does not exist"):
+        save_figure(figure, tmp_path / "none" / "a.svg")
