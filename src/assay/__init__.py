@@ -10,7 +10,7 @@ The pipeline, plan -> sample -> collect -> estimate / rank -> report::
     # ... raters score the drawn segments ...
     ratings = assay.read_ratings("ratings.tsv", test_set, better="lower")
     estimates = assay.estimate(test_set, ratings, sample=sample)
-    assay.write_report([estimates.to_dict()], "report.html")
+    assay.write_report(estimates, "report.html")
 """
 
 from importlib import import_module
@@ -21,7 +21,14 @@ from assay._version import __version__
 if TYPE_CHECKING:
     from assay.estimation import Difference, Estimates, SystemEstimate, estimate
     from assay.report import write_report
-    from assay.sampling import sample, stability, summarise, summarise_stability, top_up
+    from assay.sampling import (
+        next_segments,
+        sample,
+        stability,
+        summarise,
+        summarise_stability,
+        top_up,
+    )
     from assay.stats.intervals import Interval
     from assay.tables import (
         Design,
@@ -58,6 +65,7 @@ _HOMES = {
     "check": "assay.tables.convert",
     "convert": "assay.tables.convert",
     "estimate": "assay.estimation",
+    "next_segments": "assay.sampling",
     "read_edits": "assay.tables",
     "read_errors": "assay.tables",
     "read_judgments": "assay.tables",
@@ -90,6 +98,7 @@ __all__ = [
     "check",
     "convert",
     "estimate",
+    "next_segments",
     "read_edits",
     "read_errors",
     "read_judgments",

@@ -31,7 +31,17 @@ def campaign(tmp_path: Path) -> Path:
 def test_help_shows_the_stages_in_the_order_of_use(run_assay: Run) -> None:
     code, out, _ = run_assay("--help")
     assert code == 0
-    stages = ("demo", "check", "convert", "stability", "sample", "estimate", "report", "reproduce")
+    stages = (
+        "demo",
+        "check",
+        "convert",
+        "stability",
+        "sample",
+        "next",
+        "estimate",
+        "report",
+        "reproduce",
+    )
     listed = out[out.index("Commands") :]
     places = [listed.index(f"│ {name} ") for name in stages]
     assert places == sorted(places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from assay.cli.check import check
 from assay.cli.convert import convert
 from assay.cli.demo import demo
 from assay.cli.estimate import estimate
+from assay.cli.next import next_
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
 from assay.cli.sample import sample
@@ -24,7 +26,7 @@ app = typer.Typer(
     name="assay",
     help="Human evaluation of machine translation: how good your systems are, and how sure you"
     " can be, from few judgments.\n\nThe stages, in the order of use:"
-    " check -> sample -> (collect) -> estimate -> report.",
+    " check -> stability -> sample -> (collect) -> next -> estimate -> report.",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode="markdown",
@@ -49,8 +51,20 @@ def _root(
     pass
 
 
-for command in (demo, check, convert, stability, sample, estimate, report, reproduce):
-    app.command()(command)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo,
+    "check": check,
+    "convert": convert,
+    "stability": stability,
+    "sample": sample,
+    "next": next_,
+    "estimate": estimate,
+    "report": report,
+    "reproduce": reproduce,
+}
+
+for name, command in COMMANDS.items():
+    app.command(name)(command)
 
 
 def main() -> None:

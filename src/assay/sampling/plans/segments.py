@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.sampling.plans.base import Draws, Layout, single_segments
-from assay.stats.allocation import largest_remainder, systematic_counts
+from assay.stats.allocation import capped_shares, largest_remainder, systematic_counts
 from assay.stats.selection import pivotal, simple_random, within_strata
 
 __all__ = ["BalancedPlan", "SegmentsPlan", "StratifiedPlan"]
@@ -107,8 +107,6 @@ class BalancedPlan:
     def _pi(self) -> np.ndarray:
         rank = np.argsort(np.argsort(self.badness, kind="stable"), kind="stable")
         q = rank / max(1, len(rank) - 1)
-        from assay.stats.allocation import capped_shares
-
         share = self.weights * (1 + self.slope * q)
         return capped_shares(share, np.ones(len(share)), float(self.n))
 

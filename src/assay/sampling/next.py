@@ -1,0 +1,341 @@
+"""Which segments to rate next, given the ratings so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from assay.errors import InputError, OptionError
+from assay.results import result_dict, signature
+from assay.sampling.adaptive import CLOSE, Step, next_step
+from assay.sampling.budget import parse_budget, segments_for
+from assay.sampling.incremental import choose_next
+from assay.sampling.population import Population
+from assay.stats.random import Rng, seeded
+from assay.tables import Ratings, Sample, TestSet
+from assay.tables.check import did_you_mean
+
+__all__ = ["METHODS", "NextSegment", "NextSegments", "next_segments"]
+
+METHODS = ("docs-incr-human", "docs-incr-metrics", "adaptive")
+NO_PROBABILITIES = (
+    "segments chosen by the ratings before them have no known inclusion probabilities: report the"
+    " stratified mean over documents as what it is, without an interval that claims a coverage"
+)
+SEQUENTIAL = (
+    "looking at the ratings to decide what to rate next makes ordinary intervals too narrow: they"
+    " need a sequential correction; compare two systems on the segments rated for both"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NextSegment:
+    """One segment to rate: for one system, or for all of them where ``system`` is None."""
+
+    system: str | None
+    doc: str | None
+    seg: str
+    stratum: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NextSegments:
+    """What to rate next, in this order, and why; empty when nothing is left to do (see notes)."""
+
+    segments: tuple[NextSegment, ...]
+    method: str
+    rated: int
+    pool: int
+    seed: int | None
+    notes: tuple[str, ...]
+
+    @property
+    def signature(self) -> str:
+        """How they were chosen, in one line."""
+        return signature("next", self.method, rated=f"{self.rated}/{self.pool}", seed=self.seed)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per segment, or per segment and system."""
+        names = NextSegment.__slots__
+        rows = [[getattr(item, name) for name in names] for item in self.segments]
+        return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON object of ``assay next``."""
+        content = {name: getattr(self, name) for name in self.__slots__}
+        return result_dict("next", self.signature, **content)
+
+
+def next_segments(
+    test_set: TestSet,
+    ratings: Ratings,
+    *,
+    sample: Sample | None = None,
+    method: str = "auto",
+    count: int = 1,
+    budget: int | str | None = None,
+    rng: Rng = None,
+) -> NextSegments:
+    """Choose the next segments to rate.
+
+    ``docs-incr-human`` and ``docs-incr-metrics`` (saldias2022, section 4.1) choose ``count``
+    segments for all systems by optimal allocation over documents, from the sample or, without
+    one, from the whole test set; of several systems they look at the mean score. ``adaptive``
+    follows the order of a matched sample and names, after the first third of the ``budget``
+    (segments per system on average; the size of the sample), only systems in a pair whose order
+    is in doubt, with the next ``count`` segments of each. ``auto`` is adaptive with several
+    systems and a matched sample, else docs-incr-human.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=20, systems=3, rng=1)
+    >>> drawn = assay.sample(world.test_set, budget="10%", rng=7)
+    >>> result = next_segments(world.test_set, world.rate(drawn), method="docs-incr-human", rng=1)
+    >>> len(result.segments), result.segments[0].system, result.method
+    (1, None, 'docs-incr-human')
+    """
+    _need_count(count)
+    method = _chosen_method(test_set, sample, method)
+    if method == "adaptive":
+        return _adaptive(test_set, ratings, sample, count, budget)
+    if budget is not None:
+        raise OptionError("budget", budget, f"means nothing to {method}", "leave it out")
+    return _incremental(test_set, ratings, sample, method, count, rng)
+
+
+def _need_count(count: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise OptionError("count", count, "is no number of segments", "give 1 or more")
+
+
+def _chosen_method(test_set: TestSet, sample: Sample | None, method: str) -> str:
+    if method == "auto":
+        compare = len(test_set.systems) > 1 and sample is not None and sample.matched
+        return "adaptive" if compare else "docs-incr-human"
+    if method not in METHODS:
+        raise OptionError(
+            "method", method, f"is not known{did_you_mean(method, METHODS)}",
+            f"choose from auto, {', '.join(METHODS)}",
+        )  # fmt: skip
+    return method
+
+
+def _incremental(
+    test_set: TestSet,
+    ratings: Ratings,
+    sample: Sample | None,
+    method: str,
+    count: int,
+    rng: Rng,
+) -> NextSegments:
+    _need_strata(test_set, method)
+    generator, seed = seeded(rng)
+    scores, inside, notes = _pool(test_set, ratings, sample)
+    pool = np.flatnonzero(inside)
+    document = Population(test_set).layout.document[pool]
+    x = _segment_scores(scores)[pool]
+    chosen = choose_next(
+        x,
+        np.unique(document, return_inverse=True)[1],
+        count,
+        generator,
+        features=_features(test_set)[pool] if method == "docs-incr-metrics" else None,
+    )
+    rated = ~np.isnan(x)
+    partly = (np.isnan(scores) & test_set.present)[:, pool[rated]].any(axis=0)
+    if partly.any():
+        notes.append(f"{int(partly.sum())} segments are rated for some of their systems only")
+    if not chosen:
+        notes.append(_all_rated(sample))
+    rows = []
+    for item in chosen:
+        place = int(pool[item.segment])
+        why = (
+            f"document has {item.rated} of {item.total - 1} ratings, its share of the next"
+            f" {item.total} is {item.target:.2f}"
+        )
+        rows.append(_row(test_set, place, None, test_set.segments["doc"][place], why))
+    notes.append(NO_PROBABILITIES)
+    return NextSegments(tuple(rows), method, int(rated.sum()), len(pool), seed, tuple(notes))
+
+
+def _need_strata(test_set: TestSet, method: str) -> None:
+    if not test_set.has_documents:
+        raise InputError(
+            f"{method} allocates ratings to documents and the scores have no doc column; add one,"
+            " or draw a sample of segments and rate it in its order"
+        )
+    if method == "docs-incr-metrics" and not test_set.metrics:
+        raise InputError(
+            "docs-incr-metrics predicts ratings from metrics and the scores have none; add metric"
+            " columns or use docs-incr-human"
+        )
+
+
+def _adaptive(
+    test_set: TestSet,
+    ratings: Ratings,
+    sample: Sample | None,
+    count: int,
+    budget: int | str | None,
+) -> NextSegments:
+    drawn = _need_matched(test_set, sample)
+    scores, _, notes = _pool(test_set, ratings, drawn)
+    order, cluster, stratum = _sample_order(test_set, drawn)
+    n = _budget(test_set, budget, len(order))
+    present = test_set.present.astype(np.int64)
+    step = next_step(
+        scores[:, order], test_set.present[:, order], cluster, present @ present.T, n
+    )  # fmt: skip
+    rated = int((~np.isnan(scores[:, order])).sum())
+    left = n * len(scores) - rated
+    rows = [
+        _row(test_set, int(order[k]), test_set.systems[s], stratum[k], _reason(step, s, test_set))
+        for k, s in _places(step, count)[: max(left, 0)]
+    ]
+    notes += [*_progress(step, drawn, rated, n * len(scores)), SEQUENTIAL]
+    return NextSegments(
+        tuple(rows), "adaptive", rated, int(test_set.present[:, order].sum()), None, tuple(notes)
+    )
+
+
+def _budget(test_set: TestSet, budget: int | str | None, drawn: int) -> int:
+    """Segments per system on average; the whole sample where nothing was said."""
+    if budget is None:
+        return drawn
+    n = segments_for(parse_budget(budget), Population(test_set), lambda _: 0.0)
+    if n > drawn:
+        raise OptionError(
+            "budget", budget, f"is {n} segments and the sample has {drawn}",
+            "give at most that, or enlarge the sample (assay sample --top-up)",
+        )  # fmt: skip
+    return n
+
+
+def _need_matched(test_set: TestSet, sample: Sample | None) -> Sample:
+    if len(test_set.systems) < 2:
+        raise InputError("adaptive compares systems and the scores have one; use docs-incr-human")
+    if sample is None:
+        raise InputError("adaptive follows the order of a sample; give it (--sample FILE)")
+    if not sample.matched:
+        raise InputError(
+            "adaptive compares systems on the same segments and every system of this sample has its"
+            " own; draw a matched one"
+        )
+    if np.ptp(sample.frame["probability"].to_numpy()) > 1e-9:
+        raise InputError(
+            f"adaptive compares plain means, and the segments of a {sample.design.name} sample have"
+            " different probabilities; draw with --design snippets or segments"
+        )
+    return sample
+
+
+def _pool(
+    test_set: TestSet, ratings: Ratings, sample: Sample | None
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Scores that count, systems x segments, which segments may be chosen, and notes."""
+    scores = ratings.matrix(test_set)
+    notes = [*test_set.notes, *ratings.notes]
+    if sample is None:
+        return scores, np.ones(scores.shape[1], dtype=bool), notes
+    drawn = ~np.isnan(sample.probabilities(test_set))
+    extra = int((~np.isnan(scores) & ~drawn).sum())
+    if extra:
+        notes.append(f"{extra} ratings of segments outside the sample not used")
+    return np.where(drawn, scores, np.nan), drawn.any(axis=0), notes
+
+
+def _segment_scores(scores: np.ndarray) -> np.ndarray:
+    """The mean over systems of what is rated, each system centred; NaN where nothing is."""
+    known = ~np.isnan(scores)
+    filled = np.where(known, scores, 0.0)
+    centres = filled.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    total = np.where(known, scores - centres, 0.0).sum(axis=0)
+    count = known.sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _features(test_set: TestSet) -> np.ndarray:
+    """Segments x metrics: means over systems, standardised; what is missing is average."""
+    columns = []
+    for name in test_set.metrics:
+        values = _segment_scores(test_set.matrix(name))
+        known = ~np.isnan(values)
+        spread = values[known].std() if known.any() else 0.0
+        columns.append(np.where(known, values, 0.0) / (spread if spread > 0 else 1.0))
+    return np.stack(columns, axis=1)
+
+
+def _sample_order(
+    test_set: TestSet, sample: Sample
+) -> tuple[np.ndarray, np.ndarray, list[str | None]]:
+    """Positions of the drawn segments in the order of rating, their snippets and strata."""
+    frame = sample.frame
+    if "order" in frame.columns:
+        frame = frame.sort("order", maintain_order=True)
+    places = test_set.segments.select(test_set.key).with_row_index("_place")
+    joined = frame.join(places, on=list(test_set.key), how="left", maintain_order="left")
+    order = joined["_place"].cast(pl.Int64).to_numpy()
+    cluster = np.arange(len(order))
+    if "snippet" in frame.columns:
+        cluster = np.unique(frame["snippet"].to_numpy(), return_inverse=True)[1]
+    strata = frame.get_column("stratum", default=None)
+    return order, cluster, [None] * len(order) if strata is None else strata.to_list()
+
+
+def _places(step: Step, count: int) -> list[tuple[int, int]]:
+    """The next places and systems: ``count`` segments for each system, those of all together."""
+    outputs = step.outputs
+    if step.phase == "first":
+        wanted = np.flatnonzero(outputs.any(axis=0))[:count]
+        return [(int(k), int(s)) for k in wanted for s in np.flatnonzero(outputs[:, k])]
+    found = [(int(k), s) for s in range(len(outputs)) for k in np.flatnonzero(outputs[s])[:count]]
+    return sorted(found)
+
+
+def _reason(step: Step, system: int, test_set: TestSet) -> str:
+    if step.phase == "first":
+        return "the first third of the budget is rated for all systems"
+    rivals = ", ".join(
+        f"{test_set.systems[other]} (|z| = {abs(z):.2f})"
+        for pair, other, z in _rivals(step, system, len(test_set.systems))
+        if step.pairs[pair]
+    )
+    return f"close to {rivals}" if step.phase == "close" else f"least sure: against {rivals}"
+
+
+def _rivals(step: Step, system: int, systems: int) -> Iterator[tuple[int, int, float]]:
+    for pair, (i, j) in enumerate(zip(*np.triu_indices(systems, 1), strict=True)):
+        if system in (i, j):
+            yield pair, int(j if system == i else i), float(step.z[pair])
+
+
+def _progress(step: Step, sample: Sample, rated: int, total: int) -> list[str]:
+    notes = [f"{rated} of {total} outputs of the budget are rated"]
+    if step.phase == "spent":
+        notes.append("the budget is spent")
+    if step.phase == "done":
+        doubt = int((np.abs(step.z) < CLOSE).sum())
+        notes.append(_all_rated(sample) if doubt or rated >= total else "no order is in doubt")
+        if doubt:
+            notes.append(f"{doubt} of {len(step.z)} pairs are still close (|z| < {CLOSE:g})")
+    return notes
+
+
+def _all_rated(sample: Sample | None) -> str:
+    if sample is None:
+        return "every segment of the test set is rated: nothing left to choose"
+    return (
+        "every segment of the sample is rated: nothing left to choose; enlarge the sample"
+        " (assay sample --top-up) to go on"
+    )
+
+
+def _row(
+    test_set: TestSet, position: int, system: str | None, stratum: str | None, reason: str
+) -> NextSegment:
+    row = test_set.segments.row(position, named=True)
+    return NextSegment(system, row.get("doc"), str(row["seg"]), stratum, reason)
