@@ -90,3 +90,12 @@ def test_no_machine_paths_and_no_registry_addresses() -> None:
     for line in (ROOT / "constraints.txt").read_text().splitlines():
         assert "://" not in line
         assert line.startswith("#") or re.fullmatch(r"[\w.\-]+==[\w.\-+!]+", line), line
+
+
+def test_the_readme_shows_what_the_demo_prints(
+    demo_folder: Path, run_assay: Callable[..., Ran]
+) -> None:
+    page = (ROOT / "README.md").read_text("utf-8")
+    printed = run_assay("demo", "-o", "demo").out
+    for line in printed.splitlines():
+        assert line.strip() in page, line

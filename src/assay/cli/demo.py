@@ -11,6 +11,7 @@ from assay.cli.options import JSON
 
 if TYPE_CHECKING:
     from assay.estimation import Estimates
+    from assay.tables import Sample, TestSet
 
 __all__ = ["demo"]
 
@@ -61,8 +62,33 @@ def demo(
         )
         return
     show_estimates(result, truth)
+    _show_sample(world.test_set, drawn, seed)
     _show_savings(result, truth, len(ratings), len(world.rate()))
     print(f"report: {page}")
+
+
+def _show_sample(test_set: TestSet, drawn: Sample, seed: int) -> None:
+    """Two lines: what was drawn, and how stable rankings are under such samples."""
+    from assay.sampling import stability, summarise, summarise_stability
+
+    summary = summarise(test_set, drawn)
+    print(
+        f"sample: {summary.n} of {summary.population} segments in {summary.snippets} snippets;"
+        f" every segment had the probability {summary.max_probability:.3f}"
+    )
+    records = stability(
+        {"demo": test_set}, designs=["snippets", "documents"], budget=BUDGET, metric="neural",
+        draws=500, matched=[True, False], rng=seed,
+    )  # fmt: skip
+    rows = {
+        (row.design, row.matched): f"{row.discordant_pairs:.0%}"
+        for row in summarise_stability(records, metric="neural").designs
+    }
+    print(
+        "stability: ranked by a metric on such samples,"
+        f" {rows['snippets', True]} of the pairs change places"
+        f" ({rows['documents', False]} with whole documents drawn for each system by itself)"
+    )
 
 
 def _show_savings(result: Estimates, truth: dict[str, float], rated: int, all_of_it: int) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "COLUMNS",
     "EDITOR",
     "EXCLUDE",
+    "FIGURE",
     "HUMAN",
     "JSON",
     "LOWER_METRICS",
@@ -72,6 +73,10 @@ OUTPUT = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write to this file.", metavar="FILE")
 ]
 
+FIGURE = Annotated[
+    Path | None,
+    typer.Option("--figure", help="Draw it to this .svg or .png file.", metavar="FILE"),
+]
 WORKERS = Annotated[
     int, typer.Option("--workers", help="Processes to share the work; 0: one per core.")
 ]

@@ -11,6 +11,7 @@ import typer
 from assay.cli.options import (
     COLUMNS,
     EXCLUDE,
+    FIGURE,
     JSON,
     LOWER_METRICS,
     LP,
@@ -110,6 +111,7 @@ def sample(
     exclude: EXCLUDE = None,
     lp: LP = None,
     seed: SEED = None,
+    figure: FIGURE = None,
     output: OUTPUT = None,
     json: JSON = False,
 ) -> None:
@@ -118,6 +120,7 @@ def sample(
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
     from assay.cli.output import note, print_json
+    from assay.report.figures import draw_lengths, save_figure
     from assay.sampling import sample as draw
     from assay.sampling import summarise
     from assay.sampling import top_up as enlarge
@@ -155,6 +158,8 @@ def sample(
     summary = summarise(test_set, drawn)
     if output is not None:
         drawn.write(output)
+    if figure is not None:
+        save_figure(draw_lengths(_figure_rows(summary)), figure)
     if json:
         print_json(summary.to_dict())
         return
@@ -164,6 +169,15 @@ def sample(
         print(f"written to {output}")
     else:
         note("not saved; give -o FILE to keep the sample, the estimate needs it")
+
+
+def _figure_rows(summary: SampleSummary) -> list[dict[str, object]]:
+    """Length shares of test set and sample, as the figure wants them: in percent."""
+    return [
+        {"pair": summary.design, "sample": name, "length": share.name, "share": 100 * value}
+        for share in summary.length_bins
+        for name, value in (("full", share.full), ("sample", share.sample))
+    ]
 
 
 def design_text(design: str, given: Mapping[str, object]) -> str:
@@ -195,6 +209,13 @@ def show_summary(summary: SampleSummary) -> None:
         print(f"  {summary.distinct_outputs} different outputs: identical ones need rating once")
     print(f"  design {summary.parameters}")
     print(f"  inclusion probability {chance}; context to read {summary.context_segments:.0f}")
+    if summary.unreachable:
+        print(f"  {summary.unreachable:.1%} of the segments could never be drawn")
+    if summary.design_effect is not None:
+        print(
+            f"  predicted variance of differences: {summary.design_effect:.2f} of a simple random"
+            " sample's"
+        )
     tables = [("document length", summary.length_bins), ("position", summary.positions)]
     tables += [("domain", summary.domains)] if summary.domains else []
     rows = [

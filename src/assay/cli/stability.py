@@ -10,6 +10,7 @@ import typer
 from assay.cli.options import (
     COLUMNS,
     EXCLUDE,
+    FIGURE,
     JSON,
     LOWER_METRICS,
     METRICS,
@@ -35,7 +36,10 @@ def stability(
         list[Path], typer.Argument(help="Test sets: one file or several.", metavar="SCORES...")
     ],
     metric: Annotated[str, typer.Option("--metric", help="The metric that ranks the systems.")],
-    budget: Annotated[str, typer.Option("--budget", help="Segments to rate.", metavar="N|P%")],
+    budget: Annotated[
+        str,
+        typer.Option("--budget", help="Segments to rate; several: 10%,20%,40%.", metavar="N|P%"),
+    ],
     designs: Annotated[
         str, typer.Option("--designs", help="Designs to compare.", metavar="A,B")
     ] = "segments,documents,fixed-snippets,snippets-linear,snippets",
@@ -63,6 +67,7 @@ def stability(
     exclude: EXCLUDE = None,
     seed: SEED = None,
     workers: WORKERS = 1,
+    figure: FIGURE = None,
     output: OUTPUT = None,
     json: JSON = False,
 ) -> None:
@@ -71,6 +76,7 @@ def stability(
     Example: assay stability scores.tsv --metric chrF --budget 40% --designs SL,WD,DB
     """
     from assay.cli.output import note, print_json, save_json, track
+    from assay.report.figures import draw_stability, save_figure
     from assay.sampling import stability as run
     from assay.sampling import summarise_stability
     from assay.stats.random import seeded
@@ -86,12 +92,12 @@ def stability(
         note(*(f"{path.name}: {line}" for line in test_set.notes))
         parts = {"": test_set} if by is None else test_set.split(by)
         sets |= {_name(path, part): found for part, found in parts.items()}
-    listed = names(designs) or []
+    listed, budgets = names(designs) or [], names(budget) or [budget]
     _, used = seeded(seed)
     records = run(
         sets,
         designs=listed,
-        budget=budget,
+        budget=budgets,
         metric=metric,
         held_out=held_out,
         candidates=candidates,
@@ -100,14 +106,31 @@ def stability(
         rng=used,
         workers=workers,
     )
-    bar = track(records, len(sets) * len(listed), "drawing samples")
+    bar = track(records, len(sets) * len(listed) * len(budgets), "drawing samples")
     result = summarise_stability(bar, metric=metric, held_out=held_out, runs=runs, seed=used)
     if output is not None:
         save_json(result.to_dict(), output)
+    if figure is not None:
+        save_figure(draw_stability(_figure_rows(result)), figure)
     if json:
         print_json(result.to_dict())
         return
     show_stability(result)
+
+
+def _figure_rows(result: Stability) -> list[dict[str, object]]:
+    """Rank changes by budget, as the figure wants them: in percent of the test sets."""
+    population = {(row["budget"], row["n"], row["population"]) for row in result.parts}
+    share = {budget: 100 * n / total for budget, n, total in population}  # type: ignore[operator]
+    return [
+        {
+            "design": item.design + ("" if item.matched else " (unmatched)"),
+            "budget": round(share.get(item.budget, 0.0)),
+            "changed": 100 * item.changed / item.test_sets,
+            "error": 100 * item.changed_error / item.test_sets,
+        }
+        for item in result.designs
+    ]
 
 
 def _needed(metric: str, held_out: str | None) -> str:
@@ -127,6 +150,7 @@ def show_stability(result: Stability) -> None:
     for item in result.designs:
         row: list[object] = [
             item.design + ("" if item.matched else " (unmatched)"),
+            item.budget,
             f"{number(item.changed, 2)} ± {number(item.changed_error, 2)} of {item.test_sets}",
             f"{item.best} / {item.median:g} / {item.worst}",
             f"{item.discordant_pairs:.2%}",
@@ -138,9 +162,10 @@ def show_stability(result: Stability) -> None:
         if item.held_out_changed is not None:
             row.append(f"{number(item.held_out_changed, 2)} of {item.test_sets}")
         rows.append(row)
-    columns = ["design", "rank changes", f"best / median / worst of {result.designs[0].runs}",
-               "discordant pairs", "significant flips", "cluster changes",
-               "length error (points)", "context per segment"]  # fmt: skip
+    columns = ["design", "budget", "rank changes",
+               f"best / median / worst of {result.designs[0].runs}", "discordant pairs",
+               "significant flips", "cluster changes", "length error (points)",
+               "context per segment"]  # fmt: skip
     if result.held_out is not None:
         columns.append(f"rank changes by {result.held_out}")
     print_table(f"Rankings by {result.metric} under {result.draws} samples each", columns, rows)

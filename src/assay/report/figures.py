@@ -27,7 +27,7 @@ __all__ = [
 INK, MUTED, ACCENT = "#1c2430", "#8a93a3", "#1f5fbf"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Colours that colour-blind readers can tell apart (Okabe and Ito)."""
-SAMPLES = {"full": MUTED, "DF": "#e69f00", "DB": "#0072b2"}
+SAMPLES = {"full": MUTED, "DF": "#e69f00", "DB": "#0072b2", "sample": "#0072b2"}
 MARKS = "os^Dv<>"
 
 
@@ -90,7 +90,8 @@ def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
     handles = {text: handle for axes in panels
                for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)}  # fmt: skip
     names = {"full": "whole test set", "DF": "fixed snippets (DF)", "DB": "budgeted snippets (DB)"}
-    figure.legend(handles.values(), [names[text] for text in handles], loc="outside upper center",
+    shown = [names.get(text, text) for text in handles]
+    figure.legend(handles.values(), shown, loc="outside upper center",
                   ncols=3, frameon=False)  # fmt: skip
     return figure
 

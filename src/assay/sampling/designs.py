@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.errors import OptionError
+from assay.errors import InputError, OptionError
 from assay.sampling.plans import (
     BalancedPlan,
     CircularPlan,
@@ -24,7 +24,15 @@ from assay.stats.allocation import capped_shares
 from assay.tables import Design
 from assay.tables.check import did_you_mean
 
-__all__ = ["DESIGNS", "SHORT_NAMES", "Parameter", "find_design", "make_plan"]
+__all__ = [
+    "DESIGNS",
+    "SHORT_NAMES",
+    "Parameter",
+    "base_design",
+    "drawn_sizes",
+    "find_design",
+    "make_plan",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +131,31 @@ def _check_parameter(design: str, name: str, value: str) -> None:
             raise OptionError(name, value, "is no such number", f"give {parameter.least:g} or more")
         if name != "slope" and number != int(number):
             raise OptionError(name, value, "is not whole", "give a whole number")
+
+
+def base_design(design: Design) -> Design:
+    """The design that a sample names, without what the sample adds to it (n, N, seed, ...)."""
+    known = DESIGNS.get(design.name, {})
+    own = {name: value for name, value in design.parameters.items() if name in known}
+    return find_design(Design(design.name, own))
+
+
+def drawn_sizes(design: Design, population: Population) -> list[int]:
+    """The sizes of the draws that a sample is made of; several, where it was topped up."""
+    get = design.parameters
+    try:
+        sizes = [int(part) for part in get.get("parts", get["n"]).split("+")]
+        total = int(get["N"])
+    except (KeyError, ValueError):
+        raise InputError(
+            f"the design '{design}' does not say n and N; only a sample that assay drew will do"
+        ) from None
+    if total != population.size:
+        raise InputError(
+            f"the sample was drawn from {total} segments and the test set has {population.size};"
+            " give the scores it was drawn from"
+        )
+    return sizes
 
 
 def make_plan(

@@ -29,17 +29,26 @@ class DesignEffect:
 
 
 def design_effect(
-    scores: np.ndarray, plan: Plan, n: int, rng: np.random.Generator, draws: int
+    scores: np.ndarray,
+    plan: Plan,
+    n: int,
+    rng: np.random.Generator,
+    draws: int,
+    *,
+    weighted: bool = False,
 ) -> DesignEffect:
     """Simulate the variance of every difference of two systems' sample means under a plan.
 
     ``scores`` is systems x segments. A simple random sample of n has the variance
-    S^2 (1 - n/N) / n, S^2 the variance of the differences over segments.
+    S^2 (1 - n/N) / n, S^2 the variance of the differences over segments. The means are plain, as
+    in lo2023, or ``weighted`` by 1/pi (Hajek), which takes out the bias of unequal probabilities.
     """
     population = scores.shape[1]
     prefix = prefix_sums(scores)
     i, j = np.triu_indices(len(scores), 1)
-    means = _sample_means(prefix, plan, rng, draws)
+    pi = plan.probabilities() if weighted else np.ones(population)
+    weight = np.divide(1.0, pi, out=np.zeros(population), where=pi > 0)
+    means = _sample_means(prefix_sums(np.vstack([scores * weight, weight])), plan, rng, draws)
     gaps = means[:, i] - means[:, j]
     spread = np.var(scores[i] - scores[j], axis=1, ddof=1)
     here = spread > 0
@@ -58,14 +67,18 @@ def design_effect(
 def _sample_means(
     prefix: np.ndarray, plan: Plan, rng: np.random.Generator, draws: int
 ) -> np.ndarray:
-    """Draws x systems: the plain means of what was drawn, in blocks that fit memory."""
+    """Draws x systems: the means of what was drawn, in blocks that fit memory.
+
+    The last column of ``prefix`` has the weights, the others weighted scores.
+    """
     found = []
     left, size = draws, min(draws, 200)
     while left > 0:
         drawn = plan.draw(rng, min(size, left))
         left -= len(drawn.starts)
         sums = window_sums(prefix, drawn.starts, drawn.stops).sum(axis=1)
-        found.append(sums / np.maximum(drawn.sizes, 1)[:, None])
+        weights = np.where(drawn.sizes > 0, sums[:, -1], 1.0)
+        found.append(sums[:, :-1] / weights[:, None])
         size = max(1, BLOCK // (drawn.starts.shape[1] * prefix.shape[1]))
     return np.concatenate(found)
 

@@ -40,6 +40,7 @@ class Cell:
     scores: np.ndarray
     held_out: np.ndarray | None
     design: Design
+    budget: str
     n: int
     matched: bool
     draws: int
@@ -59,6 +60,7 @@ class StabilityRecord:
     name: str
     design: str
     matched: bool
+    budget: str
     n: int
     population: int
     systems: int
@@ -94,6 +96,7 @@ def run_cell(cell: Cell, rng: np.random.Generator) -> StabilityRecord:
         name=cell.name,
         design=str(cell.design.name),
         matched=cell.matched,
+        budget=cell.budget,
         n=cell.n,
         population=layout.population,
         systems=len(full),

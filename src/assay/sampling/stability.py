@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -30,7 +31,7 @@ def stability(
     test_sets: Mapping[str, TestSet],
     *,
     designs: Sequence[str],
-    budget: int | str | Mapping[str, int | str],
+    budget: int | str | Sequence[int | str] | Mapping[str, int | str],
     metric: str,
     held_out: str | None = None,
     candidates: int = 1,
@@ -42,7 +43,8 @@ def stability(
     """Draw many samples of every design from every test set and rank the systems by a metric.
 
     Yields a record per test set and design, in that order; :func:`assay.summarise_stability`
-    makes a table of them. ``budget`` may differ by test set. ``matched`` may list both ways.
+    makes a table of them. ``budget`` may differ by test set (a mapping), and there may be several
+    (a list). ``matched`` may list both ways.
     With ``candidates`` > 1, every sample is the best of so many by the metric's own ranking,
     which makes that metric look stable and nothing else: a ``held_out`` metric is required.
 
@@ -65,14 +67,20 @@ def stability(
     ways = [matched] if isinstance(matched, bool) else list(matched)
     cells = []
     for name, test_set in test_sets.items():
-        share = budget[name] if isinstance(budget, Mapping) else budget
-        for design in designs:
-            for way in ways:
-                cells.append(
-                    _cell(name, test_set, find_design(design), share, metric, held_out,
-                          way, draws, candidates)
-                )  # fmt: skip
+        for design, way, share in product(designs, ways, _budgets(budget, name)):
+            cells.append(
+                _cell(name, test_set, find_design(design), share, metric, held_out, way, draws,
+                      candidates)
+            )  # fmt: skip
     return run(run_cell, cells, rng=rng, workers=workers)
+
+
+def _budgets(
+    budget: int | str | Sequence[int | str] | Mapping[str, int | str], name: str
+) -> list[int | str]:
+    if isinstance(budget, Mapping):
+        return [budget[name]]
+    return [budget] if isinstance(budget, int | str) else list(budget)
 
 
 def _cell(
@@ -102,7 +110,19 @@ def _cell(
             values = values[keep]
         others = values
     n = segments_for(parse_budget(budget), population, lambda _: 0.0)
-    return Cell(name, population, systems, scores, others, design, n, matched, draws, candidates)
+    return Cell(
+        name,
+        population,
+        systems,
+        scores,
+        others,
+        design,
+        str(budget),
+        n,
+        matched,
+        draws,
+        candidates,
+    )
 
 
 def metric_scores(test_set: TestSet, metric: str) -> tuple[tuple[str, ...], np.ndarray, list[str]]:
@@ -153,6 +173,7 @@ class DesignStability:
 
     design: str
     matched: bool
+    budget: str
     test_sets: int
     changed: float
     changed_error: float
@@ -225,11 +246,13 @@ def summarise_stability(
     1
     """
     listed = list(records)
-    groups: dict[tuple[str, bool], list[StabilityRecord]] = {}
+    groups: dict[tuple[str, bool, str], list[StabilityRecord]] = {}
+    by_set = _own_budgets(listed)
     for record in listed:
-        groups.setdefault((record.design, record.matched), []).append(record)
+        budget = "by test set" if by_set else record.budget
+        groups.setdefault((record.design, record.matched, budget), []).append(record)
     return Stability(
-        designs=tuple(_design_row(group, runs) for group in groups.values()),
+        designs=tuple(_design_row(group, key[2], runs) for key, group in groups.items()),
         parts=tuple(_part_row(record) for record in listed),
         metric=metric,
         held_out=held_out,
@@ -238,7 +261,16 @@ def summarise_stability(
     )
 
 
-def _design_row(records: list[StabilityRecord], runs: int) -> DesignStability:
+def _own_budgets(records: list[StabilityRecord]) -> bool:
+    """Whether every test set has one budget, but not all the same."""
+    budgets: dict[str, set[str]] = {}
+    for record in records:
+        budgets.setdefault(record.name, set()).add(record.budget)
+    everything = {budget for own in budgets.values() for budget in own}
+    return len(everything) > 1 and all(len(own) == 1 for own in budgets.values())
+
+
+def _design_row(records: list[StabilityRecord], budget: str, runs: int) -> DesignStability:
     changed = np.stack([record.changed for record in records])
     flips = np.stack([record.flips > 0 for record in records])
     wrong = np.stack([record.discordant for record in records])
@@ -248,6 +280,7 @@ def _design_row(records: list[StabilityRecord], runs: int) -> DesignStability:
     return DesignStability(
         design=records[0].design,
         matched=records[0].matched,
+        budget=budget,
         test_sets=len(records),
         changed=float(changed.mean(axis=1).sum()),
         changed_error=_sum_error(changed),
@@ -290,6 +323,7 @@ def _part_row(record: StabilityRecord) -> dict[str, object]:
         "test_set": record.name,
         "design": record.design,
         "matched": record.matched,
+        "budget": record.budget,
         "n": record.n,
         "population": record.population,
         "systems": record.systems,

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from assay.errors import InputError
 from assay.results import result_dict, signature
+from assay.sampling.designs import base_design, drawn_sizes
+from assay.sampling.draw import importance_weights, plan_for
+from assay.sampling.effect import design_effect
 from assay.sampling.population import Population
 from assay.sampling.representation import (
     Share,
@@ -18,9 +22,13 @@ from assay.sampling.representation import (
     position_shares,
     vocabulary_share,
 )
+from assay.sampling.stability import metric_scores
 from assay.tables import Sample, TestSet
 
 __all__ = ["SampleSummary", "summarise"]
+
+EFFECT_DRAWS = 500
+"""Samples behind the predicted design effect: its error is about 5 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +36,10 @@ class SampleSummary:
     """The size of a sample, its probabilities, and how it represents the test set.
 
     ``outputs`` are the translations to be rated; ``distinct_outputs`` counts identical ones of
-    several systems once, as they need rating only once. Representation and context are averages
-    over systems where every system has a sample of its own.
+    several systems once, as they need rating only once. ``unreachable`` is the share of segments
+    that could never be drawn; ``design_effect`` the variance of system differences that the
+    metrics predict, relative to a simple random sample of the same size. Representation and
+    context are averages over systems where every system has a sample of its own.
     """
 
     n: int
@@ -40,6 +50,8 @@ class SampleSummary:
     seed: int | None
     min_probability: float
     max_probability: float
+    unreachable: float | None
+    design_effect: float | None
     snippets: int
     outputs: int
     distinct_outputs: int | None
@@ -83,6 +95,7 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
     owner = ["system", "snippet"] if not sample.matched else ["snippet"]
     probability = frame["probability"].to_numpy()
     outputs, distinct = _outputs(test_set, sample)
+    unreachable, effect = _predicted(population, sample)
     return SampleSummary(
         n=round(float(np.mean(sizes))),
         population=population.size,
@@ -92,6 +105,8 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
         seed=sample.design.seed,
         min_probability=float(probability.min()),
         max_probability=float(probability.max()),
+        unreachable=unreachable,
+        design_effect=effect,
         snippets=frame.select(owner).n_unique() if "snippet" in frame.columns else len(frame),
         outputs=outputs,
         distinct_outputs=distinct,
@@ -101,6 +116,33 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
         positions=_mean_shares([position_shares(layout, mask) for mask in masks]),
         vocabulary=_mean([vocabulary_share(test_set, mask) for mask in masks]),
     )
+
+
+def _predicted(population: Population, sample: Sample) -> tuple[float | None, float | None]:
+    """The unreachable share and the design effect; None for a sample that assay did not draw."""
+    try:
+        design = base_design(sample.design)
+        sizes = drawn_sizes(sample.design, population)
+    except InputError:
+        return None, None
+    weights = importance_weights(population, sample.design.parameters.get("importance"))
+    plans = [plan_for(population, design, n, weights) for n in sizes]
+    missed = np.prod([1 - plan.probabilities() for plan in plans], axis=0)
+    unreachable = float((missed >= 1).mean())
+    test_set = population.test_set
+    whole = sizes[0] >= population.size
+    if whole or len(plans) > 1 or len(test_set.systems) < 2 or not sample.matched:
+        return unreachable, None
+    effects = []
+    for name in test_set.metrics:
+        if np.isfinite(test_set.matrix(name)).any(axis=1).sum() > 1:
+            scores = metric_scores(test_set, name)[1]
+            rng = np.random.default_rng(0)  # a prediction, not a draw: always the same
+            draws = EFFECT_DRAWS if plans[0].contiguous else EFFECT_DRAWS // 5
+            effects.append(
+                design_effect(scores, plans[0], sizes[0], rng, draws, weighted=True).ratio
+            )
+    return unreachable, float(np.mean(effects)) if effects else None
 
 
 def _masks(test_set: TestSet, sample: Sample) -> list[np.ndarray]:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError
+from assay.errors import OptionError
 from assay.sampling.budget import parse_budget, segments_for
-from assay.sampling.designs import DESIGNS, find_design
+from assay.sampling.designs import base_design, drawn_sizes
 from assay.sampling.draw import importance_weights, plan_for, sample_rows
 from assay.sampling.plans import Draws, Plan
 from assay.sampling.population import Population
@@ -37,9 +37,9 @@ def top_up(test_set: TestSet, sample: Sample, *, budget: int | str, rng: Rng = N
     >>> set(first.frame["seg"]) <= set(more.frame["seg"]), len(more) > len(first)
     (True, True)
     """
-    design = _base_design(sample.design)
+    design = base_design(sample.design)
     population = Population(test_set)
-    sizes = _sizes(sample.design, population)
+    sizes = drawn_sizes(sample.design, population)
     wanted = segments_for(parse_budget(budget), population, lambda _: 0.0)
     if wanted <= sizes[0]:
         raise OptionError(
@@ -59,32 +59,6 @@ def top_up(test_set: TestSet, sample: Sample, *, budget: int | str, rng: Rng = N
     line = _line(sample.design, wanted, [*sizes, added] if added else [wanted], seed)
     joined = pl.concat(frames, how="diagonal").with_columns(design=pl.lit(line))
     return make_sample(joined)
-
-
-def _base_design(design: Design) -> Design:
-    """The design without what a sample adds to it."""
-    known = DESIGNS.get(design.name, {})
-    own = {name: value for name, value in design.parameters.items() if name in known}
-    return find_design(Design(design.name, own))
-
-
-def _sizes(design: Design, population: Population) -> list[int]:
-    """The sizes of the draws a sample is made of."""
-    get = design.parameters
-    try:
-        sizes = [int(part) for part in get.get("parts", get["n"]).split("+")]
-        total = int(get["N"])
-    except (KeyError, ValueError):
-        raise InputError(
-            f"the design '{design}' does not say n and N; only a sample that assay drew can be"
-            " topped up"
-        ) from None
-    if total != population.size:
-        raise InputError(
-            f"the sample was drawn from {total} segments and the test set has {population.size};"
-            " give the scores it was drawn from"
-        )
-    return sizes
 
 
 def _line(design: Design, wanted: int, parts: list[int], seed: int | None) -> str:
