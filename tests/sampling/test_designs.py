@@ -177,7 +177,7 @@ class TestBudgets:
         assert len(drawn) == 10
         with pytest.raises(OptionError, match=r"seconds_per_word \(0\) is no time"):
             sample(table, budget="10 min", seconds_per_word=0)
-        with pytest.raises(InputError, match="seconds per word need a words column"):
+        with pytest.raises(InputError, match="seconds per word needs a words column"):
             sample(plain([9, 9]), budget="10 min", seconds_per_word=1)
 
     def test_minutes_without_costs(self) -> None:
@@ -258,6 +258,37 @@ class TestTopUp:
         error = np.sqrt(stated * (1 - stated) / runs)
         assert (np.abs(seen / runs - stated) / error).max() < 4.5
 
+    def test_the_same_seed_draws_independently(self) -> None:
+        # 600 samples, each topped up with its own seed again.
+        table, runs = plain([6] * 10), 600
+        seen, stated = np.zeros(60), 0.0
+        for seed in range(runs):
+            more = top_up(table, sample(table, budget=12, rng=seed), budget=30, rng=seed)
+            pi = more.probabilities(table)[0]
+            seen += ~np.isnan(pi)
+            stated = float(np.nanmax(pi))
+        error = np.sqrt(stated * (1 - stated) / runs)
+        assert (np.abs(seen / runs - stated) / error).max() < 4.5
+        assert more.design.parameters["seed"] == "599+599"
+
+    def test_a_third_draw_counts_all_that_was_drawn(self) -> None:
+        table = plain([6] * 20)
+        second = top_up(table, sample(table, budget=20, rng=1), budget=60, rng=2)
+        with pytest.raises(OptionError, match="is not more than the 60 segments already drawn"):
+            top_up(table, second, budget=30, rng=3)
+        third = top_up(table, second, budget=90, rng=3)
+        parts = third.design.parameters["parts"].split("+")
+        assert len(parts) == 3
+        missed = np.prod([1 - int(part) / 120 for part in parts])
+        assert third.frame["probability"][0] == pytest.approx(1 - missed)
+
+    def test_extra_columns_and_labels_survive(self) -> None:
+        table = plain([10, 10])
+        drawn = sample(table, budget=5, rng=1)
+        own = Sample(drawn.frame.with_columns(snippet=pl.lit("a"), remark=pl.lit("x")))
+        more = top_up(table, own, budget=12, rng=2)
+        assert len(more) > 5
+
     def test_simple_samples_stay_simple(self) -> None:
         table = plain([10, 10])
         more = top_up(table, sample(table, budget=5, design="SL", rng=1), budget=8, rng=2)
@@ -276,6 +307,49 @@ class TestTopUp:
         foreign = Sample(drawn.frame.with_columns(design=pl.lit("snippets")))
         with pytest.raises(InputError, match="does not say n and N"):
             top_up(table, foreign, budget=9)
+
+
+class TestPerSystem:
+    def test_only_what_a_system_translated_is_drawn(self) -> None:
+        frame = plain([10] * 6).frame
+        frame = frame.filter((pl.col("system") == "A") | (pl.col("doc") < "d3"))
+        table = read_scores(frame)
+        for design in ("DB", "SL", "WD"):
+            drawn = sample(table, budget="20%", design=design, matched=False, rng=1)
+            lacking = drawn.frame.join(table.frame, on=["system", "doc", "seg"], how="anti")
+            assert lacking.height == 0
+            more = top_up(table, drawn, budget="40%", rng=2)
+            lacking = more.frame.join(table.frame, on=["system", "doc", "seg"], how="anti")
+            assert lacking.height == 0
+
+
+class TestOptionsThatMeanNothing:
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"design": "segments|allocation:optimal"}, "needs strata"),
+            ({"design": "docs-prop|bin:5"}, "is for strata of metrics"),
+            ({"design": "SL", "goal": "ranking"}, "is for the design auto"),
+            ({"seconds_per_word": 2.0}, "means nothing for a budget of 5"),
+            ({"design": "docs-prop", "importance": "w"}, "exclude each other"),
+        ],
+    )
+    def test_sample(self, options: dict[str, object], message: str) -> None:
+        table = plain([9, 9], w=pl.lit(1.0))
+        with pytest.raises(InputError, match=message):
+            sample(table, budget=5, **options)  # type: ignore[arg-type]
+
+    def test_too_many_levels_of_importance(self) -> None:
+        table = plain([5] * 12, w=pl.col("doc").str.slice(1).cast(pl.Float64) + 1)
+        with pytest.raises(InputError, match="has 12 different values"):
+            sample(table, budget=20, importance="w")
+
+    def test_words_are_those_of_the_segments_drawn(self) -> None:
+        long = pl.when(pl.col("doc") < "d5").then(30.0).otherwise(3.0)
+        table = plain([10] * 10, words=long, w=long)
+        drawn = sample(table, budget="1000 words", design="SL", importance="w", rng=1)
+        words = drawn.frame.join(table.segments, on=["doc", "seg"])["words"].sum() * 2
+        assert abs(words - 1000) < 150
 
 
 class TestSummary:

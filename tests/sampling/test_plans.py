@@ -116,6 +116,13 @@ def test_arrivals_of_equal_sizes_are_a_simple_random_sample() -> None:
     np.testing.assert_allclose(pi, 13 / 30, atol=1e-9)
 
 
+@pytest.mark.parametrize(("units", "n"), [(100_000, 50), (20_000, 1), (100_000, 99_950), (3, 2)])
+def test_arrivals_of_many_units_are_exact(units: int, n: int) -> None:
+    # Units of size 1 under 'under' are a simple random sample of n.
+    pi = arrival_probabilities(np.ones(units, int), np.full(units, n - 1))
+    np.testing.assert_allclose(pi, n / units, rtol=1e-8)
+
+
 layouts = st.lists(st.integers(1, 60), min_size=1, max_size=25).map(lambda x: Layout(np.array(x)))
 
 

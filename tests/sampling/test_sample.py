@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError, OptionError
 from assay.sampling import sample
-from assay.sampling.budget import parse_budget, segments_for
-from assay.sampling.population import Population
 from assay.sampling.summary import summarise
 from assay.tables import TestSet, read_sample, read_scores
 
@@ -100,7 +98,7 @@ def test_short_names_of_the_papers() -> None:
 )
 def test_wrong_budgets(budget: int | str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        segments_for(parse_budget(budget), Population(make([710])), lambda _: 0.0)
+        sample(make([710]), budget=budget, design="SL")
 
 
 def test_unknown_design() -> None:

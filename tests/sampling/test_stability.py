@@ -138,6 +138,39 @@ def test_best_median_worst_of_thirteen(test_set: TestSet) -> None:
     assert row.test_sets == 2
 
 
+def test_designs_with_other_parameters_are_other_designs(test_set: TestSet) -> None:
+    designs = ["SL", "docs-prop", "documents|stop:under", "documents|stop:over", "auto"]
+    records = stability(
+        {"x": test_set}, designs=designs, budget="20%", metric="neural", draws=5, rng=1
+    )
+    rows = summarise_stability(records, metric="neural", runs=3).designs
+    assert [row.design for row in rows] == [
+        "segments", "segments|strata:documents", "documents|stop:under", "documents|stop:over",
+        "snippets",
+    ]  # fmt: skip
+    assert {row.test_sets for row in rows} == {1}
+    with pytest.raises(OptionError, match=r"runs \(0\)"):
+        summarise_stability([], metric="neural", runs=0)
+
+
+def test_unequal_probabilities_are_weighted_away() -> None:
+    # Bad-looking segments are drawn more often and tell another story; the whole set's is kept.
+    rng = np.random.default_rng(1)
+    bad = np.arange(300.0)
+    scores = {"A": (-bad + rng.normal(size=300)).tolist(), "B": (-150 + 0 * bad).tolist()}
+    rows = [
+        {"system": name, "seg": i, "doc": f"d{i // 10}", "m": value}
+        for name, values in scores.items()
+        for i, value in enumerate(values)
+    ]
+    table = read_scores(pl.DataFrame(rows), metrics=["m"])
+    record = next(
+        stability({"x": table}, designs=["balanced|slope:6"], budget=150, metric="m", draws=200,
+                  rng=1)
+    )  # fmt: skip
+    assert record.changed.mean() < 0.75  # A and B are almost equal: by chance half change
+
+
 class TestMetrics:
     def test_systems_without_the_metric_are_left_out(self) -> None:
         systems, scores, notes = metric_scores(
@@ -174,6 +207,10 @@ class TestMetrics:
         ({"held_out": "nothing"}, "is no metric of the scores"),
         ({"budget": "101%"}, "is no share"),
         ({"designs": ["no"]}, "is not known"),
+        ({"designs": []}, "must be one or more"),
+        ({"designs": ["SL", "SL"]}, "each once"),
+        ({"candidates": 2.5}, "is no number of samples"),
+        ({"candidates": 5, "held_out": "surface", "matched": False}, "among matched samples"),
     ],
 )
 def test_wrong_options(options: dict[str, object], message: str, test_set: TestSet) -> None:

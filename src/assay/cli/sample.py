@@ -138,7 +138,9 @@ def sample(
         "first": "longest" if longest_first else None, "max": max_snippet, "slope": slope,
     }  # fmt: skip
     if top_up is not None:
-        if design != "auto" or any(value is not None for value in given.values()) or importance:
+        others = [goal, importance, seconds_per_word, *given.values()]
+        idle = any(value is not None for value in others) or allow_unreachable or not matched
+        if design != "auto" or idle:
             raise OptionError(
                 "--top-up", top_up, "keeps the design of its sample", "leave design options out"
             )

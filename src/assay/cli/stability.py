@@ -91,7 +91,9 @@ def stability(
         )  # fmt: skip
         note(*(f"{path.name}: {line}" for line in test_set.notes))
         parts = {"": test_set} if by is None else test_set.split(by)
-        sets |= {_name(path, part): found for part, found in parts.items()}
+        for part, found in parts.items():
+            name = _name(path, part)
+            sets[name if name not in sets else str(path)] = found
     listed, budgets = names(designs) or [], names(budget) or [budget]
     _, used = seeded(seed)
     records = run(
@@ -115,6 +117,7 @@ def stability(
     if json:
         print_json(result.to_dict())
         return
+    note(*result.notes)
     show_stability(result)
 
 
@@ -138,8 +141,12 @@ def _needed(metric: str, held_out: str | None) -> str:
 
 
 def _name(path: Path, part: str) -> str:
-    stem = path.name.split(".")[0]
-    return f"{stem}:{part}" if part else stem
+    from assay.tables.raw import FILE_TYPES
+
+    name = path.name
+    for ending in (".gz", *FILE_TYPES):
+        name = name.removesuffix(ending)
+    return f"{name}:{part}" if part else name
 
 
 def show_stability(result: Stability) -> None:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import InputError, OptionError
+from assay.sampling.plans import Plan
 from assay.sampling.population import Population
+from assay.sampling.representation import context_mask
 
 __all__ = ["Budget", "parse_budget", "segments_for"]
 
@@ -67,17 +69,22 @@ def parse_budget(budget: int | str) -> Budget:
 def segments_for(
     budget: Budget,
     population: Population,
-    context_of: Callable[[int], float],
+    make: Callable[[int], Plan],
     *,
     seconds_per_word: float | None = None,
 ) -> int:
     """How many segments a budget buys, at least 1.
 
-    Words and minutes are those of all systems together. Minutes need a ``cost`` column (seconds
-    per output) or ``seconds_per_word`` with a ``words`` column; ``context_of(n)`` is the number
-    of context segments that a sample of n makes raters read besides.
+    Words and minutes are those of all systems together, as expected under the plan that
+    ``make(n)`` gives for n segments. Minutes need a ``cost`` column (seconds per output) or
+    ``seconds_per_word`` with a ``words`` column, and pay for the context of a trial draw.
     """
     total = population.size
+    if seconds_per_word is not None and budget.unit != "minutes":
+        raise OptionError(
+            "seconds_per_word", seconds_per_word, f"means nothing for a budget of {budget.text}",
+            "it is for a budget in minutes",
+        )  # fmt: skip
     if budget.unit == "share":
         return max(1, round(total * budget.amount))
     if budget.unit == "segments":
@@ -87,17 +94,19 @@ def segments_for(
                 f"give at most {total} or a percentage",
             )  # fmt: skip
         return int(budget.amount)
-    cost = _mean_cost(budget, population, seconds_per_word)
-    read = READING if budget.unit == "minutes" else 0.0
-    amount = budget.amount * (60 if budget.unit == "minutes" else 1)
+    costs = _costs(budget, population, seconds_per_word)
+    timed = budget.unit == "minutes"
+    amount = budget.amount * (60 if timed else 1)
 
     def spent(n: int) -> float:
-        return cost * (n + read * context_of(n)) if read else cost * n
+        plan = make(n)
+        found = float(plan.probabilities() @ costs)
+        return found + READING * _context_cost(plan, population, costs) if timed else found
 
     if spent(1) > amount:
         raise OptionError(
             "budget", budget.text, f"does not buy one segment, which costs {spent(1):.0f}"
-            f" {'seconds' if read else 'words'} over all systems", "give more",
+            f" {'seconds' if timed else 'words'} over all systems", "give more",
         )  # fmt: skip
     low, high = 1, total
     while low < high:
@@ -106,23 +115,32 @@ def segments_for(
     return low
 
 
-def _mean_cost(budget: Budget, population: Population, seconds_per_word: float | None) -> float:
-    """What an average segment costs over all systems, in words or seconds."""
+def _context_cost(plan: Plan, population: Population, costs: np.ndarray) -> float:
+    """What the context of one trial draw would cost if it were rated."""
+    drawn = plan.draw(np.random.default_rng(0)).masks(population.size)[0]
+    return float(costs[context_mask(population.layout, drawn)].sum())
+
+
+def _costs(budget: Budget, population: Population, seconds_per_word: float | None) -> np.ndarray:
+    """What each segment costs over all systems, in words or seconds; gaps cost the average."""
     systems = len(population.test_set.systems)
-    words, cost = population.column("words"), population.column("cost")
     if budget.unit == "words":
-        if words is None:
-            raise InputError("a budget in words needs a words column in the scores")
-        return float(np.nanmean(words)) * systems
+        return _filled(population, "words", "a budget in words") * systems
     if seconds_per_word is not None:
-        if words is None:
-            raise InputError("seconds per word need a words column in the scores")
         if not seconds_per_word > 0:
             raise OptionError("seconds_per_word", seconds_per_word, "is no time", "give above 0")
-        return float(np.nanmean(words)) * seconds_per_word * systems
-    if cost is None:
+        words = _filled(population, "words", "a budget by seconds per word")
+        return words * seconds_per_word * systems
+    if population.column("cost") is None:
         raise InputError(
             "a budget in minutes needs a cost column (seconds per output) in the scores, or"
             " --seconds-per-word with a words column"
         )
-    return float(np.nanmean(cost)) * systems
+    return _filled(population, "cost", "a budget in minutes") * systems
+
+
+def _filled(population: Population, name: str, what: str) -> np.ndarray:
+    values = population.column(name)
+    if values is None or not np.isfinite(values).any():
+        raise InputError(f"{what} needs a {name} column with values in the scores")
+    return np.where(np.isfinite(values), values, np.nanmean(values))

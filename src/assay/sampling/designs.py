@@ -32,6 +32,7 @@ __all__ = [
     "drawn_sizes",
     "find_design",
     "make_plan",
+    "short_design",
 ]
 
 
@@ -103,11 +104,35 @@ def find_design(text: str | Design) -> Design:
             "design", given, f"is not known{did_you_mean(design.name, known)}",
             f"choose from auto, {', '.join(DESIGNS)} or {', '.join(SHORT_NAMES)}",
         )  # fmt: skip
-    known_parameters = DESIGNS[design.name]
     for name, value in design.parameters.items():
         _check_parameter(design.name, name, value)
-    defaults = {name: parameter.default for name, parameter in known_parameters.items()}
-    return Design(design.name, defaults | dict(design.parameters))
+    defaults = {name: parameter.default for name, parameter in DESIGNS[design.name].items()}
+    spelt = defaults | dict(design.parameters)
+    if spelt.get("strata") == "none":
+        _refuse_without_strata(design)
+        spelt = {"strata": "none"}
+    if spelt.get("strata") == "documents":
+        if "bin" in design.parameters:
+            raise OptionError("bin", spelt["bin"], "is for strata of metrics", "leave it out")
+        spelt.pop("bin")
+    return Design(design.name, spelt)
+
+
+def short_design(design: Design) -> str:
+    """The design by its name and what differs from the defaults.
+
+    >>> short_design(find_design("docs-prop")), short_design(find_design("DB"))
+    ('segments|strata:documents', 'snippets')
+    """
+    known = DESIGNS[design.name]
+    own = {k: v for k, v in design.parameters.items() if k in known and v != known[k].default}
+    return str(Design(design.name, own))
+
+
+def _refuse_without_strata(design: Design) -> None:
+    for name, value in design.parameters.items():
+        if name != "strata":
+            raise OptionError(name, value, "needs strata", "add strata documents or metrics")
 
 
 def _check_parameter(design: str, name: str, value: str) -> None:
@@ -196,6 +221,8 @@ def _segments_plan(
 ) -> Plan:
     get = design.parameters
     if weights is not None:
+        if get["strata"] != "none":
+            raise InputError("importance and strata exclude each other; leave one out")
         flat = np.zeros(population.size)
         return BalancedPlan(population.layout.document, flat, n, 0.0, weights)
     if get["strata"] == "none":

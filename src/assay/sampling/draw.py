@@ -7,21 +7,30 @@ import polars as pl
 
 from assay.errors import InputError, OptionError
 from assay.sampling.budget import parse_budget, segments_for
-from assay.sampling.designs import find_design, make_plan
+from assay.sampling.designs import find_design, make_plan, short_design
 from assay.sampling.plans import Draws, Layout, Plan
 from assay.sampling.plans.grouped import GroupedPlan
 from assay.sampling.population import Population
-from assay.sampling.representation import context_segments
 from assay.stats.allocation import capped_shares, systematic_counts
 from assay.stats.random import Rng, seeded
 from assay.tables import Design, Sample, TestSet
 from assay.tables.check import did_you_mean
 from assay.tables.sample import make_sample
 
-__all__ = ["choose_design", "importance_weights", "plan_for", "sample", "sample_rows"]
+__all__ = [
+    "budget_size",
+    "choose_design",
+    "importance_weights",
+    "own_size",
+    "plan_for",
+    "sample",
+    "sample_rows",
+]
 
 GOALS = {"ranking": "snippets", "score": "balanced"}
 GOLDEN = (5**0.5 - 1) / 2
+MOST_LEVELS = 10
+"""Groups of documents with budgets of their own; more would leave too little for each."""
 
 
 def sample(
@@ -54,27 +63,17 @@ def sample(
     >>> drawn.design.name, drawn.frame["probability"].unique().round(2).to_list()
     ('snippets', [0.25])
     """
-    Population(test_set)  # refuses what is no test set, before anything is made of it
+    whole = Population(test_set)
     chosen = choose_design(test_set, design, goal)
     generator, seed = seeded(rng)
-    parts = [None] if matched else list(test_set.systems)
+    n = budget_size(whole, chosen, budget, importance, seconds_per_word)
     frames = []
-    for system in parts:
-        population = Population(test_set, system)
-        weights = importance_weights(population, importance)
-        n = _size(population, chosen, budget, seconds_per_word)
-        plan = plan_for(population, chosen, n, weights)
-        pi = plan.probabilities()
-        if not allow_unreachable:
-            _refuse_unreachable(population, chosen, pi)
-        drawn = plan.draw(generator)
-        if not drawn.sizes[0]:
-            raise InputError(
-                f"the budget of {n} segments drew nothing with the design {chosen}; give more"
-            )
-        frame = sample_rows(population, drawn, pi, plan, generator)
+    for system in [None] if matched else list(test_set.systems):
+        population = whole if system is None else whole.of_system(system)
+        own = own_size(n, population, whole)
+        frame = _drawn_rows(population, chosen, own, importance, allow_unreachable, generator)
         frames.append(frame if system is None else frame.with_columns(system=pl.lit(system)))
-    extra = {"n": str(n), "N": str(population.size)}
+    extra = {"n": str(n), "N": str(whole.size)}
     extra |= {} if matched else {"matched": "no"}
     extra |= {} if importance is None else {"importance": importance}
     extra |= {} if seed is None else {"seed": str(seed)}
@@ -82,11 +81,42 @@ def sample(
     return make_sample(pl.concat(frames).with_columns(design=pl.lit(line)))
 
 
+def own_size(n: int, population: Population, whole: Population) -> int:
+    """The share of a budget of n segments for a system that lacks some of them."""
+    return max(1, round(n * population.size / whole.size))
+
+
+def _drawn_rows(
+    population: Population,
+    design: Design,
+    n: int,
+    importance: str | None,
+    allow_unreachable: bool,
+    rng: np.random.Generator,
+) -> pl.DataFrame:
+    """One sample of n segments, or a refusal where some segments could never be drawn."""
+    plan = plan_for(population, design, n, importance_weights(population, importance))
+    pi = plan.probabilities()
+    if not allow_unreachable:
+        _refuse_unreachable(population, design, pi)
+    drawn = plan.draw(rng)
+    if not drawn.sizes[0]:
+        raise InputError(
+            f"the budget of {n} segments drew nothing with the design {short_design(design)};"
+            " give more"
+        )
+    return sample_rows(population, drawn, pi, plan, rng)
+
+
 def choose_design(test_set: TestSet, design: str | Design, goal: str | None) -> Design:
     """The design that is meant, fully spelt out; ``auto`` follows the goal and the table."""
     if goal is not None and goal not in GOALS:
         raise OptionError("goal", goal, "is not known", f"choose from {', '.join(GOALS)}")
     if str(design).lower() != "auto":
+        if goal is not None:
+            raise OptionError(
+                "goal", goal, "is for the design auto", "leave it out, or leave the design to it"
+            )
         return find_design(design)
     wanted = GOALS[goal or ("ranking" if len(test_set.systems) > 1 else "score")]
     # Without documents or metrics the wanted design cannot be drawn; segments always can.
@@ -115,6 +145,11 @@ def plan_for(
             " pieces; use --design segments or balanced, or one importance per document"
         )
     levels, group = np.unique(first, return_inverse=True)
+    if len(levels) > MOST_LEVELS:
+        raise InputError(
+            f"the importance has {len(levels)} different values and the design {design.name} draws"
+            f" each by itself; use at most {MOST_LEVELS}, or --design segments or balanced"
+        )
     sizes = np.bincount(group, layout.lengths).astype(np.int64)
     budgets = capped_shares(levels * sizes, sizes.astype(float), float(n))
     counts = systematic_counts(budgets, np.array([0.5]))[0]
@@ -129,7 +164,7 @@ class _Part(Population):
     """Some documents of a test set, for a plan of their own."""
 
     def __init__(self, population: Population, layout: Layout) -> None:
-        super().__init__(population.test_set, population.system)
+        super().__init__(population.test_set)
         self.__dict__["layout"] = layout
 
     @property
@@ -137,17 +172,20 @@ class _Part(Population):
         return self.layout.population
 
 
-def _size(
-    population: Population, design: Design, budget: int | str, seconds_per_word: float | None
+def budget_size(
+    population: Population,
+    design: Design,
+    budget: int | str,
+    importance: str | None = None,
+    seconds_per_word: float | None = None,
 ) -> int:
-    """How many segments the budget buys; the context of a sample is that of one trial draw."""
-
-    def context_of(n: int) -> float:
-        drawn = make_plan(population, design, n).draw(np.random.default_rng(0))
-        return context_segments(population.layout, drawn.masks(population.size)[0])
-
+    """How many segments a budget buys under a design."""
+    weights = importance_weights(population, importance)
     return segments_for(
-        parse_budget(budget), population, context_of, seconds_per_word=seconds_per_word
+        parse_budget(budget),
+        population,
+        lambda n: plan_for(population, design, n, weights),
+        seconds_per_word=seconds_per_word,
     )
 
 
@@ -180,8 +218,8 @@ def _refuse_unreachable(population: Population, design: Design, pi: np.ndarray) 
     if never:
         raise InputError(
             f"the design {design} could never draw {never} of {population.size} segments, so no"
-            " estimate could speak for them; change its parameters (stop, limit, rounding, first)"
-            " or budget, or accept it with --allow-unreachable"
+            " estimate could speak for them; change its parameters (stop, limit, rounding, first,"
+            " allocation smoothed) or budget, or accept it with --allow-unreachable"
         )
 
 

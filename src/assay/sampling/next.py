@@ -11,7 +11,8 @@ import polars as pl
 from assay.errors import InputError, OptionError
 from assay.results import result_dict, signature
 from assay.sampling.adaptive import CLOSE, Step, next_step
-from assay.sampling.budget import parse_budget, segments_for
+from assay.sampling.designs import find_design
+from assay.sampling.draw import budget_size
 from assay.sampling.incremental import choose_next
 from assay.sampling.population import Population
 from assay.stats.random import Rng, seeded
@@ -206,7 +207,7 @@ def _budget(test_set: TestSet, budget: int | str | None, drawn: int) -> int:
     """Segments per system on average; the whole sample where nothing was said."""
     if budget is None:
         return drawn
-    n = segments_for(parse_budget(budget), Population(test_set), lambda _: 0.0)
+    n = budget_size(Population(test_set), find_design("segments"), budget)
     if n > drawn:
         raise OptionError(
             "budget", budget, f"is {n} segments and the sample has {drawn}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,13 +17,9 @@ __all__ = ["Population"]
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Segments in reading order, as a design needs to know them.
-
-    ``system`` restricts what metrics say to one system, for samples drawn per system.
-    """
+    """Segments in reading order, as a design needs to know them."""
 
     test_set: TestSet
-    system: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.test_set, TestSet):
@@ -38,6 +34,11 @@ class Population:
                 f"the scores hold {pairs.n_unique()} language pairs ({shown}, ...); draw from one"
                 " at a time: --lp PAIR, or test_set.split('lp') in Python"
             )
+
+    def of_system(self, system: str) -> Population:
+        """The segments that one system translated, for a sample of its own."""
+        own = self.test_set.frame.filter(pl.col("system") == system)
+        return Population(replace(self.test_set, frame=own, notes=()))
 
     @property
     def size(self) -> int:
@@ -67,21 +68,18 @@ class Population:
     def badness(self) -> np.ndarray:
         """How bad each segment is predicted to be: the mean of the standardised metrics.
 
-        Averaged over systems (or of one system), turned so that more is worse, with mean 0 and
-        standard deviation 1. A segment that no metric scores is taken as average.
+        Averaged over systems, turned so that more is worse, with mean 0 and standard deviation 1.
+        A segment that no metric scores is taken as average.
         """
         if not self.test_set.metrics:
             raise InputError(
                 "the design needs metrics and the scores have none; add metric columns or use"
                 " a design that needs none, such as snippets or segments"
             )
-        rows = slice(None)
-        if self.system is not None:
-            rows = slice(index := self.test_set.systems.index(self.system), index + 1)
         total = np.zeros(self.size)
         known = np.zeros(self.size)
         for name in self.test_set.metrics:
-            values = _mean_over_systems(self.test_set.matrix(name)[rows])
+            values = _mean_over_systems(self.test_set.matrix(name))
             spread = np.nanstd(values) if np.isfinite(values).any() else 0.0
             if spread > 0:
                 z = (values - np.nanmean(values)) / spread

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.sampling.designs import make_plan
+from assay.sampling.designs import make_plan, short_design
 from assay.sampling.plans import Draws, Layout, Plan
 from assay.sampling.population import Population
 from assay.sampling.representation import CONTEXT, LENGTH_BINS, length_bin
@@ -17,6 +17,7 @@ from assay.stats.clustered import (
     difference_z,
     normal_quantile,
     prefix_sums,
+    safe_z,
     unit_z,
     window_sums,
 )
@@ -45,6 +46,7 @@ class Cell:
     matched: bool
     draws: int
     candidates: int = 1
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +76,7 @@ class StabilityRecord:
     full_lengths: np.ndarray
     context: np.ndarray
     held_out: np.ndarray | None
+    notes: tuple[str, ...] = ()
 
 
 def run_cell(cell: Cell, rng: np.random.Generator) -> StabilityRecord:
@@ -94,7 +97,7 @@ def run_cell(cell: Cell, rng: np.random.Generator) -> StabilityRecord:
     shares = np.bincount(length_bin(layout), minlength=len(LENGTH_BINS)) / layout.population
     return StabilityRecord(
         name=cell.name,
-        design=str(cell.design.name),
+        design=short_design(cell.design),
         matched=cell.matched,
         budget=cell.budget,
         n=cell.n,
@@ -110,13 +113,17 @@ def run_cell(cell: Cell, rng: np.random.Generator) -> StabilityRecord:
         length_shares=joined["length_shares"],
         context=joined["context"],
         held_out=joined.get("held_out"),
+        notes=cell.notes,
     )
 
 
 def _blocks(cell: Cell, layout: Layout) -> list[int]:
     """How many samples to take at a time."""
-    windows = cell.n if cell.design.name in ("segments", "balanced") else 2 * len(layout.lengths)
-    size = max(1, min(cell.draws, BLOCK // (max(windows, 1) * len(cell.systems) * cell.candidates)))
+    if cell.design.name in ("segments", "balanced"):  # masks of all segments
+        width = layout.population + cell.n
+    else:
+        width = 2 * len(layout.lengths) * len(cell.systems)
+    size = max(1, min(cell.draws, BLOCK // (max(width, 1) * cell.candidates)))
     whole, rest = divmod(cell.draws, size)
     return [size] * whole + ([rest] if rest else [])
 
@@ -157,7 +164,8 @@ def _block(
             means = sums.sum(axis=1) / np.maximum(drawn.sizes, 1)[:, None]
             z = difference_z(sums, drawn.stops - drawn.starts)
         else:
-            means, z = unit_z(drawn.masks(layout.population), cell.scores)
+            weights = _weights(plan)
+            means, z = unit_z(drawn.masks(layout.population), cell.scores, weights)
         theirs = None if other is None else _means(other, drawn)
     else:
         samples = [plan.draw(rng, draws) for _ in full]
@@ -177,6 +185,12 @@ def _block(
     if other is not None and theirs is not None:
         result["held_out"] = discordant(theirs, other[-1]).any(axis=1)
     return result
+
+
+def _weights(plan: Plan) -> np.ndarray:
+    """Proportional to 1/pi: what unequal probabilities draw too often counts less."""
+    pi = plan.probabilities()
+    return np.asarray(np.divide(pi.mean(), pi, out=np.zeros(len(pi)), where=pi > 0))
 
 
 def _means(prefix: np.ndarray, drawn: Draws) -> np.ndarray:
@@ -201,9 +215,7 @@ def _unmatched_z(prefix: np.ndarray, samples: list[Draws], means: np.ndarray) ->
         square = ((sums - sizes * means[:, [s]]) ** 2).sum(axis=1)
         variances[:, s] = square * clusters / (clusters - 1) / np.maximum(drawn.sizes, 1) ** 2
     stderr = np.sqrt(variances[:, :, None] + variances[:, None, :])
-    gap = means[:, :, None] - means[:, None, :]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(stderr > 0, gap / stderr, 0.0)
+    return safe_z(means[:, :, None] - means[:, None, :], stderr)
 
 
 def _best_of(drawn: Draws, prefix: np.ndarray, full: np.ndarray, candidates: int) -> Draws:

@@ -13,6 +13,7 @@ from assay.tables import TestSet
 __all__ = [
     "LENGTH_BINS",
     "Share",
+    "context_mask",
     "context_segments",
     "domain_shares",
     "length_bin",
@@ -91,14 +92,16 @@ def vocabulary_share(test_set: TestSet, drawn: np.ndarray) -> float | None:
     return float(everything.is_in(seen.implode()).mean()) if len(everything) else None  # type: ignore[arg-type]
 
 
-def context_segments(layout: Layout, drawn: np.ndarray) -> int:
-    """How many segments are not drawn but stand within ten before one that is.
-
-    Each must be read, though not rated; it is counted once.
-    """
+def context_mask(layout: Layout, drawn: np.ndarray) -> np.ndarray:
+    """Which segments are not drawn but stand within ten before one that is, in its document."""
     population = layout.population
     running = np.concatenate([[0], np.cumsum(drawn)])
     end = (layout.starts + layout.lengths)[layout.document]
     place = np.arange(population)
     ahead = running[np.minimum(place + CONTEXT + 1, end)] - running[place + 1]
-    return int((~drawn & (ahead > 0)).sum())
+    return np.asarray(~drawn & (ahead > 0))
+
+
+def context_segments(layout: Layout, drawn: np.ndarray) -> int:
+    """How many segments must be read though not rated; each is counted once."""
+    return int(context_mask(layout, drawn).sum())

@@ -16,8 +16,7 @@ import polars as pl
 from assay.engine import run
 from assay.errors import InputError, OptionError
 from assay.results import plain, result_dict, signature
-from assay.sampling.budget import parse_budget, segments_for
-from assay.sampling.designs import find_design
+from assay.sampling.draw import budget_size, choose_design
 from assay.sampling.population import Population
 from assay.sampling.replicates import Cell, StabilityRecord, run_cell
 from assay.stats.random import Rng
@@ -57,20 +56,24 @@ def stability(
     """
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
         raise OptionError("draws", draws, "is no number of samples", "give 1 or more")
-    if candidates < 1:
+    if isinstance(candidates, bool) or not isinstance(candidates, int) or candidates < 1:
         raise OptionError("candidates", candidates, "is no number of samples", "give 1 or more")
+    if not designs or len(set(designs)) < len(designs):
+        raise OptionError("designs", list(designs), "must be one or more, each once", "name them")
     if candidates > 1 and held_out is None:
         raise InputError(
             "choosing samples by a metric makes that metric look stable; name another one to judge"
             " the choice by (--held-out)"
         )
     ways = [matched] if isinstance(matched, bool) else list(matched)
+    if candidates > 1 and not all(ways):
+        raise InputError("candidates are chosen among matched samples only; leave out --unmatched")
     cells = []
     for name, test_set in test_sets.items():
         for design, way, share in product(designs, ways, _budgets(budget, name)):
             cells.append(
-                _cell(name, test_set, find_design(design), share, metric, held_out, way, draws,
-                      candidates)
+                _cell(name, test_set, choose_design(test_set, design, None), share, metric,
+                      held_out, way, draws, candidates)
             )  # fmt: skip
     return run(run_cell, cells, rng=rng, workers=workers)
 
@@ -95,12 +98,13 @@ def _cell(
     candidates: int,
 ) -> Cell:
     population = Population(test_set)
-    systems, scores, _ = metric_scores(test_set, metric)
+    systems, scores, notes = metric_scores(test_set, metric)
     others = None
     if held_out is not None:
         if held_out == metric:
             raise OptionError("held_out", held_out, "is the metric itself", "name another one")
-        theirs, values, _ = metric_scores(test_set, held_out)
+        theirs, values, more = metric_scores(test_set, held_out)
+        notes += more
         if theirs != systems:
             keep = [theirs.index(system) for system in systems if system in theirs]
             if len(keep) != len(systems):
@@ -109,7 +113,7 @@ def _cell(
                 )
             values = values[keep]
         others = values
-    n = segments_for(parse_budget(budget), population, lambda _: 0.0)
+    n = budget_size(population, design, budget)
     return Cell(
         name,
         population,
@@ -203,6 +207,7 @@ class Stability:
     held_out: str | None
     draws: int
     seed: int | None
+    notes: tuple[str, ...] = ()
 
     @property
     def signature(self) -> str:
@@ -225,6 +230,7 @@ class Stability:
             held_out=self.held_out,
             draws=self.draws,
             seed=self.seed,
+            notes=self.notes,
         )
 
 
@@ -245,6 +251,8 @@ def summarise_stability(
     >>> summarise_stability(records, metric="neural").designs[0].test_sets
     1
     """
+    if runs < 1:
+        raise OptionError("runs", runs, "is no number of samples", "give 1 or more")
     listed = list(records)
     groups: dict[tuple[str, bool, str], list[StabilityRecord]] = {}
     by_set = _own_budgets(listed)
@@ -258,6 +266,9 @@ def summarise_stability(
         held_out=held_out,
         draws=len(listed[0].changed) if listed else 0,
         seed=seed,
+        notes=tuple(
+            dict.fromkeys(f"{record.name}: {note}" for record in listed for note in record.notes)
+        ),
     )
 
 

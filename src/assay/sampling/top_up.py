@@ -13,10 +13,15 @@ import numpy as np
 import polars as pl
 
 from assay.errors import OptionError
-from assay.sampling.budget import parse_budget, segments_for
 from assay.sampling.designs import base_design, drawn_sizes
-from assay.sampling.draw import importance_weights, plan_for, sample_rows
-from assay.sampling.plans import Draws, Plan
+from assay.sampling.draw import (
+    budget_size,
+    importance_weights,
+    own_size,
+    plan_for,
+    sample_rows,
+)
+from assay.sampling.plans import Draws
 from assay.sampling.population import Population
 from assay.stats.random import Rng, seeded
 from assay.tables import Design, Sample, TestSet
@@ -38,37 +43,51 @@ def top_up(test_set: TestSet, sample: Sample, *, budget: int | str, rng: Rng = N
     (True, True)
     """
     design = base_design(sample.design)
-    population = Population(test_set)
-    sizes = drawn_sizes(sample.design, population)
-    wanted = segments_for(parse_budget(budget), population, lambda _: 0.0)
-    if wanted <= sizes[0]:
+    whole = Population(test_set)
+    sizes = drawn_sizes(sample.design, whole)
+    importance = sample.design.parameters.get("importance")
+    wanted, present = (
+        budget_size(whole, design, budget, importance),
+        int(sample.design.parameters["n"]),
+    )
+    if wanted <= present:
         raise OptionError(
-            "budget", budget, f"is not more than the {sizes[0]} segments already drawn",
-            f"give a number of segments above {sizes[0]}, up to {population.size}",
+            "budget", budget, f"is not more than the {present} segments already drawn",
+            f"give a number of segments above {present}, up to {whole.size}",
         )  # fmt: skip
-    generator, seed = seeded(rng)
+    generator, seed = _later(rng, len(sizes))
+    added = (
+        0 if _is_simple(design, importance) else _added(whole, design, sizes, wanted, importance)
+    )
     frames = []
-    systems = [None] if sample.matched else list(test_set.systems)
-    for system in systems:
-        own = Population(test_set, system)
-        weights = importance_weights(own, sample.design.parameters.get("importance"))
+    for system in [None] if sample.matched else list(test_set.systems):
+        own = whole if system is None else whole.of_system(system)
+        share = [own_size(n, own, whole) for n in (*sizes, added or wanted)]
         old = sample.frame
         old = old if system is None else old.filter(pl.col("system") == system).drop("system")
-        frame, added = _enlarged(own, design, sizes, wanted, weights, old, generator)
+        frame = _enlarged(own, design, share, importance, old, generator)
         frames.append(frame if system is None else frame.with_columns(system=pl.lit(system)))
     line = _line(sample.design, wanted, [*sizes, added] if added else [wanted], seed)
-    joined = pl.concat(frames, how="diagonal").with_columns(design=pl.lit(line))
-    return make_sample(joined)
+    return make_sample(pl.concat(frames, how="diagonal").with_columns(design=pl.lit(line)))
+
+
+def _later(rng: Rng, part: int) -> tuple[np.random.Generator, int | None]:
+    """A generator for the draw number ``part``: independent of the first, even by the same seed."""
+    generator, seed = seeded(rng)
+    return (generator, None) if seed is None else (np.random.default_rng([seed, part]), seed)
+
+
+def _is_simple(design: Design, importance: str | None) -> bool:
+    return design.name == "segments" and design.parameters["strata"] == "none" and not importance
 
 
 def _line(design: Design, wanted: int, parts: list[int], seed: int | None) -> str:
     settings = dict(design.parameters) | {"n": str(wanted)}
-    settings.pop("seed", None)
+    seeds = [settings.pop("seed", "?"), "?" if seed is None else str(seed)]
     settings.pop("parts", None)
     if len(parts) > 1:
         settings["parts"] = "+".join(str(part) for part in parts)
-    if seed is not None:
-        settings["seed"] = str(seed)
+    settings["seed"] = "+".join(seeds)
     return str(Design(design.name, settings))
 
 
@@ -76,46 +95,50 @@ def _enlarged(
     population: Population,
     design: Design,
     sizes: list[int],
-    wanted: int,
-    weights: np.ndarray | None,
+    importance: str | None,
     old: pl.DataFrame,
     rng: np.random.Generator,
-) -> tuple[pl.DataFrame, int]:
-    """The larger sample and the size of the draw that was added (0: simple random sampling)."""
+) -> pl.DataFrame:
+    """The larger sample; the last of the sizes is that of the draw that is added.
+
+    For a simple random sample it is the size of the union instead.
+    """
     drawn = _mask(population, old)
-    simple = design.name == "segments" and design.parameters["strata"] == "none"
-    if simple and weights is None:
-        rest = np.flatnonzero(~drawn)
-        chosen = rng.permutation(rest)[: wanted - int(drawn.sum())][None, :]
-        pi = np.full(population.size, wanted / population.size)
-        plan = plan_for(population, design, wanted, None)
-        added, new = 0, Draws(chosen, chosen + 1)
+    weights = importance_weights(population, importance)
+    plan = plan_for(population, design, sizes[-1], weights)
+    if _is_simple(design, importance):
+        rest = rng.permutation(np.flatnonzero(~drawn))
+        chosen = rest[: max(0, sizes[-1] - int(drawn.sum()))][None, :]
+        pi, new = plan.probabilities(), Draws(chosen, chosen + 1)
     else:
-        before = 1 - np.prod(
-            [1 - plan_for(population, design, n, weights).probabilities() for n in sizes], axis=0
-        )
-        added, plan = _second_plan(population, design, before, wanted, weights)
-        pi = 1 - (1 - before) * (1 - plan.probabilities())
+        pi = _union(population, design, sizes, weights)
         new = _without(plan.draw(rng), drawn)
-    rows = sample_rows(population, new, pi, plan, rng)
-    return _appended(population, old, rows, pi), added
+    return _appended(population, old, sample_rows(population, new, pi, plan, rng), pi)
 
 
-def _second_plan(
-    population: Population,
-    design: Design,
-    before: np.ndarray,
-    wanted: int,
-    weights: np.ndarray | None,
-) -> tuple[int, Plan]:
-    """The plan whose union with what was drawn before comes closest to the wanted size."""
+def _union(
+    population: Population, design: Design, sizes: list[int], weights: np.ndarray | None
+) -> np.ndarray:
+    """1 minus the probability that every one of several independent draws misses a segment."""
+    missed = np.ones(population.size)
+    for n in sizes:
+        missed *= 1 - plan_for(population, design, n, weights).probabilities()
+    return np.asarray(1 - missed)
+
+
+def _added(
+    population: Population, design: Design, sizes: list[int], wanted: int, importance: str | None
+) -> int:
+    """The size of a further draw whose union with the earlier ones comes closest to the target."""
+    weights = importance_weights(population, importance)
+    before = 1 - _union(population, design, sizes, weights)
     low, high = 1, population.size
     while low < high:
         middle = (low + high) // 2
         pi = plan_for(population, design, middle, weights).probabilities()
-        enough = float((1 - (1 - before) * (1 - pi)).sum()) >= wanted - 0.5
+        enough = float((1 - before * (1 - pi)).sum()) >= wanted - 0.5
         low, high = (low, middle) if enough else (middle + 1, high)
-    return low, plan_for(population, design, low, weights)
+    return low
 
 
 def _mask(population: Population, old: pl.DataFrame) -> np.ndarray:
@@ -142,6 +165,11 @@ def _appended(
     kept = old.drop("probability", "design").join(place, on=key, how="left", maintain_order="left")
     shift = [(pl.col("order") + len(old)).alias("order")]
     if "snippet" in new.columns and "snippet" in old.columns:
-        last = int(old["snippet"].cast(pl.Int64).max())  # type: ignore[arg-type]
+        # Numbers behind all old ones, whatever those are called.
+        last = max([old["snippet"].n_unique(), *_numbers(old["snippet"])])
         shift.append((pl.col("snippet").cast(pl.Int64) + last).cast(pl.String).alias("snippet"))
-    return pl.concat([kept, new.with_columns(shift).select(kept.columns)])
+    return pl.concat([kept, new.with_columns(shift)], how="diagonal")
+
+
+def _numbers(labels: pl.Series) -> list[int]:
+    return labels.cast(pl.Int64, strict=False).drop_nulls().to_list()

@@ -32,10 +32,11 @@ def capped_shares(shares: np.ndarray, caps: np.ndarray, total: float) -> np.ndar
         if not over.any():
             found[open_] = np.minimum(wanted, caps)[open_]
             break
-        worst = over & (wanted - caps >= (wanted - caps)[over].max())
-        found[worst] = caps[worst]
-        rest -= float(caps[worst].sum())
-        open_ &= ~worst
+        # What one of them cannot take makes the others' parts larger, so all of them stay over:
+        # capping them together ends where capping the worst first does.
+        found[over] = caps[over]
+        rest -= float(caps[over].sum())
+        open_ &= ~over
     return found
 
 

@@ -5,18 +5,24 @@ independently with probability t, so that
 
     pi_d = integral over t of P(sum of the others' sizes that arrived before t <= limit_d) dt.
 
-The distribution of the sum comes from its characteristic function, the product over the others of
-1 - t + t exp(i w size), and the integrand is a polynomial in t, so Gauss-Legendre quadrature with
-enough nodes is exact.
+The sum S has mean t * total and a standard deviation of order sqrt(total), so the integrand is 1
+well below t = limit / total and 0 well above; only a band of ten standard deviations is
+integrated, by Gauss-Legendre quadrature. There S lies within a window of the same kind, and its
+distribution comes from its characteristic function, the product over the others of
+1 - t + t exp(i w size), at the roots of unity of the window's width.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from assay.errors import ConvergenceError
+
 __all__ = ["arrival_probabilities"]
 
-TOLERANCE = 1e-9
+TOLERANCE, REACH = 1e-9, 11.0
+NOTHING = 46.0
+"""Factors below exp(-46) = 1e-20 count for nothing."""
 
 
 def arrival_probabilities(sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
@@ -27,15 +33,37 @@ def arrival_probabilities(sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """
     kinds, which = np.unique(np.stack([sizes, limits]), axis=1, return_inverse=True)
     values, counts = np.unique(sizes, return_counts=True)
+    low, high = _band(values, counts, kinds[1])
     previous = np.full(kinds.shape[1], np.inf)
-    found = previous
-    for nodes in (16, 32, 64, 128, 256, 512, 1024, 2048):
+    for nodes in (32, 64, 128, 256, 512):
         times, weights = np.polynomial.legendre.leggauss(nodes)
-        found = _quadrature(values, counts, kinds, (times + 1) / 2, weights / 2)
-        if np.abs(found - previous).max() < TOLERANCE:
-            break
+        middle, half = (high + low) / 2, (high - low) / 2
+        found = low + _quadrature(values, counts, kinds, middle + half * times, half * weights)
+        found = np.clip(found, 0.0, 1.0)
+        if np.abs(found - previous).max() <= TOLERANCE * max(float(found.max()), 1e-3):
+            return np.asarray(found[which.ravel()])
         previous = found
-    return np.asarray(np.clip(found, 0.0, 1.0)[which.ravel()])
+    raise ConvergenceError("the inclusion probabilities of documents did not converge")
+
+
+def _band(values: np.ndarray, counts: np.ndarray, limits: np.ndarray) -> tuple[float, float]:
+    """Times outside which every sum is certainly below, or above, every limit."""
+    total, square = float((values * counts).sum()), float((values**2 * counts).sum())
+    low = _edge(float(limits.min()) - float(values.max()), total, square, -1)
+    high = _edge(float(limits.max()) + float(values.max()), total, square, +1)
+    return low, high
+
+
+def _edge(limit: float, total: float, square: float, side: int) -> float:
+    """Where t * total +- REACH standard deviations meets the limit, found by bisection."""
+    near, far = (0.0, 1.0) if side < 0 else (1.0, 0.0)
+    for _ in range(60):
+        t = (near + far) / 2
+        # For few units the normal spread is too small a reach; the largest sizes make up for it.
+        spread = REACH * np.sqrt(square * t * (1 - t)) + REACH * REACH * square / total
+        clear = t * total + spread < limit if side < 0 else t * total - spread > limit
+        near, far = (t, far) if clear else (near, t)
+    return near
 
 
 def _quadrature(
@@ -46,33 +74,39 @@ def _quadrature(
     weights: np.ndarray,
 ) -> np.ndarray:
     """The integral for every kind (size, limit); ``values`` are the sizes, ``counts`` of each."""
-    length = int((values * counts).sum()) + 1
-    # The sum is a whole number, so its characteristic function is needed at the first half of the
-    # roots of unity only: the others are conjugates.
-    half = np.arange(length // 2 + 1)
-    share = np.where((half == 0) | (2 * half == length), 1.0, 2.0) / length
-    turns = np.exp(2j * np.pi * ((half[None, :] * values[:, None]) % length) / length)
-    tails = [_tail(int(limit), half, length) * share for limit in kinds[1]]
+    total, square = int((values * counts).sum()), float((values**2 * counts).sum())
+    widest = np.sqrt(square * (times * (1 - times)).max())
+    spread = int(2 * REACH * widest + 2 * REACH**2 * square / total) + 1
+    length = min(total, 2 * spread) + 1
+    angle = 2 * np.pi * ((np.arange(length // 2 + 1)[None, :] * values[:, None]) % length) / length
+    drop = 1 - np.cos(angle)
     found = np.zeros(kinds.shape[1])
     place = np.searchsorted(values, kinds[0])
     for t, weight in zip(times, weights, strict=True):
-        factor = 1 - t + t * turns
-        once_less = factor ** (counts[:, None] - 1)
-        whole = once_less * factor
-        before = np.cumprod(np.vstack([np.ones_like(whole[:1]), whole[:-1]]), axis=0)
-        after = np.cumprod(np.vstack([np.ones_like(whole[:1]), whole[:0:-1]]), axis=0)[::-1]
-        others = before * after * once_less
-        for kind, tail in enumerate(tails):
+        first = min(max(0, int(t * total) - spread), total + 1 - length)
+        # log |1 - t + t exp(i angle)|, from which most frequencies are seen to contribute nothing.
+        size = 0.5 * np.log(np.maximum(1 - 2 * t * (1 - t) * drop, 1e-300))
+        here = np.flatnonzero(counts @ size - size.min(axis=0) > -NOTHING)
+        logs = size[:, here] + 1j * np.angle(1 - t + t * np.exp(1j * angle[:, here]))
+        others = np.exp(counts @ logs - logs)
+        for kind, limit in enumerate(kinds[1]):
+            tail = _tail(first, int(limit), here, length)
             found[kind] += weight * float((others[place[kind]] * tail).real.sum())
     return found
 
 
-def _tail(limit: int, half: np.ndarray, length: int) -> np.ndarray:
-    """Sum over s = 0..limit of exp(-i w s): makes P(sum <= limit) of a characteristic function."""
-    count = min(max(limit + 1, 0), length)
+def _tail(first: int, limit: int, half: np.ndarray, length: int) -> np.ndarray:
+    """What a characteristic function is multiplied with to give P(first <= sum <= limit).
+
+    The sum over s = first..limit of exp(-i w s), for the first half of the roots of unity; the
+    others are conjugates, so these count twice.
+    """
+    count = min(max(limit - first + 1, 0), length)
     if count == 0:
         return np.zeros(len(half), dtype=complex)
     base = np.exp(-2j * np.pi * half / length)
     with np.errstate(divide="ignore", invalid="ignore"):
         sums = (1 - np.exp(-2j * np.pi * (half * count % length) / length)) / (1 - base)
-    return np.where(half == 0, float(count), sums)
+    sums = np.where(half == 0, float(count), sums)
+    share = np.where((half == 0) | (2 * half == length), 1.0, 2.0) / length
+    return np.asarray(sums * share * np.exp(-2j * np.pi * (half * first % length) / length))

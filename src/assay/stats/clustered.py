@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-__all__ = ["difference_z", "normal_quantile", "prefix_sums", "unit_z", "window_sums"]
+__all__ = [
+    "difference_z",
+    "normal_quantile",
+    "prefix_sums",
+    "safe_z",
+    "unit_z",
+    "window_sums",
+]
 
 
 def prefix_sums(values: np.ndarray) -> np.ndarray:
@@ -35,25 +42,36 @@ def difference_z(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return _z(means, cross, n, (sizes > 0).sum(axis=-1))
 
 
-def unit_z(masks: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def unit_z(
+    masks: np.ndarray, values: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Means and z of samples of single segments: the same, from one product of matrices.
 
-    ``masks`` is samples x segments, ``values`` systems x segments. The cross products of a sample
-    are sums of those of its segments.
+    ``masks`` is samples x segments, ``values`` systems x segments. ``weights`` make the means
+    weighted (Hajek) and their residuals w (x - mean). The cross products of a sample are sums of
+    those of its segments.
     """
-    systems = len(values)
+    systems, population = values.shape
+    w = np.ones(population) if weights is None else weights
     i, j = np.triu_indices(systems)
     center = values.mean(axis=1, keepdims=True)  # keeps the differences of large sums small
     x = values - center
-    totals = masks.astype(np.float64) @ np.concatenate([x, x[i] * x[j]]).T
-    n = np.maximum(masks.sum(axis=1), 1)
-    means = totals[:, :systems] / n[:, None]
+    parts = [w * x, w**2 * x, w**2 * x[i] * x[j], w[None, :], w[None, :] ** 2]
+    totals = masks.astype(np.float64) @ np.concatenate(parts).T
+    cuts = np.cumsum([systems, systems, len(i), 1])
+    sums, squares, products, weight, square = np.split(totals, cuts, axis=1)
+    empty = masks.sum(axis=1) == 0
+    weight = np.where(empty[:, None], 1.0, weight)
+    means = sums / weight
     cross = np.empty((len(masks), systems, systems))
-    cross[:, i, j] = totals[:, systems:]
-    cross[:, j, i] = totals[:, systems:]
-    cross -= n[:, None, None] * means[:, :, None] * means[:, None, :]
+    cross[:, i, j] = products
+    cross[:, j, i] = products
+    lean = squares[:, :, None] * means[:, None, :]
+    cross -= lean + np.swapaxes(lean, 1, 2)
+    cross += square[:, :, None] * means[:, :, None] * means[:, None, :]
+    n = np.maximum(masks.sum(axis=1), 1)
     means = means + center[:, 0]
-    return means, _z(means, cross, n, n)
+    return means, _z(means, cross, weight[:, 0], n)
 
 
 def _z(means: np.ndarray, cross: np.ndarray, n: np.ndarray, clusters: np.ndarray) -> np.ndarray:
@@ -61,8 +79,12 @@ def _z(means: np.ndarray, cross: np.ndarray, n: np.ndarray, clusters: np.ndarray
     own = np.diagonal(cross, axis1=-2, axis2=-1)
     square = np.maximum(own[..., :, None] + own[..., None, :] - 2 * cross, 0.0)
     factor = clusters / np.maximum(clusters - 1, 1) / n.astype(float) ** 2
-    stderr = np.sqrt(square * factor[..., None, None])
     gap = means[..., :, None] - means[..., None, :]
+    return safe_z(gap, np.sqrt(square * factor[..., None, None]))
+
+
+def safe_z(gap: np.ndarray, stderr: np.ndarray) -> np.ndarray:
+    """Gap / stderr; a gap without any spread is certain, and no gap is none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(stderr > 0, gap / stderr, np.where(gap == 0, 0.0, np.sign(gap) * np.inf))
 

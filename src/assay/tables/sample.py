@@ -49,8 +49,8 @@ class Design:
 
     @property
     def seed(self) -> int | None:
-        """The seed it was drawn with, where one was recorded."""
-        seed = self.parameters.get("seed", "")
+        """The seed it was drawn, or last topped up, with, where one was recorded."""
+        seed = self.parameters.get("seed", "").split("+")[-1]
         return int(seed) if seed.isdecimal() else None
 
     @classmethod
