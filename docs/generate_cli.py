@@ -9,7 +9,7 @@ from pathlib import Path
 
 TARGET = Path(__file__).with_name("cli.md")
 COMMANDS = (
-    "demo", "check", "convert", "stability", "sample", "next", "estimate", "report", "reproduce",
+    "demo", "check", "convert", "stability", "sample", "next", "estimate", "evaluate", "report", "reproduce",
 )  # fmt: skip
 INTRODUCTION = """# The command line
 

@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING
 from assay._version import __version__
 
 if TYPE_CHECKING:
-    from assay.estimation import Difference, Estimates, SystemEstimate, estimate
+    from assay.estimation import (
+        Difference,
+        Estimates,
+        SystemEstimate,
+        estimate,
+        evaluate_estimators,
+        summarise_evaluation,
+    )
     from assay.report import write_report
     from assay.sampling import (
         next_segments,
@@ -65,6 +72,7 @@ _HOMES = {
     "check": "assay.tables.convert",
     "convert": "assay.tables.convert",
     "estimate": "assay.estimation",
+    "evaluate_estimators": "assay.estimation",
     "next_segments": "assay.sampling",
     "read_edits": "assay.tables",
     "read_errors": "assay.tables",
@@ -76,6 +84,7 @@ _HOMES = {
     "simulate": "assay.worlds",
     "stability": "assay.sampling",
     "summarise": "assay.sampling",
+    "summarise_evaluation": "assay.estimation",
     "summarise_stability": "assay.sampling",
     "top_up": "assay.sampling",
     "write_report": "assay.report",
@@ -98,6 +107,7 @@ __all__ = [
     "check",
     "convert",
     "estimate",
+    "evaluate_estimators",
     "next_segments",
     "read_edits",
     "read_errors",
@@ -109,6 +119,7 @@ __all__ = [
     "simulate",
     "stability",
     "summarise",
+    "summarise_evaluation",
     "summarise_stability",
     "top_up",
     "write_report",

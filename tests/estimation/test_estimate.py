@@ -187,18 +187,29 @@ def test_ranks_agree_with_ranges_where_systems_have_different_segments() -> None
 
 
 class TestForeignSamples:
-    def test_designs_that_the_mean_does_not_speak_for(self) -> None:
+    def test_a_design_nobody_knows(self) -> None:
         test_set, ratings = tables(SCORES)
-        for design, chance in (("documents|n:2|N:4", [0.5, 0.5]), ("segments|n:2|N:4", [1.0, 0.5])):
-            frame = pl.DataFrame({"seg": [1, 2], "probability": chance, "design": [design] * 2})
-            with pytest.raises(InputError, match="does not speak for a sample of the design"):
-                estimate(test_set, ratings, sample=read_sample(frame))
+        frame = pl.DataFrame({"seg": [1, 2], "probability": [0.5, 0.5], "design": ["dice"] * 2})
+        with pytest.raises(InputError, match="no estimator knows the design 'dice'"):
+            estimate(test_set, ratings, sample=read_sample(frame))
+
+    def test_unequal_probabilities_are_weighted(self) -> None:
+        # Horvitz-Thompson by hand: (0 + 0 + 10 / .125) / (1 + 1 + 8) = 8.
+        test_set, ratings = tables({"A": [0.0, 0.0, 10.0, *[5.0] * 7]})
+        frame = pl.DataFrame(
+            {"seg": [1, 2, 3], "probability": [1.0, 1.0, 0.125],
+             "design": ["balanced|slope:2|n:3|N:10"] * 3}
+        )  # fmt: skip
+        with pytest.raises(InputError, match="needs metrics"):
+            estimate(test_set, ratings, sample=read_sample(frame))
+        frame = frame.with_columns(design=pl.lit("fixed-snippets|n:3|N:10"))
+        assert estimate(test_set, ratings, sample=read_sample(frame)).systems[0].estimate == 8
 
     @pytest.mark.parametrize(
         ("design", "chance", "message"),
         [
             ("segments|n:2|N:5", 0.4, "drawn from 5 segments and the test set has 4"),
-            ("segments|n:2|N:4", 0.25, "is not that of its design"),
+            ("segments|n:2|N:4", 0.25, "are not those of its design"),
             ("segments|n:3|N:4", 0.75, "has 2 rows where its design says 3"),
         ],
     )

@@ -13,6 +13,7 @@ from assay.cli.check import check
 from assay.cli.convert import convert
 from assay.cli.demo import demo
 from assay.cli.estimate import estimate
+from assay.cli.evaluate import evaluate
 from assay.cli.next import next_
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
@@ -59,6 +60,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "sample": sample,
     "next": next_,
     "estimate": estimate,
+    "evaluate": evaluate,
     "report": report,
     "reproduce": reproduce,
 }

@@ -38,8 +38,16 @@ def estimate(
     ] = None,
     assume: Annotated[
         str | None,
-        typer.Option("--assume", help="Without a sample file: random (shown in the result)."),
+        typer.Option(
+            "--assume", help="Without a sample file: random or documents (shown in the result)."
+        ),
     ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", help="auto, mean, regression, cv-single, cv-mean, cv-multi or cv-knn."
+        ),
+    ] = "auto",
     better: BETTER = "higher",
     range: RANGE = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
@@ -67,7 +75,7 @@ def estimate(
     )  # fmt: skip
     given = read_ratings(ratings, test_set, columns=theirs, better=better, range=score_range(range))
     drawn = None if sample is None else read_sample(sample, test_set)
-    result = run(test_set, given, sample=drawn, assume=assume, level=level)
+    result = run(test_set, given, sample=drawn, assume=assume, method=method, level=level)
     if output is not None:
         save_json(result.to_dict(), output)
     if json:

@@ -11,23 +11,41 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import InputError, OptionError
+from assay.sampling.designs import base_design, drawn_sizes
+from assay.sampling.draw import plan_for
+from assay.sampling.population import Population
 from assay.tables import Ratings, Sample, TestSet
 
 __all__ = ["Rated", "rated_outputs"]
 
-ASSUMPTIONS = ("random",)
-EQUAL = ("segments", "snippets")
-"""Designs that draw every segment with the same probability, evenly over the test set."""
+ASSUMPTIONS = ("random", "documents")
+KINDS = {
+    "segments": "simple",
+    "snippets": "simple",
+    "balanced": "balanced",
+    "documents": "clusters",
+    "fixed-snippets": "clusters",
+    "snippets-linear": "clusters",
+}
+"""Which variance goes with a design."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """Scores as systems x segments, NaN where there is none to use, and how they came to be."""
+    """Scores and inclusion probabilities as systems x segments, and how they came to be.
+
+    Scores are NaN where there is none to use. ``kind`` is the variance that goes with the
+    design; ``position`` and ``stratum`` are those of all segments where it needs them.
+    """
 
     scores: np.ndarray
+    pi: np.ndarray
     design: str
     seed: int | None
     notes: tuple[str, ...]
+    kind: str = "simple"
+    position: np.ndarray | None = None
+    stratum: np.ndarray | None = None
 
 
 def rated_outputs(
@@ -46,7 +64,7 @@ def rated_outputs(
     missing = int((test_set.present & np.isnan(scores)).sum())
     if not missing:
         note = "everything is rated: what is left uncertain, the raters themselves, is not shown"
-        return Rated(scores, "census", None, (note,))
+        return Rated(scores, np.ones_like(scores), "census", None, (note,))
     if assume is None:
         total = int(test_set.present.sum())
         raise InputError(
@@ -54,14 +72,21 @@ def rated_outputs(
             " chosen; give the sample they were drawn with (--sample FILE), or state that they are"
             " a simple random sample (--assume random)"
         )
-    note = "assumed, not known: the rated segments are a simple random sample"
-    return Rated(scores, "assumed-random", None, (note,))
+    share = (~np.isnan(scores)).sum(axis=1, keepdims=True) / test_set.present.sum(
+        axis=1, keepdims=True
+    )
+    what = {"random": "the rated segments", "documents": "the rated documents"}[assume]
+    note = f"assumed, not known: {what} are a simple random sample"
+    kind = "simple" if assume == "random" else "clusters"
+    pi = np.broadcast_to(share, scores.shape)
+    return Rated(scores, pi, f"assumed-{assume}", None, (note,), kind)
 
 
 def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
     """Ratings of drawn outputs; what is missing or extra is counted, never used in silence."""
     _refuse_foreign(test_set, sample)
-    drawn = ~np.isnan(sample.probabilities(test_set))
+    pi = sample.probabilities(test_set)
+    drawn = ~np.isnan(pi)
     rated = ~np.isnan(scores)
     notes = []
     extra = int((rated & ~drawn).sum())
@@ -74,19 +99,35 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
             " random part of them"
         )
     return Rated(
-        np.where(drawn, scores, np.nan), sample.design.name, sample.design.seed, tuple(notes)
+        np.where(drawn, scores, np.nan),
+        pi,
+        sample.design.name,
+        sample.design.seed,
+        tuple(notes),
+        *_layout(test_set, sample),
     )
 
 
-def _refuse_foreign(test_set: TestSet, sample: Sample) -> None:
-    """Refuse a sample that the mean does not speak for, or that is not the one it says it is."""
-    design, probability = sample.design, sample.frame["probability"].to_numpy()
-    if design.name not in EQUAL or np.ptp(probability) > 1e-9:
+def _layout(test_set: TestSet, sample: Sample) -> tuple[str, np.ndarray | None, np.ndarray | None]:
+    """The kind of variance, and what the sample was spread over or stratified by."""
+    kind = KINDS.get(sample.design.name)
+    if kind is None:
         raise InputError(
-            f"the sample mean does not speak for a sample of the design {design.name}, whose"
-            " segments do not stand for equal parts of the test set; draw with --design segments or"
-            " snippets"
+            f"no estimator knows the design '{sample.design.name}'; use a sample that assay drew"
         )
+    if kind == "balanced":
+        return kind, Population(test_set).badness, None
+    if sample.design.parameters.get("strata", "none") == "none":
+        return kind, None, None
+    population = Population(test_set)
+    sizes = drawn_sizes(sample.design, population)
+    plan = plan_for(population, base_design(sample.design), sizes[0])
+    return "strata", None, np.asarray(plan.stratum)  # type: ignore[attr-defined]
+
+
+def _refuse_foreign(test_set: TestSet, sample: Sample) -> None:
+    """Refuse a sample that is not the one it says it is."""
+    design, probability = sample.design, sample.frame["probability"].to_numpy()
     get = design.parameters
     population = test_set.segments.height
     if get.get("N", str(population)) != str(population):
@@ -94,15 +135,19 @@ def _refuse_foreign(test_set: TestSet, sample: Sample) -> None:
             f"the sample was drawn from {get['N']} segments and the test set has {population};"
             " give the scores it was drawn from"
         )
-    if "parts" in get or "n" not in get or not get["n"].isdecimal():
+    equal = design.name == "snippets" or (
+        design.name == "segments" and get.get("strata", "none") == "none"
+    )
+    if not equal or "parts" in get or "importance" in get or not get.get("n", "").isdecimal():
         return
-    if abs(probability[0] - int(get["n"]) / population) > 1e-6:
+    if not sample.matched:
+        return  # systems may lack segments and have sizes of their own
+    if np.abs(probability - int(get["n"]) / population).max() > 1e-6:
         raise InputError(
-            f"the sample's probability {probability[0]:g} is not that of its design {design};"
-            " use the file as assay sample wrote it"
+            f"the sample's probabilities are not those of its design {design}; use the file as"
+            " assay sample wrote it"
         )
-    systems = 1 if sample.matched else sample.frame["system"].n_unique()
-    if design.name == "segments" and len(sample) != int(get["n"]) * systems:
+    if design.name == "segments" and len(sample) != int(get["n"]):
         raise InputError(
             f"the sample has {len(sample)} rows where its design says {get['n']}; use the file as"
             " assay sample wrote it"

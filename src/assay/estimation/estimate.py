@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from assay.errors import InputError, OptionError
-from assay.estimation.coverage import rated_outputs
+from assay.estimation.adjust import METHODS, Drawn, adjusted_mean
+from assay.estimation.coverage import Rated, rated_outputs
+from assay.estimation.features import Features, make_features
 from assay.estimation.results import Difference, Estimates, SystemEstimate
-from assay.stats.intervals import Interval, mean_stderr, t_interval
+from assay.stats.intervals import Interval, t_interval
 from assay.stats.orders import cluster_numbers, rank_ranges
 from assay.tables import Ratings, Sample, TestSet, read_sample
+from assay.tables.check import did_you_mean
 
 __all__ = ["estimate"]
 
@@ -24,16 +27,22 @@ def estimate(
     *,
     sample: Sample | None = None,
     assume: str | None = None,
+    method: str = "auto",
     level: float = 0.95,
 ) -> Estimates:
     """Estimate every system's score on the whole test set.
 
-    The method is the sample mean with a Student t interval and the finite-population correction
-    (1 - n/N); several raters' scores of an output are averaged first. Differences use the
-    segments that both systems have rated, so what the systems share drops out.
+    Several raters' scores of an output are averaged first. ``method`` is ``mean``; ``regression``
+    on all metrics; the control variates of saldias2022 (``cv-single``, ``cv-mean``, ``cv-multi``,
+    ``cv-knn``); or ``auto``, which uses regression where there are metrics and enough ratings, and
+    the mean where metrics explain nothing. Ratings are weighted by 1/pi, pi the inclusion
+    probability that the sample states. The interval is Student's t around it with the variance
+    that goes with the design and the finite-population correction. Differences use the segments
+    that both systems have rated, so what the systems share drops out.
 
-    Without a ``sample``, every output must be rated, or ``assume="random"`` must state that the
-    rated segments are a simple random sample; the result repeats the assumption.
+    Without a ``sample``, every output must be rated, or ``assume`` must state that the rated
+    segments (``random``) or documents (``documents``) are a simple random sample; the result
+    repeats the assumption.
 
     >>> import assay
     >>> world = assay.simulate(documents=20, rng=1)
@@ -44,13 +53,20 @@ def estimate(
     """
     if not 0 < level < 1:
         raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
+    method = _method_name(method)
     _need_tables(test_set, ratings, sample)
     ratings = ratings.placed_in(test_set)
     sample = None if sample is None else read_sample(sample.frame, test_set)
     rated = rated_outputs(test_set, ratings, sample, assume)
     _need_ratings(test_set, rated.scores)
-    means = [_mean(rated.scores[i], test_set.present[i], level) for i in range(len(rated.scores))]
-    differences = _differences(test_set, rated.scores, level)
+    features = None if method == "mean" else make_features(test_set)
+    if features is None and method not in ("auto", "mean"):
+        raise InputError(f"the method {method} needs metrics and the scores have none to use")
+    study = _Study(test_set, rated, features, method, level)
+    means = [study.mean(i) for i in range(len(rated.scores))]
+    differences = tuple(
+        study.difference(i, j) for i, j in combinations(range(len(rated.scores)), 2)
+    )
     systems = _systems(test_set, means, differences, ratings.better)
     place = {item.system: k for k, item in enumerate(systems)}
     return Estimates(
@@ -63,12 +79,121 @@ def estimate(
         ),
         better=ratings.better,
         level=level,
-        method="mean",
+        method=_used(means),
         interval="t",
         design=rated.design,
         seed=rated.seed,
-        notes=(*test_set.notes, *ratings.notes, *rated.notes),
+        metrics=() if features is None else test_set.metrics,
+        notes=(*test_set.notes, *ratings.notes, *rated.notes, *_gain(means, features)),
     )
+
+
+def _method_name(method: str) -> str:
+    if method not in METHODS:
+        raise OptionError(
+            "method", method, f"is not known{did_you_mean(method, METHODS)}",
+            f"choose from {', '.join(METHODS)}",
+        )  # fmt: skip
+    return method
+
+
+def _used(means: list[_Mean]) -> str:
+    used = dict.fromkeys(mean.method for mean in means)
+    return "+".join(used)
+
+
+def _gain(means: list[_Mean], features: Features | None) -> list[str]:
+    """One line on what the metrics contributed, and what had to be done to them."""
+    if features is None:
+        return []
+    helped = [mean for mean in means if mean.method != "mean" and mean.n < mean.population]
+    lines = list(features.notes)
+    if not helped:
+        return [*lines, "metrics explain nothing here, or ratings are too few: the mean is used"]
+    left = float(np.mean([mean.unexplained for mean in helped]))
+    ratings = float(np.mean([mean.n for mean in helped]))
+    lines.append(
+        f"metrics leave {left:.0%} of the variance of the ratings ({helped[0].method}):"
+        f" {ratings:.0f} ratings are worth {ratings / max(left, 1e-9):.0f}"
+    )
+    if ratings <= 30:
+        lines.append("30 ratings or fewer: what metrics contribute is itself uncertain")
+    return lines
+
+
+@dataclass(frozen=True)
+class _Study:
+    """One estimation: systems and pairs of systems by the same rule."""
+
+    test_set: TestSet
+    rated: Rated
+    features: Features | None
+    method: str
+    level: float
+
+    def mean(self, i: int) -> _Mean:
+        """One system's score on its segments."""
+        values = None if self.features is None else self.features.values[i]
+        return self._estimate(self.rated.scores[i], self.test_set.present[i], values, i)
+
+    def difference(self, i: int, j: int) -> Difference:
+        """Two systems' difference on the segments they share."""
+        both = self.test_set.present[i] & self.test_set.present[j]
+        values = None
+        if self.features is not None:
+            values = self.features.values[i] - self.features.values[j]
+        found = self._estimate(self.rated.scores[i] - self.rated.scores[j], both, values, i)
+        low, high = found.interval.low, found.interval.high
+        return Difference(
+            left=self.test_set.systems[i],
+            right=self.test_set.systems[j],
+            difference=found.center,
+            low=low,
+            high=high,
+            stderr=found.stderr,
+            n=found.n,
+            decided=low > 0 or high < 0,
+        )
+
+    def _estimate(
+        self, scores: np.ndarray, present: np.ndarray, features: np.ndarray | None, i: int
+    ) -> _Mean:
+        places = np.flatnonzero(present)
+        where = np.flatnonzero(~np.isnan(scores[present]))
+        population = len(places)
+        if not len(where):
+            unknown = float("nan")
+            nothing = t_interval(unknown, unknown, 1, self.level)
+            return _Mean(unknown, unknown, nothing, 0, population, "mean", 1.0)
+        x = scores[places[where]]
+        values = None if features is None else features[places]
+        metrics = 0 if self.features is None else self.features.metrics
+        found = adjusted_mean(x, values, metrics, self._drawn(i, places, where), self.method)
+        interval = t_interval(found.center, found.stderr, found.degrees, self.level)
+        return _Mean(
+            found.center, found.stderr, interval, found.n, population, found.method,
+            found.unexplained,
+        )  # fmt: skip
+
+    def _drawn(self, i: int, places: np.ndarray, where: np.ndarray) -> Drawn:
+        documents = self.test_set.documents["segments"].to_numpy()
+        document = np.repeat(np.arange(len(documents)), documents)
+        here, rated = places[where], self.rated
+        own = {}
+        if rated.stratum is not None:
+            own = {
+                "stratum": rated.stratum[here],
+                "stratum_sizes": np.bincount(rated.stratum[places]),
+            }
+        return Drawn(
+            where=where,
+            pi=rated.pi[i][here],
+            population=len(places),
+            kind=rated.kind,
+            document=document[here],
+            position=None if rated.position is None else rated.position[here],
+            **own,
+        )
 
 
 def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> None:
@@ -101,46 +226,15 @@ def _need_ratings(test_set: TestSet, scores: np.ndarray) -> None:
 
 
 class _Mean(NamedTuple):
-    """A sample mean, how far it can be trusted, and how much it rests on."""
+    """An estimate, how far it can be trusted, and what it rests on."""
 
     center: float
     stderr: float
     interval: Interval
     n: int
     population: int
-
-
-def _mean(scores: np.ndarray, present: np.ndarray, level: float) -> _Mean:
-    """The mean of one row of scores (NaN = not rated) as an estimate for all present segments."""
-    values = scores[present & ~np.isnan(scores)]
-    n, population = len(values), int(present.sum())
-    if not n:
-        unknown = float("nan")
-        return _Mean(unknown, unknown, t_interval(unknown, unknown, 1, level), 0, population)
-    center = float(values.mean())
-    stderr = mean_stderr(values, population)
-    return _Mean(center, stderr, t_interval(center, stderr, n - 1, level), n, population)
-
-
-def _differences(test_set: TestSet, scores: np.ndarray, level: float) -> tuple[Difference, ...]:
-    """All pairs, on the segments both have rated; pairs that share none are left undecided."""
-    found = []
-    for i, j in combinations(range(len(scores)), 2):
-        both = test_set.present[i] & test_set.present[j]
-        gap = _mean(scores[i] - scores[j], both, level)
-        found.append(
-            Difference(
-                left=test_set.systems[i],
-                right=test_set.systems[j],
-                difference=gap.center,
-                low=gap.interval.low,
-                high=gap.interval.high,
-                stderr=gap.stderr,
-                n=gap.n,
-                decided=gap.interval.low > 0 or gap.interval.high < 0,
-            )
-        )
-    return tuple(found)
+    method: str
+    unexplained: float
 
 
 def _turned(item: Difference, place: dict[str, int]) -> Difference:
@@ -188,7 +282,7 @@ def _systems(
             stderr=means[i].stderr,
             n=means[i].n,
             population=means[i].population,
-            method="mean",
+            method=means[i].method,
             interval="t",
             rank=int(ranks[i]),
             low_rank=int(low[i]),

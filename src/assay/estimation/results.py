@@ -56,6 +56,7 @@ class Estimates:
     interval: str
     design: str
     seed: int | None
+    metrics: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -86,6 +87,7 @@ class Estimates:
             level=self.level,
             better=self.better,
             seed=self.seed,
+            metrics=self.metrics,
             systems=self.systems,
             differences=self.differences,
             notes=self.notes,

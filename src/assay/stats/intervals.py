@@ -50,7 +50,7 @@ def mean_stderr(values: np.ndarray, population: int) -> float:
     return float(np.sqrt(np.var(values, ddof=1) / n * (1 - n / population)))
 
 
-def t_interval(center: float, stderr: float, degrees: int, level: float) -> Interval:
+def t_interval(center: float, stderr: float, degrees: float, level: float) -> Interval:
     """Student's t interval; unbounded where the standard error is unknown (NaN).
 
     >>> t_interval(1.0, 0.5, 10, 0.95)

@@ -1,0 +1,123 @@
+"""``assay evaluate``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.options import (
+    BETTER,
+    COLUMNS,
+    EXCLUDE,
+    JSON,
+    LOWER_METRICS,
+    LP,
+    METRICS,
+    OUTPUT,
+    SEED,
+    WORKERS,
+    columns_for,
+    json_file,
+    names,
+    read_test_set,
+    refuse_overwriting,
+)
+from assay.errors import OptionError
+
+if TYPE_CHECKING:
+    from assay.estimation import Evaluation
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    scores: Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")],
+    ratings: Annotated[Path, typer.Argument(help="Ratings of everything.", metavar="RATINGS")],
+    methods: Annotated[
+        str, typer.Option("--methods", help="Designs and estimators.", metavar="A,B+C")
+    ] = "baseline,docs-prop,docs-prop+cv-knn,snippets+regression,balanced+regression",
+    sizes: Annotated[
+        str, typer.Option("--sizes", help="Shares of the segments to rate.", metavar="5%,10%")
+    ] = "5%,10%,20%,30%,40%,50%",
+    draws: Annotated[int, typer.Option("--draws", help="Samples per method and size.")] = 100,
+    level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
+    better: BETTER = "higher",
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
+    exclude: EXCLUDE = None,
+    lp: LP = None,
+    seed: SEED = None,
+    workers: WORKERS = 1,
+    output: OUTPUT = None,
+    json: JSON = False,
+) -> None:
+    """Try estimators on a fully rated test set: error, bias, coverage and width.
+
+    Example: assay evaluate scores.tsv all-ratings.tsv --methods baseline,balanced+regression
+    """
+    from assay.cli.output import note, print_json, save_json, track
+    from assay.estimation import evaluate_estimators, summarise_evaluation
+    from assay.stats.random import seeded
+    from assay.tables import read_ratings
+
+    refuse_overwriting(json_file(output), scores, ratings)
+    own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
+    test_set = read_test_set(
+        scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, lp=lp,
+    )  # fmt: skip
+    given = read_ratings(ratings, test_set, columns=theirs, better=better)
+    listed, shares, (_, used) = names(methods) or [], _shares(sizes), seeded(seed)
+    records = evaluate_estimators(
+        test_set, given, methods=listed, sizes=shares, draws=draws, level=level, rng=used,
+        workers=workers,
+    )  # fmt: skip
+    cells = len(listed) * len(shares) * len(test_set.systems)
+    result = summarise_evaluation(track(records, cells, "trying estimators"), seed=used)
+    if output is not None:
+        save_json(result.to_dict(), output)
+    if json:
+        print_json(result.to_dict())
+        return
+    note(*test_set.notes)
+    _show(result)
+
+
+def _shares(text: str) -> list[float]:
+    """``5%,10%`` as shares."""
+    found = []
+    for part in names(text) or []:
+        try:
+            found.append(float(part.removesuffix("%")) / (100 if part.endswith("%") else 1))
+        except ValueError:
+            raise OptionError(
+                "--sizes", part, "is no share", "write shares such as 5%,10%"
+            ) from None
+    return found
+
+
+def _show(result: Evaluation) -> None:
+    from assay.cli.output import number, print_table
+
+    rows: list[Sequence[object]] = [
+        [
+            item.method,
+            number(item.error),
+            number(item.sd),
+            "–" if item.gain is None else f"{item.gain:.1f} ± {number(item.gain_error, 1)}",
+            "–" if item.win is None else f"{item.win:.0%}",
+            number(item.bias),
+            f"{item.coverage:.1%}",
+            f"{item.worst_coverage:.1%}",
+            number(item.half_width),
+        ]
+        for item in result.methods
+    ]
+    columns = ["method", "|error|", "sd", "gain in %", "wins", "bias", "coverage",
+               "worst system", "half-width"]  # fmt: skip
+    print_table(f"Estimators over {result.draws} samples a size", columns, rows)
+    print(f"signature: {result.signature}")

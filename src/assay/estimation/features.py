@@ -1,0 +1,93 @@
+"""What metrics say about each segment, as features for regression.
+
+The features of a system are its standardised metrics, the square of their consensus, and the
+document mean of the consensus. The consensus is the mean of the metrics, each turned the way that
+agrees with the others, so that neither the sign nor the scale of a metric matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.tables import TestSet
+
+__all__ = ["Features", "make_features"]
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Systems x segments x features, their names, and the consensus as systems x segments."""
+
+    values: np.ndarray
+    consensus: np.ndarray
+    names: tuple[str, ...]
+    metrics: int
+    """How many of the features are single metrics; they come first."""
+    notes: tuple[str, ...]
+
+
+def make_features(test_set: TestSet) -> Features | None:
+    """The features of every system; None where there is no metric to speak of."""
+    document = np.repeat(
+        np.arange(test_set.documents.height), test_set.documents["segments"].to_numpy()
+    )
+    layers, names, notes = [], [], []
+    for name in test_set.metrics:
+        values, missing = _standardised(test_set.matrix(name), test_set.present)
+        if values is None:
+            notes.append(f"{name} is constant or missing: not used")
+            continue
+        if missing:
+            notes.append(f"{name}: {missing} missing values count as average")
+        layers.append(values)
+        names.append(name)
+    if not layers:
+        return None
+    stack = np.stack(layers, axis=-1)
+    consensus = _consensus(stack)
+    extra = [_scaled(consensus**2, test_set.present)]
+    names.append("consensus squared")
+    if test_set.has_documents and test_set.documents.height > 1:
+        extra.append(_scaled(_document_mean(consensus, document), test_set.present))
+        names.append("consensus of the document")
+    values = np.concatenate([stack, np.stack(extra, axis=-1)], axis=-1)
+    return Features(values, consensus, tuple(names), len(layers), tuple(notes))
+
+
+def _standardised(values: np.ndarray, present: np.ndarray) -> tuple[np.ndarray | None, int]:
+    """Every system's scores with mean 0 and sd 1, missing ones 0; how many were missing."""
+    known = np.isfinite(values) & present
+    missing = int((present & ~known).sum())
+    filled = np.where(known, values, 0.0)
+    count = np.maximum(known.sum(axis=1, keepdims=True), 1)
+    mean = filled.sum(axis=1, keepdims=True) / count
+    gap = np.where(known, values - mean, 0.0)
+    spread = np.sqrt((gap**2).sum(axis=1, keepdims=True) / count)
+    tiny = spread <= 1e-12 * (1 + np.abs(mean))
+    if tiny.all():
+        return None, missing
+    return np.where(tiny, 0.0, gap / np.where(tiny, 1.0, spread)), missing
+
+
+def _consensus(stack: np.ndarray) -> np.ndarray:
+    """The mean of the metrics, each turned to agree with their first principal component."""
+    flat = stack.reshape(-1, stack.shape[-1])
+    _, vectors = np.linalg.eigh(flat.T @ flat)
+    signs = np.sign(vectors[:, -1])
+    signs = np.where(signs == 0, 1.0, signs)
+    mean = stack @ signs / len(signs)
+    spread = mean.std(axis=1, keepdims=True)
+    return np.asarray(np.divide(mean, spread, out=np.zeros_like(mean), where=spread > 0))
+
+
+def _document_mean(consensus: np.ndarray, document: np.ndarray) -> np.ndarray:
+    sizes = np.bincount(document)
+    rows = [np.bincount(document, row)[document] / sizes[document] for row in consensus]
+    return np.stack(rows)
+
+
+def _scaled(values: np.ndarray, present: np.ndarray) -> np.ndarray:
+    scaled, _ = _standardised(values, present)
+    return np.zeros_like(values) if scaled is None else scaled
