@@ -8,6 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from assay.cli.design_options import (
+    ALLOCATION,
+    BIN_SIZE,
+    BUDGET,
+    DESIGN,
+    LENGTH,
+    LONGEST_FIRST,
+    MATCHED,
+    MAX_SNIPPET,
+    ROUNDING,
+    SIZE_LIMIT,
+    SLOPE,
+    STOP,
+    STRATA,
+)
 from assay.cli.options import (
     COLUMNS,
     EXCLUDE,
@@ -26,73 +41,34 @@ from assay.errors import OptionError
 
 if TYPE_CHECKING:
     from assay.sampling import SampleSummary
+    from assay.tables import Sample, TestSet
 
 __all__ = ["design_text", "sample"]
 
 
 def sample(
     scores: Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")],
-    budget: Annotated[
-        str,
-        typer.Option(
-            "--budget", help="142, 20%, '5000 words' or '90 min' over all systems.", metavar="N|P%"
-        ),
-    ],
-    design: Annotated[
-        str,
-        typer.Option(
-            "--design",
-            help="auto, segments (SL), documents (WD), fixed-snippets (DF), snippets (DB),"
-            " snippets-linear, balanced, docs-prop, docs-opt, metrics-prop, metrics-opt.",
-        ),
-    ] = "auto",
+    budget: BUDGET,
+    design: DESIGN = "auto",
     goal: Annotated[
         Literal["ranking", "score"] | None,
         typer.Option("--goal", help="What auto aims at; default by the number of systems."),
     ] = None,
-    matched: Annotated[
-        bool,
-        typer.Option("--matched/--unmatched", help="The same segments for all systems, or not."),
-    ] = True,
+    matched: MATCHED = True,
     top_up: Annotated[
         Path | None,
         typer.Option("--top-up", help="Enlarge this sample to the budget.", metavar="SAMPLE"),
     ] = None,
-    strata: Annotated[
-        Literal["none", "documents", "metrics"] | None,
-        typer.Option("--strata", help="segments: stratify by this."),
-    ] = None,
-    allocation: Annotated[
-        Literal["proportional", "optimal", "smoothed"] | None,
-        typer.Option("--allocation", help="segments: how many from each stratum."),
-    ] = None,
-    rounding: Annotated[
-        Literal["random", "largest"] | None,
-        typer.Option("--rounding", help="segments: random, or largest remainder."),
-    ] = None,
-    bin_size: Annotated[
-        int | None, typer.Option("--bin-size", help="segments: size of metric strata (80).")
-    ] = None,
-    stop: Annotated[
-        Literal["under", "over", "closest"] | None,
-        typer.Option("--stop", help="documents, fixed-snippets: where to stop (closest)."),
-    ] = None,
-    size_limit: Annotated[
-        int | None, typer.Option("--size-limit", help="documents: never draw longer ones.")
-    ] = None,
-    length: Annotated[
-        int | None, typer.Option("--length", help="fixed-snippets: segments per snippet (10).")
-    ] = None,
-    longest_first: Annotated[
-        bool, typer.Option("--longest-first", help="fixed-snippets: longest documents first.")
-    ] = False,
-    max_snippet: Annotated[
-        int | None, typer.Option("--max-snippet", help="snippets: the longest allowed (10).")
-    ] = None,
-    slope: Annotated[
-        float | None,
-        typer.Option("--slope", help="balanced: how much more often bad-looking segments come."),
-    ] = None,
+    strata: STRATA = None,
+    allocation: ALLOCATION = None,
+    rounding: ROUNDING = None,
+    bin_size: BIN_SIZE = None,
+    stop: STOP = None,
+    size_limit: SIZE_LIMIT = None,
+    length: LENGTH = None,
+    longest_first: LONGEST_FIRST = False,
+    max_snippet: MAX_SNIPPET = None,
+    slope: SLOPE = None,
     importance: Annotated[
         str | None,
         typer.Option("--importance", help="Numeric column: draw in proportion to it."),
@@ -119,10 +95,7 @@ def sample(
 
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
-    from assay.cli.output import note, print_json
-    from assay.report.figures import draw_lengths, save_figure
     from assay.sampling import sample as draw
-    from assay.sampling import summarise
     from assay.sampling import top_up as enlarge
     from assay.tables import read_sample
 
@@ -147,16 +120,21 @@ def sample(
         drawn = enlarge(test_set, read_sample(top_up, test_set), budget=budget, rng=seed)
     else:
         drawn = draw(
-            test_set,
-            budget=budget,
-            design=design_text(design, given),
-            goal=goal,
-            matched=matched,
-            importance=importance,
-            seconds_per_word=seconds_per_word,
-            allow_unreachable=allow_unreachable,
-            rng=seed,
-        )
+            test_set, budget=budget, design=design_text(design, given), goal=goal, matched=matched,
+            importance=importance, seconds_per_word=seconds_per_word,
+            allow_unreachable=allow_unreachable, rng=seed,
+        )  # fmt: skip
+    _deliver(test_set, drawn, output=output, figure=figure, json=json)
+
+
+def _deliver(
+    test_set: TestSet, drawn: Sample, *, output: Path | None, figure: Path | None, json: bool
+) -> None:
+    """Write what was asked for and say what was drawn."""
+    from assay.cli.output import note, print_json
+    from assay.report.figures import draw_lengths, save_figure
+    from assay.sampling import summarise
+
     summary = summarise(test_set, drawn)
     if output is not None:
         drawn.write(output)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.cli.design_options import MATCHED
 from assay.cli.options import (
     COLUMNS,
     EXCLUDE,
@@ -54,10 +55,7 @@ def stability(
     runs: Annotated[
         int, typer.Option("--runs", help="Samples of the best/median/worst form.")
     ] = 13,
-    matched: Annotated[
-        bool | None,
-        typer.Option("--matched/--unmatched", help="The same segments for all systems, or not."),
-    ] = True,
+    matched: MATCHED = True,
     by: Annotated[
         str | None, typer.Option("--by", help="Split every file by this column (lp, domain).")
     ] = None,
@@ -82,18 +80,10 @@ def stability(
     from assay.stats.random import seeded
 
     refuse_overwriting(json_file(output), *scores)
-    sets: dict[str, TestSet] = {}
-    for path in scores:
-        (own,) = columns_for(columns, ("scores", path))
-        test_set = read_test_set(
-            path, own, columns=columns, metrics=metrics or _needed(metric, held_out),
-            lower_metrics=lower_metrics, exclude=exclude,
-        )  # fmt: skip
-        note(*(f"{path.name}: {line}" for line in test_set.notes))
-        parts = {"": test_set} if by is None else test_set.split(by)
-        for part, found in parts.items():
-            name = _name(path, part)
-            sets[name if name not in sets else str(path)] = found
+    sets = _test_sets(
+        scores, by, columns=columns, metrics=metrics or _needed(metric, held_out),
+        lower_metrics=lower_metrics, exclude=exclude,
+    )  # fmt: skip
     listed, budgets = names(designs) or [], names(budget) or [budget]
     _, used = seeded(seed)
     records = run(
@@ -104,7 +94,7 @@ def stability(
         held_out=held_out,
         candidates=candidates,
         draws=draws,
-        matched=True if matched is None else matched,
+        matched=matched,
         rng=used,
         workers=workers,
     )
@@ -119,6 +109,32 @@ def stability(
         return
     note(*result.notes)
     show_stability(result)
+
+
+def _test_sets(
+    paths: list[Path],
+    by: str | None,
+    *,
+    columns: str | None,
+    metrics: str,
+    lower_metrics: str | None,
+    exclude: str | None,
+) -> dict[str, TestSet]:
+    """The test sets of all files, split by a column where one is named."""
+    from assay.cli.output import note
+
+    sets: dict[str, TestSet] = {}
+    for path in paths:
+        (own,) = columns_for(columns, ("scores", path))
+        test_set = read_test_set(
+            path, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+            exclude=exclude,
+        )  # fmt: skip
+        note(*(f"{path.name}: {line}" for line in test_set.notes))
+        for part, found in ({"": test_set} if by is None else test_set.split(by)).items():
+            name = _name(path, part)
+            sets[name if name not in sets else str(path)] = found
+    return sets
 
 
 def _figure_rows(result: Stability) -> list[dict[str, object]]:
