@@ -9,7 +9,8 @@ from pathlib import Path
 
 TARGET = Path(__file__).with_name("cli.md")
 COMMANDS = (
-    "demo", "check", "convert", "stability", "sample", "next", "estimate", "evaluate", "report", "reproduce",
+    "demo", "check", "convert", "plan ratings", "plan comparison", "stability", "sample", "next",
+    "estimate", "evaluate", "report", "reproduce",
 )  # fmt: skip
 INTRODUCTION = """# The command line
 
@@ -22,7 +23,7 @@ done; 2: bad input, with a message that says where and what to do; 1: anything e
 def page() -> str:
     """The whole page."""
     parts = [INTRODUCTION, _block("assay", [])]
-    parts += [_block(f"assay {command}", [command]) for command in COMMANDS]
+    parts += [_block(f"assay {command}", command.split()) for command in COMMANDS]
     return "\n".join(parts)
 
 

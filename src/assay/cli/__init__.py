@@ -15,6 +15,7 @@ from assay.cli.demo import demo
 from assay.cli.estimate import estimate
 from assay.cli.evaluate import evaluate
 from assay.cli.next import next_
+from assay.cli.plan import plan
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
 from assay.cli.sample import sample
@@ -27,7 +28,7 @@ app = typer.Typer(
     name="assay",
     help="Human evaluation of machine translation: how good your systems are, and how sure you"
     " can be, from few judgments.\n\nThe stages, in the order of use:"
-    " check -> stability -> sample -> (collect) -> next -> estimate -> report.",
+    " check -> plan -> stability -> sample -> (collect) -> next -> estimate -> report.",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode="markdown",
@@ -67,6 +68,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 
 for name, command in COMMANDS.items():
     app.command(name)(command)
+app.add_typer(plan, name="plan")
 
 
 def main() -> None:

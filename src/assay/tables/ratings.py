@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -48,7 +48,8 @@ class Ratings(Table):
 
     def placed_in(self, test_set: TestSet) -> Ratings:
         """The ratings that are about this test set, checked against it."""
-        return read_ratings(self.frame, test_set, better=self.better, range=self.range)
+        placed = read_ratings(self.frame, test_set, better=self.better, range=self.range)
+        return replace(placed, notes=tuple(dict.fromkeys((*self.notes, *placed.notes))))
 
     def matrix(self, test_set: TestSet, *, rater: str | None = None) -> np.ndarray:
         """Systems x segments of the test set: the score, the mean where several raters gave one.

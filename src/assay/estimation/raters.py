@@ -1,0 +1,315 @@
+"""The raters behind the ratings: who is severe, who stands apart, and how far they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from assay.errors import InputError, OptionError
+from assay.estimation.rater_results import RaterReport, RaterSummary
+from assay.stats.agreement import (
+    correlations_with_others,
+    krippendorff_alpha,
+    pairwise_correlations,
+)
+from assay.stats.effects import RaterEffects, rater_effects
+from assay.tables import Ratings, TestSet
+from assay.tables.check import did_you_mean
+
+__all__ = ["exclude_raters", "rater_report", "remove_severity"]
+
+FAR, NOISE = 3.5, 2.0
+"""Robust standard deviations that make an outlier (Iglewicz & Hoaglin 1993), and the standard
+errors a deviation must exceed to be more than chance."""
+
+FEW_RATERS, FEW_OUTPUTS, ENOUGH = 5, 10, 30
+"""The fewest raters for a robust spread, the fewest outputs for a correlation that counts, and
+those on which a correlation of 0 or less is a verdict by itself."""
+
+RULE = (
+    f"outlier: more than {FAR:g} robust standard deviations (1.4826 MAD, at least {FEW_RATERS}"
+    f" raters) and {NOISE:g} standard errors from the median rater in severity, or below it in"
+    f" correlation with the others (at least {FEW_OUTPUTS} outputs), or that much faster (logarithm"
+    f" of seconds); or a correlation of 0 or less on at least {ENOUGH} outputs; or the same score"
+    f" for all of at least {FEW_OUTPUTS} outputs"
+)
+
+MODELS = {
+    "output": "score = output + rater, on outputs rated by several raters",
+    "segment": "score = segment + system + rater, on segments rated by several raters",
+    "system": "score = system + rater, taking the segments of each rater as a random part of all",
+}
+"""Ways to tell raters apart, the one that assumes least first."""
+
+
+def rater_report(test_set: TestSet, ratings: Ratings) -> RaterReport:
+    """Describe every rater and how far the raters agree.
+
+    Severity is by how much worse a rater scores the same thing than the average rater (weighted
+    by the number of ratings): the least-squares rater effect in score = output + rater, or, where
+    raters do not overlap on outputs, score = segment + system + rater, or score = system + rater;
+    the first model in which all raters can be compared. Where none does it, the groups of
+    comparable raters are named and severity is relative to the group.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=10, raters=3, rng=1)
+    >>> report = rater_report(world.test_set, world.rate())
+    >>> report.model, [item.rater for item in report.raters], report.outliers
+    ('output', ['rater-1', 'rater-2', 'rater-3'], ())
+    """
+    given = _given(test_set, ratings)
+    model, fit = _severity(given)
+    _, counted = np.unique(given.output, return_counts=True)
+    pairs = pairwise_correlations(given.score, given.output, given.rater)
+    identified = len(set(fit.groups.tolist())) == 1
+    return RaterReport(
+        raters=_summaries(given, fit),
+        alpha=krippendorff_alpha(given.score, given.output),
+        alpha_ordinal=krippendorff_alpha(given.score, given.output, metric="ordinal"),
+        mean_correlation=pairs.mean,
+        pairs=pairs.pairs,
+        ratings=len(given.score),
+        outputs=len(counted),
+        overlapping=int((counted > 1).sum()),
+        model=model,
+        identified=identified,
+        groups=_groups(given, fit),
+        better=ratings.better,
+        rule=RULE,
+        notes=(*given.notes, *_remarks(given, model, fit)),
+    )
+
+
+def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
+    """The ratings with each rater's severity subtracted; their grand mean stays what it was.
+
+    The rater effect is that of :func:`rater_report`. Where not all raters can be compared, only
+    the differences inside each group of comparable raters are removed, and a note says so.
+    """
+    given = _given(test_set, ratings)
+    model, fit = _severity(given)
+    groups = _groups(given, fit)
+    if len(groups) == len(given.names):
+        raise InputError(
+            "severity cannot be removed: no two raters can be compared, as none share outputs,"
+            " segments or systems; let raters overlap, or use the scores as they are"
+        )
+    effects = dict(zip(given.names, fit.effects.tolist(), strict=True))
+    moved = pl.col("score") - pl.col("rater").replace_strict(effects, default=0.0)
+    frame = given.frame.with_columns(moved.alias("score"))
+    notes = [
+        f"severity of {len(given.names)} raters removed ({MODELS[model]}): scores moved by"
+        f" {-fit.effects.max():+.3g} to {-fit.effects.min():+.3g}, grand mean kept"
+    ]
+    if len(groups) > 1:
+        notes.append(f"{_not_identified(groups)}; removed inside the groups only")
+    limits = ratings.range
+    low, high = float(frame["score"].min()), float(frame["score"].max())  # type: ignore[arg-type]
+    if limits is not None and not (limits[0] <= low and high <= limits[1]):
+        notes.append(f"some scores now lie outside the range {limits[0]:g} to {limits[1]:g}")
+        limits = None
+    return replace(ratings, frame=frame, notes=(*ratings.notes, *notes), range=limits)
+
+
+def exclude_raters(ratings: Ratings, names: Sequence[str]) -> Ratings:
+    """The ratings without those of the named raters; a note counts what was left out.
+
+    >>> import assay
+    >>> ratings = assay.simulate(documents=2, raters=3, rng=1).rate()
+    >>> exclude_raters(ratings, ["rater-2"]).raters
+    ('rater-1', 'rater-3')
+    """
+    wanted = [names] if isinstance(names, str) else list(dict.fromkeys(names))
+    _need_raters(ratings)
+    for name in wanted:
+        if name not in ratings.raters:
+            raise OptionError(
+                "names", name, f"is no rater{did_you_mean(str(name), ratings.raters)}",
+                f"the raters are {', '.join(ratings.raters)}",
+            )  # fmt: skip
+    if len(wanted) == len(ratings.raters):
+        raise OptionError("names", ", ".join(wanted), "leaves no rater", "keep at least one")
+    if not wanted:
+        return ratings
+    frame = ratings.frame.filter(~pl.col("rater").is_in(wanted))
+    count = len(ratings) - frame.height
+    note = f"{count} of {len(ratings)} ratings left out: those of {', '.join(wanted)}"
+    return replace(ratings, frame=frame, notes=(*ratings.notes, note))
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Ratings in long form, raters, outputs, segments and systems numbered from 0."""
+
+    frame: pl.DataFrame
+    names: tuple[str, ...]
+    score: np.ndarray
+    rater: np.ndarray
+    system: np.ndarray
+    segment: np.ndarray
+    output: np.ndarray
+    seconds: np.ndarray | None
+    ends: tuple[float, float]
+    sign: int
+    notes: tuple[str, ...]
+
+
+def _need_raters(ratings: Ratings) -> None:
+    if not isinstance(ratings, Ratings):
+        raise InputError(
+            f"{type(ratings).__name__} where Ratings belong; read them with assay.read_ratings(...)"
+        )
+    if not ratings.raters:
+        raise InputError("the ratings do not say who gave them; add a column rater")
+
+
+def _given(test_set: TestSet, ratings: Ratings) -> _Given:
+    if not isinstance(test_set, TestSet):
+        raise InputError(
+            f"{type(test_set).__name__} where a TestSet belongs; read it with"
+            " assay.read_scores(...)"
+        )
+    _need_raters(ratings)
+    placed = ratings.placed_in(test_set)
+    rows = placed.frame.drop_nulls("score")
+    if not rows.height:
+        raise InputError("no row has a score; rate something first")
+    key = list(test_set.key)
+    numbered = test_set.segments.select(key).with_row_index("_segment")
+    segment = rows.select(key).join(numbered, on=key, how="left", maintain_order="left")
+    names = tuple(rows["rater"].unique(maintain_order=True))
+    systems = {name: i for i, name in enumerate(test_set.systems)}
+    raters = {name: i for i, name in enumerate(names)}
+    system = rows["system"].replace_strict(systems, return_dtype=pl.Int64).to_numpy()
+    where = segment["_segment"].cast(pl.Int64).to_numpy()
+    score = rows["score"].to_numpy()
+    timed = "seconds" in rows.columns and rows["seconds"].count() > 0
+    return _Given(
+        frame=placed.frame,
+        names=names,
+        score=score,
+        rater=rows["rater"].replace_strict(raters, return_dtype=pl.Int64).to_numpy(),
+        system=system,
+        segment=where,
+        output=system * test_set.segments.height + where,
+        seconds=rows["seconds"].to_numpy() if timed else None,
+        ends=ratings.range or (float(score.min()), float(score.max())),
+        sign=1 if ratings.better == "lower" else -1,
+        notes=tuple(dict.fromkeys((*ratings.notes, *placed.notes))),
+    )
+
+
+def _severity(given: _Given) -> tuple[str, RaterEffects]:
+    """The first model in which all raters can be compared, else the one with fewest groups."""
+    units = {"output": given.output, "segment": given.segment, "system": given.system}
+    found = []
+    for model, unit in units.items():
+        _, code = np.unique(unit, return_inverse=True)
+        beside = given.system if model == "segment" else None
+        fit = rater_effects(given.score, code, given.rater, given.segment, beside=beside)
+        found.append((model, fit))
+        if not fit.groups.any():
+            break
+    return min(found, key=lambda item: item[1].groups.max())
+
+
+def _groups(given: _Given, fit: RaterEffects) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        tuple(np.array(given.names, dtype=object)[fit.groups == group])
+        for group in range(int(fit.groups.max()) + 1)
+    )
+
+
+def _not_identified(groups: Sequence[Sequence[str]]) -> str:
+    shown = "; ".join("{" + ", ".join(group) + "}" for group in groups)
+    return f"severity is not identified between groups of raters that share nothing: {shown}"
+
+
+def _remarks(given: _Given, model: str, fit: RaterEffects) -> list[str]:
+    groups = _groups(given, fit)
+    if len(given.names) == 1:
+        return ["one rater: nothing to compare with"]
+    if len(groups) == len(given.names):
+        return [_not_identified(groups)]
+    notes = [] if model == "output" else [f"not enough common outputs: {MODELS[model]}"]
+    return [*notes, _not_identified(groups)] if len(groups) > 1 else notes
+
+
+def _summaries(given: _Given, fit: RaterEffects) -> tuple[RaterSummary, ...]:
+    count = len(given.names)
+    compared = np.bincount(fit.groups)[fit.groups] > 1
+    severity = np.where(compared, given.sign * fit.effects, np.nan)
+    r, overlap = correlations_with_others(given.score, given.output, given.rater)
+    parts = [given.score[given.rater == i] for i in range(count)]
+    seconds = np.full(count, np.nan)
+    if given.seconds is not None:
+        for i in range(count):
+            known = given.seconds[given.rater == i]
+            known = known[~np.isnan(known)]
+            seconds[i] = np.median(known) if len(known) else np.nan
+    reasons = _reasons(parts, severity, fit.stderr, r, overlap, seconds)
+    return tuple(
+        RaterSummary(
+            rater=name,
+            n=len(part),
+            mean=float(part.mean()),
+            severity=float(severity[i]),
+            stderr=float(fit.stderr[i]),
+            group=int(fit.groups[i]) + 1,
+            spread=float(part.std(ddof=1)) if len(part) > 1 else float("nan"),
+            lowest=float(np.mean(part == given.ends[0])),
+            highest=float(np.mean(part == given.ends[1])),
+            seconds=float(seconds[i]),
+            correlation=float(r[i]),
+            overlap=int(overlap[i]),
+            outlier=bool(reasons[i]),
+            reasons=tuple(reasons[i]),
+        )
+        for i, (name, part) in enumerate(zip(given.names, parts, strict=True))
+    )
+
+
+def _reasons(
+    parts: list[np.ndarray],
+    severity: np.ndarray,
+    stderr: np.ndarray,
+    r: np.ndarray,
+    overlap: np.ndarray,
+    seconds: np.ndarray,
+) -> list[list[str]]:
+    """Why each rater is an outlier by RULE; empty for most."""
+    known = overlap >= FEW_OUTPUTS
+    fisher = np.arctanh(np.clip(np.where(known, r, np.nan), -0.999, 0.999))
+    noise = 1 / np.sqrt(np.maximum(overlap - 3, 1))
+    with np.errstate(divide="ignore"):
+        pace = np.log(seconds)
+    far = _far(severity, stderr)
+    low = _far(fisher, noise) < 0
+    low |= (overlap >= ENOUGH) & (r <= 0)
+    fast = _far(pace, np.zeros(len(pace))) < 0
+    constant = [len(part) >= FEW_OUTPUTS and np.ptp(part) == 0 for part in parts]
+    found: list[list[str]] = []
+    for i in range(len(parts)):
+        found.append(["severe" if far[i] > 0 else "lenient"] if far[i] else [])
+        found[i] += [
+            word
+            for word, holds in (
+                ("disagrees", low[i]), ("fast", fast[i]), ("constant", constant[i]),
+            )
+            if holds
+        ]  # fmt: skip
+    return found
+
+
+def _far(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """-1 or 1 where a value lies far below or above the median rater's, else 0."""
+    known = np.isfinite(values)
+    if known.sum() < FEW_RATERS:
+        return np.zeros(len(values), dtype=int)
+    away = np.where(known, values - np.median(values[known]), 0.0)
+    robust = 1.4826 * np.median(np.abs(away[known]))
+    beyond = (np.abs(away) > FAR * robust) & (np.abs(away) > NOISE * np.nan_to_num(noise))
+    return np.where(beyond & known, np.sign(away), 0).astype(int)

@@ -1,0 +1,6 @@
+"""PLAN: how much is needed, before anything is spent."""
+
+from assay.planning.comparison import ComparisonPlan, plan_comparison
+from assay.planning.ratings import RatingsPlan, plan_ratings
+
+__all__ = ["ComparisonPlan", "RatingsPlan", "plan_comparison", "plan_ratings"]

@@ -1,0 +1,88 @@
+"""How precise n ratings will be: standard errors, half-widths, power, and the least n.
+
+A simple random sample of n of N segments, without replacement. With metrics, the regression
+estimator leaves the part 1 - r^2 of the variance, and pays for its p estimated slopes with the
+factor 1 + p/n and p degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+__all__ = ["Precision", "smallest"]
+
+CERTAIN = 500.0
+"""A gap of this many standard errors is always found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """What decides the precision of a mean of n out of ``population`` segments."""
+
+    population: int
+    sd: float
+    level: float
+    effect: float = 1.0
+    correlation: float = 0.0
+    features: int = 0
+
+    def stderr(self, n: np.ndarray) -> np.ndarray:
+        """Of the mean: sd sqrt(D (1 - r^2) (1 + p/n) (1 - n/N) / n), infinite without degrees."""
+        n = np.asarray(n, dtype=float)
+        rest = self.effect * (1 - self.correlation**2) * (1 + self.features / n)
+        found = self.sd * np.sqrt(rest * (1 - n / self.population) / n)
+        unknown = (self._degrees(n) < 1) & (n < self.population)
+        return np.where(unknown, np.inf, found)
+
+    def half_width(self, n: np.ndarray) -> np.ndarray:
+        """Half the t interval: falls with n, and is 0 when everything is rated."""
+        return np.asarray(self._quantile(n) * self.stderr(n))
+
+    def power(self, n: np.ndarray, gap: float) -> np.ndarray:
+        """The probability that the interval of a difference ``gap`` leaves out zero.
+
+        By the noncentral t distribution, both tails; 1 when everything is rated.
+        """
+        with np.errstate(divide="ignore"):
+            shift = np.minimum(abs(gap) / self.stderr(n), CERTAIN)
+        t, degrees = self._quantile(n), np.maximum(self._degrees(np.asarray(n)), 1)
+        # NaN is what the noncentral t gives for probabilities under 1e-20.
+        tails = [special.nctdtr(degrees, shift, end) for end in (t, -t)]
+        inside, wrong = (np.where(np.isnan(tail), 0.0, tail) for tail in tails)
+        return np.where(np.isinf(self.stderr(n)), 0.0, np.clip(1 - inside + wrong, 0.0, 1.0))
+
+    def n_for_half_width(self, target: float) -> int:
+        """The smallest n whose half-width is at most ``target``."""
+        return smallest(lambda n: float(self.half_width(np.array(n))) <= target, self.population)
+
+    def n_for_power(self, gap: float, power: float) -> int:
+        """The smallest n that finds ``gap`` with at least this probability."""
+        return smallest(lambda n: float(self.power(np.array(n), gap)) >= power, self.population)
+
+    def _degrees(self, n: np.ndarray) -> np.ndarray:
+        return np.asarray(n) - 1 - self.features
+
+    def _quantile(self, n: np.ndarray) -> np.ndarray:
+        degrees = np.maximum(self._degrees(np.asarray(n)), 1)
+        return np.asarray(special.stdtrit(degrees, 0.5 + self.level / 2))
+
+
+def smallest(holds: Callable[[int], bool], high: int, low: int = 2) -> int:
+    """The smallest whole number from ``low`` to ``high`` for which a rising condition holds.
+
+    By bisection; ``high`` where it holds for nothing below.
+
+    >>> smallest(lambda n: n * n >= 50, 100)
+    8
+    """
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -1,0 +1,105 @@
+"""``assay plan``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+import assay
+from assay.cli.plan import plan
+from assay.errors import InputError, OptionError
+
+
+@pytest.fixture
+def pilot(tmp_path: Path) -> Path:
+    """A folder with scores and the ratings of a pilot."""
+    world = assay.simulate(documents=15, systems=3, rng=5)
+    drawn = assay.sample(world.test_set, budget="40%", rng=1)
+    world.test_set.write(tmp_path / "scores.tsv")
+    world.rate(drawn).write(tmp_path / "ratings.tsv")
+    return tmp_path
+
+
+def run(*arguments: object) -> Result:
+    app = typer.Typer()
+    app.add_typer(plan, name="plan")
+    return CliRunner().invoke(app, ["plan", *(str(argument) for argument in arguments)])
+
+
+ASSUMED = ("--population", 1400, "--sd", 3, "--correlation", 0.4)
+
+
+def test_ratings_json() -> None:
+    ran = run("ratings", *ASSUMED, "--target", 0.3, "--json")
+    assert ran.exit_code == 0, ran.output
+    result = json.loads(ran.stdout)
+    assert result["kind"] == "plan-ratings"
+    assert (result["needed"], result["needed_with_metrics"]) == (304, 266)
+    assert (result["population"], result["sd"], result["correlation"]) == (1400, 3, 0.4)
+    assert result["systems"] == 1
+
+
+def test_ratings_table(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    options = ("--target", 0.3, "--seconds", 30, "--cost", 0.5, "--systems", 8, "--features", 2)
+    ran = run("ratings", *ASSUMED, *options, "--sizes", "100, 700", "-o", file)
+    assert ran.exit_code == 0, ran.output
+    assert "Half-width of 95% intervals" in ran.stdout
+    assert "minutes" in ran.stdout
+    assert "money" in ran.stdout
+    assert "needed for a half-width of 0.3: 304 of 1400 segments, 266 with metrics" in ran.stdout
+    assert "signature: plan-ratings|given|N:1400|" in ran.stdout
+    assert f"written to {file}" in ran.stdout
+    saved = json.loads(file.read_text("utf-8"))
+    assert [point["n"] for point in saved["curve"]] == [100, 700]
+
+
+def test_without_a_target() -> None:
+    ran = run("ratings", *ASSUMED)
+    assert ran.exit_code == 0
+    assert "needed" not in ran.stdout
+    assert "minutes" not in ran.stdout
+
+
+def test_pilot(pilot: Path) -> None:
+    files = (pilot / "scores.tsv", pilot / "ratings.tsv")
+    ran = run("ratings", *files, "--target", 0.3, "--better", "lower", "--metrics", "neural")
+    assert ran.exit_code == 0, ran.output
+    assert "the pilot leaves the sd uncertain: " in ran.stdout
+    assert "are taken as a simple random sample" in ran.stderr
+    ran = run("ratings", *files, "--better", "lower", "--exclude", "system-1", "--json")
+    result = json.loads(ran.stdout)
+    assert (result["source"], result["systems"], result["needed"]) == ("pilot", 2, None)
+
+
+def test_comparison(pilot: Path) -> None:
+    options = ("--population", 1400, "--difference-sd", 3, "--gap", 0.4, "--power", 0.9)
+    result = json.loads(run("comparison", *options, "--json").stdout)
+    assert result["kind"] == "plan-comparison"
+    assert result["curve"][0]["power"] < 0.9
+    files = (pilot / "scores.tsv", pilot / "ratings.tsv")
+    ran = run("comparison", *files, "--gap", 0.4, "--better", "lower")
+    assert ran.exit_code == 0, ran.output
+    assert "needed to find a gap of 0.4 with probability 0.8: " in ran.stdout
+    assert "Power to find a gap of 0.4, 95% level" in ran.stdout
+
+
+def test_refusals(pilot: Path) -> None:
+    scores, ratings = pilot / "scores.tsv", pilot / "ratings.tsv"
+    faults: list[tuple[tuple[object, ...], type[Exception], str]] = [
+        (("ratings", scores), InputError, "stands alone; a pilot is two files"),
+        (("ratings", *ASSUMED, "--metrics", "m"), OptionError, "--metrics (m) is about a pilot"),
+        (("ratings", *ASSUMED, "--sizes", "a"), OptionError, "are no whole numbers"),
+        (("ratings", "--population", 9), InputError, "neither sd nor a pilot is given"),
+        (("ratings", "--population", 9, "--sd", 0), OptionError, "sd (0.0) is not a positive"),
+        (("ratings", *ASSUMED, "-o", "plan.tsv"), OptionError, "let its name end in .json"),
+        (("comparison", scores, ratings, "--gap", 0), OptionError, "gap (0.0) is not a positive"),
+    ]
+    for arguments, kind, message in faults:
+        ran = run(*arguments)
+        assert isinstance(ran.exception, kind), arguments
+        assert message in str(ran.exception)
