@@ -11,6 +11,7 @@ from assay.estimation import estimate
 from assay.estimation.adjust import METHODS, Drawn, adjusted_mean
 from assay.estimation.evaluate import evaluate_estimators, parse_method
 from assay.estimation.features import make_features
+from assay.estimation.intervals import INTERVALS
 from assay.sampling import sample
 from assay.tables import TestSet, read_ratings, read_scores
 from assay.worlds import World, simulate
@@ -186,3 +187,54 @@ def test_ratings_that_are_all_equal_have_no_interval(world: World) -> None:
     result = estimate(test_set, read_ratings(frame, test_set), sample=drawn)
     assert all(np.isinf(item.high) for item in result.systems)
     assert not any(item.decided for item in result.differences)
+
+
+class TestIntervals:
+    @pytest.mark.parametrize("name", INTERVALS)
+    def test_every_interval_holds_the_estimate(self, name: str, world: World) -> None:
+        drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
+        result = estimate(world.test_set, world.rate(drawn), sample=drawn, interval=name)
+        assert result.interval == name
+        for item in result.systems:
+            assert item.low <= item.estimate <= item.high
+            assert item.interval == name
+
+    def test_guarantees_are_wider_and_betting_the_narrowest(self, world: World) -> None:
+        drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
+        ratings = world.rate(drawn)
+        width = {
+            name: np.mean([
+                item.high - item.low
+                for item in estimate(world.test_set, ratings, sample=drawn, interval=name,
+                                     method="mean").systems
+            ])
+            for name in INTERVALS
+        }  # fmt: skip
+        assert width["t"] < width["betting"] < min(width["hoeffding"], width["bernstein"])
+
+    def test_everything_rated_has_width_zero(self, world: World) -> None:
+        for name in INTERVALS:
+            result = estimate(world.test_set, world.rate(), interval=name)
+            assert all(item.low == item.high for item in result.systems)
+
+    @pytest.mark.parametrize(
+        ("design", "options", "message"),
+        [
+            ("SL", {"interval": "beting"}, "did you mean 'betting'"),
+            ("SL", {"interval": "betting", "method": "regression"}, "is for the mean"),
+            ("DB", {"interval": "betting"}, "not for the design snippets"),
+            ("docs-prop", {"interval": "skew-t"}, "not for the design stratified segments"),
+        ],
+    )
+    def test_refusals(
+        self, design: str, options: dict[str, str], message: str, world: World
+    ) -> None:
+        drawn = sample(world.test_set, budget="20%", design=design, rng=1)
+        with pytest.raises(InputError, match=message):
+            estimate(world.test_set, world.rate(drawn), sample=drawn, **options)  # type: ignore[arg-type]
+
+    def test_a_guarantee_needs_a_range(self, world: World) -> None:
+        drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
+        ratings = read_ratings(world.rate(drawn).frame, world.test_set)
+        with pytest.raises(InputError, match="state it"):
+            estimate(world.test_set, ratings, sample=drawn, interval="betting")

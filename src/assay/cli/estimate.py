@@ -48,6 +48,10 @@ def estimate(
             "--method", help="auto, mean, regression, cv-single, cv-mean, cv-multi or cv-knn."
         ),
     ] = "auto",
+    interval: Annotated[
+        str,
+        typer.Option("--interval", help="t, skew-t, bootstrap, betting, hoeffding or bernstein."),
+    ] = "t",
     better: BETTER = "higher",
     range: RANGE = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
@@ -75,7 +79,9 @@ def estimate(
     )  # fmt: skip
     given = read_ratings(ratings, test_set, columns=theirs, better=better, range=score_range(range))
     drawn = None if sample is None else read_sample(sample, test_set)
-    result = run(test_set, given, sample=drawn, assume=assume, method=method, level=level)
+    result = run(
+        test_set, given, sample=drawn, assume=assume, method=method, interval=interval, level=level
+    )
     if output is not None:
         save_json(result.to_dict(), output)
     if json:

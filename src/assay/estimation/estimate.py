@@ -12,6 +12,7 @@ from assay.errors import InputError, OptionError
 from assay.estimation.adjust import METHODS, Drawn, adjusted_mean
 from assay.estimation.coverage import Rated, rated_outputs
 from assay.estimation.features import Features, make_features
+from assay.estimation.intervals import check_interval, mean_interval
 from assay.estimation.results import Difference, Estimates, SystemEstimate
 from assay.stats.intervals import Interval, t_interval
 from assay.stats.orders import cluster_numbers, rank_ranges
@@ -28,6 +29,7 @@ def estimate(
     sample: Sample | None = None,
     assume: str | None = None,
     method: str = "auto",
+    interval: str = "t",
     level: float = 0.95,
 ) -> Estimates:
     """Estimate every system's score on the whole test set.
@@ -39,6 +41,9 @@ def estimate(
     probability that the sample states. The interval is Student's t around it with the variance
     that goes with the design and the finite-population correction. Differences use the segments
     that both systems have rated, so what the systems share drops out.
+
+    Other intervals (``skew-t``, ``bootstrap``, and with a stated range the guaranteed ``betting``,
+    ``hoeffding``, ``bernstein``) are for the mean of a simple random sample.
 
     Without a ``sample``, every output must be rated, or ``assume`` must state that the rated
     segments (``random``) or documents (``documents``) are a simple random sample; the result
@@ -59,15 +64,18 @@ def estimate(
     sample = None if sample is None else read_sample(sample.frame, test_set)
     rated = rated_outputs(test_set, ratings, sample, assume)
     _need_ratings(test_set, rated.scores)
+    stratified = "stratified " if rated.stratum is not None else ""
+    check_interval(interval, method=method, design=stratified + rated.design, limits=ratings.range)
+    method = method if interval == "t" else "mean"
     features = None if method == "mean" else make_features(test_set)
     if features is None and method not in ("auto", "mean"):
         raise InputError(f"the method {method} needs metrics and the scores have none to use")
-    study = _Study(test_set, rated, features, method, level)
+    study = _Study(test_set, rated, features, method, interval, ratings.range, level)
     means = [study.mean(i) for i in range(len(rated.scores))]
     differences = tuple(
         study.difference(i, j) for i, j in combinations(range(len(rated.scores)), 2)
     )
-    systems = _systems(test_set, means, differences, ratings.better)
+    systems = _systems(test_set, means, differences, ratings.better, interval)
     place = {item.system: k for k, item in enumerate(systems)}
     return Estimates(
         systems=systems,
@@ -80,7 +88,7 @@ def estimate(
         better=ratings.better,
         level=level,
         method=_used(means),
-        interval="t",
+        interval=interval,
         design=rated.design,
         seed=rated.seed,
         metrics=() if features is None else test_set.metrics,
@@ -129,12 +137,15 @@ class _Study:
     rated: Rated
     features: Features | None
     method: str
+    interval: str
+    range: tuple[float, float] | None
     level: float
 
     def mean(self, i: int) -> _Mean:
         """One system's score on its segments."""
         values = None if self.features is None else self.features.values[i]
-        return self._estimate(self.rated.scores[i], self.test_set.present[i], values, i)
+        limits = self.range or (0.0, 0.0)
+        return self._estimate(self.rated.scores[i], self.test_set.present[i], values, i, limits)
 
     def difference(self, i: int, j: int) -> Difference:
         """Two systems' difference on the segments they share."""
@@ -142,7 +153,9 @@ class _Study:
         values = None
         if self.features is not None:
             values = self.features.values[i] - self.features.values[j]
-        found = self._estimate(self.rated.scores[i] - self.rated.scores[j], both, values, i)
+        low, high = self.range or (0.0, 0.0)
+        gap = self.rated.scores[i] - self.rated.scores[j]
+        found = self._estimate(gap, both, values, i, (low - high, high - low))
         low, high = found.interval.low, found.interval.high
         return Difference(
             left=self.test_set.systems[i],
@@ -156,7 +169,12 @@ class _Study:
         )
 
     def _estimate(
-        self, scores: np.ndarray, present: np.ndarray, features: np.ndarray | None, i: int
+        self,
+        scores: np.ndarray,
+        present: np.ndarray,
+        features: np.ndarray | None,
+        i: int,
+        limits: tuple[float, float],
     ) -> _Mean:
         places = np.flatnonzero(present)
         where = np.flatnonzero(~np.isnan(scores[present]))
@@ -169,7 +187,12 @@ class _Study:
         values = None if features is None else features[places]
         metrics = 0 if self.features is None else self.features.metrics
         found = adjusted_mean(x, values, metrics, self._drawn(i, places, where), self.method)
-        interval = t_interval(found.center, found.stderr, found.degrees, self.level)
+        if self.interval == "t":
+            interval = t_interval(found.center, found.stderr, found.degrees, self.level)
+        else:
+            # The order must not depend on the ratings; the sample's own seed repeats it.
+            rng = np.random.default_rng([self.rated.seed or 0, 1])
+            interval = mean_interval(self.interval, x, population, limits, self.level, rng)
         return _Mean(
             found.center, found.stderr, interval, found.n, population, found.method,
             found.unexplained,
@@ -256,6 +279,7 @@ def _systems(
     means: list[_Mean],
     differences: tuple[Difference, ...],
     better: str,
+    interval: str,
 ) -> tuple[SystemEstimate, ...]:
     """Systems with ranks and clusters, best first."""
     sign = 1 if better == "higher" else -1
@@ -283,7 +307,7 @@ def _systems(
             n=means[i].n,
             population=means[i].population,
             method=means[i].method,
-            interval="t",
+            interval=interval,
             rank=int(ranks[i]),
             low_rank=int(low[i]),
             high_rank=int(high[i]),

@@ -1,0 +1,86 @@
+"""Intervals around a mean, by name.
+
+``t`` goes with every design and method. The others are for a simple random sample and its mean:
+``skew-t`` repairs what skewed scores cost at small n, ``bootstrap`` resamples a finite population,
+and ``betting``, ``hoeffding`` and ``bernstein`` are guaranteed for any scores in a stated range.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.errors import InputError, OptionError
+from assay.stats.betting import betting_interval
+from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval, skew_terms
+from assay.stats.finite_bootstrap import finite_bootstrap
+from assay.stats.intervals import Interval, mean_stderr
+from assay.tables.check import did_you_mean
+
+__all__ = ["INTERVALS", "check_interval", "mean_interval"]
+
+INTERVALS = ("t", "skew-t", "bootstrap", "betting", "hoeffding", "bernstein")
+GUARANTEED = ("betting", "hoeffding", "bernstein")
+RESAMPLES = 2000
+
+
+def check_interval(
+    name: str, *, method: str, design: str, limits: tuple[float, float] | None
+) -> None:
+    """Refuse an interval that does not go with the method, the design or what is known."""
+    if name not in INTERVALS:
+        raise OptionError(
+            "interval", name, f"is not known{did_you_mean(name, INTERVALS)}",
+            f"choose from {', '.join(INTERVALS)}",
+        )  # fmt: skip
+    if name == "t":
+        return
+    if method not in ("auto", "mean"):
+        raise InputError(
+            f"the interval {name} is for the mean; leave out --method {method} or take --interval t"
+        )
+    if design not in ("segments", "census", "assumed-random"):
+        raise InputError(
+            f"the interval {name} is for a simple random sample, not for the design {design};"
+            " take --interval t"
+        )
+    if name in GUARANTEED and limits is None:
+        raise InputError(
+            f"the interval {name} holds for scores in a stated range; state it (--range LOW,HIGH)"
+        )
+
+
+def mean_interval(
+    name: str,
+    values: np.ndarray,
+    population: int,
+    limits: tuple[float, float],
+    level: float,
+    rng: np.random.Generator,
+) -> Interval:
+    """An interval for the mean of all from a simple random sample of values.
+
+    The values are put in random order first, which betting depends on.
+    """
+    x = rng.permutation(values)
+    center, n = float(x.mean()), len(x)
+    if n == population:
+        return Interval(center, center, level)
+    low, high = limits
+    match name:
+        case "betting":
+            return betting_interval(x, population, low, high, level)
+        case "hoeffding" | "bernstein":
+            width = high - low
+            t = (
+                hoeffding_bound(n, population, width, level)
+                if name == "hoeffding"
+                else bernstein_bound(x, population, width, level)
+            )
+            return Interval(max(low, center - t), min(high, center + t), level)
+        case _:
+            stderr = mean_stderr(x, population)
+            if np.isnan(stderr):
+                return Interval(float("-inf"), float("inf"), level)
+            if name == "bootstrap":
+                return finite_bootstrap(x, population, rng, RESAMPLES, level, studentised=True)
+            return skew_t_interval(center, stderr, *skew_terms(x, population), n - 1, level)
