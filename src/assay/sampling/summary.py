@@ -13,6 +13,7 @@ from assay.results import result_dict, signature
 from assay.sampling.designs import base_design, drawn_sizes
 from assay.sampling.draw import importance_weights, plan_for
 from assay.sampling.effect import design_effect
+from assay.sampling.plans import TilesPlan
 from assay.sampling.population import Population
 from assay.sampling.representation import (
     Share,
@@ -38,7 +39,8 @@ class SampleSummary:
     ``outputs`` are the translations to be rated; ``distinct_outputs`` counts identical ones of
     several systems once, as they need rating only once. ``unreachable`` is the share of segments
     that could never be drawn; ``design_effect`` the variance of system differences that the
-    metrics predict, relative to a simple random sample of the same size. Representation and
+    metrics predict, relative to a simple random sample of the same size; ``size_sd`` the standard
+    deviation of n over draws, where it is not fixed and known exactly. Representation and
     context are averages over systems where every system has a sample of its own.
     """
 
@@ -52,6 +54,7 @@ class SampleSummary:
     max_probability: float
     unreachable: float | None
     design_effect: float | None
+    size_sd: float | None
     snippets: int
     outputs: int
     distinct_outputs: int | None
@@ -95,7 +98,7 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
     owner = ["system", "snippet"] if not sample.matched else ["snippet"]
     probability = frame["probability"].to_numpy()
     outputs, distinct = _outputs(test_set, sample)
-    unreachable, effect = _predicted(population, sample)
+    unreachable, effect, spread = _predicted(population, sample)
     return SampleSummary(
         n=round(float(np.mean(sizes))),
         population=population.size,
@@ -107,6 +110,7 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
         max_probability=float(probability.max()),
         unreachable=unreachable,
         design_effect=effect,
+        size_sd=spread,
         snippets=frame.select(owner).n_unique() if "snippet" in frame.columns else len(frame),
         outputs=outputs,
         distinct_outputs=distinct,
@@ -118,21 +122,25 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
     )
 
 
-def _predicted(population: Population, sample: Sample) -> tuple[float | None, float | None]:
-    """The unreachable share and the design effect; None for a sample that assay did not draw."""
+def _predicted(
+    population: Population, sample: Sample
+) -> tuple[float | None, float | None, float | None]:
+    """Unreachable share, design effect and spread of the size; None where they are not known."""
     try:
         design = base_design(sample.design)
         sizes = drawn_sizes(sample.design, population)
     except InputError:
-        return None, None
+        return None, None, None
     weights = importance_weights(population, sample.design.parameters.get("importance"))
     plans = [plan_for(population, design, n, weights) for n in sizes]
     missed = np.prod([1 - plan.probabilities() for plan in plans], axis=0)
     unreachable = float((missed >= 1).mean())
+    tiles = plans[0] if len(plans) == 1 else None
+    spread = tiles.size_sd() if isinstance(tiles, TilesPlan) else None
     test_set = population.test_set
     whole = sizes[0] >= population.size
     if whole or len(plans) > 1 or len(test_set.systems) < 2 or not sample.matched:
-        return unreachable, None
+        return unreachable, None, spread
     effects = []
     for name in test_set.metrics:
         if np.isfinite(test_set.matrix(name)).any(axis=1).sum() > 1:
@@ -142,7 +150,7 @@ def _predicted(population: Population, sample: Sample) -> tuple[float | None, fl
             effects.append(
                 design_effect(scores, plans[0], sizes[0], rng, draws, weighted=True).ratio
             )
-    return unreachable, float(np.mean(effects)) if effects else None
+    return unreachable, float(np.mean(effects)) if effects else None, spread
 
 
 def _masks(test_set: TestSet, sample: Sample) -> list[np.ndarray]:

@@ -244,8 +244,12 @@ class TilesPlan:
         edges = np.unique(np.concatenate([[0.0, 1.0], np.ceil(place) - place]))
         edges = edges[(edges >= 0) & (edges <= 1)]
         middle, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
-        few = np.diff(np.floor(place[None, :] + middle[:, None]), axis=1)
-        totals = (lengths / (self.m + 1 - few)).sum(axis=1)
+        totals = np.empty(len(middle))
+        for start in range(0, len(middle), 256):  # blocks, so that many documents fit memory
+            block = slice(start, start + 256)
+            few = np.diff(np.floor(place[None, :] + middle[block, None]), axis=1)
+            totals[block] = (lengths / (self.m + 1 - few)).sum(axis=1)
         part = totals - np.floor(totals + 1e-9)
         mean = float(width @ totals)
-        return float(np.sqrt(max(0.0, width @ (totals - mean) ** 2 + width @ (part * (1 - part)))))
+        variance = float(width @ ((totals - mean) ** 2 + part * (1 - part)))
+        return float(np.sqrt(max(0.0, variance)))
