@@ -11,6 +11,7 @@ import pytest
 from assay.errors import InputError, OptionError
 from assay.sampling import sample, summarise, top_up
 from assay.sampling.designs import DESIGNS, SHORT_NAMES, find_design, metric_bins, spreads
+from assay.sampling.population import Population
 from assay.tables import Sample, TestSet, read_sample, read_scores
 from assay.worlds import simulate
 
@@ -117,6 +118,20 @@ def test_missing_and_constant_metrics_are_taken_as_average() -> None:
     metric = pl.when(pl.col("seg") == 0).then(None).otherwise(pl.col("seg").cast(pl.Float64))
     drawn = sample(plain([9, 9], m=metric, flat=pl.lit(1.0)), budget=6, design="balanced", rng=1)
     assert len(drawn) == 6
+
+
+def test_a_metric_of_the_wrong_sign_does_not_matter() -> None:
+    rng = np.random.default_rng(1)
+    base = rng.normal(size=40)
+    tables = []
+    for sign in (1, -1):
+        columns = {
+            f"m{k}": pl.Series(np.tile((sign if k == 2 else 1) * (base + noise), 2))
+            for k, noise in enumerate(0.3 * np.random.default_rng(2).normal(size=(3, 40)))
+        }
+        tables.append(plain([10] * 4, **columns))
+    one, two = (Population(table).badness for table in tables)
+    np.testing.assert_allclose(one, two, atol=1e-12)
 
 
 def test_unreachable_segments_are_refused_unless_accepted() -> None:

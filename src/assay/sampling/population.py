@@ -69,24 +69,27 @@ class Population:
         """How bad each segment is predicted to be: the mean of the standardised metrics.
 
         Averaged over systems, turned so that more is worse, with mean 0 and standard deviation 1.
-        A segment that no metric scores is taken as average.
+        A segment that no metric scores is taken as average. Of three metrics or more, one that the
+        others contradict is taken the other way round: its direction was not stated.
         """
         if not self.test_set.metrics:
             raise InputError(
                 "the design needs metrics and the scores have none; add metric columns or use"
                 " a design that needs none, such as snippets or segments"
             )
-        total = np.zeros(self.size)
-        known = np.zeros(self.size)
+        rows = []
         for name in self.test_set.metrics:
             values = _mean_over_systems(self.test_set.matrix(name))
             spread = np.nanstd(values) if np.isfinite(values).any() else 0.0
             if spread > 0:
                 z = (values - np.nanmean(values)) / spread
-                z = z if name in self.test_set.lower_metrics else -z
-                total += np.nan_to_num(z)
-                known += np.isfinite(z)
-        mean = total / np.maximum(known, 1)
+                rows.append(z if name in self.test_set.lower_metrics else -z)
+        if not rows:
+            return np.zeros(self.size)
+        stack = np.stack(rows)
+        known = np.isfinite(stack)
+        filled = np.where(known, stack, 0.0) * _majority_signs(np.where(known, stack, 0.0))
+        mean = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         spread = mean.std()
         return np.asarray((mean - mean.mean()) / spread if spread > 0 else mean * 0)
 
@@ -102,3 +105,14 @@ def _mean_over_systems(values: np.ndarray) -> np.ndarray:
     counts = known.sum(axis=0)
     sums = np.where(known, values, 0.0).sum(axis=0)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _majority_signs(z: np.ndarray) -> np.ndarray:
+    """1 or -1 for every metric, as a column: those that most others contradict are turned.
+
+    The first principal component says which metrics go together; the larger side is right.
+    """
+    signs = np.sign(np.linalg.eigh(z @ z.T)[1][:, -1])
+    if signs.sum() == 0 or len(signs) < 3:
+        return np.ones((len(signs), 1))  # no majority: the stated directions stand
+    return np.where(signs == np.sign(signs.sum()), 1.0, -1.0)[:, None]
