@@ -161,6 +161,7 @@ class TestEvaluate:
         [
             ({"draws": 0}, "is no number of samples"),
             ({"sizes": [0]}, "is no share"),
+            ({"level": 2}, "is no confidence level"),
             ({"methods": ["SL+magic"]}, "has no estimator 'magic'"),
             ({"methods": ["magic"]}, "is not known"),
         ],

@@ -368,6 +368,11 @@ class TestOptionsThatMeanNothing:
 
 
 class TestSummary:
+    def test_equal_systems_have_no_design_effect(self) -> None:
+        metric = pl.col("seg").cast(pl.Float64)
+        table = plain([9, 9], m=metric)
+        assert summarise(table, sample(table, budget=6, rng=1)).design_effect is None
+
     def test_identical_outputs_count_once(self) -> None:
         table = plain([4, 4], target=pl.lit("same"))
         summary = summarise(table, sample(table, budget="100%", rng=1))

@@ -87,7 +87,7 @@ def estimate(
     if json:
         print_json(result.to_dict())
         return
-    note(*result.notes)
+    note(*result.notes, f"metrics used: {', '.join(result.metrics) or 'none'}")
     show_estimates(result)
     if output is not None:
         print(f"written to {output}; assay report {output} makes a page of it")

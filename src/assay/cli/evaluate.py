@@ -83,7 +83,7 @@ def evaluate(
     if json:
         print_json(result.to_dict())
         return
-    note(*test_set.notes)
+    note(*test_set.notes, f"metrics: {', '.join(test_set.metrics) or 'none'}")
     _show(result)
 
 

@@ -143,7 +143,7 @@ def _deliver(
     if json:
         print_json(summary.to_dict())
         return
-    note(*test_set.notes)
+    note(*test_set.notes, f"metrics: {', '.join(test_set.metrics) or 'none'}")
     show_summary(summary)
     if output is not None:
         print(f"written to {output}")

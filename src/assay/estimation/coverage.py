@@ -98,6 +98,8 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
             f"{unrated} of {int(drawn.sum())} drawn outputs have no rating; the rest is taken as a"
             " random part of them"
         )
+        if unrated > int(drawn.sum()) // 2:
+            notes.append("more than half of the sample is not rated: is it the right sample?")
     return Rated(
         np.where(drawn, scores, np.nan),
         pi,

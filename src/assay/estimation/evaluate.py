@@ -86,6 +86,8 @@ def evaluate_estimators(
     """
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
         raise OptionError("draws", draws, "is no number of samples", "give 1 or more")
+    if not 0 < level < 1:
+        raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
     for size in sizes:
         if not 0 < size <= 1:
             raise OptionError("sizes", size, "is no share", "give numbers above 0, up to 1")

@@ -145,6 +145,8 @@ def _predicted(
     for name in test_set.metrics:
         if np.isfinite(test_set.matrix(name)).any(axis=1).sum() > 1:
             scores = metric_scores(test_set, name)[1]
+            if not np.ptp(scores - scores[0], axis=1).any():
+                continue  # the systems do not differ, so there is no difference to speak of
             rng = np.random.default_rng(0)  # a prediction, not a draw: always the same
             draws = EFFECT_DRAWS if plans[0].contiguous else EFFECT_DRAWS // 5
             effects.append(
