@@ -32,6 +32,7 @@ __all__ = [
     "WEIGHTS",
     "WORKERS",
     "columns_for",
+    "figure_file",
     "format_options",
     "json_file",
     "names",
@@ -236,6 +237,13 @@ def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:
     for path in inputs:
         if output is not None and path is not None and output.resolve() == path.resolve():
             raise OptionError("--output", output, "is a file that is read", "name another one")
+
+
+def figure_file(figure: Path | None) -> Path | None:
+    """The file for a figure; refused before anything is written, not after."""
+    if figure is not None and figure.suffix.lower() not in (".svg", ".png"):
+        raise OptionError("--figure", figure, "is no kind of figure", "end it in .svg or .png")
+    return figure
 
 
 def json_file(output: Path | None) -> Path | None:

@@ -34,6 +34,7 @@ from assay.cli.options import (
     OUTPUT,
     SEED,
     columns_for,
+    figure_file,
     read_test_set,
     refuse_overwriting,
 )
@@ -99,7 +100,7 @@ def sample(
     from assay.sampling import top_up as enlarge
     from assay.tables import read_sample
 
-    refuse_overwriting(output, scores)
+    refuse_overwriting(output, scores, figure_file(figure))
     (own,) = columns_for(columns, ("scores", scores))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,

@@ -19,6 +19,7 @@ from assay.cli.options import (
     SEED,
     WORKERS,
     columns_for,
+    figure_file,
     json_file,
     names,
     read_test_set,
@@ -79,7 +80,7 @@ def stability(
     from assay.sampling import summarise_stability
     from assay.stats.random import seeded
 
-    refuse_overwriting(json_file(output), *scores)
+    refuse_overwriting(json_file(output), *scores, figure_file(figure))
     sets = _test_sets(
         scores, by, columns=columns, metrics=metrics or _needed(metric, held_out),
         lower_metrics=lower_metrics, exclude=exclude,

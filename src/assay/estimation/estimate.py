@@ -76,15 +76,9 @@ def estimate(
         study.difference(i, j) for i, j in combinations(range(len(rated.scores)), 2)
     )
     systems = _systems(test_set, means, differences, ratings.better, interval)
-    place = {item.system: k for k, item in enumerate(systems)}
     return Estimates(
         systems=systems,
-        differences=tuple(
-            sorted(
-                (_turned(item, place) for item in differences),
-                key=lambda item: (place[item.left], place[item.right]),
-            )
-        ),
+        differences=_by_rank(differences, systems),
         better=ratings.better,
         level=level,
         method=_used(means),
@@ -258,6 +252,15 @@ class _Mean(NamedTuple):
     population: int
     method: str
     unexplained: float
+
+
+def _by_rank(
+    differences: tuple[Difference, ...], systems: tuple[SystemEstimate, ...]
+) -> tuple[Difference, ...]:
+    """The differences in the order of the systems, the better-ranked one on the left."""
+    place = {item.system: k for k, item in enumerate(systems)}
+    turned = [_turned(item, place) for item in differences]
+    return tuple(sorted(turned, key=lambda item: (place[item.left], place[item.right])))
 
 
 def _turned(item: Difference, place: dict[str, int]) -> Difference:
