@@ -24,7 +24,8 @@ from assay.sampling.plans import (
 from assay.sampling.plans.grouped import GroupedPlan
 from assay.stats.allocation import capped_shares, largest_remainder, systematic_counts
 from assay.stats.arrivals import arrival_probabilities
-from assay.stats.selection import pivotal, within_strata
+from assay.stats.pivotal import pivotal
+from assay.stats.selection import within_strata
 
 SMALL = Layout(np.array([3, 5, 2, 8, 1, 4, 4, 13]))
 STRATA = np.repeat([0, 1, 2], [10, 20, 10])
@@ -240,28 +241,40 @@ class TestAllocation:
             assert found.tolist() == counts[row].tolist()
 
 
+@pytest.mark.parametrize("draws", [1, 400], ids=["one by one", "in step"])
 class TestPivotal:
-    def test_neighbours_are_seldom_drawn_together(self) -> None:
+    """Both forms: samples drawn one by one, and many drawn in step."""
+
+    def samples(self, draws: int, *args: np.ndarray, seed: int) -> np.ndarray:
+        rng = np.random.default_rng(seed)
+        return np.concatenate([pivotal(*args, rng, draws) for _ in range(400 // draws)])
+
+    def test_neighbours_are_seldom_drawn_together(self, draws: int) -> None:
         # 40 units in a row, 20 drawn: a simple random sample draws two neighbours with
         # probability 20*19/(40*39) = .244; spread samples far less often.
-        rng, together = np.random.default_rng(5), 0
-        for _ in range(400):
-            chosen = pivotal(np.full(40, 0.5), np.arange(40.0), np.zeros(40, int), rng)
-            assert len(chosen) == 20
-            together += int((np.diff(np.sort(chosen)) == 1).sum())
+        drawn = self.samples(draws, np.full(40, 0.5), np.arange(40.0), np.zeros(40, int), seed=5)
+        assert (drawn.sum(axis=1) == 20).all()
+        together = (drawn[:, 1:] & drawn[:, :-1]).sum()
         assert together / (400 * 39) < 0.17
 
-    def test_groups_are_spread_too(self) -> None:
-        rng = np.random.default_rng(6)
+    def test_groups_are_spread_too(self, draws: int) -> None:
         group = np.repeat(np.arange(10), 4)
-        for _ in range(50):
-            chosen = pivotal(np.full(40, 0.25), np.zeros(40), group, rng)
-            assert (np.bincount(group[chosen], minlength=10) == 1).all()
+        drawn = self.samples(draws, np.full(40, 0.25), np.zeros(40), group, seed=6)
+        assert (drawn.reshape(-1, 10, 4).sum(axis=2) == 1).all()
 
-    def test_certain_and_impossible_units(self) -> None:
-        chosen = pivotal(
-            np.array([1.0, 0.0, 0.5, 0.5]), np.zeros(4), np.zeros(4, int), np.random.default_rng(1)
+    def test_certain_and_impossible_units(self, draws: int) -> None:
+        p = np.array([1.0, 0.0, 0.5, 0.5])
+        drawn = self.samples(draws, p, np.zeros(4), np.zeros(4, int), seed=1)
+        assert drawn[:, 0].all()
+        assert not drawn[:, 1].any()
+        assert (drawn.sum(axis=1) == 2).all()
+
+    def test_probabilities_are_kept(self, draws: int) -> None:
+        p = np.array([0.2, 0.5, 0.9, 0.4, 0.7, 0.3])
+        group, position = np.array([0, 0, 1, 1, 0, 1]), np.array([0.0, 1.0, 1.5, 2.0, 2.0, 5.0])
+        rng = np.random.default_rng(2)
+        drawn = np.concatenate(
+            [pivotal(p, position, group, rng, draws) for _ in range(4000 // draws)]
         )
-        assert 0 in chosen
-        assert 1 not in chosen
-        assert len(chosen) == 2
+        z = (drawn.mean(axis=0) - p) / np.sqrt(p * (1 - p) / 4000)
+        assert np.abs(z).max() < 4

@@ -2,145 +2,234 @@
 
 All are the weighted mean (weights 1/pi) plus slopes times the shift of the features between
 sample and test set; they differ in the features. The slopes are centred and the weights are the
-same for ratings and features: E[XZ] in place of a covariance, as printed in saldias2022 (eq. 3
-and 4), makes several variates worse than none on small samples.
+same for ratings and features. The ``-literal`` forms take E[XZ] in place of a covariance, as
+printed in saldias2022 (eq. 3 and 4): there, several variates are worse than none on small samples.
+
+The kernel works on many samples at once (arrays are samples x segments); one estimate is a sample
+of one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from assay.errors import OptionError
 from assay.stats.design_variance import (
     cluster_variance,
     collapsed_variance,
     neighbour_variance,
     simple_variance,
 )
-from assay.stats.neighbours import neighbour_predictions
-from assay.stats.regression import Fit, fit_ridge
+from assay.stats.neighbours import neighbour_order, neighbour_predictions, walk_neighbours
+from assay.stats.regression import Fit, fit_ridge, fit_slope
+from assay.tables.check import did_you_mean
 
-__all__ = ["METHODS", "RIDGE", "Adjusted", "Drawn", "adjusted_mean"]
+__all__ = ["METHODS", "RIDGE", "Adjusted", "Units", "adjusted_means", "check_method"]
 
-METHODS = ("auto", "mean", "regression", "cv-single", "cv-mean", "cv-multi", "cv-knn")
+METHODS = (
+    "auto", "mean", "regression", "cv-single", "cv-mean", "cv-multi", "cv-knn",
+    "cv-single-literal", "cv-mean-literal", "cv-multi-literal",
+)  # fmt: skip
 RIDGE = 10.0
 """Penalty of the regression, in ratings' worth; frozen on WMT20."""
 FEWEST = 20
 """With fewer ratings than this, metrics are not used unless asked for."""
 NEIGHBOURS = 25
+FEW_SAMPLES, MANY_SEGMENTS = 3, 6000
+"""Neighbours of all segments are sorted once where that pays and fits memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The drawn and rated segments of one system or pair, as their variance needs to know them.
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """The segments of one system or pair, as estimators and variances need to know them.
 
-    ``position`` and ``document`` are those the sample was spread over; ``stratum`` and
-    ``stratum_sizes`` are there for stratified samples.
+    ``features`` is segments x features, the first ``metrics`` columns being the single metrics
+    ``names``; None where there is none. ``pi`` are inclusion probabilities; ``kind`` the variance
+    that goes with the design, which may need ``document``, ``position`` or ``stratum``.
     """
 
-    where: np.ndarray
     pi: np.ndarray
-    population: int
     kind: str
     document: np.ndarray
     position: np.ndarray | None = None
     stratum: np.ndarray | None = None
-    stratum_sizes: np.ndarray | None = None
+    features: np.ndarray | None = None
+    metrics: int = 0
+    names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Adjusted:
-    """An estimate, its standard error, and what metrics contributed to it."""
+    """Estimates, one per sample, their standard errors, and what metrics contributed to them.
 
-    center: float
-    stderr: float
-    degrees: float
-    n: int
-    method: str
-    unexplained: float
-    """Variance of the leave-one-out residuals relative to that of the ratings, 1 - R^2."""
-
-
-def adjusted_mean(
-    x: np.ndarray, features: np.ndarray | None, metrics: int, drawn: Drawn, method: str
-) -> Adjusted:
-    """Estimate the mean of all segments from the ratings ``x`` of the drawn ones.
-
-    ``features`` is segments x features for all of them, the first ``metrics`` columns being
-    single metrics; None where there is none.
+    ``unexplained`` is the variance of the leave-one-out residuals relative to that of the ratings,
+    1 - R^2; ``used`` says where metrics were used at all.
     """
-    chosen = method
-    if method == "auto":
-        chosen = "mean" if features is None or len(x) < FEWEST else "regression"
-    plain = _plain(x, drawn)
-    if chosen == "mean" or features is None or len(x) < 3 or np.ptp(x) == 0:
+
+    center: np.ndarray
+    stderr: np.ndarray
+    degrees: np.ndarray
+    n: np.ndarray
+    used: np.ndarray
+    unexplained: np.ndarray
+
+
+def check_method(method: str, names: tuple[str, ...] | None = None) -> str:
+    """Refuse a method that is not known; ``cv-single:METRIC`` names the metric to take."""
+    head, sign, metric = method.partition(":")
+    if head not in METHODS or (sign and not head.startswith("cv-single")):
+        raise OptionError(
+            "method", method, f"is not known{did_you_mean(head, METHODS)}",
+            f"choose from {', '.join(METHODS)}",
+        )  # fmt: skip
+    if sign and names is not None and metric not in names:
+        raise OptionError(
+            "method", method, f"names no metric{did_you_mean(metric, names)}",
+            f"the metrics are {', '.join(names) or 'none'}",
+        )  # fmt: skip
+    return method
+
+
+def adjusted_means(x: np.ndarray, drawn: np.ndarray, units: Units, method: str) -> Adjusted:
+    """Estimate the mean of all segments from those drawn: one estimate per row of ``drawn``.
+
+    ``x`` are the ratings of all segments; those of segments that a sample lacks are not looked at.
+    """
+    plain = _plain(x, drawn, units)
+    if method == "mean" or units.features is None:
         return plain
-    variates, ridge = _variates(x, features, metrics, drawn, chosen)
-    fit = fit_ridge(x, variates[drawn.where], 1 / drawn.pi, ridge)
-    found = _wrap(fit, variates.mean(axis=0), x, drawn, chosen)
+    x = np.where(drawn.any(axis=0), x, 0.0)
+    enough = (plain.n >= (FEWEST if method == "auto" else 3)) & ~_constant(x, drawn)
+    if not enough.any():
+        return plain
+    fit = _fit(x, drawn, units, "regression" if method == "auto" else method)
+    found = _wrap(fit, x, drawn, units)
     # Metrics that explain nothing may only add noise: then the mean stands.
-    return plain if method == "auto" and found.unexplained >= 1 else found
+    use = enough & (found.unexplained < 1) if method == "auto" else enough
+    return Adjusted(
+        *(
+            np.where(use, getattr(found, name), getattr(plain, name))
+            for name in ("center", "stderr", "degrees", "n", "used", "unexplained")
+        )
+    )
 
 
-def _plain(x: np.ndarray, drawn: Drawn) -> Adjusted:
-    w = 1 / drawn.pi
-    center = float(w @ x / w.sum())
-    if len(x) == drawn.population:
-        return Adjusted(center, 0.0, 1.0, len(x), "mean", 1.0)
-    if len(x) < 2 or np.ptp(x) == 0:
-        return Adjusted(center, float("nan"), 1.0, len(x), "mean", 1.0)
-    variance, degrees = _variance(x - center, drawn)
-    return Adjusted(center, float(np.sqrt(variance)), degrees, len(x), "mean", 1.0)
+def _constant(x: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    high = np.where(drawn, x, -np.inf).max(axis=1, initial=-np.inf)
+    return np.asarray(high <= np.where(drawn, x, np.inf).min(axis=1, initial=np.inf))
 
 
-def _variates(
-    x: np.ndarray, features: np.ndarray, metrics: int, drawn: Drawn, method: str
-) -> tuple[np.ndarray, float]:
-    """The features a method uses and its penalty."""
-    match method:
+def _plain(x: np.ndarray, drawn: np.ndarray, units: Units) -> Adjusted:
+    w = drawn / units.pi
+    n = drawn.sum(axis=1)
+    center = w @ np.where(drawn.any(axis=0), x, 0.0) / w.sum(axis=1)
+    variance, degrees = _variance(x - center[:, None], drawn, units)
+    stderr = np.sqrt(np.where(_constant(x, drawn), np.nan, variance))
+    stderr = np.where(n == drawn.shape[1], 0.0, stderr)
+    flat = np.ones(len(drawn))
+    return Adjusted(center, stderr, degrees, n, flat < 1, flat)
+
+
+def _fit(x: np.ndarray, drawn: np.ndarray, units: Units, method: str) -> Fit:
+    """The regression of a method."""
+    weights = drawn / units.pi
+    assert units.features is not None
+    features, single = units.features, units.features[:, : units.metrics]
+    head, _, metric = method.partition(":")
+    match head:
         case "regression":
-            return features, RIDGE
+            return _unbiased(fit_ridge(x, features, weights, RIDGE), drawn, units.pi)
         case "cv-multi":
-            return features[:, :metrics], 0.0
+            return fit_ridge(x, single, weights, 0.0)
+        case "cv-multi-literal":
+            return _literal(x, single, weights)
         case "cv-knn":
-            k = min(NEIGHBOURS, max(1, len(x) // 3))
-            found = neighbour_predictions(features[:, :metrics], drawn.where, x, k)
-            return found[:, None], 0.0
-        case "cv-mean":
-            return features[:, :metrics].mean(axis=1, keepdims=True), 0.0
+            return fit_slope(x, _predictions(x, drawn, single), weights)
+        case "cv-mean" | "cv-mean-literal":
+            z = single.mean(axis=1)
+        case _ if metric:
+            z = single[:, units.names.index(metric)]
         case _:  # cv-single: the metric that goes with the ratings best
-            inside = features[drawn.where, :metrics]
-            r = [_correlation(inside[:, k], x) for k in range(metrics)]
-            return features[:, [int(np.argmax(np.abs(r)))]], 0.0
+            best = np.abs(_correlations(x, single, weights)).argmax(axis=1)
+            if head == "cv-single":
+                return fit_slope(x, single.T[best], weights)
+            z = single[:, np.bincount(best).argmax()]
+    if head.endswith("-literal"):
+        return _literal(x, z[:, None], weights)
+    return fit_slope(x, np.broadcast_to(z, drawn.shape), weights)
 
 
-def _correlation(a: np.ndarray, b: np.ndarray) -> float:
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return 0.0
-    return float(np.corrcoef(a, b)[0, 1])
+def _unbiased(fit: Fit, drawn: np.ndarray, pi: np.ndarray) -> Fit:
+    """The regression estimator without its bias of order 1/n, which skewed ratings make felt.
+
+    A segment's own rating must not help to predict it: 1/N sum_i (f_i + I_i/pi_i (x_i - f_i)), f_i
+    the prediction from all other drawn segments, is unbiased where segments are drawn one by one.
+    It differs from the usual estimator by 1/N sum over the sample of (1/pi - 1) (e_i^loo - e_i).
+    """
+    pull = np.where(drawn, (1 / pi - 1) * fit.residuals * fit.leverage, 0.0)
+    return replace(fit, center=fit.center + pull.sum(axis=1) / drawn.shape[1])
 
 
-def _wrap(fit: Fit, means: np.ndarray, x: np.ndarray, drawn: Drawn, method: str) -> Adjusted:
-    center = fit.predict_mean(means)
-    spread = float(np.var(x))
-    unexplained = float(np.mean(fit.residuals**2)) / spread if spread > 0 else 1.0
-    if len(x) == drawn.population:
-        return Adjusted(center, 0.0, 1.0, len(x), method, unexplained)
-    variance, degrees = _variance(fit.residuals, drawn)
-    degrees = max(1.0, degrees - fit.degrees)
-    return Adjusted(center, float(np.sqrt(variance)), degrees, len(x), method, unexplained)
+def _correlations(x: np.ndarray, features: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weighted correlations with every feature: samples x features, 0 where one is constant."""
+    w = weights / weights.sum(axis=1, keepdims=True)
+    means = w @ features
+    along = w @ (features * x[:, None]) - means * (w @ x)[:, None]
+    spread = np.sqrt(np.maximum(w @ features**2 - means**2, 0.0))
+    return np.where(spread > 1e-9, along / np.maximum(spread, 1e-9), 0.0)
 
 
-def _variance(e: np.ndarray, drawn: Drawn) -> tuple[float, float]:
+def _predictions(x: np.ndarray, drawn: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """Predictions by the nearest rated segments: samples x segments."""
+    k = np.minimum(NEIGHBOURS, np.maximum(1, drawn.sum(axis=1) // 3))
+    if len(drawn) > FEW_SAMPLES and len(features) <= MANY_SEGMENTS:
+        return walk_neighbours(neighbour_order(features), drawn, x, k)
+    known = [np.flatnonzero(row) for row in drawn]
+    return np.stack([
+        neighbour_predictions(features, where, x[where], int(own))
+        for where, own in zip(known, k, strict=True)
+    ])  # fmt: skip
+
+
+def _literal(x: np.ndarray, features: np.ndarray, weights: np.ndarray) -> Fit:
+    """Eq. 3 and 4 as printed: slopes E[ZZ']^-1 E[XZ], the first over the test set, Z standardised.
+
+    Uncentred, the slopes take in mean(X) * mean(Z); residuals are not leave-one-out.
+    """
+    w = weights / weights.sum(axis=1, keepdims=True)
+    inverse = np.linalg.pinv(features.T @ features / len(features), hermitian=True)
+    slopes = w @ (features * x[:, None]) @ inverse
+    residuals = x - (w @ x)[:, None] - slopes @ features.T
+    residuals += (slopes * (w @ features)).sum(axis=1)[:, None]
+    center = w @ x - (slopes * (w @ features)).sum(axis=1) + slopes @ features.mean(axis=0)
+    return Fit(center, slopes, residuals, w * 0, np.full(len(w), float(features.shape[1])))
+
+
+def _wrap(fit: Fit, x: np.ndarray, drawn: np.ndarray, units: Units) -> Adjusted:
+    n = drawn.sum(axis=1)
+    inside = np.where(drawn, x, 0.0)
+    means = inside.sum(axis=1) / np.maximum(n, 1)
+    spread = ((inside - means[:, None]) ** 2 * drawn).sum(axis=1)
+    left = np.where(drawn, fit.residuals**2, 0.0).sum(axis=1)
+    unexplained = np.where(spread > 0, left / np.where(spread > 0, spread, 1.0), 1.0)
+    variance, degrees = _variance(fit.residuals, drawn, units)
+    stderr = np.where(n == drawn.shape[1], 0.0, np.sqrt(variance))
+    degrees = np.maximum(1.0, degrees - fit.degrees)
+    return Adjusted(fit.center, stderr, degrees, n, n > 0, unexplained)
+
+
+def _variance(e: np.ndarray, drawn: np.ndarray, units: Units) -> tuple[np.ndarray, np.ndarray]:
     """The variance that goes with the design, and its degrees of freedom."""
-    n, share = len(e), len(e) / drawn.population
-    if drawn.kind == "balanced" and drawn.position is not None:
-        found = neighbour_variance(e, drawn.pi, drawn.position, drawn.document)
-        return found, n - 1.0
-    if drawn.kind == "strata" and drawn.stratum is not None and drawn.stratum_sizes is not None:
-        return collapsed_variance(e, drawn.stratum, drawn.stratum_sizes), n - 1.0
-    if drawn.kind == "clusters":
-        found = cluster_variance(e, drawn.document, 1 / drawn.pi, share)
-        return found, max(1.0, len(np.unique(drawn.document)) - 1.0)
-    return simple_variance(e, drawn.population), n - 1.0
+    degrees = np.maximum(drawn.sum(axis=1) - 1.0, 1.0)
+    if units.kind == "balanced" and units.position is not None:
+        found = neighbour_variance(e, drawn, units.pi, units.position, units.document)
+        return found, degrees
+    if units.kind == "strata" and units.stratum is not None:
+        return collapsed_variance(e, drawn, units.stratum), degrees
+    if units.kind == "clusters":
+        found = cluster_variance(e, drawn, units.document, 1 / units.pi)
+        held = np.stack([np.bincount(units.document[row]).astype(bool).sum() for row in drawn])
+        return found, np.maximum(held - 1.0, 1.0)
+    return simple_variance(e, drawn), degrees

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.errors import InputError, OptionError
-from assay.estimation.adjust import METHODS, Drawn, adjusted_mean
+from assay.estimation.adjust import Units, adjusted_means, check_method
 from assay.estimation.coverage import Rated, rated_outputs
 from assay.estimation.features import Features, make_features
 from assay.estimation.intervals import check_interval, mean_interval
@@ -17,7 +17,6 @@ from assay.estimation.results import Difference, Estimates, SystemEstimate
 from assay.stats.intervals import Interval, t_interval
 from assay.stats.orders import cluster_numbers, rank_ranges
 from assay.tables import Ratings, Sample, TestSet, read_sample
-from assay.tables.check import did_you_mean
 
 __all__ = ["estimate"]
 
@@ -58,8 +57,8 @@ def estimate(
     """
     if not 0 < level < 1:
         raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
-    method = _method_name(method)
     _need_tables(test_set, ratings, sample)
+    check_method(method, test_set.metrics)
     ratings = ratings.placed_in(test_set)
     sample = None if sample is None else read_sample(sample.frame, test_set)
     rated = rated_outputs(test_set, ratings, sample, assume)
@@ -88,15 +87,6 @@ def estimate(
         metrics=() if features is None else test_set.metrics,
         notes=(*test_set.notes, *ratings.notes, *rated.notes, *_gain(means, features)),
     )
-
-
-def _method_name(method: str) -> str:
-    if method not in METHODS:
-        raise OptionError(
-            "method", method, f"is not known{did_you_mean(method, METHODS)}",
-            f"choose from {', '.join(METHODS)}",
-        )  # fmt: skip
-    return method
 
 
 def _used(means: list[_Mean]) -> str:
@@ -171,45 +161,42 @@ class _Study:
         limits: tuple[float, float],
     ) -> _Mean:
         places = np.flatnonzero(present)
-        where = np.flatnonzero(~np.isnan(scores[present]))
+        x = scores[places]
+        drawn = ~np.isnan(x)
         population = len(places)
-        if not len(where):
+        if not drawn.any():
             unknown = float("nan")
             nothing = t_interval(unknown, unknown, 1, self.level)
             return _Mean(unknown, unknown, nothing, 0, population, "mean", 1.0)
-        x = scores[places[where]]
-        values = None if features is None else features[places]
-        metrics = 0 if self.features is None else self.features.metrics
-        found = adjusted_mean(x, values, metrics, self._drawn(i, places, where), self.method)
+        units = self._units(i, places, drawn, None if features is None else features[places])
+        found = adjusted_means(x, drawn[None, :], units, self.method)
+        center, stderr = float(found.center[0]), float(found.stderr[0])
         if self.interval == "t":
-            interval = t_interval(found.center, found.stderr, found.degrees, self.level)
+            interval = t_interval(center, stderr, float(found.degrees[0]), self.level)
         else:
             # The order must not depend on the ratings; the sample's own seed repeats it.
             rng = np.random.default_rng([self.rated.seed or 0, 1])
-            interval = mean_interval(self.interval, x, population, limits, self.level, rng)
+            interval = mean_interval(self.interval, x[drawn], population, limits, self.level, rng)
+        used = "regression" if self.method == "auto" else self.method
         return _Mean(
-            found.center, found.stderr, interval, found.n, population, found.method,
-            found.unexplained,
+            center, stderr, interval, int(found.n[0]), population,
+            used if found.used[0] else "mean", float(found.unexplained[0]),
         )  # fmt: skip
 
-    def _drawn(self, i: int, places: np.ndarray, where: np.ndarray) -> Drawn:
+    def _units(
+        self, i: int, places: np.ndarray, drawn: np.ndarray, features: np.ndarray | None
+    ) -> Units:
         documents = self.test_set.documents["segments"].to_numpy()
-        document = np.repeat(np.arange(len(documents)), documents)
-        here, rated = places[where], self.rated
-        own = {}
-        if rated.stratum is not None:
-            own = {
-                "stratum": rated.stratum[here],
-                "stratum_sizes": np.bincount(rated.stratum[places]),
-            }
-        return Drawn(
-            where=where,
-            pi=rated.pi[i][here],
-            population=len(places),
+        rated = self.rated
+        return Units(
+            pi=np.where(drawn, rated.pi[i][places], 1.0),
             kind=rated.kind,
-            document=document[here],
-            position=None if rated.position is None else rated.position[here],
-            **own,
+            document=np.repeat(np.arange(len(documents)), documents)[places],
+            position=None if rated.position is None else rated.position[places],
+            stratum=None if rated.stratum is None else rated.stratum[places],
+            features=features,
+            metrics=0 if self.features is None else self.features.metrics,
+            names=() if self.features is None else self.features.names,
         )
 
 

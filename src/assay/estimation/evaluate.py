@@ -3,28 +3,35 @@
 Every rated output is known, so samples can be drawn again and again and their estimates compared
 with the truth (saldias2022, section 4). A *method* is a design and an estimator,
 ``docs-prop+cv-knn``; a design alone goes with the mean, an estimator alone with a simple random
-sample, and ``baseline`` is both.
+sample, and ``baseline`` is both. ``docs-incr-human`` and ``docs-incr-metrics`` choose each segment
+by the ratings before it and take the stratified mean; they have no interval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
+from scipy import special
 
 from assay.engine import run
 from assay.errors import InputError, OptionError
-from assay.estimation.adjust import METHODS, Drawn, adjusted_mean
+from assay.estimation.adjust import METHODS, Adjusted, Units, adjusted_means, check_method
 from assay.estimation.coverage import KINDS
-from assay.estimation.features import Features, make_features
+from assay.estimation.features import make_features
 from assay.sampling.designs import find_design, make_plan
+from assay.sampling.incremental import incremental_order
 from assay.sampling.population import Population
-from assay.stats.intervals import t_interval
 from assay.stats.random import Rng
 from assay.tables import Design, Ratings, TestSet
 
 __all__ = ["EvaluationRecord", "evaluate_estimators", "parse_method"]
+
+INCREMENTAL = ("docs-incr-human", "docs-incr-metrics")
+BLOCK = 250
+"""Samples estimated at a time: enough for speed, few enough for memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +56,14 @@ class EvaluationRecord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cell:
+    """One method tried on one system, at all sizes."""
+
     population: Population
-    features: Features | None
-    scores: np.ndarray
-    system: int
+    features: np.ndarray | None
+    names: tuple[str, ...]
+    x: np.ndarray
     method: str
-    design: Design
-    estimator: str
-    size: float
+    sizes: tuple[float, ...]
     draws: int
     level: float
 
@@ -74,8 +81,8 @@ def evaluate_estimators(
 ) -> Iterator[EvaluationRecord]:
     """Draw samples from a fully rated test set and estimate each system's score from them.
 
-    Yields a record per method, system and size. Every cell has random numbers of its own, so the
-    records are the same on any number of workers.
+    Yields a record per method, system and size. Every method and system has random numbers of its
+    own, so the records are the same on any number of workers.
 
     >>> import assay
     >>> world = assay.simulate(documents=15, systems=2, rng=1)
@@ -84,13 +91,7 @@ def evaluate_estimators(
     >>> [record.system for record in records], records[0].error > 0
     (['system-1', 'system-2'], True)
     """
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
-        raise OptionError("draws", draws, "is no number of samples", "give 1 or more")
-    if not 0 < level < 1:
-        raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
-    for size in sizes:
-        if not 0 < size <= 1:
-            raise OptionError("sizes", size, "is no share", "give numbers above 0, up to 1")
+    _check(draws, level, sizes)
     scores = ratings.placed_in(test_set).matrix(test_set)
     if np.isnan(scores).any():
         raise InputError(
@@ -99,14 +100,34 @@ def evaluate_estimators(
         )
     # Each system is tried by itself, as if it were the only one: samples by its own metrics.
     features, whole = make_features(test_set), Population(test_set)
+    names = () if features is None else features.names[: features.metrics]
+    for method in methods:
+        _check_metrics(method, names)
     own = [whole.of_system(name) for name in test_set.systems]
+    values = [None if features is None else features.values[k] for k in range(len(own))]
     cells = [
-        _Cell(own[k], features, scores, k, method, *parse_method(method), size, draws, level)
+        _Cell(own[k], values[k], names, scores[k], method, tuple(sizes), draws, level)
         for method in methods
-        for k in range(len(scores))
-        for size in sizes
+        for k in range(len(own))
     ]
-    return run(_try, cells, rng=rng, workers=workers)
+    return chain.from_iterable(run(_try, cells, rng=rng, workers=workers))
+
+
+def _check(draws: int, level: float, sizes: Sequence[float]) -> None:
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
+        raise OptionError("draws", draws, "is no number of samples", "give 1 or more")
+    if not 0 < level < 1:
+        raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
+    for size in sizes:
+        if not 0 < size <= 1:
+            raise OptionError("sizes", size, "is no share", "give numbers above 0, up to 1")
+
+
+def _check_metrics(method: str, names: tuple[str, ...]) -> None:
+    estimator = parse_method(method)[1]
+    check_method(estimator, names)
+    if not names and (estimator not in ("auto", "mean") or method == "docs-incr-metrics"):
+        raise InputError(f"the method {method} needs metrics and the scores have none to use")
 
 
 def parse_method(text: str) -> tuple[Design, str]:
@@ -115,49 +136,106 @@ def parse_method(text: str) -> tuple[Design, str]:
     >>> parse_method("docs-prop+cv-knn")[1], parse_method("cv-mean")[0].name
     ('cv-knn', 'segments')
     """
-    if text == "baseline":
+    if text == "baseline" or text in INCREMENTAL:
         return find_design("segments"), "mean"
     first, sign, second = text.partition("+")
     if not sign:
-        known = first in METHODS
+        known = first.partition(":")[0] in METHODS
         return find_design("segments" if known else first), first if known else "mean"
-    if second not in METHODS:
+    if second.partition(":")[0] not in METHODS:
         raise OptionError(
             "methods", text, f"has no estimator '{second}'", f"choose from {', '.join(METHODS)}"
         )
     return find_design(first), second
 
 
-def _try(cell: _Cell, rng: np.random.Generator) -> EvaluationRecord:
-    """All draws of one method for one system at one size."""
-    population, x = cell.population, cell.scores[cell.system]
-    size = population.size
-    n = max(1, round(cell.size * size))
-    plan = make_plan(population, cell.design, n)
-    pi, masks = plan.probabilities(), plan.draw(rng, cell.draws).masks(size)
-    position = population.badness if cell.design.name == "balanced" else None
-    stratum = getattr(plan, "stratum", None)
-    kind = "strata" if stratum is not None else KINDS[cell.design.name]
-    features = None if cell.features is None else cell.features.values[cell.system]
-    metrics = 0 if cell.features is None else cell.features.metrics
-    truth = float(x.mean())
-    errors, widths, hits = [], [], 0
-    for mask in masks:
-        where = np.flatnonzero(mask)
-        drawn = Drawn(
-            where, pi[where], size, kind, population.layout.document[where],
-            None if position is None else position[where],
-            None if stratum is None else stratum[where],
-            None if stratum is None else np.bincount(stratum),
-        )  # fmt: skip
-        found = adjusted_mean(x[where], features, metrics, drawn, cell.estimator)
-        interval = t_interval(found.center, found.stderr, found.degrees, cell.level)
-        errors.append(found.center - truth)
-        widths.append(interval.half_width)
-        hits += truth in interval
-    off = np.abs(errors)
+def _try(cell: _Cell, rng: np.random.Generator) -> list[EvaluationRecord]:
+    """Draw and estimate, again and again, at every size."""
+    if cell.method in INCREMENTAL:
+        return _try_incremental(cell, rng)
+    design, estimator = parse_method(cell.method)
+    records = []
+    for size in cell.sizes:
+        n = max(1, round(size * len(cell.x)))
+        plan = make_plan(cell.population, design, n)
+        units = _units(cell, design, plan)
+        parts = []
+        for start in range(0, cell.draws, BLOCK):
+            drawn = plan.draw(rng, min(BLOCK, cell.draws - start)).masks(len(cell.x))
+            drawn = drawn[drawn.any(axis=1)]  # a sample of documents may come out empty
+            parts.append(adjusted_means(cell.x, drawn, units, estimator))
+        records.append(_record(cell, size, n, parts))
+    return records
+
+
+def _units(cell: _Cell, design: Design, plan: object) -> Units:
+    """What the estimators know of the system's segments under a plan."""
+    pi = plan.probabilities()  # type: ignore[attr-defined]
+    strata = design.parameters.get("strata", "none") != "none"
+    kind = "strata" if strata else KINDS[design.name]
+    return Units(
+        pi=np.where(pi > 0, pi, 1.0),  # what can never be drawn never counts
+        kind=kind,
+        document=cell.population.layout.document,
+        position=cell.population.badness if kind == "balanced" else None,
+        stratum=plan.stratum if strata else None,  # type: ignore[attr-defined]
+        features=cell.features,
+        metrics=len(cell.names),
+        names=cell.names,
+    )
+
+
+def _record(cell: _Cell, size: float, n: int, parts: list[Adjusted]) -> EvaluationRecord:
+    """How far the estimates of all samples are from the truth."""
+    truth = float(cell.x.mean())
+    center, stderr, degrees = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("center", "stderr", "degrees")
+    )
+    # A sample that shows no spread has no interval, or an endless one: it holds the truth.
+    width = np.nan_to_num(special.stdtrit(degrees, 0.5 + cell.level / 2) * stderr, nan=np.inf)
+    off = np.abs(center - truth)
+    system = cell.population.test_set.systems[0]
     return EvaluationRecord(
-        cell.method, population.test_set.systems[0], cell.size, n, cell.draws,
-        float(off.mean()), float(off.std()), float(np.mean(errors)), hits / cell.draws,
-        float(np.mean(widths)),
+        cell.method, system, size, n, cell.draws, float(off.mean()), float(off.std()),
+        float((center - truth).mean()), float((off <= width + 1e-12).mean()), float(width.mean()),
     )  # fmt: skip
+
+
+def _try_incremental(cell: _Cell, rng: np.random.Generator) -> list[EvaluationRecord]:
+    """Incremental runs: the first n segments of a run are the sample of size n."""
+    sizes = [max(1, round(size * len(cell.x))) for size in cell.sizes]
+    document = cell.population.layout.document
+    features = None
+    if cell.method == "docs-incr-metrics" and cell.features is not None:
+        features = cell.features[:, : len(cell.names)]
+    order = incremental_order(
+        cell.x, document, max(sizes), rng, features=features, draws=cell.draws
+    )
+    lengths = np.bincount(document)
+    truth, system = float(cell.x.mean()), cell.population.test_set.systems[0]
+    records = []
+    for size, n in zip(cell.sizes, sizes, strict=True):
+        where = order[:, :n]
+        index = (np.arange(len(order))[:, None] * len(lengths) + document[where]).ravel()
+        shape = (len(order), len(lengths))
+        count = np.bincount(index, minlength=shape[0] * shape[1]).reshape(shape)
+        total = np.bincount(index, cell.x[where].ravel(), shape[0] * shape[1]).reshape(shape)
+        means = total / np.maximum(count, 1)
+        seen = np.where(count > 0, lengths, 0)  # eq. 1 over the documents that were visited
+        off = (means * seen).sum(axis=1) / seen.sum(axis=1) - truth
+        records.append(
+            EvaluationRecord(
+                cell.method,
+                system,
+                size,
+                n,
+                cell.draws,
+                float(np.abs(off).mean()),
+                float(np.abs(off).std()),
+                float(off.mean()),
+                float("nan"),
+                float("nan"),
+            )
+        )
+    return records

@@ -1,7 +1,8 @@
 """Variances of means that go with a design: target is the finite population at hand.
 
-All take residuals (or plain values) e of the drawn units and return the variance of their mean,
-or of their 1/pi-weighted mean where probabilities differ.
+All take many samples at once: ``e`` has residuals (or plain values) as samples x units, ``drawn``
+says which units a sample holds, and what ``e`` says of the others is never looked at. They return
+one variance per sample: that of the mean, or of the 1/pi-weighted mean where probabilities differ.
 """
 
 from __future__ import annotations
@@ -11,77 +12,132 @@ import numpy as np
 __all__ = ["cluster_variance", "collapsed_variance", "neighbour_variance", "simple_variance"]
 
 
-def simple_variance(e: np.ndarray, population: int) -> float:
-    """s^2 / n (1 - n/N): a simple random sample, or snippets of every document."""
-    n = len(e)
-    return float(np.var(e, ddof=1) / n * (1 - n / population)) if n > 1 else float("nan")
+def simple_variance(e: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+    """s^2 / n (1 - n/N): a simple random sample, or snippets of every document.
+
+    >>> simple_variance(np.array([[1.0, 2.0, 3.0, 0.0]]), np.array([[True, True, True, False]]))
+    array([0.08333333])
+    """
+    n = drawn.sum(axis=1)
+    inside = np.where(drawn, e, 0.0)
+    means = inside.sum(axis=1) / np.maximum(n, 1)
+    squares = ((inside - means[:, None] * drawn) ** 2).sum(axis=1)
+    found = squares / np.maximum(n - 1, 1) / np.maximum(n, 1) * (1 - n / drawn.shape[1])
+    return np.where(n > 1, found, np.nan)
 
 
 def collapsed_variance(
-    e: np.ndarray, stratum: np.ndarray, sizes: np.ndarray, least: int = 2
-) -> float:
+    e: np.ndarray, drawn: np.ndarray, stratum: np.ndarray, least: int = 2
+) -> np.ndarray:
     """Stratified sampling with few units per stratum: neighbouring strata are taken together.
 
-    ``stratum`` numbers the strata of the drawn units, ``sizes`` are N_l. Strata are collapsed in
-    order until each group has ``least`` drawn units; sum over groups of
-    (N_g/N)^2 (1 - n_g/N_g) s_g^2 / n_g (Cochran 1977, section 5A.12). Too large rather than too
-    small, by what the strata of a group differ.
+    ``stratum`` numbers the strata of all units. Strata are collapsed in order until each group has
+    ``least`` drawn units; sum over groups of (N_g/N)^2 (1 - n_g/N_g) s_g^2 / n_g (Cochran 1977,
+    section 5A.12). Too large rather than too small, by what the strata of a group differ.
     """
-    counts = np.bincount(stratum, minlength=len(sizes))
-    group = np.zeros(len(sizes), dtype=np.int64)
-    number = held = 0
-    for position, count in enumerate(counts):
-        group[position] = number
-        held += int(count)
-        if held >= least:
-            number, held = number + 1, 0
-    if held and number:
-        group[group == number] = number - 1
-    own = group[stratum]
-    n = np.bincount(own)
-    total = np.bincount(group, sizes, minlength=len(n))[: len(n)]
-    means = np.bincount(own, e) / np.maximum(n, 1)
-    square = np.bincount(own, (e - means[own]) ** 2) / np.maximum(n - 1, 1)
-    share = total / sizes.sum()
-    terms = share**2 * (1 - n / np.maximum(total, 1)) * square / np.maximum(n, 1)
-    return float(terms.sum())
+    sizes = np.bincount(stratum)
+    samples, units = np.nonzero(drawn)
+    counts = _sums(samples, stratum[units], np.ones(len(units)), (len(drawn), len(sizes)))
+    group = _collapse(counts, least)
+    own = group[samples, stratum[units]]
+    shape = group.shape
+    rows = np.repeat(np.arange(shape[0]), shape[1])
+    n = _sums(samples, own, np.ones(len(units)), shape)
+    total = _sums(rows, group.ravel(), np.tile(sizes, shape[0]), shape)
+    values = e[samples, units]
+    means = _sums(samples, own, values, shape) / np.maximum(n, 1)
+    square = _sums(samples, own, (values - means[samples, own]) ** 2, shape)
+    terms = (total / sizes.sum()) ** 2 * (1 - n / np.maximum(total, 1))
+    terms = terms * square / np.maximum(n - 1, 1) / np.maximum(n, 1)
+    return np.where(n.sum(axis=1) > 1, terms.sum(axis=1), np.nan)
+
+
+def _sums(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]
+          ) -> np.ndarray:  # fmt: skip
+    """The sums of values by row and column."""
+    flat = np.bincount(rows * shape[1] + columns, values, minlength=shape[0] * shape[1])
+    return flat.reshape(shape)
+
+
+def _collapse(counts: np.ndarray, least: int) -> np.ndarray:
+    """For every sample the group of each stratum: 0, 1, ... in the order of the strata."""
+    group = np.zeros(counts.shape, dtype=np.int64)
+    number = np.zeros(len(counts), dtype=np.int64)
+    held = np.zeros(len(counts))
+    for position in range(counts.shape[1]):
+        group[:, position] = number
+        held += counts[:, position]
+        full = held >= least
+        number += full
+        held[full] = 0
+    # What is left over at the end joins the last full group.
+    return np.minimum(group, np.maximum(number - 1, 0)[:, None])
 
 
 def cluster_variance(
-    e: np.ndarray, cluster: np.ndarray, weights: np.ndarray, drawn_share: float
-) -> float:
+    e: np.ndarray, drawn: np.ndarray, cluster: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
     """Whole documents or one snippet each: the spread between the weighted totals of clusters.
 
-    K/(K-1) sum_c (sum in c of w e - mean)^2 / (sum w)^2, times 1 - f for this test set.
+    K/(K-1) sum_c (sum in c of w e - mean)^2 / (sum w)^2, times 1 - n/N for this test set.
     """
-    _, own = np.unique(cluster, return_inverse=True)
-    totals = np.bincount(own, weights * e)
-    k = len(totals)
-    if k < 2:
-        return float("nan")
-    spread = ((totals - totals.mean()) ** 2).sum() * k / (k - 1)
-    return float(spread / weights.sum() ** 2 * (1 - drawn_share))
+    samples, units = np.nonzero(drawn)
+    shape = (len(drawn), int(cluster.max(initial=0)) + 1)
+    totals = _sums(samples, cluster[units], weights[units] * e[samples, units], shape)
+    held = _sums(samples, cluster[units], np.ones(len(units)), shape) > 0
+    k = held.sum(axis=1)
+    mean = totals.sum(axis=1) / np.maximum(k, 1)
+    spread = (np.where(held, totals - mean[:, None], 0.0) ** 2).sum(axis=1)
+    spread = spread * k / np.maximum(k - 1, 1)
+    left = 1 - drawn.mean(axis=1)
+    return np.where(k > 1, spread / np.maximum(drawn @ weights, 1e-300) ** 2 * left, np.nan)
 
 
 def neighbour_variance(
-    e: np.ndarray, pi: np.ndarray, position: np.ndarray, group: np.ndarray
-) -> float:
+    e: np.ndarray, drawn: np.ndarray, pi: np.ndarray, position: np.ndarray, group: np.ndarray
+) -> np.ndarray:
     """Spatially balanced samples: every drawn unit against its nearest drawn neighbour.
 
     1/2 sum_i (1 - pi_i) (e_i/pi_i - e_j(i)/pi_j(i))^2 / (sum 1/pi)^2, j(i) the nearest by the
-    distance the sample was spread with (Grafstrom and Schelin 2014): such samples vary less than
-    the spread of all residuals would say, because neighbours stand in for each other.
+    distance the sample was spread with, (difference in position)^2 and 1 more across groups
+    (Grafstrom and Schelin 2014): such samples vary less than the spread of all residuals would
+    say, because neighbours stand in for each other.
     """
-    n = len(e)
-    if n < 2:
-        return float("nan")
-    y = e / pi
-    nearest = np.empty(n, dtype=np.int64)
-    for start in range(0, n, 1000):  # blocks, so that the distances fit memory
-        part = slice(start, min(start + 1000, n))
-        distance = (position[part, None] - position[None, :]) ** 2
-        distance += group[part, None] != group[None, :]
-        distance[np.arange(part.stop - start), np.arange(start, part.stop)] = np.inf
-        nearest[part] = distance.argmin(axis=1)
-    spread = 0.5 * ((1 - pi) * (y - y[nearest]) ** 2).sum()
-    return float(spread / (1 / pi).sum() ** 2)
+    samples, units, nearest = _nearest_drawn(drawn, position, group)
+    shape = (len(drawn), 1)
+    gap = e[samples, units] / pi[units] - e[samples, nearest] / pi[nearest]
+    spread = 0.5 * _sums(samples, samples * 0, (1 - pi[units]) * gap**2, shape)[:, 0]
+    found = spread / np.maximum(drawn @ (1 / pi), 1e-300) ** 2
+    return np.where(drawn.sum(axis=1) > 1, found, np.nan)
+
+
+def _nearest_drawn(
+    drawn: np.ndarray, position: np.ndarray, group: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Samples, their units, and of each the nearest other unit of the same sample.
+
+    The nearest is next to it in position, among all (whoever stands between in another group is
+    nearer still) or in the own group; so four candidates are enough.
+    """
+    best = np.full(drawn.shape, np.inf)
+    nearest = np.zeros(drawn.shape, dtype=np.int64)
+    for order, inside in (
+        (np.lexsort((position, group)), True),
+        (np.argsort(position, kind="stable"), False),
+    ):
+        samples, places = np.nonzero(drawn[:, order])
+        units = order[places]
+        for step in (1, -1):
+            other = np.roll(units, step)
+            together = np.roll(samples, step) == samples
+            distance = (position[units] - position[other]) ** 2
+            same = group[units] == group[other]
+            distance = np.where(together & (same | (not inside)), distance + ~same, np.inf)
+            distance[units == other] = np.inf
+            closer = distance < best[samples, units]
+            best[samples[closer], units[closer]] = distance[closer]
+            nearest[samples[closer], units[closer]] = other[closer]
+    samples, units = np.nonzero(drawn)
+    alone = np.isinf(best[samples, units])
+    found = np.where(alone, units, nearest[samples, units])
+    return samples, units, found

@@ -5,11 +5,9 @@ Kernels that draw many samples at once return one sample per row.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
-__all__ = ["pivotal", "simple_random", "within_strata"]
+__all__ = ["simple_random", "within_strata"]
 
 
 def simple_random(population: int, n: int, rng: np.random.Generator, draws: int = 1) -> np.ndarray:
@@ -46,97 +44,3 @@ def within_strata(stratum: np.ndarray, counts: np.ndarray, rng: np.random.Genera
     drawn = np.zeros((draws, population), dtype=bool)
     np.put_along_axis(drawn, order, chosen, axis=1)
     return drawn
-
-
-def pivotal(
-    probabilities: np.ndarray, position: np.ndarray, group: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """The local pivotal method (LPM2 of Grafström et al. 2012): a sample spread evenly.
-
-    Again and again a random undecided unit meets its nearest undecided neighbour, and one of the
-    two is decided such that both keep their inclusion probability on average. Neighbours
-    seldom get drawn together, so the sample mirrors the population in ``position`` and ``group``.
-    The squared distance is (difference in position)^2, plus 1 if the groups differ; with one
-    position per unit the nearest neighbour is found in two sorted lists, in constant time.
-    Returns the drawn positions; as many as the probabilities sum to, if that is a whole number.
-
-    >>> pivotal(np.full(4, 0.5), np.arange(4.0), np.zeros(4, int), np.random.default_rng(0)).size
-    2
-    """
-    p = [float(value) for value in probabilities]
-    x = [float(value) for value in position]
-    everywhere = _Ring(np.lexsort((np.arange(len(p)), position)), len(p))
-    inside = _Ring(np.lexsort((np.arange(len(p)), position, group)), len(p), group)
-    undecided = [i for i in range(len(p)) if 1e-9 < p[i] < 1 - 1e-9]
-    for i in set(range(len(p))) - set(undecided):
-        everywhere.remove(i)
-        inside.remove(i)
-    place = {unit: k for k, unit in enumerate(undecided)}
-    random = _stream(rng)
-    while len(undecided) > 1:
-        i = undecided[int(next(random) * len(undecided))]
-        j = _nearest(i, x, everywhere, inside, next(random))
-        _meet(p, i, j, next(random))
-        for unit in (i, j):
-            if not 1e-9 < p[unit] < 1 - 1e-9:
-                p[unit] = round(p[unit])
-                everywhere.remove(unit)
-                inside.remove(unit)
-                last = undecided.pop()
-                if last != unit:
-                    undecided[place[unit]] = last
-                    place[last] = place[unit]
-    for unit in undecided:
-        p[unit] = float(next(random) < p[unit])
-    return np.flatnonzero(np.array(p) > 0.5)
-
-
-class _Ring:
-    """Units in a sorted, doubly linked list that shrinks; groups end where ``group`` changes."""
-
-    def __init__(self, order: np.ndarray, size: int, group: np.ndarray | None = None) -> None:
-        self.before = [-1] * size
-        self.after = [-1] * size
-        units = order.tolist()
-        for left, right in pairwise(units):
-            if group is None or group[left] == group[right]:
-                self.after[left], self.before[right] = right, left
-
-    def remove(self, unit: int) -> None:
-        left, right = self.before[unit], self.after[unit]
-        if left >= 0:
-            self.after[left] = right
-        if right >= 0:
-            self.before[right] = left
-
-
-def _nearest(i: int, x: list[float], everywhere: _Ring, inside: _Ring, coin: float) -> int:
-    """The nearest undecided unit; ties are broken by the coin."""
-    best, found = float("inf"), -1
-    for ring, extra in ((inside, 0.0), (everywhere, 1.0)):
-        left, right = ring.before[i], ring.after[i]
-        for j in (left, right) if coin < 0.5 else (right, left):
-            if j >= 0:
-                # A neighbour from the whole list may be of the same group: then the first list
-                # has it or a nearer one, so charging it too much changes nothing.
-                distance = (x[i] - x[j]) ** 2 + extra
-                if distance < best:
-                    best, found = distance, j
-    return found
-
-
-def _meet(p: list[float], i: int, j: int, coin: float) -> None:
-    """Decide at least one of two units, keeping both probabilities on average."""
-    total = p[i] + p[j]
-    if total < 1:
-        # One gives up its whole probability to the other.
-        p[i], p[j] = (total, 0.0) if coin * total < p[i] else (0.0, total)
-    else:
-        # One is drawn for certain, the other keeps the rest.
-        p[i], p[j] = (1.0, total - 1) if coin * (2 - total) < 1 - p[j] else (total - 1, 1.0)
-
-
-def _stream(rng: np.random.Generator):  # type: ignore[no-untyped-def]
-    """Uniform numbers one by one, drawn in blocks because single calls are slow."""
-    while True:
-        yield from rng.random(4096).tolist()

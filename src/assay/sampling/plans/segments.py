@@ -10,7 +10,8 @@ import numpy as np
 
 from assay.sampling.plans.base import Draws, Layout, single_segments
 from assay.stats.allocation import capped_shares, largest_remainder, systematic_counts
-from assay.stats.selection import pivotal, simple_random, within_strata
+from assay.stats.pivotal import pivotal
+from assay.stats.selection import simple_random, within_strata
 
 __all__ = ["BalancedPlan", "SegmentsPlan", "StratifiedPlan"]
 
@@ -116,10 +117,7 @@ class BalancedPlan:
 
     def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
         """Every row in reading order."""
-        rows = [pivotal(self._pi, self.badness, self.document, rng) for _ in range(draws)]
-        widest = max(len(row) for row in rows)
-        starts = np.zeros((draws, widest), dtype=np.int64)
-        stops = np.zeros((draws, widest), dtype=np.int64)
-        for k, row in enumerate(rows):
-            starts[k, : len(row)], stops[k, : len(row)] = row, row + 1
-        return Draws(starts, stops)
+        drawn = pivotal(self._pi, self.badness, self.document, rng, draws)
+        widest = int(drawn.sum(axis=1).max(initial=0))
+        order = np.argsort(~drawn, axis=1, kind="stable")[:, :widest]
+        return Draws(order, order + np.take_along_axis(drawn, order, axis=1))
