@@ -49,7 +49,9 @@ def test_sign_and_scale_of_a_metric_do_not_matter(method: str, world: World) -> 
     one = estimate(world.test_set, ratings, sample=drawn, method=method)
     two = estimate(turned, ratings, sample=drawn, method=method)
     for left, right in zip(one.systems, two.systems, strict=True):
-        if method != "cv-mean":  # the paper's mean of metrics takes their signs as they come
+        if not method.startswith(
+            "cv-mean"
+        ):  # the paper's mean of metrics takes their signs as they come
             assert left.estimate == pytest.approx(right.estimate, rel=1e-9)
 
 
@@ -119,66 +121,6 @@ def test_regression_is_nearly_unbiased_over_all_samples() -> None:
     usual = fit_ridge(x, z, drawn * 1.0, RIDGE).center
     assert abs(found.mean() - x.mean()) < 0.5 * abs(usual.mean() - x.mean())
     assert found.std() < (drawn @ x / 5).std()
-
-
-def test_ratings_that_are_all_equal_have_no_interval(world: World) -> None:
-    test_set: TestSet = world.test_set
-    frame = test_set.frame.select("system", "doc", "seg").with_columns(score=pl.lit(0.0))
-    drawn = sample(test_set, budget=40, design="SL", rng=1)
-    result = estimate(test_set, read_ratings(frame, test_set), sample=drawn)
-    assert all(np.isinf(item.high) for item in result.systems)
-    assert not any(item.decided for item in result.differences)
-
-
-class TestIntervals:
-    @pytest.mark.parametrize("name", INTERVALS)
-    def test_every_interval_holds_the_estimate(self, name: str, world: World) -> None:
-        drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
-        result = estimate(world.test_set, world.rate(drawn), sample=drawn, interval=name)
-        assert result.interval == name
-        for item in result.systems:
-            assert item.low <= item.estimate <= item.high
-            assert item.interval == name
-
-    def test_guarantees_are_wider_and_betting_the_narrowest(self, world: World) -> None:
-        drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
-        ratings = world.rate(drawn)
-        width = {
-            name: np.mean([
-                item.high - item.low
-                for item in estimate(world.test_set, ratings, sample=drawn, interval=name,
-                                     method="mean").systems
-            ])
-            for name in INTERVALS
-        }  # fmt: skip
-        assert width["t"] < width["betting"] < min(width["hoeffding"], width["bernstein"])
-
-    def test_everything_rated_has_width_zero(self, world: World) -> None:
-        for name in INTERVALS:
-            result = estimate(world.test_set, world.rate(), interval=name)
-            assert all(item.low == item.high for item in result.systems)
-
-    @pytest.mark.parametrize(
-        ("design", "options", "message"),
-        [
-            ("SL", {"interval": "beting"}, "did you mean 'betting'"),
-            ("SL", {"interval": "betting", "method": "regression"}, "is for the mean"),
-            ("DB", {"interval": "betting"}, "not for the design snippets"),
-            ("docs-prop", {"interval": "skew-t"}, "not for the design stratified segments"),
-        ],
-    )
-    def test_refusals(
-        self, design: str, options: dict[str, str], message: str, world: World
-    ) -> None:
-        drawn = sample(world.test_set, budget="20%", design=design, rng=1)
-        with pytest.raises(InputError, match=message):
-            estimate(world.test_set, world.rate(drawn), sample=drawn, **options)  # type: ignore[arg-type]
-
-    def test_a_guarantee_needs_a_range(self, world: World) -> None:
-        drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
-        ratings = read_ratings(world.rate(drawn).frame, world.test_set)
-        with pytest.raises(InputError, match="state it"):
-            estimate(world.test_set, ratings, sample=drawn, interval="betting")
 
 
 class TestEvaluate:
