@@ -14,6 +14,7 @@ from assay.cli.convert import convert
 from assay.cli.demo import demo
 from assay.cli.estimate import estimate
 from assay.cli.evaluate import evaluate
+from assay.cli.monitor import monitor
 from assay.cli.next import next_
 from assay.cli.plan import plan
 from assay.cli.report import report
@@ -60,6 +61,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "stability": stability,
     "sample": sample,
     "next": next_,
+    "monitor": monitor,
     "estimate": estimate,
     "evaluate": evaluate,
     "report": report,

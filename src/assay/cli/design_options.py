@@ -33,7 +33,8 @@ DESIGN = Annotated[
     typer.Option(
         "--design",
         help="auto, segments (SL), documents (WD), fixed-snippets (DF), snippets (DB),"
-        " snippets-linear, balanced, docs-prop, docs-opt, metrics-prop, metrics-opt.",
+        " snippets-linear, interleaved, balanced, docs-prop, docs-opt, metrics-prop,"
+        " metrics-opt.",
     ),
 ]
 MATCHED = Annotated[

@@ -23,6 +23,7 @@ KINDS = {
     "segments": "simple",
     "snippets": "simple",
     "balanced": "balanced",
+    "interleaved": "strata",
     "documents": "clusters",
     "fixed-snippets": "clusters",
     "snippets-linear": "clusters",
@@ -119,7 +120,7 @@ def _layout(test_set: TestSet, sample: Sample) -> tuple[str, np.ndarray | None, 
         )
     if kind == "balanced":
         return kind, Population(test_set).badness, None
-    if sample.design.parameters.get("strata", "none") == "none":
+    if kind != "strata" and sample.design.parameters.get("strata", "none") == "none":
         return kind, None, None
     population = Population(test_set)
     sizes = drawn_sizes(sample.design, population)

@@ -13,6 +13,7 @@ from assay.sampling.plans import (
     CircularPlan,
     DocumentsPlan,
     FixedSnippetsPlan,
+    InterleavedPlan,
     LinearPlan,
     Plan,
     SegmentsPlan,
@@ -68,6 +69,7 @@ DESIGNS: Mapping[str, Mapping[str, Parameter]] = {
     },
     "snippets-linear": {},
     "snippets": {"max": Parameter("10", "the longest snippet", least=1)},
+    "interleaved": {},
     "balanced": {"slope": Parameter("2", "how much more often bad-looking segments are drawn",
                                     least=0)},
 }  # fmt: skip
@@ -205,6 +207,9 @@ def make_plan(
             population.need_documents(design.name, several=True)
             length, longest = int(float(get["length"])), get["first"] == "longest"
             return FixedSnippetsPlan(layout, n, length, get["stop"], longest)
+        case "interleaved":
+            population.need_documents(design.name, several=False)
+            return InterleavedPlan(layout, n)
         case "snippets-linear":
             population.need_documents(design.name, several=False)
             return LinearPlan(layout, n)

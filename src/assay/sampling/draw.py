@@ -227,12 +227,16 @@ def sample_rows(
     population: Population, drawn: Draws, pi: np.ndarray, plan: Plan, rng: np.random.Generator
 ) -> pl.DataFrame:
     """The drawn segments as rows of a sample, in an order in which they can be rated."""
-    windows = sorted(
+    windows = [
         (int(start), int(stop))
         for start, stop in zip(drawn.starts[0], drawn.stops[0], strict=True)
         if stop > start
-    )
-    order = _rating_order(windows, population.layout, plan.contiguous, rng)
+    ]
+    if getattr(plan, "ordered", False):
+        order = np.arange(len(windows))
+    else:
+        windows.sort()
+        order = _rating_order(windows, population.layout, plan.contiguous, rng)
     sizes = [windows[k][1] - windows[k][0] for k in order]
     positions = np.concatenate([np.empty(0, np.int64), *(np.arange(*windows[k]) for k in order)])
     test_set = population.test_set

@@ -119,7 +119,7 @@ def run_cell(cell: Cell, rng: np.random.Generator) -> StabilityRecord:
 
 def _blocks(cell: Cell, layout: Layout) -> list[int]:
     """How many samples to take at a time."""
-    if cell.design.name in ("segments", "balanced"):  # masks of all segments
+    if cell.design.name in ("segments", "interleaved", "balanced"):  # masks of all segments
         width = layout.population + cell.n
     else:
         width = 2 * len(layout.lengths) * len(cell.systems)

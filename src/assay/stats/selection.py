@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["simple_random", "within_strata"]
+__all__ = ["interleaved_order", "simple_random", "within_strata"]
 
 
 def simple_random(population: int, n: int, rng: np.random.Generator, draws: int = 1) -> np.ndarray:
@@ -44,3 +44,22 @@ def within_strata(stratum: np.ndarray, counts: np.ndarray, rng: np.random.Genera
     drawn = np.zeros((draws, population), dtype=bool)
     np.put_along_axis(drawn, order, chosen, axis=1)
     return drawn
+
+
+def interleaved_order(group: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """All units in an order whose every stretch has about its share of every group.
+
+    The units of a group, in random order, stand at (rank + u) / size on a circle, u uniform for
+    each group; the order starts at a random unit and goes once round. The random start alone makes
+    every unit equally likely at every place, so the first n are a sample with pi = n/N.
+
+    >>> order = interleaved_order(np.repeat([0, 1], 4), np.random.default_rng(1))
+    >>> sorted(order.tolist()) == list(range(8)), sorted(np.repeat([0, 1], 4)[order[:2]].tolist())
+    (True, [0, 1])
+    """
+    size = np.bincount(group)
+    order = np.lexsort((rng.random(len(group)), group))
+    rank = np.empty(len(group))
+    rank[order] = np.arange(len(group)) - (np.cumsum(size) - size)[group[order]]
+    circle = np.argsort((rank + rng.random(len(size))[group]) / size[group])
+    return np.asarray(np.roll(circle, -int(rng.integers(len(group)))))

@@ -6,7 +6,12 @@ every segment and draws any number of samples, each a set of windows of the read
 
 from assay.sampling.plans.base import Draws, Layout, Plan
 from assay.sampling.plans.documents import DocumentsPlan, FixedSnippetsPlan
-from assay.sampling.plans.segments import BalancedPlan, SegmentsPlan, StratifiedPlan
+from assay.sampling.plans.segments import (
+    BalancedPlan,
+    InterleavedPlan,
+    SegmentsPlan,
+    StratifiedPlan,
+)
 from assay.sampling.plans.snippets import CircularPlan, LinearPlan, TilesPlan
 
 __all__ = [
@@ -15,6 +20,7 @@ __all__ = [
     "DocumentsPlan",
     "Draws",
     "FixedSnippetsPlan",
+    "InterleavedPlan",
     "Layout",
     "LinearPlan",
     "Plan",

@@ -1,4 +1,4 @@
-"""Designs that draw segments one by one: simple, stratified, balanced."""
+"""Designs that draw segments one by one: simple, stratified, interleaved, balanced."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from assay.sampling.plans.base import Draws, Layout, single_segments
 from assay.stats.allocation import capped_shares, largest_remainder, systematic_counts
 from assay.stats.pivotal import pivotal
-from assay.stats.selection import simple_random, within_strata
+from assay.stats.selection import interleaved_order, simple_random, within_strata
 
-__all__ = ["BalancedPlan", "SegmentsPlan", "StratifiedPlan"]
+__all__ = ["BalancedPlan", "InterleavedPlan", "SegmentsPlan", "StratifiedPlan"]
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,37 @@ class StratifiedPlan:
         order = np.argsort(~drawn, axis=1, kind="stable")[:, :widest]
         taken = np.take_along_axis(drawn, order, axis=1)
         return Draws(order, order + taken)
+
+
+@dataclass(frozen=True)
+class InterleavedPlan:
+    """The first n of an order of all segments in which every beginning is a sample.
+
+    Every document's segments, in random order, stand at equal distances on a circle, each document
+    from a random start; reading begins at a random segment and goes once round. Given
+    the circle, every segment is equally likely to be the k-th for every k, so pi = n/N exactly for
+    every n; and a stretch of the circle has its share of every document, up to about one segment.
+    """
+
+    contiguous: ClassVar[bool] = False
+    ordered: ClassVar[bool] = True
+
+    layout: Layout
+    n: int
+
+    @property
+    def stratum(self) -> np.ndarray:
+        """The documents, which every beginning is spread over."""
+        return self.layout.document
+
+    def probabilities(self) -> np.ndarray:
+        """n/N for every segment."""
+        return np.full(self.layout.population, self.n / self.layout.population)
+
+    def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
+        """Every row in the order in which to rate."""
+        rows = [interleaved_order(self.layout.document, rng)[: self.n] for _ in range(draws)]
+        return single_segments(np.stack(rows))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,84 @@
+"""``assay monitor``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from assay.cli.options import (
+    BETTER,
+    COLUMNS,
+    EXCLUDE,
+    JSON,
+    LOWER_METRICS,
+    LP,
+    METRICS,
+    RANGE,
+    columns_for,
+    read_test_set,
+    score_range,
+)
+
+__all__ = ["monitor"]
+
+
+def monitor(
+    scores: Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")],
+    ratings: Annotated[Path, typer.Argument(help="What the raters answered.", metavar="RATINGS")],
+    sample: Annotated[
+        Path, typer.Option("--sample", help="The interleaved sample, rated in its order.")
+    ],
+    half_width: Annotated[
+        float, typer.Option("--half-width", help="Stop when intervals are this narrow.")
+    ],
+    goal: Annotated[
+        Literal["score", "ranking"],
+        typer.Option("--goal", help="Every score, or every difference decided or as narrow."),
+    ] = "score",
+    guarantee: Annotated[
+        bool,
+        typer.Option("--guarantee", help="Valid however often you look; needs --range."),
+    ] = False,
+    better: BETTER = "higher",
+    range: RANGE = None,
+    level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
+    exclude: EXCLUDE = None,
+    lp: LP = None,
+    json: JSON = False,
+) -> None:
+    """Say whether enough has been rated, while ratings come in.
+
+    Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --half-width 0.3
+    """
+    from assay.cli.output import note, number, print_json, print_table
+    from assay.estimation import monitor as run
+    from assay.tables import read_ratings, read_sample
+
+    own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
+    test_set = read_test_set(
+        scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, lp=lp,
+    )  # fmt: skip
+    given = read_ratings(ratings, test_set, columns=theirs, better=better, range=score_range(range))
+    result = run(
+        test_set, given, sample=read_sample(sample, test_set), target=half_width, goal=goal,
+        guarantee=guarantee, level=level,
+    )  # fmt: skip
+    if json:
+        print_json(result.to_dict())
+        return
+    note(*result.notes)
+    rows = [
+        [item.what, number(item.estimate), f"{number(item.low)} – {number(item.high)}",
+         item.n, "yes" if item.reached else "no", "–" if item.more is None else item.more]
+        for item in result.items
+    ]  # fmt: skip
+    columns_shown = ["what", "estimate", f"{level:.0%} interval", "rated", "reached", "more"]
+    print_table(f"{result.n} of {result.population} segments rated", columns_shown, rows)
+    print("stop: the target is reached" if result.stop else "go on: the target is not reached yet")
+    print(f"signature: {result.signature}")

@@ -1,0 +1,322 @@
+"""When to stop rating: the interval watched while ratings come in.
+
+Looking again and again favours moments at which the spread is underestimated, and skewed scores
+make it worse: stopping at the first look that meets the target covers about a point less than it
+says. Hence two things, both from the theory of fixed-width intervals (Chow and Robbins 1965): the
+interval that is stated at the stop is the target itself, never a narrower one, and the target must
+be met at two looks in a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from assay.errors import InputError, OptionError
+from assay.estimation.coverage import Rated, rated_outputs
+from assay.estimation.estimate import _need_tables, _Study
+from assay.estimation.features import make_features
+from assay.results import plain, result_dict, signature
+from assay.stats.betting import betting_sequence
+from assay.tables import Ratings, Sample, TestSet, read_sample
+
+__all__ = ["IN_A_ROW", "Look", "Monitored", "Monitoring", "look_sizes", "monitor"]
+
+FEWEST, STEP, IN_A_ROW = 60, 0.01, 2
+"""Looks begin at so many ratings, come every 1 % of N, and must agree so many times in a row."""
+GOALS = ("score", "ranking")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at the first n ratings showed of one system or pair."""
+
+    what: str
+    n: int
+    estimate: float
+    half_width: float
+    met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Monitored:
+    """One system, or one pair ``A - B``: its latest interval and whether it is precise enough.
+
+    ``reached`` is the number of ratings at which the target was first reached, or None, and
+    ``more`` how many more are expected (0 once reached; None where nothing can be said).
+    """
+
+    what: str
+    estimate: float
+    low: float
+    high: float
+    n: int
+    reached: int | None
+    more: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Monitoring:
+    """The verdict on a campaign so far, and every look behind it."""
+
+    stop: bool
+    items: tuple[Monitored, ...]
+    looks: tuple[Look, ...]
+    n: int
+    population: int
+    target: float
+    goal: str
+    guarantee: bool
+    level: float
+    design: str
+    seed: int | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """How this verdict came about, in one line."""
+        return signature(
+            self.design,
+            "betting" if self.guarantee else f"t:{IN_A_ROW} looks",
+            n=f"{self.n}/{self.population}",
+            target=f"{self.target:g}",
+            goal=self.goal,
+            level=f"{self.level:g}",
+            seed=self.seed,
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per system or pair and look."""
+        return pl.DataFrame([plain(item) for item in self.looks], infer_schema_length=None)
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON object of ``assay monitor``."""
+        return result_dict(
+            "monitoring",
+            self.signature,
+            stop=self.stop,
+            items=self.items,
+            looks=self.looks,
+            n=self.n,
+            population=self.population,
+            target=self.target,
+            goal=self.goal,
+            guarantee=self.guarantee,
+            level=self.level,
+            design=self.design,
+            seed=self.seed,
+            notes=self.notes,
+        )
+
+
+def monitor(
+    test_set: TestSet,
+    ratings: Ratings,
+    *,
+    sample: Sample,
+    target: float,
+    goal: str = "score",
+    guarantee: bool = False,
+    level: float = 0.95,
+) -> Monitoring:
+    """Say whether enough has been rated for intervals of half-width ``target``.
+
+    The sample must be one whose beginnings are samples, ``interleaved`` or simple ``segments``,
+    rated in its order; what is rated beyond the first gap is not used, and counted. ``goal``
+    ``score`` wants every system's score within the target, ``ranking`` every difference decided or
+    within it. With ``guarantee`` the interval is the any-time betting sequence, which holds however
+    often one looks, for simple random samples and ratings with a stated range.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=40, systems=2, rng=1)
+    >>> drawn = assay.sample(world.test_set, budget="100%", design="interleaved", rng=7)
+    >>> result = assay.monitor(world.test_set, world.rate(), sample=drawn, target=0.8)
+    >>> result.stop, result.items[0].reached < result.population
+    (True, True)
+    """
+    _check(target, goal, level)
+    _need_tables(test_set, ratings, sample)
+    ratings = ratings.placed_in(test_set)
+    sample = read_sample(sample.frame, test_set)
+    _need_sequence(sample, guarantee, ratings)
+    rated = rated_outputs(test_set, ratings, sample, None)
+    order = _order(test_set, sample)
+    n, notes = _prefix(test_set, rated.scores, order)
+    study = _Study(test_set, rated, make_features(test_set), "auto", "t", ratings.range, level)
+    watch = _betting_looks if guarantee else _t_looks
+    looks = tuple(watch(study, order[:n], target, goal))
+    names = list(dict.fromkeys(look.what for look in looks))
+    own = [[look for look in looks if look.what == name] for name in names]
+    row = 1 if guarantee else IN_A_ROW
+    items = tuple(_verdict(one, target, len(rated.scores[0]), row, goal) for one in own)
+    return Monitoring(
+        stop=bool(items) and all(item.reached is not None for item in items),
+        items=items,
+        looks=looks,
+        n=n,
+        population=test_set.segments.height,
+        target=target,
+        goal=goal,
+        guarantee=guarantee,
+        level=level,
+        design=rated.design,
+        seed=rated.seed,
+        notes=(*ratings.notes, *notes, *_caveats(items, goal, guarantee, n)),
+    )
+
+
+def look_sizes(population: int, n: int) -> list[int]:
+    """The numbers of ratings at which to look: every 1 % of N, after at least 60.
+
+    >>> look_sizes(1000, 85)
+    [60, 70, 80]
+    """
+    return list(range(min(FEWEST, population), n + 1, max(1, round(STEP * population))))
+
+
+def _check(target: float, goal: str, level: float) -> None:
+    if not 0 < target < float("inf"):
+        raise OptionError("target", target, "is no half-width", "give a number above 0")
+    if goal not in GOALS:
+        raise OptionError("goal", goal, "is not known", f"choose from {', '.join(GOALS)}")
+    if not 0 < level < 1:
+        raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
+
+
+def _need_sequence(sample: Sample, guarantee: bool, ratings: Ratings) -> None:
+    """Refuse a sample whose beginnings are not samples."""
+    get = sample.design.parameters
+    simple = sample.design.name == "segments" and get.get("strata", "none") == "none"
+    fits = (simple or sample.design.name == "interleaved") and "importance" not in get
+    if not fits or "parts" in get or not sample.matched or "order" not in sample.frame.columns:
+        raise InputError(
+            f"the beginnings of a sample of the design '{sample.design}' are not samples, so its"
+            " ratings cannot be watched; draw one in an order that can: --design interleaved,"
+            " matched and not topped up, with its order column"
+        )
+    if guarantee and not simple:
+        raise InputError(
+            "the guarantee holds for simple random samples, whose order is random throughout;"
+            " draw with --design segments, or leave the guarantee out"
+        )
+    if guarantee and ratings.range is None:
+        raise InputError("the guarantee holds for ratings in a stated range; state it (--range)")
+
+
+def _order(test_set: TestSet, sample: Sample) -> np.ndarray:
+    """Where the drawn segments stand in the test set, in the order to rate."""
+    key = list(test_set.key)
+    places = test_set.segments.select(key).with_row_index("_place")
+    drawn = sample.frame.sort("order").select(key)
+    return drawn.join(places, on=key, how="left", maintain_order="left")["_place"].to_numpy()
+
+
+def _prefix(test_set: TestSet, scores: np.ndarray, order: np.ndarray) -> tuple[int, list[str]]:
+    """How many of the first segments are rated for every system that has them."""
+    done = (~np.isnan(scores) | ~test_set.present)[:, order].all(axis=0)
+    n = len(order) if done.all() else int(done.argmin())
+    later = int((~np.isnan(scores[:, order[n:]])).sum())
+    if not later:
+        return n, []
+    key = test_set.segments.select(test_set.key).row(int(order[n]))
+    return n, [
+        f"{later} ratings stand behind a gap and are not used: segment {'/'.join(map(str, key))},"
+        f" number {n + 1} in order, is not rated for every system"
+    ]
+
+
+def _t_looks(study: _Study, order: np.ndarray, target: float, goal: str) -> Iterator[Look]:
+    for n in look_sizes(study.rated.scores.shape[1], len(order)):
+        part = replace(study, rated=_beginning(study.rated, order[:n]))
+        names, count = study.test_set.systems, len(study.rated.scores)
+        if goal == "score":
+            for i in range(count):
+                found = part.mean(i)
+                half = found.interval.half_width
+                yield Look(names[i], n, found.center, half, half <= target)
+            continue
+        for i, j in combinations(range(count), 2):
+            gap = part.difference(i, j)
+            half = (gap.high - gap.low) / 2
+            met = gap.decided or half <= target
+            yield Look(f"{gap.left} - {gap.right}", n, gap.difference, half, met)
+
+
+def _beginning(rated: Rated, places: np.ndarray) -> Rated:
+    """The ratings of the first segments alone, with the probabilities that these had."""
+    scores = np.full_like(rated.scores, np.nan)
+    scores[:, places] = rated.scores[:, places]
+    return replace(rated, scores=scores, pi=np.full_like(scores, len(places) / scores.shape[1]))
+
+
+def _betting_looks(study: _Study, order: np.ndarray, target: float, goal: str) -> Iterator[Look]:
+    low, high = study.range or (0.0, 0.0)
+    names, scores = study.test_set.systems, study.rated.scores
+    rows = [(name, scores[i], study.test_set.present[i], low, high) for i, name in enumerate(names)]
+    if goal == "ranking":
+        width = high - low
+        rows = [
+            (f"{names[i]} - {names[j]}", scores[i] - scores[j],
+             study.test_set.present[i] & study.test_set.present[j], -width, width)
+            for i, j in combinations(range(len(names)), 2)
+        ]  # fmt: skip
+    for name, values, present, least, most in rows:
+        own = order[present[order]]
+        if not len(own):
+            continue
+        ends = betting_sequence(values[own], int(present.sum()), least, most, study.level)
+        for n in look_sizes(scores.shape[1], len(order)):
+            count = int(present[order[:n]].sum())
+            if not count:
+                continue
+            first, last = float(ends[0][count - 1]), float(ends[1][count - 1])
+            half = (last - first) / 2
+            decided = goal == "ranking" and (first > 0 or last < 0)
+            yield Look(name, n, (first + last) / 2, half, decided or half <= target)
+
+
+def _verdict(looks: list[Look], target: float, population: int, row: int, goal: str) -> Monitored:
+    """The latest look, or the one at which the target was reached, which is what is stated."""
+    streak, reached = 0, None
+    for look in looks:
+        streak = streak + 1 if look.met else 0
+        if streak >= row:
+            reached = look
+            break
+    last = reached or looks[-1]
+    # A fixed-width interval at the stop: narrower ones cover less than they say.
+    half = max(last.half_width, target) if reached and row > 1 and goal == "score" else (
+        last.half_width
+    )  # fmt: skip
+    more = 0 if reached else _more(last, target, population, row)
+    return Monitored(
+        last.what, last.estimate, last.estimate - half, last.estimate + half, last.n,
+        reached.n if reached else None, more,
+    )  # fmt: skip
+
+
+def _more(last: Look, target: float, population: int, row: int) -> int | None:
+    """Half-widths shrink as sqrt(1/n - 1/N): how many ratings until the target, if that goes on."""
+    known = np.isfinite(last.half_width) and last.n < population
+    if not known:
+        return None
+    unit = last.half_width**2 / (1 / last.n - 1 / population)
+    needed = 1 / (1 / population + target**2 / unit) if unit > 0 else last.n
+    step = max(1, round(STEP * population)) * (row - 1)
+    return min(population, max(last.n, int(np.ceil(needed))) + step) - last.n
+
+
+def _caveats(items: tuple[Monitored, ...], goal: str, guarantee: bool, n: int) -> list[str]:
+    if not items:
+        return [f"{n} ratings in order: looks begin at {FEWEST}"]
+    if guarantee:
+        return ["guaranteed at each system or pair by itself, however often one looks"]
+    lines = [f"no guarantee: measured coverage at the stop, after {IN_A_ROW} looks in a row"]
+    if goal == "ranking":
+        lines.append("differences are tried at every look, so more of them than stated come out"
+                     " decided by chance; use the guarantee where that matters")  # fmt: skip
+    return lines
