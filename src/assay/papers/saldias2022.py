@@ -20,7 +20,13 @@ from assay.engine import run as engine_run
 from assay.errors import InputError, OptionError
 from assay.estimation.evaluate import EvaluationRecord, evaluate_estimators, parse_method
 from assay.papers.cells import Cell, Reproduction
-from assay.papers.saldias2022_bounds import BoundRecord, bound_cells, bound_work, try_bounds
+from assay.papers.saldias2022_bounds import (
+    BoundRecord,
+    bound_cells,
+    bound_steps,
+    bound_work,
+    try_bounds,
+)
 from assay.papers.saldias2022_data import Data, Source, Trial, read_folder
 from assay.papers.saldias2022_description import (
     correlation_cells,
@@ -85,7 +91,7 @@ class Study:
     @property
     def steps(self) -> int:
         """How many records :meth:`run` yields."""
-        bounds = [len(bound_work(lp, c.raters, 1)) for lp, c in self.data.development.items()]
+        bounds = [bound_steps(corpus.raters) for corpus in self.data.development.values()]
         return sum(run.steps for run in self.runs) + sum(bounds)
 
     def run(self) -> Iterator[Step]:

@@ -26,7 +26,15 @@ from assay.sampling.designs import find_design, make_plan
 from assay.sampling.population import Population
 from assay.stats.bounds import bernstein_bound, hoeffding_bound
 
-__all__ = ["BOUND_SIZES", "BoundCell", "BoundRecord", "bound_cells", "bound_work", "try_bounds"]
+__all__ = [
+    "BOUND_SIZES",
+    "BoundCell",
+    "BoundRecord",
+    "bound_cells",
+    "bound_steps",
+    "bound_work",
+    "try_bounds",
+]
 
 BOUND_SIZES = (0.1, 0.3, 0.5)
 LEVEL = 0.95
@@ -37,11 +45,11 @@ BOUNDS = ("Hoeffding oracle", "Hoeffding", "Bernstein", "Bernstein-Serfling")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundCell:
-    """One rater and system at one size, by one estimator."""
+    """One rater and system, all ratings ``x`` known, at one size, by one estimator."""
 
     lp: str
-    trial: Trial
-    system: int
+    own: Population
+    x: np.ndarray
     size: float
     estimator: str
     draws: int
@@ -63,20 +71,26 @@ class BoundRecord:
 def bound_work(lp: str, trials: Sequence[Trial], draws: int) -> list[BoundCell]:
     """What :func:`try_bounds` has to do for a language pair."""
     return [
-        BoundCell(lp, trial, system, size, estimator, draws)
-        for estimator in ("base", "best")
+        BoundCell(lp, own, x, size, estimator, draws)
         for trial in trials
-        for system in range(len(trial.test_set.systems))
+        for system, x in zip(trial.test_set.systems, trial.scores, strict=True)
+        for own in [Population(trial.test_set).of_system(system)]
+        for estimator in ("base", "best")
         for size in BOUND_SIZES
     ]
 
 
+def bound_steps(trials: Sequence[Trial]) -> int:
+    """The length of :func:`bound_work`."""
+    return sum(len(trial.test_set.systems) for trial in trials) * 2 * len(BOUND_SIZES)
+
+
 def try_bounds(cell: BoundCell, rng: np.random.Generator) -> BoundRecord:
     """Draw samples and compare the error of the estimate with every bound."""
-    x = cell.trial.scores[cell.system]
+    x = cell.x
     n, population = max(2, round(cell.size * len(x))), len(x)
     draw = _base if cell.estimator == "base" else _best
-    estimates, samples = draw(cell, x, n, rng)
+    estimates, samples = draw(cell, n, rng)
     errors = np.abs(estimates - x.mean())
     oracle = ORACLE_RANGE[cell.lp]
     t = np.stack([
@@ -94,20 +108,16 @@ def try_bounds(cell: BoundCell, rng: np.random.Generator) -> BoundRecord:
     )  # fmt: skip
 
 
-def _base(
-    cell: BoundCell, x: np.ndarray, n: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def _base(cell: BoundCell, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Means of simple random samples, all draws at once, and the samples."""
+    x = cell.x
     order = rng.random((cell.draws, len(x))).argsort(axis=1)[:, :n]
     return x[order].mean(axis=1), x[order]
 
 
-def _best(
-    cell: BoundCell, x: np.ndarray, n: int, rng: np.random.Generator
-) -> tuple[np.ndarray, list[np.ndarray]]:
+def _best(cell: BoundCell, n: int, rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
     """docs-prop+cv-knn, and its samples."""
-    test_set = cell.trial.test_set
-    own = Population(test_set).of_system(test_set.systems[cell.system])
+    own, x = cell.own, cell.x
     plan = make_plan(own, find_design("docs-prop"), n)
     features = make_features(own.test_set)
     values = None if features is None else features.values[0]
@@ -171,6 +181,9 @@ def _oracle(
     gap = abs((ours - here) - (slack - t))
     close = gap <= 0.015 + 3 * noise + 0.01
     note = f"with t = {here:.3f} at our sizes"
+    if row.startswith("ZhEn"):
+        # The best has the lower error and yet the lower slack in print.
+        note = f"{note}; base and best are probably exchanged in print"
     if not close:
         note = (
             f"{note}; the printed slack leaves an error of {t - slack:.2f}, ours {here - ours:.2f}"

@@ -63,7 +63,7 @@ def summarise(tally: Tally, method: str, sizes: Iterable[float] | None = None) -
     return Summary(
         error=float(error),
         error_noise=noise,
-        sdev=float(x.sd.mean()),
+        sdev=float((x.sd * np.sqrt(x.draws / np.maximum(x.draws - 1, 1))).mean()),
         # The sd of half-normal errors: its own relative error is .85 / sqrt(draws).
         sdev_noise=float(0.85 * np.sqrt(np.sum(x.sd**2 / x.draws)) / len(keys)),
         gain=float(100 * (1 - ratio)),
