@@ -67,7 +67,7 @@ def summarise(tally: Tally, method: str, sizes: Iterable[float] | None = None) -
         # The sd of half-normal errors: its own relative error is .85 / sqrt(draws).
         sdev_noise=float(0.85 * np.sqrt(np.sum(x.sd**2 / x.draws)) / len(keys)),
         gain=float(100 * (1 - ratio)),
-        gain_noise=0.0 if method == "baseline" else 100 * ratio * relative,
+        gain_noise=0.0 if method == "baseline" else float(100 * ratio * relative),
         win=float(100 * wins.mean()),
         win_spread=_spread(100 * share),
         bias=float(100 * x.bias.mean() / reference) if reference > 0 else 0.0,
