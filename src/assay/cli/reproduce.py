@@ -10,17 +10,24 @@ import typer
 from assay.cli.options import JSON, OUTPUT, WORKERS
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from assay.papers import Cell, Reproduction
 
 __all__ = ["reproduce"]
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="The paper: lo2023.", metavar="PAPER")],
+    paper: Annotated[
+        str, typer.Argument(help="The paper: lo2023 or saldias2022.", metavar="PAPER")
+    ],
     data: Annotated[
         Path, typer.Option("--data", help="Folder with the paper's data.", metavar="DIR")
     ],
-    draws: Annotated[int, typer.Option("--draws", help="Samples per simulation.")] = 1000,
+    draws: Annotated[
+        int | None,
+        typer.Option("--draws", help="Samples per simulation (lo2023: 1000, saldias2022: 100)."),
+    ] = None,
     seed: Annotated[
         int, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")
     ] = 13,
@@ -39,11 +46,11 @@ def reproduce(
     from assay.cli.output import note, print_json, save_json, track
     from assay.papers import find_paper
 
-    module = find_paper(paper)
-    budgets = () if figures is None else module.BUDGETS
-    study = module.start(data, draws=draws, rng=seed, workers=workers, budgets=budgets)
-    result: Reproduction = study.finish(track(study.run(), study.steps, paper))
-    written = [] if figures is None else _save_figures(module.draw_figures(result), figures)
+    study = find_paper(paper).start(
+        data, draws=draws, rng=seed, workers=workers, figures=figures is not None
+    )
+    result = study.finish(track(study.run(), study.steps, paper))
+    written = [] if figures is None else _save_figures(study.draw(result), figures)
     if output is not None:
         save_json(result.to_dict(), output)
         written.append(output)
@@ -56,7 +63,7 @@ def reproduce(
         print(f"written to {path}")
 
 
-def _save_figures(figures: dict[str, object], folder: Path) -> list[Path]:
+def _save_figures(figures: dict[str, Figure], folder: Path) -> list[Path]:
     from assay.errors import OptionError
     from assay.report.figures import save_figure
 
@@ -67,7 +74,7 @@ def _save_figures(figures: dict[str, object], folder: Path) -> list[Path]:
             "--figures", folder, f"cannot be made ({error.strerror})", "name a folder"
         ) from None
     return [
-        save_figure(figure, folder / f"{name}{ending}")  # type: ignore[arg-type]
+        save_figure(figure, folder / f"{name}{ending}")
         for name, figure in figures.items()
         for ending in (".svg", ".png")
     ]
@@ -84,9 +91,9 @@ def show_reproduction(result: Reproduction) -> None:
             [
                 cell.row,
                 cell.column,
-                _value(cell.paper, cell.paper_of, 2 if cell.column == "coverage" else 0),
+                _value(cell.paper, cell.paper_of, _digits(cell, printed=True)),
                 _value(cell.ours, cell.ours_of, _digits(cell)),
-                _value(cell.error, None, 2),
+                _value(cell.error, None, 2 if cell.digits is None else cell.digits + 1),
                 words[cell.matches],
                 cell.note,
             ]
@@ -98,9 +105,15 @@ def show_reproduction(result: Reproduction) -> None:
     print(f"signature: {result.signature}")
 
 
-def _digits(cell: Cell) -> int:
+def _digits(cell: Cell, *, printed: bool = False) -> int:
     """Counts of single runs are whole; coverage and means have decimals."""
-    if cell.column == "coverage" or cell.table == "beyond" or cell.row.endswith("mean"):
+    if cell.digits is not None:
+        return cell.digits
+    if cell.column == "coverage":
+        return 2
+    if printed:
+        return 0
+    if cell.table == "beyond" or cell.row.endswith("mean"):
         return 2
     return 0 if cell.ours_of is not None else 1
 

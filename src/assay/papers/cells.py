@@ -19,7 +19,8 @@ class Cell:
     ``paper`` is None where the paper has no number (ours goes beyond it, or it prints a dash),
     ``ours`` where the folder lacks the data, which the note then names. ``matches`` is None where
     the two cannot be compared, for instance because ours covers fewer language pairs. ``error``
-    is the Monte-Carlo error of ours. Counts say of how many: ``paper_of``, ``ours_of``.
+    is the Monte-Carlo error of ours. Counts say of how many: ``paper_of``, ``ours_of``. ``digits``
+    are the decimals worth showing.
     """
 
     table: str
@@ -32,6 +33,7 @@ class Cell:
     note: str = ""
     paper_of: int | None = None
     ours_of: int | None = None
+    digits: int | None = None
 
     @property
     def outcome(self) -> str:
@@ -80,6 +82,7 @@ class Reproduction:
             "paper": pl.Float64, "ours": pl.Float64, "error": pl.Float64,
             "matches": pl.Boolean, "note": pl.String,
             "paper_of": pl.Int64, "ours_of": pl.Int64,
+            "digits": pl.Int64,
         }  # fmt: skip
         names = [field.name for field in fields(Cell)]
         rows = [[getattr(cell, name) for name in names] for cell in self.cells]

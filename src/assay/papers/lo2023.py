@@ -36,8 +36,9 @@ from assay.stats.random import Rng, seeded, spawn
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["BUDGETS", "Study", "draw_figures", "start"]
+__all__ = ["Study", "start"]
 
+DRAWS = 1000
 BUDGETS = ("10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%")
 """The budgets of the figure of stability."""
 
@@ -104,25 +105,48 @@ class Study:
         notes = (*self.data.notes, *_from_documents(self.data))
         return Reproduction("lo2023", tuple(cells), notes, self.draws, self.seed)
 
+    def draw(self, result: Reproduction) -> dict[str, Figure]:
+        """The figures by name: lengths (the paper's Figure 1) and stability by budget."""
+        from assay.report.figures import draw_lengths, draw_stability
+
+        figures = {}
+        lengths = [
+            {"pair": lp, "sample": sample, "length": cell.column, "share": cell.ours}
+            for cell in result.tables.get("Table 4", ())
+            for lp, _, sample in [cell.row.partition(" ")]
+            if sample in ("full", "DF", "DB") and cell.ours is not None
+        ]
+        if lengths:
+            figures["lo2023_lengths"] = draw_lengths(lengths)
+        changes = [
+            {"design": cell.row, "budget": float(cell.column.rstrip("%")), "changed": cell.ours,
+             "error": cell.error}
+            for cell in result.tables.get("budgets", ())
+        ]  # fmt: skip
+        if changes:
+            figures["lo2023_stability"] = draw_stability(changes)
+        return figures
+
 
 def start(
     folder: str | Path,
     *,
-    draws: int = 1000,
+    draws: int | None = None,
     rng: Rng = 13,
     workers: int = 1,
-    budgets: Sequence[str] = (),
+    figures: bool = False,
 ) -> Study:
-    """Read the folder and list the simulations; ``budgets`` adds those of the stability figure.
+    """Read the folder and list the simulations; ``figures`` adds those of the stability figure.
 
-    The paper ran everything 13 times with the seed 13; ``draws`` may be any number, and the first
-    13 of them are taken for what the paper reports.
+    The paper ran everything 13 times with the seed 13; ``draws`` are 1000 unless given, and
+    the first 13 of them are taken for what the paper reports.
     """
+    draws = DRAWS if draws is None else draws
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
         raise OptionError("draws", draws, "is no number of samples", "give 1 or more")
     data = read_folder(Path(folder))
     generator, seed = seeded(rng)
-    runs = tuple(run for run in _runs(budgets) if usable(data, run))
+    runs = tuple(run for run in _runs(BUDGETS if figures else ()) if usable(data, run))
     return Study(data, runs, draws, seed, generator, workers)
 
 
@@ -155,26 +179,3 @@ def _from_documents(data: Data) -> list[str]:
                 " serve whole documents and no snippets"
             )
     return notes
-
-
-def draw_figures(result: Reproduction) -> dict[str, Figure]:
-    """The figures by name: lengths (the paper's Figure 1) and stability by budget."""
-    from assay.report.figures import draw_lengths, draw_stability
-
-    figures = {}
-    lengths = [
-        {"pair": lp, "sample": sample, "length": cell.column, "share": cell.ours}
-        for cell in result.tables.get("Table 4", ())
-        for lp, _, sample in [cell.row.partition(" ")]
-        if sample in ("full", "DF", "DB") and cell.ours is not None
-    ]
-    if lengths:
-        figures["lo2023_lengths"] = draw_lengths(lengths)
-    changes = [
-        {"design": cell.row, "budget": float(cell.column.rstrip("%")), "changed": cell.ours,
-         "error": cell.error}
-        for cell in result.tables.get("budgets", ())
-    ]  # fmt: skip
-    if changes:
-        figures["lo2023_stability"] = draw_stability(changes)
-    return figures

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "draw_errors",
     "draw_lengths",
+    "draw_scatter",
     "draw_stability",
     "interval_figure",
     "length_figure",
@@ -122,6 +124,64 @@ def draw_stability(rows: Sequence[Mapping[str, Any]]) -> Figure:
     axes.set_ylim(0, 103)
     axes.legend(frameon=False, loc="lower left")
     _tidy(axes, grid="y")
+    return figure
+
+
+def draw_errors(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """Mean error of methods by sample size, solid, and its spread, dashed (saldias2022, Figure 2).
+
+    A panel per ``pair``, a line per ``method``; ``what`` is "abs error" or "sdev", ``size`` is in
+    percent, ``value`` may have an ``error``, of which bars are two long either way.
+    """
+    pairs = list(dict.fromkeys(row["pair"] for row in rows))
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    figure = _new_figure(1.2 + 3.6 * len(pairs), 4.0)
+    panels = figure.subplots(1, len(pairs), squeeze=False)[0]
+    for axes, pair in zip(panels, pairs, strict=True):
+        for number, method in enumerate(methods):
+            for what, line in (("abs error", "-"), ("sdev", "--")):
+                wanted = (pair, method, what)
+                own = [r for r in rows if (r["pair"], r["method"], r["what"]) == wanted]
+                bars = [2 * (row["error"] or 0.0) for row in own]
+                axes.errorbar(
+                    [row["size"] for row in own],
+                    [row["value"] for row in own],
+                    yerr=bars if what == "abs error" else None,
+                    color=COLOURS[number % len(COLOURS)],
+                    marker=MARKS[number % len(MARKS)] if what == "abs error" else None,
+                    linestyle=line,
+                    markersize=4,
+                    linewidth=1.4 if what == "abs error" else 0.8,
+                    label=method if what == "abs error" else None,
+                )
+        axes.set_title(pair, fontsize=10, color=INK, loc="left")
+        axes.set_xlabel("sample size (% of the segments)", color=INK)
+        axes.set_ylim(bottom=0)
+        _tidy(axes, grid="y")
+    panels[0].set_ylabel("absolute error (dashed: its sd)", color=INK)
+    handles, texts = panels[0].get_legend_handles_labels()
+    figure.legend(handles, texts, loc="outside upper center", ncols=4, frameon=False)
+    return figure
+
+
+def draw_scatter(panels: Sequence[Mapping[str, Any]]) -> Figure:
+    """Ratings by a metric with the best line, two panels a row (saldias2022, Figure 6).
+
+    Panels have ``title``, ``metric``, ``x``, ``y``, ``slope``, ``start`` and ``distance``, the
+    mean distance between the line and the points.
+    """
+    lines = (len(panels) + 1) // 2
+    figure = _new_figure(7.6, 0.4 + 3.0 * lines)
+    grid = figure.subplots(lines, 2, sharex=True, sharey=True, squeeze=False).ravel()
+    for axes, panel in zip(grid, panels, strict=False):
+        axes.plot(panel["x"], panel["y"], ".", color=ACCENT, markersize=3, alpha=0.5)
+        ends = [float(min(panel["x"])), float(max(panel["x"]))]
+        axes.plot(ends, [panel["start"] + panel["slope"] * x for x in ends], color=INK)
+        title = f"{panel['title']}: slope {panel['slope']:.2f}, error {panel['distance']:.2f}"
+        axes.set_title(title, fontsize=9, color=INK, loc="left", parse_math=False)
+        axes.set_xlabel(panel["metric"], color=INK, parse_math=False)
+        axes.set_ylabel("rating", color=INK)
+        _tidy(axes, grid="y")
     return figure
 
 
