@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from assay.engine import run as engine_run
-from assay.errors import InputError, OptionError
-from assay.estimation.evaluate import EvaluationRecord, evaluate_estimators, parse_method
+from assay.errors import OptionError
+from assay.estimation.evaluate import EvaluationRecord, evaluate_estimators
 from assay.papers.cells import Cell, Reproduction
 from assay.papers.saldias2022_bounds import (
     BoundRecord,
@@ -81,7 +81,6 @@ class Study:
 
     data: Data
     runs: tuple[Run, ...]
-    skipped: frozenset[str]
     draws: int
     seed: int | None
     rng: np.random.Generator
@@ -131,8 +130,6 @@ class Study:
             tally.setdefault(record.method, {})[key] = record
         cells = tuple(self._cells(single, means, tests, bounds))
         notes = list(self.data.notes)
-        if self.skipped:
-            notes.append(f"not among the estimators: {', '.join(sorted(self.skipped))}")
         if self.draws != DRAWS:
             notes.append(f"wins depend on the draws: the paper has {DRAWS}, these {self.draws}")
         return Reproduction("saldias2022", cells, tuple(notes), self.draws, self.seed)
@@ -144,15 +141,14 @@ class Study:
         tests: dict[Source, Tally],
         bounds: Sequence[BoundRecord],
     ) -> Iterator[Cell]:
-        skipped = set(self.skipped)
-        yield from result_cells(self.data, single, skipped)
+        yield from result_cells(self.data, single)
         yield from bound_cells(self.data, bounds)
         yield from test_cells(self.data, tests)
         yield from rater_cells(self.data)
         yield from score_cells(self.data)
         yield from correlation_cells(self.data)
         yield from rater_error_cells(self.data, single)
-        yield from mean_cells(self.data, means, skipped)
+        yield from mean_cells(self.data, means)
         yield from ordering_cells(single, "orderings")
         yield from ordering_cells(means, "orderings, means of raters")
         for tallies, reading in ((single, "single raters"), (means, "means")):
@@ -196,31 +192,17 @@ def start(
         raise OptionError("draws", draws, "is no number of samples", "give 1 or more")
     data = read_folder(Path(folder))
     generator, seed = seeded(rng)
-    known, skipped = _known((*TRIED, *TEST_METHODS))
-    return Study(data, tuple(_runs(data, known)), skipped, draws, seed, generator, workers, figures)
+    return Study(data, tuple(_runs(data)), draws, seed, generator, workers, figures)
 
 
-def _runs(data: Data, known: Sequence[str]) -> Iterator[Run]:
+def _runs(data: Data) -> Iterator[Run]:
     for corpus in data.development.values():
-        methods = tuple(methods_for(corpus, [m for m in TRIED if m in known]))
+        methods = tuple(methods_for(corpus, TRIED))
         for trial in (*corpus.raters, corpus.mean):
             yield Run(corpus.source, trial.rater, trial, methods)
     for corpus in data.tests.values():
         for trial in corpus.raters:
             yield Run(corpus.source, trial.rater, trial, tuple(TEST_METHODS))
-
-
-def _known(methods: Iterable[str]) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The methods that can be tried, and those that cannot."""
-    known, skipped = [], []
-    for method in dict.fromkeys(methods):
-        try:
-            parse_method(method)
-        except InputError:
-            skipped.append(method)
-        else:
-            known.append(method)
-    return tuple(known), frozenset(skipped)
 
 
 def _point(cell: Cell) -> dict[str, object]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.estimation.adjust import Drawn, adjusted_mean
+from assay.estimation.adjust import Units, adjusted_means
 from assay.estimation.features import make_features
 from assay.papers.cells import Cell
 from assay.papers.saldias2022_data import DEVELOPMENT, Data, Trial
@@ -122,15 +122,11 @@ def _best(cell: BoundCell, n: int, rng: np.random.Generator) -> tuple[np.ndarray
     features = make_features(own.test_set)
     values = None if features is None else features.values[0]
     metrics = 0 if features is None else features.metrics
-    pi, document = plan.probabilities(), own.layout.document
-    estimates, samples = [], []
-    for mask in plan.draw(rng, cell.draws).masks(len(x)):
-        where = np.flatnonzero(mask)
-        drawn = Drawn(where, pi[where], len(x), "simple", document[where])
-        found = adjusted_mean(x[where], values, metrics, drawn, "cv-knn")
-        estimates.append(found.center)
-        samples.append(x[where])
-    return np.array(estimates), samples
+    units = Units(
+        plan.probabilities(), "simple", own.layout.document, features=values, metrics=metrics
+    )
+    drawn = plan.draw(rng, cell.draws).masks(len(x))
+    return adjusted_means(x, drawn, units, "cv-knn").center, [x[row] for row in drawn]
 
 
 def bound_cells(data: Data, records: Sequence[BoundRecord]) -> Iterator[Cell]:

@@ -84,14 +84,14 @@ def tolerance(method: str) -> float:
     return GAIN.get(method, OTHER_GAIN)
 
 
-def result_cells(data: Data, tallies: Mapping[str, Tally], skipped: set[str]) -> Iterator[Cell]:
+def result_cells(data: Data, tallies: Mapping[str, Tally]) -> Iterator[Cell]:
     """Tables 1-4 on the ratings of single raters."""
     for table in RESULTS:
         base: dict[str, Result] = {}
         for lp, method, paper in printed_results(table):
             base.setdefault(lp, paper)
             found = summarise(tallies.get(lp, {}), ours_of(method))
-            note = lacking(data, lp, ours_of(method), skipped) if found is None else ""
+            note = lacking(data, lp, ours_of(method)) if found is None else ""
             yield from _result(table, lp, method, paper, base[lp], found, note)
         if table == "Table 1":  # "not shown, as it is much worse"
             for source in DEVELOPMENT:
@@ -166,7 +166,7 @@ def paper_gain(paper: Result | None, base: Result | None) -> float | None:
     return 100 * (1 - paper.error / base.error)
 
 
-def lacking(data: Data, lp: str, method: str, skipped: set[str]) -> str:
+def lacking(data: Data, lp: str, method: str) -> str:
     """Why there is no number of ours."""
     source = next(source for source in DEVELOPMENT if source.name == lp)
     corpus = data.development.get(lp)
@@ -174,14 +174,12 @@ def lacking(data: Data, lp: str, method: str, skipped: set[str]) -> str:
         return f"needs {source.file}"
     if not corpus.raters:
         return f"needs mqm_r1, mqm_r2, mqm_r3 in {source.file} or {source.raters_file}"
-    if method in skipped:
-        return f"{method} is not among the estimators"
     if ":" in method:
         return f"needs {method.split(':')[1]} in {source.file}"
     return "not simulated"
 
 
-def mean_cells(data: Data, tallies: Mapping[str, Tally], skipped: set[str]) -> Iterator[Cell]:
+def mean_cells(data: Data, tallies: Mapping[str, Tally]) -> Iterator[Cell]:
     """The same methods on the means of all raters, where only gains can be compared."""
     table, done = "means of raters", set()
     base: dict[str, Result] = {}
