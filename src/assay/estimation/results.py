@@ -32,7 +32,11 @@ class SystemEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """``left`` minus ``right`` on the test set; decided if the interval leaves out zero."""
+    """``left`` minus ``right`` on the test set; decided if the interval leaves out zero.
+
+    ``p`` is that of the two-sided t test of no difference, with ``degrees`` of freedom; NaN where
+    the standard error is not known.
+    """
 
     left: str
     right: str
@@ -42,6 +46,9 @@ class Difference:
     stderr: float
     n: int
     decided: bool
+    p: float
+    degrees: float
+    population: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,35 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["cluster_variance", "collapsed_variance", "neighbour_variance", "simple_variance"]
+__all__ = [
+    "cluster_variance",
+    "collapsed_variance",
+    "neighbour_variance",
+    "simple_variance",
+    "weighted_variance",
+]
 
 
 def simple_variance(e: np.ndarray, population: int) -> float:
     """s^2 / n (1 - n/N): a simple random sample, or snippets of every document."""
     n = len(e)
     return float(np.var(e, ddof=1) / n * (1 - n / population)) if n > 1 else float("nan")
+
+
+def weighted_variance(e: np.ndarray, weights: np.ndarray, population: int) -> float:
+    """The same with weights that differ: n/(n-1) sum (w_i e_i)^2 / (sum w)^2 (1 - n/N).
+
+    ``e`` lies around its weighted mean. Equal weights give simple_variance.
+
+    >>> e = np.array([-1.0, 0.0, 1.0])
+    >>> weighted_variance(e, np.ones(3), 6) == simple_variance(e, 6)
+    True
+    """
+    n = len(e)
+    if n < 2:
+        return float("nan")
+    total = ((weights * (e - weights @ e / weights.sum())) ** 2).sum()
+    return float(total / weights.sum() ** 2 * n / (n - 1) * (1 - n / population))
 
 
 def collapsed_variance(
