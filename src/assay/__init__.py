@@ -20,10 +20,14 @@ from assay._version import __version__
 
 if TYPE_CHECKING:
     from assay.estimation import (
+        Breakdown,
+        Comparison,
         Difference,
         Estimates,
         SystemEstimate,
+        compare_two,
         estimate,
+        estimate_by,
         evaluate_estimators,
         exclude_raters,
         rater_report,
@@ -61,6 +65,8 @@ if TYPE_CHECKING:
 
 # Loaded when first used, so that `import assay` and `assay --help` cost next to nothing.
 _HOMES = {
+    "Breakdown": "assay.estimation",
+    "Comparison": "assay.estimation",
     "Design": "assay.tables",
     "Difference": "assay.estimation",
     "Edits": "assay.tables",
@@ -74,8 +80,10 @@ _HOMES = {
     "TestSet": "assay.tables",
     "World": "assay.worlds",
     "check": "assay.tables.convert",
+    "compare_two": "assay.estimation",
     "convert": "assay.tables.convert",
     "estimate": "assay.estimation",
+    "estimate_by": "assay.estimation",
     "evaluate_estimators": "assay.estimation",
     "exclude_raters": "assay.estimation",
     "next_segments": "assay.sampling",
@@ -100,6 +108,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "Breakdown",
+    "Comparison",
     "Design",
     "Difference",
     "Edits",
@@ -114,8 +124,10 @@ __all__ = [
     "World",
     "__version__",
     "check",
+    "compare_two",
     "convert",
     "estimate",
+    "estimate_by",
     "evaluate_estimators",
     "exclude_raters",
     "next_segments",

@@ -16,6 +16,7 @@ from assay.cli.estimate import estimate
 from assay.cli.evaluate import evaluate
 from assay.cli.next import next_
 from assay.cli.plan import plan
+from assay.cli.raters import raters
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
 from assay.cli.sample import sample
@@ -61,6 +62,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "sample": sample,
     "next": next_,
     "estimate": estimate,
+    "raters": raters,
     "evaluate": evaluate,
     "report": report,
     "reproduce": reproduce,

@@ -22,7 +22,16 @@ from assay.stats.design_variance import (
 from assay.stats.neighbours import neighbour_predictions
 from assay.stats.regression import Fit, fit_ridge
 
-__all__ = ["METHODS", "RIDGE", "Adjusted", "Drawn", "Fitted", "adjusted_mean", "fitted", "group_mean"]
+__all__ = [
+    "METHODS",
+    "RIDGE",
+    "Adjusted",
+    "Drawn",
+    "Fitted",
+    "adjusted_mean",
+    "fitted",
+    "group_mean",
+]
 
 METHODS = ("auto", "mean", "regression", "cv-single", "cv-mean", "cv-multi", "cv-knn")
 RIDGE = 10.0
@@ -99,9 +108,7 @@ def fitted(
     if made is None:
         return None
     fit, variates, chosen = made
-    return Fitted(
-        fit.x_mean + (variates - fit.feature_means) @ fit.slopes, fit.residuals, chosen
-    )
+    return Fitted(fit.x_mean + (variates - fit.feature_means) @ fit.slopes, fit.residuals, chosen)
 
 
 def group_mean(x: np.ndarray, fit: Fitted | None, drawn: Drawn) -> Adjusted:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -68,7 +67,7 @@ def estimate(
         design=study.rated.design,
         seed=study.rated.seed,
         metrics=() if study.features is None else test_set.metrics,
-        notes=(*study.notes, *gain_notes(means, study.features)),
+        notes=(*study.notes, *_gain(means, study.features)),
     )
 
 
@@ -77,7 +76,7 @@ def _used(means: list[Mean]) -> str:
     return "+".join(used)
 
 
-def gain_notes(means: list[Mean], features: Features | None) -> list[str]:
+def _gain(means: list[Mean], features: Features | None) -> list[str]:
     """One line on what the metrics contributed, and what had to be done to them."""
     if features is None:
         return []
@@ -101,22 +100,8 @@ def _by_rank(
 ) -> tuple[Difference, ...]:
     """The differences in the order of the systems, the better-ranked one on the left."""
     place = {item.system: k for k, item in enumerate(systems)}
-    turned = [_turned(item, place) for item in differences]
+    turned = [item if place[item.left] < place[item.right] else item.turned for item in differences]
     return tuple(sorted(turned, key=lambda item: (place[item.left], place[item.right])))
-
-
-def _turned(item: Difference, place: dict[str, int]) -> Difference:
-    """The difference with the better-ranked system on the left."""
-    if place[item.left] < place[item.right]:
-        return item
-    return replace(
-        item,
-        left=item.right,
-        right=item.left,
-        difference=-item.difference,
-        low=-item.high,
-        high=-item.low,
-    )
 
 
 def _systems(

@@ -99,7 +99,7 @@ def skipping_notes(
     notes = [f"{unrated} of {total} drawn outputs have no rating; the rest is taken as {stand}"]
     if unrated > total // 2:
         notes.append("more than half of the sample is not rated: is it the right sample?")
-    here = drawn.any(axis=0)
+    here = np.asarray(drawn.any(axis=0))
     skipped = (drawn & ~rated).any(axis=0)[here]
     found = _by_system(test_set, drawn, rated)
     if min(skipped.sum(), (~skipped).sum()) >= FEW:

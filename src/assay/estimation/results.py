@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -49,6 +49,18 @@ class Difference:
     p: float
     degrees: float
     population: int
+
+    @property
+    def turned(self) -> Difference:
+        """The same difference the other way round."""
+        return replace(
+            self,
+            left=self.right,
+            right=self.left,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+        )
 
 
 @dataclass(frozen=True, slots=True)

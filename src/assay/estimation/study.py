@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -181,6 +182,10 @@ class Study:
             means.append(self._wrapped(found, len(own)))
         return means
 
+    @cached_property
+    def _document(self) -> np.ndarray:
+        return documents_of(self.test_set)
+
     @property
     def _metrics(self) -> int:
         return 0 if self.features is None else self.features.metrics
@@ -199,7 +204,7 @@ class Study:
 
     def _probabilities(self, target: Target) -> np.ndarray:
         """That of being drawn and rated, for every rated segment."""
-        pi = self.rated.pi[target.i]
+        pi = np.asarray(self.rated.pi[target.i])
         if self.rated.classes is None:
             return pi
         drawn = ~np.isnan(pi) & ~np.isnan(self.rated.pi[target.j]) & target.present
@@ -222,7 +227,7 @@ class Study:
             pi=pi[here],
             population=len(places),
             kind=rated.kind,
-            document=documents_of(self.test_set)[here],
+            document=self._document[here],
             position=None if rated.position is None else rated.position[here],
             **own,
         )
