@@ -2,12 +2,14 @@
 
 A skipped output leaves a hole in the sample. If raters skip what is hard, the rest looks better
 than it is. So the weights of the rated are raised inside classes (weighting-class adjustment,
-Sarndal, Swensson and Wretman 1992, section 15.6): the strata of the sample, else fifths of the
-metrics' predicted badness, else documents. What skipping has to do with none of these stays.
+Sarndal, Swensson and Wretman 1992, section 15.6): the strata of the sample and fifths of the
+metrics' predicted badness, both at once by raking (Deming and Stephan 1940); where there are
+neither, documents. A bias that has to do with none of these stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +20,8 @@ from assay.tables import TestSet
 
 __all__ = ["Classes", "make_classes", "responded", "skipping_notes"]
 
+ROUNDS = 20
+"""Raking settles long before."""
 LEAST = 5
 """Classes with fewer ratings are joined with their neighbours."""
 FIFTHS = 5
@@ -29,22 +33,23 @@ FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The class of every segment, numbered so that neighbours are alike, and what they are."""
+    """The classes of every segment, numbered so that neighbours are alike, and what they are."""
 
-    number: np.ndarray
+    numbers: tuple[np.ndarray, ...]
     what: str
 
 
 def make_classes(test_set: TestSet, stratum: np.ndarray | None) -> Classes | None:
     """The finest classes that the test set and the sample offer; None where there are none."""
-    if stratum is not None:
-        return Classes(stratum, "strata")
+    found = [] if stratum is None else [(stratum, "strata")]
     if test_set.metrics:
         badness = Population(test_set).badness
         ranks = np.argsort(np.argsort(badness, kind="stable"), kind="stable")
-        return Classes(ranks * FIFTHS // len(ranks), "fifths of the segments by their metrics")
+        found.append((ranks * FIFTHS // len(ranks), "fifths by their metrics"))
+    if found:
+        return Classes(tuple(number for number, _ in found), " and ".join(x for _, x in found))
     if test_set.has_documents and test_set.documents.height > 1:
-        return Classes(documents_of(test_set), "documents")
+        return Classes((documents_of(test_set),), "documents")
     return None
 
 
@@ -54,21 +59,24 @@ def documents_of(test_set: TestSet) -> np.ndarray:
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-def responded(pi: np.ndarray, rated: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """Inclusion probabilities times the share of their class that was rated, for drawn units.
+def responded(pi: np.ndarray, rated: np.ndarray, numbers: Sequence[np.ndarray]) -> np.ndarray:
+    """Probabilities of drawn units to be drawn and rated: 1/pi of the rated add up to all drawn.
 
-    Shares are weighted by 1/pi. Classes are joined in order until each has LEAST ratings.
+    In every class of every kind; classes are joined in order until each has LEAST ratings.
 
-    >>> pi, rated = np.full(12, 0.5), np.array([True] * 9 + [False] * 3)
-    >>> responded(pi, rated, np.repeat([0, 1], 6)).round(2).tolist()
-    [0.38, 0.38, ...]
+    >>> pi, rated = np.full(14, 0.5), np.array([True] * 9 + [False] * 2 + [True] * 3)
+    >>> responded(pi, rated, [np.repeat([0, 1], 7)]).round(2).tolist()
+    [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.36, ...]
     """
     if rated.all():
         return pi
-    own = _joined(rated, number)
-    weight = 1 / pi
-    share = np.bincount(own, weight * rated) / np.bincount(own, weight)
-    return np.asarray(pi * share[own])
+    weight, factor = 1 / pi, np.ones(len(pi))
+    kinds = [_joined(rated, number) for number in numbers]
+    wanted = [np.bincount(own, weight) for own in kinds]
+    for _ in range(ROUNDS if len(kinds) > 1 else 1):
+        for own, total in zip(kinds, wanted, strict=True):
+            factor *= (total / np.bincount(own, weight * factor * rated))[own]
+    return np.minimum(pi / factor, 1.0)
 
 
 def _joined(rated: np.ndarray, number: np.ndarray) -> np.ndarray:

@@ -211,7 +211,8 @@ class Study:
         found = pi.copy()
         rated = ~np.isnan(target.scores[drawn])
         if rated.any():
-            found[drawn] = responded(pi[drawn], rated, self.rated.classes.number[drawn])
+            numbers = [number[drawn] for number in self.rated.classes.numbers]
+            found[drawn] = responded(pi[drawn], rated, numbers)
         return found
 
     def _drawn(self, pi: np.ndarray, places: np.ndarray, where: np.ndarray) -> Drawn:
