@@ -335,9 +335,7 @@ def _penalties(study: Study, errors: pl.DataFrame) -> Study:
     key = _rated_key(study, errors)
     own = errors.group_by(key).agg(pl.col("_weight").sum())
     rows = study.ratings.genuine.filter(pl.col("score").is_not_null())
-    found = rows.select(dict.fromkeys([*key, "system", *study.test_set.key])).join(
-        own, on=key, how="left", maintain_order="left"
-    )
+    found = rows.select(key).join(own, on=key, how="left", maintain_order="left")
     ratings = Ratings(found.select(*key, score=pl.col("_weight").fill_null(0.0)), better="lower")
     scores = np.where(np.isnan(study.rated.scores), np.nan, ratings.matrix(study.test_set))
     return replace(study, ratings=ratings, rated=replace(study.rated, scores=scores))
