@@ -12,6 +12,7 @@ from tests.estimation.test_edges import drawn, tables
 import assay
 from assay.errors import InputError, OptionError
 from assay.tables import TestSet, read_errors, read_ratings, read_scores
+from assay.tables.formats.mqm import Weights, mqm_scores
 
 T2 = 4.302652729911275
 """The .975 quantile of Student's t with 2 degrees of freedom."""
@@ -99,6 +100,7 @@ def test_refusals() -> None:
         assay.estimate_by(mixed, ratings, by="kind")
 
 
+@pytest.mark.slow
 def test_coverage_in_domains() -> None:
     """3 domains x 200 draws: the Monte-Carlo sd of a coverage of .95 is under .01 (600 intervals).
 
@@ -148,8 +150,6 @@ class TestCategories:
         world = assay.simulate(documents=15, systems=2, rng=3)
         sample = assay.sample(world.test_set, design="segments", budget="40%", rng=1)
         marked = world.mark(sample)
-        from assay.tables.formats.mqm import Weights, mqm_scores
-
         scores = mqm_scores(marked.frame, Weights(cap=None))
         ratings = read_ratings(scores, world.test_set, better="lower")
         whole = assay.estimate(world.test_set, ratings, sample=sample, method="mean")

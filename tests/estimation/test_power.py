@@ -10,7 +10,7 @@ from tests.estimation.test_edges import drawn, tables
 import assay
 from assay.errors import OptionError
 from assay.estimation import next_steps
-from assay.stats.precision import power_of
+from assay.stats.precision import Precision, power_of
 
 A = [1.0, 2.0, 3.0, 6.0, 2.0, 5.0, 1.0, 4.0, 2.0, 8.0]
 B = [2.0, 2.0, 5.0, 6.0, 3.0, 7.0, 1.0, 5.0, 4.0, 8.0]
@@ -59,8 +59,6 @@ def test_needed_finds_as_often_as_it_says() -> None:
     scores = everything.matrix(world.test_set)
     gap = scores[0] - scores[1]
     total, rng = len(gap), np.random.default_rng(1)
-    from assay.stats.precision import Precision
-
     n = Precision(total, float(gap.std(ddof=1)), 0.95).n_for_power(float(gap.mean()), 0.8)
     found = 0
     for _ in range(300):
