@@ -102,7 +102,7 @@ def test_refusals() -> None:
 
 @pytest.mark.slow
 def test_coverage_in_domains() -> None:
-    """3 domains x 200 draws: the Monte-Carlo sd of a coverage of .95 is under .01 (600 intervals).
+    """4 domains x 200 draws: the Monte-Carlo sd of a coverage of .95 is under .01 (800 intervals).
 
     Skewed scores in groups of about 40 ratings cost some points, see docs/estimation.md.
     """
