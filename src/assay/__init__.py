@@ -20,11 +20,15 @@ from assay._version import __version__
 
 if TYPE_CHECKING:
     from assay.estimation import (
+        Breakdown,
+        Comparison,
         Difference,
         Estimates,
         Monitoring,
         SystemEstimate,
+        compare_two,
         estimate,
+        estimate_by,
         evaluate_estimators,
         evaluate_stopping,
         exclude_raters,
@@ -64,6 +68,8 @@ if TYPE_CHECKING:
 
 # Loaded when first used, so that `import assay` and `assay --help` cost next to nothing.
 _HOMES = {
+    "Breakdown": "assay.estimation",
+    "Comparison": "assay.estimation",
     "Design": "assay.tables",
     "Difference": "assay.estimation",
     "Edits": "assay.tables",
@@ -78,8 +84,10 @@ _HOMES = {
     "TestSet": "assay.tables",
     "World": "assay.worlds",
     "check": "assay.tables.convert",
+    "compare_two": "assay.estimation",
     "convert": "assay.tables.convert",
     "estimate": "assay.estimation",
+    "estimate_by": "assay.estimation",
     "evaluate_estimators": "assay.estimation",
     "evaluate_stopping": "assay.estimation",
     "exclude_raters": "assay.estimation",
@@ -106,6 +114,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "Breakdown",
+    "Comparison",
     "Design",
     "Difference",
     "Edits",
@@ -121,8 +131,10 @@ __all__ = [
     "World",
     "__version__",
     "check",
+    "compare_two",
     "convert",
     "estimate",
+    "estimate_by",
     "evaluate_estimators",
     "evaluate_stopping",
     "exclude_raters",

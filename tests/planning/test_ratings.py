@@ -16,7 +16,7 @@ import assay
 from assay.errors import InputError, OptionError
 from assay.planning import plan_comparison, plan_ratings
 from assay.planning.pilot import read_pilot
-from assay.planning.precision import Precision
+from assay.stats.precision import Precision
 from assay.tables import Ratings, TestSet, read_ratings, read_scores
 from assay.worlds import simulate
 

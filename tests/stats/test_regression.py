@@ -137,7 +137,7 @@ class TestVariances:
     def test_simple_is_unbiased_over_all_samples(self) -> None:
         values = np.array([0.0, 1.0, 4.0, 9.0, 2.0])
         drawn = np.array([np.isin(np.arange(5), chosen) for chosen in combinations(range(5), 3)])
-        stated = simple_variance(np.tile(values, (10, 1)), drawn).mean()
+        stated = simple_variance(np.tile(values, (10, 1)), drawn, np.ones(5)).mean()
         assert stated == pytest.approx(np.var(drawn @ values / 3))
 
     def test_strata_by_hand(self) -> None:

@@ -17,6 +17,7 @@ from assay.cli.evaluate import evaluate
 from assay.cli.monitor import monitor
 from assay.cli.next import next_
 from assay.cli.plan import plan
+from assay.cli.raters import raters
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
 from assay.cli.sample import sample
@@ -63,6 +64,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "next": next_,
     "monitor": monitor,
     "estimate": estimate,
+    "raters": raters,
     "evaluate": evaluate,
     "report": report,
     "reproduce": reproduce,

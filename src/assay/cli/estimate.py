@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,13 +21,16 @@ from assay.cli.options import (
     RANGE,
     columns_for,
     json_file,
+    names,
     read_test_set,
     refuse_overwriting,
     score_range,
 )
+from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.estimation import Estimates
+    from assay.estimation import Breakdown, Comparison, Estimates
+    from assay.tables import Ratings, TestSet
 
 __all__ = ["estimate", "show_estimates"]
 
@@ -52,6 +57,28 @@ def estimate(
         str,
         typer.Option("--interval", help="t, skew-t, bootstrap, betting, hoeffding or bernstein."),
     ] = "t",
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by", help="Also by domain, document, length, category or a column of the scores."
+        ),
+    ] = None,
+    errors: Annotated[
+        Path | None, typer.Option("--errors", help="The marked errors, for --by category.")
+    ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option("--compare", help="Two systems: difference, p, power.", metavar="A,B"),
+    ] = None,
+    exclude_raters: Annotated[
+        str | None,
+        typer.Option(
+            "--exclude-raters", help="Raters to leave out; the effect is shown.", metavar="A,B"
+        ),
+    ] = None,
+    remove_severity: Annotated[
+        bool, typer.Option("--remove-severity", help="Subtract each rater's severity first.")
+    ] = False,
     better: BETTER = "higher",
     range: RANGE = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
@@ -67,11 +94,18 @@ def estimate(
 
     Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
+    from functools import partial
+
     from assay.cli.output import note, print_json, save_json
     from assay.estimation import estimate as run
-    from assay.tables import read_ratings, read_sample
+    from assay.estimation import estimate_by, next_steps
+    from assay.tables import read_errors, read_ratings, read_sample
 
-    refuse_overwriting(json_file(output), scores, ratings, sample)
+    refuse_overwriting(json_file(output), scores, ratings, sample, errors)
+    if remove_severity and by == "category":
+        raise OptionError(
+            "--remove-severity", "--by category", "does not go with errors", "leave one out"
+        )
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
@@ -79,18 +113,126 @@ def estimate(
     )  # fmt: skip
     given = read_ratings(ratings, test_set, columns=theirs, better=better, range=score_range(range))
     drawn = None if sample is None else read_sample(sample, test_set)
-    result = run(
-        test_set, given, sample=drawn, assume=assume, method=method, interval=interval, level=level
+    how = partial(
+        run, test_set, sample=drawn, assume=assume, method=method, interval=interval, level=level
     )
+    given, effects = _changed(test_set, given, how, names(exclude_raters) or [], remove_severity)
+    result = how(given)
+    two = _comparison(result, compare)
+    parts = None
+    if by is not None or errors is not None:
+        marked = None if errors is None else read_errors(errors, test_set)
+        parts = estimate_by(
+            test_set, given, by=by or "category", sample=drawn, assume=assume, method=method,
+            level=level, errors=marked,
+        )  # fmt: skip
+    result = replace(result, notes=(*result.notes, *effects))
+    content = result.to_dict()
+    if two is not None:
+        content["comparison"] = two.to_dict()
+    if parts is not None:
+        content["breakdown"] = parts.to_dict()
     if output is not None:
-        save_json(result.to_dict(), output)
+        save_json(content, output)
     if json:
-        print_json(result.to_dict())
+        print_json(content)
         return
-    note(*result.notes, f"metrics used: {', '.join(result.metrics) or 'none'}")
+    said = () if parts is None else parts.notes
+    note(
+        *dict.fromkeys((*result.notes, *said)),
+        f"metrics used: {', '.join(result.metrics) or 'none'}",
+    )
     show_estimates(result)
+    if two is not None:
+        _show_comparison(two)
+    if parts is not None:
+        _show_breakdown(parts)
+    for line in next_steps(result):
+        print(f"next: {line}")
     if output is not None:
         print(f"written to {output}; assay report {output} makes a page of it")
+
+
+def _changed(
+    test_set: TestSet,
+    ratings: Ratings,
+    how: Callable[[Ratings], Estimates],
+    excluded: list[str],
+    fair: bool,
+) -> tuple[Ratings, list[str]]:
+    """The ratings without some raters or their severity, and what that does to each system."""
+    from assay.estimation import exclude_raters, remove_severity
+
+    lines = []
+    if excluded:
+        fewer = exclude_raters(ratings, excluded)
+        what = f"leaving out {', '.join(excluded)}"
+        lines.append(_effect(what, how(ratings), how(fewer)))
+        ratings = fewer
+    if fair:
+        moved = remove_severity(test_set, ratings)
+        lines.append(_effect("removing severity", how(ratings), how(moved)))
+        ratings = moved
+    return ratings, lines
+
+
+def _effect(what: str, before: Estimates, after: Estimates) -> str:
+    now = {item.system: item.estimate for item in after.systems}
+    moves = [
+        f"{item.system} {item.estimate:.3f} -> {now[item.system]:.3f}" for item in before.systems
+    ]
+    return f"effect of {what}: {', '.join(moves)}"
+
+
+def _comparison(result: Estimates, compare: str | None) -> Comparison | None:
+    from assay.estimation import compare_two
+
+    if compare is not None:
+        wanted = names(compare) or []
+        if len(wanted) != 2:
+            raise OptionError("--compare", compare, "does not name two systems", "write A,B")
+        return compare_two(result, *wanted)
+    return compare_two(result) if len(result.systems) == 2 else None
+
+
+def _show_comparison(two: Comparison) -> None:
+    """Print the difference of two systems, and what the ratings could have found."""
+    from assay.cli.output import number
+
+    print(
+        f"{two.left} − {two.right}: {number(two.difference)}"
+        f" ({two.level:.0%} interval {number(two.low)} to {number(two.high)}), p"
+        f" {'< 0.001' if two.p < 0.001 else f'= {number(two.p)}'},"
+        f" {'decided' if two.decided else 'not decided'}"
+    )
+    if two.n == two.population:
+        return
+    print(
+        f"  power: {two.n} ratings per system find a difference of {number(two.detectable)} with"
+        f" {two.power:.0%} probability"
+    )
+    if two.needed is not None:
+        what = "all" if two.everything else f"{two.needed} of"
+        print(f"  one as large as the observed takes {what} {two.population} ratings per system")
+
+
+def _show_breakdown(parts: Breakdown) -> None:
+    """Print every group and system, and how many differences are decided in each group."""
+    from assay.cli.output import number, print_table
+
+    rows = [
+        [
+            item.group, item.system, number(item.estimate), _interval(item.low, item.high),
+            f"{item.n}/{item.population}",
+        ]
+        for item in parts.estimates
+    ]  # fmt: skip
+    columns = [parts.by, "system", "estimate", f"{parts.level:.0%} interval", "rated"]
+    print_table(f"By {parts.by} ({parts.better} is better)", columns, rows)
+    counts = [f"{item.group} {item.decided} of {item.pairs}" for item in parts.groups if item.pairs]
+    if counts:
+        print(f"differences decided inside the groups: {'; '.join(counts)}")
+    print(f"signature: {parts.signature}")
 
 
 def show_estimates(result: Estimates, truth: dict[str, float] | None = None) -> None:

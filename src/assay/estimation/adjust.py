@@ -26,7 +26,17 @@ from assay.stats.neighbours import neighbour_order, neighbour_predictions, walk_
 from assay.stats.regression import Fit, fit_ridge, fit_slope
 from assay.tables.check import did_you_mean
 
-__all__ = ["METHODS", "RIDGE", "Adjusted", "Units", "adjusted_means", "check_method"]
+__all__ = [
+    "METHODS",
+    "RIDGE",
+    "Adjusted",
+    "Fitted",
+    "Units",
+    "adjusted_means",
+    "check_method",
+    "fitted",
+    "group_mean",
+]
 
 METHODS = (
     "auto", "mean", "regression", "cv-single", "cv-mean", "cv-multi", "cv-knn",
@@ -58,6 +68,14 @@ class Units:
     features: np.ndarray | None = None
     metrics: int = 0
     names: tuple[str, ...] = ()
+
+    def part(self, inside: np.ndarray) -> Units:
+        """Some of the segments, as a mask says, without their features."""
+        return Units(
+            self.pi[inside], self.kind, self.document[inside],
+            None if self.position is None else self.position[inside],
+            None if self.stratum is None else self.stratum[inside],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,6 +134,56 @@ def adjusted_means(x: np.ndarray, drawn: np.ndarray, units: Units, method: str) 
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """What metrics predict for all segments, and the leave-one-out residuals of the rated ones."""
+
+    predicted: np.ndarray
+    residuals: np.ndarray
+    pull: np.ndarray
+    """What each rated segment adds to the sum of estimates, so that they are unbiased."""
+
+    def part(self, inside: np.ndarray) -> Fitted:
+        """The same of some segments."""
+        return Fitted(self.predicted[inside], self.residuals[inside], self.pull[inside])
+
+
+def fitted(x: np.ndarray, drawn: np.ndarray, units: Units, method: str) -> Fitted | None:
+    """The predictions behind one estimate, to be summed over groups; None for the mean."""
+    if not adjusted_means(x, drawn[None, :], units, method).used[0]:
+        return None
+    x = np.where(drawn, x, 0.0)
+    chosen = "regression" if method == "auto" else method
+    fit = _fit(x, drawn[None, :], units, chosen)
+    pull = _pull(fit, drawn[None, :], units.pi)[0] if chosen == "regression" else np.zeros(len(x))
+    return Fitted(x - (fit.residuals * (1 - fit.leverage))[0], fit.residuals[0], pull)
+
+
+def group_mean(x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: Units) -> Adjusted:
+    """Estimate the mean of a group of segments from its own ratings and everybody's slopes.
+
+    The mean prediction of the group's segments plus the weighted mean of what the prediction
+    misses in its ratings (Sarndal, Swensson and Wretman 1992, section 10.6); the variance is the
+    design's, given how many ratings fell into the group. For a group of all segments this is the
+    estimate of all, up to the degrees of freedom spent on slopes.
+    """
+    row = drawn[None, :]
+    plain = _plain(x, row, units)
+    if fit is None or np.isnan(plain.stderr[0]) or drawn.all():
+        unknown = (plain.stderr == 0) & (plain.n < len(drawn))
+        return replace(plain, stderr=np.where(unknown, np.nan, plain.stderr))
+    w = np.where(drawn, 1 / units.pi, 0.0)
+    missed = np.where(drawn, x - fit.predicted, 0.0)
+    center = fit.predicted.mean() + w @ missed / w.sum() + fit.pull.mean()
+    around = fit.residuals - w @ np.where(drawn, fit.residuals, 0.0) / w.sum()
+    variance, degrees = _variance(around[None, :], row, units)
+    # A handful of ratings may happen to agree inside every stratum: that is no certainty.
+    stderr = np.sqrt(np.where(variance > 0, variance, np.nan))
+    return replace(
+        plain, center=np.array([center]), stderr=stderr, degrees=degrees, used=plain.n > 0
+    )
+
+
 def _constant(x: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     high = np.where(drawn, x, -np.inf).max(axis=1, initial=-np.inf)
     return np.asarray(high <= np.where(drawn, x, np.inf).min(axis=1, initial=np.inf))
@@ -168,8 +236,11 @@ def _unbiased(fit: Fit, drawn: np.ndarray, pi: np.ndarray) -> Fit:
     the prediction from all other drawn segments, is unbiased where segments are drawn one by one.
     It differs from the usual estimator by 1/N sum over the sample of (1/pi - 1) (e_i^loo - e_i).
     """
-    pull = np.where(drawn, (1 / pi - 1) * fit.residuals * fit.leverage, 0.0)
-    return replace(fit, center=fit.center + pull.sum(axis=1) / drawn.shape[1])
+    return replace(fit, center=fit.center + _pull(fit, drawn, pi).mean(axis=1))
+
+
+def _pull(fit: Fit, drawn: np.ndarray, pi: np.ndarray) -> np.ndarray:
+    return np.where(drawn, (1 / pi - 1) * fit.residuals * fit.leverage, 0.0)
 
 
 def _correlations(x: np.ndarray, features: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -232,4 +303,4 @@ def _variance(e: np.ndarray, drawn: np.ndarray, units: Units) -> tuple[np.ndarra
         found = cluster_variance(e, drawn, units.document, 1 / units.pi)
         held = np.stack([np.bincount(units.document[row]).astype(bool).sum() for row in drawn])
         return found, np.maximum(held - 1.0, 1.0)
-    return simple_variance(e, drawn), degrees
+    return simple_variance(e, drawn, 1 / units.pi), degrees

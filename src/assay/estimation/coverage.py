@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import InputError, OptionError
+from assay.estimation.response import Classes, make_classes, skipping_notes
 from assay.sampling.designs import base_design, drawn_sizes
 from assay.sampling.draw import plan_for
 from assay.sampling.population import Population
@@ -36,7 +37,8 @@ class Rated:
     """Scores and inclusion probabilities as systems x segments, and how they came to be.
 
     Scores are NaN where there is none to use. ``kind`` is the variance that goes with the
-    design; ``position`` and ``stratum`` are those of all segments where it needs them.
+    design; ``position`` and ``stratum`` are those of all segments where it needs them, and so are
+    the ``classes`` in which rated outputs stand for skipped ones.
     """
 
     scores: np.ndarray
@@ -47,6 +49,7 @@ class Rated:
     kind: str = "simple"
     position: np.ndarray | None = None
     stratum: np.ndarray | None = None
+    classes: Classes | None = None
 
 
 def rated_outputs(
@@ -93,21 +96,19 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
     extra = int((rated & ~drawn).sum())
     if extra:
         notes.append(f"{extra} ratings of segments outside the sample not used")
-    unrated = int((drawn & ~rated).sum())
-    if unrated:
-        notes.append(
-            f"{unrated} of {int(drawn.sum())} drawn outputs have no rating; the rest is taken as a"
-            " random part of them"
-        )
-        if unrated > int(drawn.sum()) // 2:
-            notes.append("more than half of the sample is not rated: is it the right sample?")
+    kind, position, stratum = _layout(test_set, sample)
+    classes = make_classes(test_set, stratum)
+    notes += skipping_notes(test_set, drawn, rated, classes)
     return Rated(
         np.where(drawn, scores, np.nan),
         pi,
         sample.design.name,
         sample.design.seed,
         tuple(notes),
-        *_layout(test_set, sample),
+        kind,
+        position,
+        stratum,
+        classes,
     )
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from assay.results import plain, result_dict, signature
 
-__all__ = ["RaterReport", "RaterSummary"]
+__all__ = ["RaterEstimate", "RaterReport", "RaterSummary"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,8 @@ class RaterSummary:
     standard error, ``group`` the group of raters it is relative to. ``spread`` is the standard
     deviation of the ratings, ``lowest`` and ``highest`` the shares at the ends of the scale (as
     stated, or as seen), ``seconds`` the median per rating. ``correlation`` is with the mean of the
-    other raters, on ``overlap`` outputs.
+    other raters, on ``overlap`` outputs. ``skipped`` counts rows without a score, ``checks`` the
+    attention checks that can be judged, ``passed`` those where the control was scored worse.
     """
 
     rater: str
@@ -34,8 +35,25 @@ class RaterSummary:
     seconds: float
     correlation: float
     overlap: int
+    skipped: int
+    checks: int
+    passed: int
     outlier: bool
     reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RaterEstimate:
+    """One system's score on the whole test set by one rater alone; by all, where rater is None."""
+
+    rater: str | None
+    system: str
+    estimate: float
+    low: float
+    high: float
+    stderr: float
+    n: int
+    population: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +62,9 @@ class RaterReport:
 
     ``alpha`` is Krippendorff's for the interval metric, ``alpha_ordinal`` for the ordinal one, both
     on the ``overlapping`` outputs that two or more raters scored; ``mean_correlation`` is the
-    mean of Pearson's r over the ``pairs`` of raters that share enough outputs.
+    mean of Pearson's r over the ``pairs`` of raters that share enough outputs. ``estimates`` are
+    every system's scores, pooled and by each rater alone, where it is known how outputs were
+    chosen and the rater rated enough of them.
     """
 
     raters: tuple[RaterSummary, ...]
@@ -60,6 +80,7 @@ class RaterReport:
     groups: tuple[tuple[str, ...], ...]
     better: str
     rule: str
+    estimates: tuple[RaterEstimate, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -106,6 +127,8 @@ class RaterReport:
             groups=self.groups,
             better=self.better,
             rule=self.rule,
+            outliers=self.outliers,
             raters=self.raters,
+            estimates=self.estimates,
             notes=self.notes,
         )

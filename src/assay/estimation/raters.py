@@ -9,14 +9,17 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError
-from assay.estimation.rater_results import RaterReport, RaterSummary
+from assay.estimation.checks import attention_checks
+from assay.estimation.rater_estimates import rater_estimates
+from assay.estimation.rater_results import RaterEstimate, RaterReport, RaterSummary
+from assay.estimation.study import make_study
 from assay.stats.agreement import (
     correlations_with_others,
     krippendorff_alpha,
     pairwise_correlations,
 )
 from assay.stats.effects import RaterEffects, rater_effects
-from assay.tables import Ratings, TestSet
+from assay.tables import Ratings, Sample, TestSet
 from assay.tables.check import did_you_mean
 
 __all__ = ["exclude_raters", "rater_report", "remove_severity"]
@@ -29,12 +32,16 @@ FEW_RATERS, FEW_OUTPUTS, ENOUGH = 5, 10, 30
 """The fewest raters for a robust spread, the fewest outputs for a correlation that counts, and
 those on which a correlation of 0 or less is a verdict by itself."""
 
+FEW_CHECKS = 5
+"""The fewest attention checks that say something about a rater."""
+
 RULE = (
     f"outlier: more than {FAR:g} robust standard deviations (1.4826 MAD, at least {FEW_RATERS}"
     f" raters) and {NOISE:g} standard errors from the median rater in severity, or below it in"
     f" correlation with the others (at least {FEW_OUTPUTS} outputs), or that much faster (logarithm"
     f" of seconds); or a correlation of 0 or less on at least {ENOUGH} outputs; or the same score"
-    f" for all of at least {FEW_OUTPUTS} outputs"
+    f" for all of at least {FEW_OUTPUTS} outputs; or at most half of at least {FEW_CHECKS}"
+    " attention checks passed"
 )
 
 MODELS = {
@@ -45,7 +52,13 @@ MODELS = {
 """Ways to tell raters apart, the one that assumes least first."""
 
 
-def rater_report(test_set: TestSet, ratings: Ratings) -> RaterReport:
+def rater_report(
+    test_set: TestSet,
+    ratings: Ratings,
+    *,
+    sample: Sample | None = None,
+    assume: str | None = None,
+) -> RaterReport:
     """Describe every rater and how far the raters agree.
 
     Severity is by how much worse a rater scores the same thing than the average rater (weighted
@@ -53,6 +66,10 @@ def rater_report(test_set: TestSet, ratings: Ratings) -> RaterReport:
     raters do not overlap on outputs, score = segment + system + rater, or score = system + rater;
     the first model in which all raters can be compared. Where none does it, the groups of
     comparable raters are named and severity is relative to the group.
+
+    Rows with a ``check`` are controls, and used for nothing but counting how many of them the
+    rater scored worse than the output itself. With the ``sample``, or an assumption as in
+    :func:`assay.estimate`, every system's score by each rater alone stands beside the pooled one.
 
     >>> import assay
     >>> world = assay.simulate(documents=10, raters=3, rng=1)
@@ -65,6 +82,7 @@ def rater_report(test_set: TestSet, ratings: Ratings) -> RaterReport:
     _, counted = np.unique(given.output, return_counts=True)
     pairs = pairwise_correlations(given.score, given.output, given.rater)
     identified = len(set(fit.groups.tolist())) == 1
+    estimates, said = _estimates(test_set, ratings, sample, assume)
     return RaterReport(
         raters=_summaries(given, fit),
         alpha=krippendorff_alpha(given.score, given.output),
@@ -79,8 +97,25 @@ def rater_report(test_set: TestSet, ratings: Ratings) -> RaterReport:
         groups=_groups(given, fit),
         better=ratings.better,
         rule=RULE,
-        notes=(*given.notes, *_remarks(given, model, fit)),
+        estimates=estimates,
+        notes=(*dict.fromkeys((*given.notes, *said)), *_remarks(given, model, fit)),
     )
+
+
+def _estimates(
+    test_set: TestSet, ratings: Ratings, sample: Sample | None, assume: str | None
+) -> tuple[tuple[RaterEstimate, ...], tuple[str, ...]]:
+    """Scores by each rater alone, where it is known how the outputs were chosen."""
+    stated = sample is not None or assume is not None
+    if not stated:
+        rated = ~np.isnan(ratings.placed_in(test_set).matrix(test_set))
+        pairs = test_set.segments["lp"].n_unique() if "lp" in test_set.key else 1
+        if (test_set.present & ~rated).any() or pairs > 1:
+            return (), ("no scores by rater: they need the sample the ratings were drawn with",)
+    study = make_study(
+        test_set, ratings, sample=sample, assume=assume, method="auto", interval="t", level=0.95
+    )
+    return rater_estimates(study, study.ratings), study.rated.notes if stated else ()
 
 
 def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
@@ -99,7 +134,7 @@ def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
         )
     effects = dict(zip(given.names, fit.effects.tolist(), strict=True))
     moved = pl.col("score") - pl.col("rater").replace_strict(effects, default=0.0)
-    frame = given.frame.with_columns(moved.alias("score"))
+    frame = given.placed.frame.with_columns(moved.alias("score"))
     notes = [
         f"severity of {len(given.names)} raters removed ({MODELS[model]}): scores moved by"
         f" {-fit.effects.max():+.3g} to {-fit.effects.min():+.3g}, grand mean kept"
@@ -144,7 +179,8 @@ def exclude_raters(ratings: Ratings, names: Sequence[str]) -> Ratings:
 class _Given:
     """Ratings in long form, raters, outputs, segments and systems numbered from 0."""
 
-    frame: pl.DataFrame
+    placed: Ratings
+    key: tuple[str, ...]
     names: tuple[str, ...]
     score: np.ndarray
     rater: np.ndarray
@@ -174,7 +210,7 @@ def _given(test_set: TestSet, ratings: Ratings) -> _Given:
         )
     _need_raters(ratings)
     placed = ratings.placed_in(test_set)
-    rows = placed.frame.drop_nulls("score")
+    rows = placed.genuine.drop_nulls("score")
     if not rows.height:
         raise InputError("no row has a score; rate something first")
     key = list(test_set.key)
@@ -188,7 +224,8 @@ def _given(test_set: TestSet, ratings: Ratings) -> _Given:
     score = rows["score"].to_numpy()
     timed = "seconds" in rows.columns and rows["seconds"].count() > 0
     return _Given(
-        frame=placed.frame,
+        placed=placed,
+        key=test_set.key,
         names=names,
         score=score,
         rater=rows["rater"].replace_strict(raters, return_dtype=pl.Int64).to_numpy(),
@@ -230,11 +267,14 @@ def _not_identified(groups: Sequence[Sequence[str]]) -> str:
 
 def _remarks(given: _Given, model: str, fit: RaterEffects) -> list[str]:
     groups = _groups(given, fit)
+    checks = attention_checks(given.placed, given.key, given.names, given.sign).notes
     if len(given.names) == 1:
-        return ["one rater: nothing to compare with"]
+        return [*checks, "one rater: nothing to compare with"]
     if len(groups) == len(given.names):
-        return [_not_identified(groups)]
-    notes = [] if model == "output" else [f"not enough common outputs: {MODELS[model]}"]
+        return [*checks, _not_identified(groups)]
+    notes = [*checks]
+    if model != "output":
+        notes.append(f"not enough common outputs: {MODELS[model]}")
     return [*notes, _not_identified(groups)] if len(groups) > 1 else notes
 
 
@@ -250,7 +290,12 @@ def _summaries(given: _Given, fit: RaterEffects) -> tuple[RaterSummary, ...]:
             known = given.seconds[given.rater == i]
             known = known[~np.isnan(known)]
             seconds[i] = np.median(known) if len(known) else np.nan
+    checks = attention_checks(given.placed, given.key, given.names, given.sign)
     reasons = _reasons(parts, severity, fit.stderr, r, overlap, seconds)
+    for i in range(count):
+        if checks.done[i] >= FEW_CHECKS and 2 * checks.passed[i] <= checks.done[i]:
+            reasons[i].append("checks")
+    empty = given.placed.genuine.filter(pl.col("score").is_null())["rater"].to_list()
     return tuple(
         RaterSummary(
             rater=name,
@@ -265,6 +310,9 @@ def _summaries(given: _Given, fit: RaterEffects) -> tuple[RaterSummary, ...]:
             seconds=float(seconds[i]),
             correlation=float(r[i]),
             overlap=int(overlap[i]),
+            skipped=empty.count(name),
+            checks=int(checks.done[i]),
+            passed=int(checks.passed[i]),
             outlier=bool(reasons[i]),
             reasons=tuple(reasons[i]),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -32,7 +32,11 @@ class SystemEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """``left`` minus ``right`` on the test set; decided if the interval leaves out zero."""
+    """``left`` minus ``right`` on the test set; decided if the interval leaves out zero.
+
+    ``p`` is that of the two-sided t test of no difference, with ``degrees`` of freedom; NaN where
+    the standard error is not known.
+    """
 
     left: str
     right: str
@@ -42,6 +46,21 @@ class Difference:
     stderr: float
     n: int
     decided: bool
+    p: float
+    degrees: float
+    population: int
+
+    @property
+    def turned(self) -> Difference:
+        """The same difference the other way round."""
+        return replace(
+            self,
+            left=self.right,
+            right=self.left,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+        )
 
 
 @dataclass(frozen=True, slots=True)

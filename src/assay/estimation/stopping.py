@@ -17,9 +17,8 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError
-from assay.estimation.coverage import Rated, rated_outputs
-from assay.estimation.estimate import _need_tables, _Study
-from assay.estimation.features import make_features
+from assay.estimation.coverage import Rated
+from assay.estimation.study import Study, make_study
 from assay.results import plain, result_dict, signature
 from assay.stats.betting import betting_sequence
 from assay.tables import Ratings, Sample, TestSet, read_sample
@@ -139,14 +138,14 @@ def monitor(
     (True, True)
     """
     _check(target, goal, level)
-    _need_tables(test_set, ratings, sample)
-    ratings = ratings.placed_in(test_set)
+    study = make_study(
+        test_set, ratings, sample=sample, assume=None, method="auto", interval="t", level=level
+    )
+    ratings, rated = study.ratings, study.rated
     sample = read_sample(sample.frame, test_set)
     _need_sequence(sample, guarantee, ratings)
-    rated = rated_outputs(test_set, ratings, sample, None)
     order = _order(test_set, sample)
     n, notes = _prefix(test_set, rated.scores, order)
-    study = _Study(test_set, rated, make_features(test_set), "auto", "t", ratings.range, level)
     watch = _betting_looks if guarantee else _t_looks
     looks = tuple(watch(study, order[:n], target, goal))
     names = list(dict.fromkeys(look.what for look in looks))
@@ -229,7 +228,7 @@ def _prefix(test_set: TestSet, scores: np.ndarray, order: np.ndarray) -> tuple[i
     ]
 
 
-def _t_looks(study: _Study, order: np.ndarray, target: float, goal: str) -> Iterator[Look]:
+def _t_looks(study: Study, order: np.ndarray, target: float, goal: str) -> Iterator[Look]:
     for n in look_sizes(study.rated.scores.shape[1], len(order)):
         part = replace(study, rated=_beginning(study.rated, order[:n]))
         names, count = study.test_set.systems, len(study.rated.scores)
@@ -250,11 +249,12 @@ def _beginning(rated: Rated, places: np.ndarray) -> Rated:
     """The ratings of the first segments alone, with the probabilities that these had."""
     scores = np.full_like(rated.scores, np.nan)
     scores[:, places] = rated.scores[:, places]
-    return replace(rated, scores=scores, pi=np.full_like(scores, len(places) / scores.shape[1]))
+    pi = np.full_like(scores, len(places) / scores.shape[1])
+    return replace(rated, scores=scores, pi=pi, classes=None)
 
 
-def _betting_looks(study: _Study, order: np.ndarray, target: float, goal: str) -> Iterator[Look]:
-    low, high = study.range or (0.0, 0.0)
+def _betting_looks(study: Study, order: np.ndarray, target: float, goal: str) -> Iterator[Look]:
+    low, high = study.ratings.range or (0.0, 0.0)
     names, scores = study.test_set.systems, study.rated.scores
     rows = [(name, scores[i], study.test_set.present[i], low, high) for i, name in enumerate(names)]
     if goal == "ranking":

@@ -9,7 +9,7 @@ from numbers import Integral
 
 from assay.errors import InputError, OptionError
 from assay.planning.pilot import Pilot, read_pilot
-from assay.planning.precision import Precision
+from assay.stats.precision import Precision
 from assay.tables import Ratings, TestSet
 
 __all__ = ["Assumptions", "assume", "curve_sizes", "need_positive", "need_whole"]

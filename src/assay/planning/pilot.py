@@ -62,7 +62,7 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
         f" {degrees:.1f} degrees of freedom, fewer than segments where scores have long tails)"
     )
     correlation, features, remark = _explained(y, X, blocks, groups)
-    rows = ratings.frame.drop_nulls("score")
+    rows = ratings.genuine.drop_nulls("score")
     seconds = rows["seconds"].mean() if "seconds" in rows.columns else None
     return Pilot(
         sd=sd,

@@ -12,17 +12,21 @@ import numpy as np
 __all__ = ["cluster_variance", "collapsed_variance", "neighbour_variance", "simple_variance"]
 
 
-def simple_variance(e: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+def simple_variance(e: np.ndarray, drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """s^2 / n (1 - n/N): a simple random sample, or snippets of every document.
 
-    >>> simple_variance(np.array([[1.0, 2.0, 3.0, 0.0]]), np.array([[True, True, True, False]]))
+    With weights that differ it is n/(n-1) sum (w_i (e_i - mean))^2 / (sum w)^2 (1 - n/N).
+
+    >>> drawn = np.array([[True, True, True, False]])
+    >>> simple_variance(np.array([[1.0, 2.0, 3.0, 0.0]]), drawn, np.ones(4))
     array([0.08333333])
     """
-    n = drawn.sum(axis=1)
+    n, w = drawn.sum(axis=1), drawn * weights
+    total = np.maximum(w.sum(axis=1), 1e-300)
     inside = np.where(drawn, e, 0.0)
-    means = inside.sum(axis=1) / np.maximum(n, 1)
-    squares = ((inside - means[:, None] * drawn) ** 2).sum(axis=1)
-    found = squares / np.maximum(n - 1, 1) / np.maximum(n, 1) * (1 - n / drawn.shape[1])
+    means = (w * inside).sum(axis=1) / total
+    squares = ((w * (inside - means[:, None])) ** 2).sum(axis=1)
+    found = squares / total**2 * n / np.maximum(n - 1, 1) * (1 - n / drawn.shape[1])
     return np.where(n > 1, found, np.nan)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-__all__ = ["Interval", "mean_stderr", "t_interval"]
+__all__ = ["Interval", "mean_stderr", "t_interval", "t_probability"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +62,16 @@ def t_interval(center: float, stderr: float, degrees: float, level: float) -> In
         return Interval(center, center, level)
     margin = float(special.stdtrit(degrees, 0.5 + level / 2)) * stderr
     return Interval(center - margin, center + margin, level)
+
+
+def t_probability(center: float, stderr: float, degrees: float) -> float:
+    """P value of the two-sided t test that the true value is 0; NaN without a standard error.
+
+    >>> round(t_probability(1.0, 0.5, 10), 4)
+    0.0734
+    """
+    if np.isnan(stderr):
+        return float("nan")
+    if stderr == 0:
+        return 1.0 if center == 0 else 0.0
+    return float(2 * special.stdtr(degrees, -abs(center) / stderr))

@@ -20,6 +20,9 @@ __all__ = ["Better", "Errors", "Ratings", "read_errors", "read_ratings"]
 
 Better = Literal["higher", "lower"]
 
+GENUINE = ("", "0", "false", "no")
+"""What the column ``check`` says, in any case, of a row that is no control; so does no value."""
+
 ANSWER, FEWEST = 0.95, 10
 """A column correlated with the ratings beyond the first, on at least so many outputs, is them."""
 
@@ -28,11 +31,29 @@ ANSWER, FEWEST = 0.95, 10
 class Ratings(Table):
     """Scores that raters gave. A row without a score is an output that was not rated.
 
+    A row with a ``check`` is a control: a spoiled copy of the output, shown to see whether the
+    rater pays attention. It says nothing about the system, and only reports on raters use it.
     ``better`` says which end of the scale is good; ``range`` is the scale, where it was stated.
     """
 
     better: Better = "higher"
     range: tuple[float, float] | None = None
+
+    @cached_property
+    def genuine(self) -> pl.DataFrame:
+        """The rows that are about the systems' own outputs."""
+        return self.frame.filter(~self._control) if self._control.any() else self.frame
+
+    @cached_property
+    def controls(self) -> pl.DataFrame:
+        """The rows that check the raters' attention."""
+        return self.frame.filter(self._control)
+
+    @cached_property
+    def _control(self) -> pl.Series:
+        if "check" not in self.frame.columns:
+            return pl.Series([False] * self.frame.height, dtype=pl.Boolean)
+        return ~_genuine_words(self.frame["check"])
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
@@ -56,7 +77,7 @@ class Ratings(Table):
 
         NaN where nothing was rated. ``rater`` restricts it to one of them.
         """
-        frame = self.frame if rater is None else self.frame.filter(pl.col("rater") == rater)
+        frame = self.genuine if rater is None else self.genuine.filter(pl.col("rater") == rater)
         key = ["system", *test_set.key]
         means = frame.drop_nulls("score").group_by(key).agg(pl.col("score").mean())
         rows = test_set.frame.select(key).join(means, on=key, how="left", maintain_order="left")
@@ -97,12 +118,17 @@ def read_ratings(
         _check_range(frame, range, findings)
     if test_set is not None:
         frame = place_in(frame, test_set, findings)
+    if "check" in frame.columns:
+        _repeated_genuine(frame, findings)
     findings.stop()
     notes = findings.notes
     unrated = frame["score"].null_count()
     if unrated:
         notes.append(f"{unrated} of {frame.height} rows have no score: not rated")
     ratings = Ratings(frame, tuple(notes), better, range)
+    if len(ratings.controls):
+        note = f"{len(ratings.controls)} attention checks are left out of all estimates"
+        ratings = replace(ratings, notes=(*ratings.notes, note))
     if test_set is not None and not test_set.named:
         _refuse_answers(test_set, ratings)
     return ratings
@@ -137,6 +163,24 @@ def _refuse_answers(test_set: TestSet, ratings: Ratings) -> None:
                 "metrics", name, f"all but equals the ratings (r = {r:.2f}): the answer, no metric",
                 "choose the metrics with --metrics; if this really is one, name it there",
             )  # fmt: skip
+
+
+def _genuine_words(check: pl.Series) -> pl.Series:
+    words = check.fill_null("").str.strip_chars().str.to_lowercase()
+    return words.is_in(list(GENUINE))
+
+
+def _repeated_genuine(frame: pl.DataFrame, findings: Findings) -> None:
+    """Report outputs rated twice by one rater whose ``check`` says in two ways that it is none."""
+    key = [name for name in ("lp", "system", "doc", "seg", "rater") if name in frame.columns]
+    genuine = _genuine_words(frame["check"])
+    words = frame["check"].fill_null("")
+    marked = frame.select(key).with_columns(_genuine=genuine, _words=words)
+    several = marked.select(pl.col("_words").n_unique().over([*key, "_genuine"]) > 1).to_series()
+    findings.rows(
+        genuine & several, "check", frame["seg"],
+        "segment '{}' is rated twice here; mark the row that is a check, or remove one of the rows",
+    )  # fmt: skip
 
 
 def check_direction(better: str) -> None:

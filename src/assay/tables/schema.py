@@ -88,9 +88,10 @@ _RATINGS = Schema(
         _part("rater"),
         Column("score", "number", required=True),
         _amount("seconds"),
+        Column("check"),
         _part("lp"),
     ),
-    key=("lp", "system", "doc", "seg", "rater"),
+    key=("lp", "system", "doc", "seg", "rater", "check"),
 )
 
 _ERRORS = Schema(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-__all__ = ["Precision", "smallest"]
+__all__ = ["Precision", "power_of", "smallest"]
 
 CERTAIN = 500.0
 """A gap of this many standard errors is always found."""
@@ -49,11 +49,8 @@ class Precision:
         """
         with np.errstate(divide="ignore"):
             shift = np.minimum(abs(gap) / self.stderr(n), CERTAIN)
-        t, degrees = self._quantile(n), np.maximum(self._degrees(np.asarray(n)), 1)
-        # NaN is what the noncentral t gives for probabilities under 1e-20.
-        tails = [special.nctdtr(degrees, shift, end) for end in (t, -t)]
-        inside, wrong = (np.where(np.isnan(tail), 0.0, tail) for tail in tails)
-        return np.where(np.isinf(self.stderr(n)), 0.0, np.clip(1 - inside + wrong, 0.0, 1.0))
+        found = power_of(shift, np.maximum(self._degrees(np.asarray(n)), 1), self.level)
+        return np.where(np.isinf(self.stderr(n)), 0.0, found)
 
     def n_for_half_width(self, target: float) -> int:
         """The smallest n whose half-width is at most ``target``."""
@@ -69,6 +66,19 @@ class Precision:
     def _quantile(self, n: np.ndarray) -> np.ndarray:
         degrees = np.maximum(self._degrees(np.asarray(n)), 1)
         return np.asarray(special.stdtrit(degrees, 0.5 + self.level / 2))
+
+
+def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray:
+    """The probability that a t interval leaves out zero, the truth ``shift`` standard errors away.
+
+    >>> round(float(power_of(np.array(2.8), np.array(1000.0), 0.95)), 2)
+    0.8
+    """
+    t = special.stdtrit(degrees, 0.5 + level / 2)
+    # NaN is what the noncentral t gives for probabilities under 1e-20.
+    tails = [special.nctdtr(degrees, shift, end) for end in (t, -t)]
+    inside, wrong = (np.where(np.isnan(tail), 0.0, tail) for tail in tails)
+    return np.asarray(np.clip(1 - inside + wrong, 0.0, 1.0))
 
 
 def smallest(holds: Callable[[int], bool], high: int, low: int = 2) -> int:

@@ -1,0 +1,341 @@
+"""Scores broken down: by domain, document, length, error category, or any column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from assay.errors import InputError, OptionError
+from assay.estimation.results import Difference
+from assay.estimation.study import Mean, Study, make_study
+from assay.results import plain, result_dict, signature
+from assay.tables import Errors, Ratings, Sample, TestSet, read_errors
+from assay.tables.check import did_you_mean
+from assay.tables.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
+
+__all__ = ["Breakdown", "GroupEstimate", "GroupSummary", "estimate_by"]
+
+BANDS = 4
+MISSING = "(missing)"
+NAMES = {"document": "doc"}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEstimate:
+    """One system's score on the segments of one group: n of them rated, population in all."""
+
+    group: str
+    system: str
+    estimate: float
+    low: float
+    high: float
+    stderr: float
+    n: int
+    population: int
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
+    """One group: its segments, and how many of the differences between systems are decided."""
+
+    group: str
+    population: int
+    decided: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """Every system in every group, and what is decided inside each group."""
+
+    by: str
+    groups: tuple[GroupSummary, ...]
+    estimates: tuple[GroupEstimate, ...]
+    intervals: int
+    better: str
+    level: float
+    design: str
+    seed: int | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """How these numbers came about, in one line."""
+        return signature(
+            self.design, f"by-{self.by}", groups=len(self.groups), t=f"{self.level:g}",
+            better=self.better, seed=self.seed,
+        )  # fmt: skip
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per group and system."""
+        frame = pl.DataFrame([plain(item) for item in self.estimates], infer_schema_length=None)
+        return frame.with_columns(pl.col("estimate", "low", "high", "stderr").cast(pl.Float64))
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON object of ``assay estimate --by``."""
+        return result_dict(
+            "breakdown",
+            self.signature,
+            by=self.by,
+            design=self.design,
+            level=self.level,
+            better=self.better,
+            seed=self.seed,
+            intervals=self.intervals,
+            groups=self.groups,
+            estimates=self.estimates,
+            notes=self.notes,
+        )
+
+
+def estimate_by(
+    test_set: TestSet,
+    ratings: Ratings,
+    *,
+    by: str,
+    sample: Sample | None = None,
+    assume: str | None = None,
+    method: str = "auto",
+    level: float = 0.95,
+    errors: Errors | None = None,
+) -> Breakdown:
+    """Estimate every system's score on each group of segments, with intervals.
+
+    ``by`` is a column of the scores that belongs to the segment (``domain``), ``document``, or
+    ``length``: four bands of about as many segments by source words. The estimate of a group is
+    that of :func:`assay.estimate` on its segments, with the slopes of metrics fitted on all
+    ratings. Groups with fewer than two ratings have no interval.
+
+    ``category`` needs the marked ``errors``: the score is the MQM penalty that errors of a
+    category add to an output, on the whole test set, 0 for rated outputs without such errors.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=20, rng=1)
+    >>> drawn = assay.sample(world.test_set, budget="30%", rng=7)
+    >>> found = assay.estimate_by(world.test_set, world.rate(drawn), by="length", sample=drawn)
+    >>> len(found.groups), found.intervals
+    (4, 32)
+    """
+    if (errors is not None) != (by == "category"):
+        raise InputError(
+            "by category needs the marked errors, and nothing else does (--errors FILE)"
+        )
+    study = make_study(
+        test_set, ratings, sample=sample, assume=assume, method=method, interval="t", level=level
+    )
+    if errors is not None:
+        return _by_category(study, errors)
+    names, group, notes = _groups(test_set, by)
+    count = len(test_set.systems)
+    means = [study.group_means(i, group, len(names)) for i in range(count)]
+    pairs = [
+        study.group_differences(i, j, group, len(names)) for i, j in combinations(range(count), 2)
+    ]
+    summaries = [
+        _summary(name, int((group == k).sum()), [pair[k] for pair in pairs])
+        for k, name in enumerate(names)
+    ]
+    rows = [[found[k] for found in means] for k in range(len(names))]
+    return _wrapped(study, by, summaries, rows, notes)
+
+
+def _summary(name: str, population: int, differences: Sequence[Difference]) -> GroupSummary:
+    decided = sum(item.decided for item in differences)
+    return GroupSummary(name, population, decided, len(differences))
+
+
+def _wrapped(
+    study: Study,
+    by: str,
+    summaries: Sequence[GroupSummary],
+    rows: Sequence[Sequence[Mean]],
+    notes: Sequence[str],
+) -> Breakdown:
+    """The result: ``rows`` has one list per group, in the order of the systems."""
+    estimates = tuple(
+        GroupEstimate(
+            group=summary.group,
+            system=system,
+            estimate=found.center,
+            low=found.interval.low,
+            high=found.interval.high,
+            stderr=found.stderr,
+            n=found.n,
+            population=found.population,
+            method=found.method,
+        )
+        for summary, row in zip(summaries, rows, strict=True)
+        for system, found in zip(study.test_set.systems, row, strict=True)
+    )
+    intervals = sum(bool(np.isfinite(item.high - item.low)) for item in estimates)
+    missed = (1 - study.level) * sum(item.stderr > 0 for item in estimates)
+    said = [
+        f"{intervals} intervals are shown, each by itself at {study.level:.0%}: about {missed:.2g}"
+        " of them miss by chance"
+    ]
+    none = len(estimates) - intervals
+    if none:
+        said.append(
+            f"{none} of {len(estimates)} have no interval: too few ratings there, or all alike"
+        )
+    return Breakdown(
+        by=by,
+        groups=tuple(summaries),
+        estimates=estimates,
+        intervals=intervals,
+        better=study.ratings.better,
+        level=study.level,
+        design=study.rated.design,
+        seed=study.rated.seed,
+        notes=(*study.notes, *notes, *said),
+    )
+
+
+def _groups(test_set: TestSet, by: str) -> tuple[list[str], np.ndarray, list[str]]:
+    """The names of the groups, the group of every segment, and remarks."""
+    if by == "length":
+        return _length_bands(test_set)
+    column = NAMES.get(by, by)
+    if column == "doc" and not test_set.has_documents:
+        raise InputError("by document needs documents and the scores have no doc column; add one")
+    known = [
+        name
+        for name in test_set.frame.columns
+        if name not in ("system", "seg", "source", "target", "reference", *test_set.metrics)
+    ]
+    if column not in known:
+        choices = list(dict.fromkeys([*known, "document", "length", "category"]))
+        raise OptionError(
+            "by", by, f"is nothing to break down by{did_you_mean(by, choices)}",
+            f"choose from {', '.join(choices)}",
+        )  # fmt: skip
+    values = _of_segments(test_set, column)
+    missing = values.is_null() | (values == "")
+    values = values.set(missing, MISSING) if missing.any() else values
+    names = values.unique(maintain_order=True).to_list()
+    number = {name: k for k, name in enumerate(names)}
+    notes = [f"{int(missing.sum())} segments have no {column}"] if missing.any() else []
+    return names, np.array([number[value] for value in values], dtype=np.int64), notes
+
+
+def _of_segments(test_set: TestSet, column: str) -> pl.Series:
+    """A column as text, one value per segment in reading order."""
+    if column in test_set.key:
+        return test_set.segments[column].cast(pl.String)
+    key = list(test_set.key)
+    found = test_set.frame.group_by(key).agg(
+        pl.col(column).drop_nulls().n_unique().alias("_kinds"),
+        pl.col(column).drop_nulls().first().cast(pl.String).alias("_value"),
+    )
+    several = int((found["_kinds"] > 1).sum())
+    if several:
+        raise OptionError(
+            "by", column, f"differs between the systems of {several} segments",
+            "break down by what belongs to the segment",
+        )  # fmt: skip
+    rows = test_set.segments.select(key).join(found, on=key, how="left", maintain_order="left")
+    return rows["_value"]
+
+
+def _length_bands(test_set: TestSet) -> tuple[list[str], np.ndarray, list[str]]:
+    """Quarters of the segments by source words, segments of equal length together."""
+    segments = test_set.segments
+    if "words" in segments.columns:
+        words = segments["words"].cast(pl.Float64).to_numpy()
+    elif "source" in segments.columns:
+        counted = segments["source"].str.split(by=" ").list.eval(pl.element().filter(
+            pl.element().str.strip_chars() != "")).list.len()  # fmt: skip
+        words = counted.cast(pl.Float64).to_numpy()
+    else:
+        raise InputError("by length needs the column words or source in the scores; add one")
+    known = ~np.isnan(words)
+    if not known.any():
+        raise InputError("by length needs source lengths and the scores have none; fill them in")
+    limits = np.unique(np.quantile(words[known], np.arange(1, BANDS) / BANDS))
+    band = np.where(known, np.searchsorted(limits, words, side="left"), -1)
+    names: list[str] = []
+    group = np.full(len(words), -1)
+    for own in np.unique(band[known]):
+        inside = band == own
+        low, high = words[inside].min(), words[inside].max()
+        group[inside] = len(names)
+        names.append(f"{low:g}–{high:g} words" if low < high else f"{low:g} words")
+    notes = []
+    if not known.all():
+        group[~known] = len(names)
+        names.append(MISSING)
+        notes.append(f"{int((~known).sum())} segments have no length")
+    return names, group, notes
+
+
+def _by_category(study: Study, errors: Errors) -> Breakdown:
+    """The penalty of each category, on the whole test set."""
+    if not isinstance(errors, Errors):
+        raise InputError(
+            f"{type(errors).__name__} where Errors belong; read them with assay.read_errors(...)"
+        )
+    priced, notes = _priced(study, read_errors(errors.frame, study.test_set))
+    count = len(study.test_set.systems)
+    totals = priced.group_by("category").agg(pl.col("_weight").sum())
+    names = totals.sort(["_weight", "category"], descending=[True, False])["category"].to_list()
+    if not names:
+        raise InputError("no error of a rated output is left to break down; check the errors")
+    summaries, rows = [], []
+    for name in names:
+        part = _penalties(study, priced.filter(pl.col("category") == name))
+        summaries.append(
+            _summary(
+                name,
+                study.test_set.segments.height,
+                [part.difference(i, j) for i, j in combinations(range(count), 2)],
+            )
+        )
+        rows.append([part.mean(i) for i in range(count)])
+    lower = replace(study, ratings=replace(study.ratings, better="lower"))
+    return _wrapped(lower, "category", summaries, rows, notes)
+
+
+def _priced(study: Study, errors: Errors) -> tuple[pl.DataFrame, list[str]]:
+    """The errors of rated outputs with their weights."""
+    frame = errors.frame.filter(pl.col("category").str.to_lowercase() != NO_ERROR.lower())
+    kinds = frame.select("category", "severity").unique(maintain_order=True)
+    weights = [GOOGLE_WEIGHTS.of(*kind) for kind in kinds.rows()]
+    odd = sorted(
+        {kind[1] for kind, weight in zip(kinds.rows(), weights, strict=True) if weight is None}
+    )
+    if odd:
+        known = ", ".join(name for name, weight in GOOGLE_WEIGHTS.severities.items() if weight)
+        raise InputError(f"errors have severities without a weight: {', '.join(odd)}; use {known}")
+    frame = frame.join(
+        kinds.with_columns(pl.Series("_weight", weights, dtype=pl.Float64)),
+        on=["category", "severity"], how="left", maintain_order="left",
+    )  # fmt: skip
+    key = _rated_key(study, frame)
+    rated = study.ratings.genuine.drop_nulls("score").select(key).unique()
+    kept = frame.join(rated, on=key, how="semi")
+    notes = [*errors.notes, "penalties are MQM weights, without a cap on their sum"]
+    if kept.height < frame.height:
+        notes.append(f"{frame.height - kept.height} errors of outputs without a rating not used")
+    return kept, notes
+
+
+def _rated_key(study: Study, errors: pl.DataFrame) -> list[str]:
+    """The columns that name a rating: with the rater where both tables have one."""
+    both = "rater" in errors.columns and bool(study.ratings.raters)
+    return ["system", *study.test_set.key, *(["rater"] if both else [])]
+
+
+def _penalties(study: Study, errors: pl.DataFrame) -> Study:
+    """The study of one category: its penalty in place of each rated output's score."""
+    key = _rated_key(study, errors)
+    own = errors.group_by(key).agg(pl.col("_weight").sum())
+    rows = study.ratings.genuine.filter(pl.col("score").is_not_null())
+    found = rows.select(key).join(own, on=key, how="left", maintain_order="left")
+    ratings = Ratings(found.select(*key, score=pl.col("_weight").fill_null(0.0)), better="lower")
+    scores = np.where(np.isnan(study.rated.scores), np.nan, ratings.matrix(study.test_set))
+    return replace(study, ratings=ratings, rated=replace(study.rated, scores=scores))

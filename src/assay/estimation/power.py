@@ -1,0 +1,203 @@
+"""What a finished estimation could have found, and what more ratings would bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy import optimize
+
+from assay.errors import OptionError
+from assay.estimation.results import Difference, Estimates, SystemEstimate
+from assay.results import result_dict, signature
+from assay.stats.precision import Precision, power_of
+from assay.tables.check import did_you_mean
+
+__all__ = ["Comparison", "compare_two", "next_steps"]
+
+POWER = 0.8
+"""The probability of a find that is commonly asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two systems: their difference (``left`` minus ``right``) and what the ratings can tell.
+
+    ``detectable`` is the smallest true difference that ratings like these find with probability
+    ``power``; ``needed`` how many segments would have to be rated for both to find one as large
+    as the observed with that probability; ``everything`` says that not even all but a few would.
+    """
+
+    left: str
+    right: str
+    difference: float
+    low: float
+    high: float
+    stderr: float
+    p: float
+    n: int
+    population: int
+    decided: bool
+    detectable: float
+    needed: int | None
+    everything: bool
+    power: float
+    level: float
+    design: str
+    better: str
+
+    @property
+    def signature(self) -> str:
+        """How these numbers came about, in one line."""
+        return signature(
+            self.design, "two", n=f"{self.n}/{self.population}", t=f"{self.level:g}",
+            power=f"{self.power:g}", better=self.better,
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, object]:
+        """The plain form of the comparison."""
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        return result_dict("comparison", self.signature, **content)
+
+
+def compare_two(
+    estimates: Estimates, left: str | None = None, right: str | None = None, *, power: float = POWER
+) -> Comparison:
+    """Compare two of the estimated systems; without names, the only two there are.
+
+    The power is that of the t test, with the standard error of the difference as estimated. For
+    another n it is taken to change as that of a simple random sample does, sqrt((1 - n/N) / n). A
+    power computed from the observed difference says how many ratings to plan if that were the
+    true one; it is no second test.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=20, systems=2, rng=1)
+    >>> drawn = assay.sample(world.test_set, budget="30%", rng=7)
+    >>> result = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
+    >>> two = assay.compare_two(result)
+    >>> two.low <= two.difference <= two.high, two.decided == (two.p < 0.05)
+    (True, True)
+    """
+    if not 0 < power < 1:
+        raise OptionError("power", power, "is no probability", "give a number like 0.8")
+    item = _pair(estimates, left, right)
+    spread = _precision(item, estimates.level)
+    needed = None
+    if spread is not None and item.difference != 0:
+        needed = max(2, spread.n_for_power(item.difference, power))
+    return Comparison(
+        left=item.left,
+        right=item.right,
+        difference=item.difference,
+        low=item.low,
+        high=item.high,
+        stderr=item.stderr,
+        p=item.p,
+        n=item.n,
+        population=item.population,
+        decided=item.decided,
+        detectable=_detectable(item, estimates.level, power),
+        needed=needed,
+        everything=needed == item.population or item.difference == 0,
+        power=power,
+        level=estimates.level,
+        design=estimates.design,
+        better=estimates.better,
+    )
+
+
+def next_steps(estimates: Estimates) -> tuple[str, ...]:
+    """What more ratings would bring: the closest call decided, the widest interval halved.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=20, systems=2, rng=1)
+    >>> drawn = assay.sample(world.test_set, budget="30%", rng=7)
+    >>> len(next_steps(assay.estimate(world.test_set, world.rate(drawn), sample=drawn))) > 0
+    True
+    """
+    lines = []
+    open_pairs = [
+        item for item in estimates.differences if not item.decided and np.isfinite(item.p)
+    ]
+    if open_pairs:
+        lines.append(_to_decide(min(open_pairs, key=lambda item: item.p), estimates.level))
+    known = [
+        item for item in estimates.systems if np.isfinite(item.high - item.low) and item.stderr > 0
+    ]
+    if known:
+        lines.append(_to_halve(max(known, key=lambda item: item.high - item.low), estimates.level))
+    elif any(item.n < item.population for item in estimates.systems):
+        lines.append("more ratings: these are too few, or too alike, for an interval")
+    return tuple(lines)
+
+
+def _to_decide(item: Difference, level: float) -> str:
+    names = f"{item.left} and {item.right}"
+    spread = _precision(item, level)
+    if spread is None or item.difference == 0:
+        return f"{names} are equal as far as these ratings show"
+    needed = spread.n_for_power(item.difference, POWER)
+    if needed >= item.population:
+        return (
+            f"to decide {names} (closest to it, p = {item.p:.2g}), all {item.population} segments"
+            " would have to be rated, if the difference is as large as it looks"
+        )
+    return (
+        f"to decide {names} (closest to it, p = {item.p:.2g}): about {needed - item.n} more"
+        f" ratings per system, {needed} in all, find a difference of {abs(item.difference):.3g}"
+        f" with {POWER:.0%} probability"
+    )
+
+
+def _to_halve(item: SystemEstimate, level: float) -> str:
+    spread = _precision(item, level)
+    half = (item.high - item.low) / 2
+    said = f"to halve the widest interval ({item.system}, ±{half:.3g})"
+    if spread is None:
+        return said
+    needed = spread.n_for_half_width(half / 2)
+    return f"{said}: about {max(needed - item.n, 1)} more ratings per system, {needed} in all"
+
+
+def _precision(item: Difference | SystemEstimate, level: float) -> Precision | None:
+    """The spread that would give this standard error in a simple random sample."""
+    if not item.stderr > 0 or item.n >= item.population:
+        return None
+    sd = item.stderr * np.sqrt(item.n / (1 - item.n / item.population))
+    return Precision(item.population, float(sd), level)
+
+
+def _detectable(item: Difference, level: float, power: float) -> float:
+    """The smallest difference that is found with this probability at the n there is."""
+    if not item.stderr >= 0:
+        return float("nan")
+    if item.stderr == 0:
+        return 0.0
+    low, high = 0.0, 100.0
+
+    def short(shift: float) -> float:
+        return float(power_of(np.array(shift), np.array(item.degrees), level)) - power
+
+    if short(low) >= 0:  # chance alone finds as often as asked
+        return 0.0
+    if short(high) < 0:
+        return float("nan")
+    return float(optimize.brentq(short, low, high)) * item.stderr
+
+
+def _pair(estimates: Estimates, left: str | None, right: str | None) -> Difference:
+    systems = [item.system for item in estimates.systems]
+    if left is None and right is None and len(systems) == 2:
+        return estimates.differences[0]
+    for name in (left, right):
+        if name not in systems:
+            raise OptionError(
+                "compare", name, f"is no system{did_you_mean(str(name), systems)}",
+                f"name two of {', '.join(systems)}",
+            )  # fmt: skip
+    for item in estimates.differences:
+        if (item.left, item.right) == (left, right):
+            return item
+        if (item.right, item.left) == (left, right):
+            return item.turned
+    raise OptionError("compare", left, "is compared with itself", "name two systems")

@@ -1,0 +1,105 @@
+"""``assay raters``, and the options of ``assay estimate`` that go beyond scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.conftest import Ran
+
+import assay
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> list[object]:
+    """The arguments that name scores, ratings with some controls, and a sample."""
+    world = assay.simulate(documents=12, systems=3, raters=3, rng=5)
+    drawn = assay.sample(world.test_set, budget="40%", rng=1)
+    world.test_set.write(tmp_path / "scores.tsv")
+    drawn.write(tmp_path / "sample.tsv")
+    rows = world.rate(drawn).frame.with_columns(check=pl.lit(None, dtype=pl.String))
+    spoiled = rows.head(30).with_columns(pl.col("score") + 1, check=pl.lit("bad"))
+    pl.concat([rows, spoiled]).write_csv(tmp_path / "ratings.tsv", separator="\t")
+    world.mark(drawn).write(tmp_path / "errors.tsv")
+    return [
+        tmp_path / "scores.tsv", tmp_path / "ratings.tsv", "--sample", tmp_path / "sample.tsv",
+        "--better", "lower",
+    ]  # fmt: skip
+
+
+def test_raters(campaign: list[object], run_assay: Run, tmp_path: Path) -> None:
+    code, out, err = run_assay("raters", *campaign, "-o", tmp_path / "raters.json")
+    assert code == 0
+    for words in (
+        "rater-1",
+        "Krippendorff",
+        "outliers: none",
+        "outlier: more than",
+        "by each rater",
+    ):
+        assert words in out
+    assert "10/10" in out
+    assert "30 attention checks are left out of all estimates" in err
+    found = json.loads((tmp_path / "raters.json").read_text())
+    assert found["kind"] == "raters"
+    assert found["raters"][0]["passed"] == 10
+    assert found["estimates"][0]["rater"] is None
+    assert json.loads(run_assay("raters", *campaign, "--json").out) == found
+
+
+def test_check_knows_the_column(campaign: list[object], run_assay: Run) -> None:
+    code, out, _ = run_assay(
+        "check", campaign[1], "--kind", "ratings", "--scores", campaign[0], "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["ok"]
+
+
+def test_exclusion_and_severity_show_their_effect(campaign: list[object], run_assay: Run) -> None:
+    options = ["--exclude-raters", "rater-2", "--remove-severity"]
+    code, out, err = run_assay("estimate", *campaign, *options)
+    assert code == 0
+    assert "effect of leaving out rater-2: " in err
+    assert "effect of removing severity: " in err
+    assert "next: " in out
+    whole = json.loads(run_assay("estimate", *campaign, *options, "--json").out)
+    assert sum("effect of" in line for line in whole["notes"]) == 2
+    assert run_assay("estimate", *campaign, "--exclude-raters", "nobody").code == 2
+
+
+def test_breakdown(campaign: list[object], run_assay: Run, tmp_path: Path) -> None:
+    for by in ("domain", "document", "length"):
+        code, out, err = run_assay("estimate", *campaign, "--by", by)
+        assert code == 0
+        assert f"By {by}" in out
+        assert "differences decided inside the groups" in out
+        assert "intervals are shown" in err
+    found = json.loads(run_assay("estimate", *campaign, "--by", "domain", "--json").out)
+    assert found["kind"] == "estimates"
+    assert found["breakdown"]["kind"] == "breakdown"
+    errors = ["--by", "category", "--errors", tmp_path / "errors.tsv"]
+    code, out, _ = run_assay("estimate", *campaign, *errors)
+    assert code == 0
+    assert "By category (lower is better)" in out
+    assert run_assay("estimate", *campaign, *errors, "--remove-severity").code == 2
+    assert run_assay("estimate", *campaign, "--by", "category").code == 2
+
+
+def test_two_systems(campaign: list[object], run_assay: Run) -> None:
+    code, out, _ = run_assay("estimate", *campaign, "--exclude", "system-3")
+    assert code == 0
+    assert "80% probability" in out
+    code, out, _ = run_assay("estimate", *campaign, "--compare", "system-2,system-1")
+    assert "system-2 − system-1: " in out
+    found = json.loads(
+        run_assay("estimate", *campaign, "--compare", "system-2,system-1", "--json").out
+    )
+    assert {"p", "detectable", "needed"} <= set(found["comparison"])
+    assert {"p"} <= set(found["differences"][0])
+    assert run_assay("estimate", *campaign, "--compare", "system-1").code == 2
+    assert run_assay("estimate", *campaign, "--compare", "system-1,x").code == 2
