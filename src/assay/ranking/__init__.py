@@ -1,0 +1,1 @@
+"""RANK: systems in order from judgments, with rank ranges and clusters."""
