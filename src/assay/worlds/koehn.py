@@ -61,7 +61,7 @@ def simulate_judgments(
 
     systems: how many, or their average qualities; ``qualities`` says how they are drawn:
     ``uniform`` between 0 and 10 as in the paper, or ``normal`` with the same mean and sd.
-    judgments: pairs, of which a set of 5 gives 10; the last set is cut where the number asks for it.
+    judgments: pairs, of which a set of 5 gives 10; the last set is cut where the number says so.
     sigma: standard deviation of the quality of an output. tie: outputs next to each other in
     the order and less than this apart are tied. random_share: sets answered at random.
     segments: how many there are; by default every set has its own. Of the variance sigma^2 the part
@@ -69,8 +69,8 @@ def simulate_judgments(
     ``rater_share`` is a rater's liking for a system; the rest is new on every screen.
 
     >>> found = simulate_judgments(3, 30, per_set=2, rng=1)
-    >>> found.systems, found.frame.columns
-    (('S3', 'S2', 'S1'), ['set', 'seg', 'rater', 'left', 'right', 'winner'])
+    >>> sorted(found.systems), found.frame.columns
+    (['S1', 'S2', 'S3'], ['set', 'seg', 'rater', 'left', 'right', 'winner'])
     """
     rng = as_rng(rng)
     n = _check_systems(systems)
