@@ -1,1 +1,6 @@
-"""RANK: systems in order from judgments, with rank ranges and clusters."""
+"""RANK: systems in order from judgments or ratings, with rank ranges and clusters."""
+
+from assay.ranking.rank import rank
+from assay.ranking.results import Comparison, Ranking, SystemRank
+
+__all__ = ["Comparison", "Ranking", "SystemRank", "rank"]
