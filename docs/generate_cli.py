@@ -10,7 +10,7 @@ from pathlib import Path
 TARGET = Path(__file__).with_name("cli.md")
 COMMANDS = (
     "demo", "check", "convert", "plan ratings", "plan comparison", "stability", "sample", "next",
-    "estimate", "evaluate", "report", "reproduce",
+    "estimate", "evaluate", "rank", "report", "reproduce",
 )  # fmt: skip
 INTRODUCTION = """# The command line
 

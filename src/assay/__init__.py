@@ -11,6 +11,8 @@ The pipeline, plan -> sample -> collect -> estimate / rank -> report::
     ratings = assay.read_ratings("ratings.tsv", test_set, better="lower")
     estimates = assay.estimate(test_set, ratings, sample=sample)
     assay.write_report(estimates, "report.html")
+
+    ranking = assay.rank(assay.read_judgments("judgments.tsv"))  # or from pairwise judgments
 """
 
 from importlib import import_module
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
         summarise_evaluation,
     )
     from assay.planning import plan_comparison, plan_ratings
+    from assay.ranking import Comparison, Ranking, SystemRank, rank, rank_ratings
     from assay.report import write_report
     from assay.sampling import (
         next_segments,
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
 
 # Loaded when first used, so that `import assay` and `assay --help` cost next to nothing.
 _HOMES = {
+    "Comparison": "assay.ranking",
     "Design": "assay.tables",
     "Difference": "assay.estimation",
     "Edits": "assay.tables",
@@ -68,9 +72,11 @@ _HOMES = {
     "Estimates": "assay.estimation",
     "Interval": "assay.stats.intervals",
     "Judgments": "assay.tables",
+    "Ranking": "assay.ranking",
     "Ratings": "assay.tables",
     "Sample": "assay.tables",
     "SystemEstimate": "assay.estimation",
+    "SystemRank": "assay.ranking",
     "TestSet": "assay.tables",
     "World": "assay.worlds",
     "check": "assay.tables.convert",
@@ -81,6 +87,8 @@ _HOMES = {
     "next_segments": "assay.sampling",
     "plan_comparison": "assay.planning",
     "plan_ratings": "assay.planning",
+    "rank": "assay.ranking",
+    "rank_ratings": "assay.ranking",
     "rater_report": "assay.estimation",
     "read_edits": "assay.tables",
     "read_errors": "assay.tables",
@@ -100,6 +108,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Comparison",
     "Design",
     "Difference",
     "Edits",
@@ -107,9 +116,11 @@ __all__ = [
     "Estimates",
     "Interval",
     "Judgments",
+    "Ranking",
     "Ratings",
     "Sample",
     "SystemEstimate",
+    "SystemRank",
     "TestSet",
     "World",
     "__version__",
@@ -121,6 +132,8 @@ __all__ = [
     "next_segments",
     "plan_comparison",
     "plan_ratings",
+    "rank",
+    "rank_ratings",
     "rater_report",
     "read_edits",
     "read_errors",

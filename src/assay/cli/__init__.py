@@ -16,6 +16,7 @@ from assay.cli.estimate import estimate
 from assay.cli.evaluate import evaluate
 from assay.cli.next import next_
 from assay.cli.plan import plan
+from assay.cli.rank import rank
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
 from assay.cli.sample import sample
@@ -28,7 +29,7 @@ app = typer.Typer(
     name="assay",
     help="Human evaluation of machine translation: how good your systems are, and how sure you"
     " can be, from few judgments.\n\nThe stages, in the order of use:"
-    " check -> plan -> stability -> sample -> (collect) -> next -> estimate -> report.",
+    " check -> plan -> stability -> sample -> (collect) -> next -> estimate or rank -> report.",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode="markdown",
@@ -62,6 +63,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "next": next_,
     "estimate": estimate,
     "evaluate": evaluate,
+    "rank": rank,
     "report": report,
     "reproduce": reproduce,
 }

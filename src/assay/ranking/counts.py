@@ -1,4 +1,4 @@
-"""From a table of judgments to arrays: who beat whom how often, and which judgments belong together.
+"""From a table of judgments to arrays: who beat whom how often, and what belongs together.
 
 Nothing here loops over judgments: a million of them are counted in a fraction of a second.
 """

@@ -77,7 +77,7 @@ def rank(
     generator, seed = seeded(rng)
     counts = count(judgments)
     notes = [*judgments.notes, *_check_counts(judgments, counts, method, ranges, ties)]
-    unit, block, said = ("pair", None, []) if ranges == "sign" else _unit(judgments, resample)
+    unit, block, said = _unit(judgments, "pair" if ranges == "sign" else resample)
     notes += said
     scores = score(method, counts.wins, counts.ties, ties)
     alpha = (1 - level) / sides
@@ -265,7 +265,7 @@ def _unit(judgments: Judgments, resample: str) -> tuple[str, np.ndarray | None, 
     blocks = int(block.max()) + 1
     if unit == "pair":
         reason = "single judgments: the table names neither segments nor screens"
-        reason = f"{WHY['pair']}: ranges may be too short" if resample == "pair" else reason
+        reason = f"{WHY['pair']}: ranges may be too narrow" if resample == "pair" else reason
     notes.append(f"unit: {unit} ({blocks:,} of them); {reason}")
     if blocks < FEW:
         notes.append(f"with only {blocks} of them, ranges and p values are rough")
@@ -278,17 +278,12 @@ def _systems(
     """Best first; equal scores in the order of the table."""
     ranks = ranked(scores)
     clusters = cluster_numbers(sure.low, sure.high)
-    return tuple(
-        SystemRank(
-            names[k],
-            int(ranks[k]),
-            float(scores[k]),
-            int(sure.low[k]),
-            int(sure.high[k]),
-            int(clusters[k]),
-        )  # fmt: skip
-        for k in np.argsort(ranks, kind="stable")
-    )
+    found = zip(names, ranks, scores, sure.low, sure.high, clusters, strict=True)
+    systems = [
+        SystemRank(name, int(rank), float(value), int(low), int(high), int(cluster))
+        for name, rank, value, low, high, cluster in found
+    ]
+    return tuple(sorted(systems, key=lambda item: item.rank))
 
 
 def _outside(systems: tuple[SystemRank, ...]) -> list[str]:
@@ -312,16 +307,19 @@ def _comparisons(
     better = decide(p, alpha, holm=holm)
     smaller = np.minimum(p[i, j], p[j, i])
     shown = np.minimum(1.0, (holm_adjusted(smaller) if holm else smaller) * sides)
-    return tuple(
-        Comparison(
-            systems[a].system,
-            systems[b].system,
-            int(wins[a, b]),
-            int(wins[b, a]),
-            int(ties[a, b]),
-            float(value),
-            bool(better[a, b] or better[b, a]),
-            systems[a if better[a, b] else b].system if better[a, b] or better[b, a] else None,
-        )  # fmt: skip
-        for a, b, value in zip(i, j, shown, strict=True)
-    )
+    found = []
+    for a, b, value in zip(i.tolist(), j.tolist(), shown.tolist(), strict=True):
+        winner = a if better[a, b] else b if better[b, a] else None
+        found.append(
+            Comparison(
+                left=systems[a].system,
+                right=systems[b].system,
+                wins=int(wins[a, b]),
+                losses=int(wins[b, a]),
+                ties=int(ties[a, b]),
+                p=value,
+                decided=winner is not None,
+                better=None if winner is None else systems[winner].system,
+            )
+        )
+    return tuple(found)

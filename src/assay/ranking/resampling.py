@@ -14,7 +14,7 @@ from scipy import sparse
 
 from assay.ranking.counts import Counts
 
-__all__ = ["batch_size", "block_table", "resampled_counts"]
+__all__ = ["batch_size", "block_table", "block_weights", "resampled_counts"]
 
 NUMBERS = 4_000_000
 """Numbers held at a time: 32 MiB of each array."""
@@ -59,14 +59,14 @@ def resampled_counts(
             chance = total[cells] / total.sum()
             drawn = rng.multinomial(int(total.sum()), chance, size=rows)
         else:
-            drawn = _weighted(table, _weights(table.shape[0], rows, rng))
+            drawn = _weighted(table, block_weights(table.shape[0], rows, rng))
         full = np.zeros((rows, 2 * n * n))
         full[:, cells] = drawn
         wins, ties = full.reshape(-1, 2, n, n).swapaxes(0, 1)
         yield wins, ties + ties.swapaxes(1, 2)
 
 
-def _weights(blocks: int, rows: int, rng: np.random.Generator) -> np.ndarray:
+def block_weights(blocks: int, rows: int, rng: np.random.Generator) -> np.ndarray:
     """How often each block is drawn, as many draws as blocks (rows x blocks)."""
     drawn = rng.integers(blocks, size=(rows, blocks))
     drawn += np.arange(rows)[:, None] * blocks

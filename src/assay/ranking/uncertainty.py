@@ -26,6 +26,7 @@ __all__ = [
     "by_sign_test",
     "decide",
     "ranked",
+    "spread",
 ]
 
 Watch = Callable[[Iterable[np.ndarray], int], Iterable[np.ndarray]]

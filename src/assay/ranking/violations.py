@@ -106,23 +106,23 @@ def _exact(cost: np.ndarray, like: np.ndarray) -> list[int]:
     # below[j][S]: what it costs to place j below all of S, for the low and the high bits of S.
     low_cost = low.member @ cost[:split]
     high_cost = high.member @ cost[split:]
-    best = np.full((len(high.member), len(low.member)), np.inf)
-    best[0, 0] = 0.0
+    low_rows, best = low_cost.T, np.zeros((len(high.member), len(low.member)))
     for size in range(1, n + 1):
         for h in range(max(0, size - split), min(n - split, size) + 1):
             rows, columns = high.layer[h], low.layer[size - h]
-            block = np.full((rows.stop - rows.start, columns.stop - columns.start), np.inf)
             if h:
                 before, last = high.before[h], high.last[h]
-                found = best[before, columns] + low_cost[columns].T[split + last]
+                found = best[before, columns]
+                found += low_rows[split + last, columns]
                 found += high_cost[before, split + last][..., None]
-                np.minimum(block, found.min(axis=0), out=block)
+                best[rows, columns] = np.minimum.reduce(found)
             if size > h:
                 before, last = low.before[size - h], low.last[size - h]
-                found = best[rows][:, before] + high_cost[rows][:, last]
+                found = best[rows].take(before, axis=1)
+                found += high_cost[rows].take(last, axis=1)
                 found += low_cost[before, last]
-                np.minimum(block, found.min(axis=1), out=block)
-            best[rows, columns] = block
+                least = np.minimum.reduce(found, axis=1)
+                best[rows, columns] = np.minimum(best[rows, columns], least) if h else least
     return _trace(best, low, high, cost, like)
 
 
