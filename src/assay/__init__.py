@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         remove_severity,
         summarise_evaluation,
     )
-    from assay.planning import plan_comparison, plan_ratings
+    from assay.planning import plan_comparison, plan_judgments, plan_ratings
     from assay.ranking import Comparison, Ranking, SystemRank, rank, rank_ratings
     from assay.report import write_report
     from assay.sampling import (
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         read_scores,
     )
     from assay.tables.convert import check, convert
-    from assay.worlds import World, simulate
+    from assay.worlds import World, simulate, simulate_judgments
 
 # Loaded when first used, so that `import assay` and `assay --help` cost next to nothing.
 _HOMES = {
@@ -86,6 +86,7 @@ _HOMES = {
     "exclude_raters": "assay.estimation",
     "next_segments": "assay.sampling",
     "plan_comparison": "assay.planning",
+    "plan_judgments": "assay.planning",
     "plan_ratings": "assay.planning",
     "rank": "assay.ranking",
     "rank_ratings": "assay.ranking",
@@ -99,6 +100,7 @@ _HOMES = {
     "remove_severity": "assay.estimation",
     "sample": "assay.sampling",
     "simulate": "assay.worlds",
+    "simulate_judgments": "assay.worlds",
     "stability": "assay.sampling",
     "summarise": "assay.sampling",
     "summarise_evaluation": "assay.estimation",
@@ -131,6 +133,7 @@ __all__ = [
     "exclude_raters",
     "next_segments",
     "plan_comparison",
+    "plan_judgments",
     "plan_ratings",
     "rank",
     "rank_ratings",
@@ -144,6 +147,7 @@ __all__ = [
     "remove_severity",
     "sample",
     "simulate",
+    "simulate_judgments",
     "stability",
     "summarise",
     "summarise_evaluation",
