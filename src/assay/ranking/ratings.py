@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from assay.errors import InputError
 from assay.ranking.counts import MOST
@@ -171,14 +170,17 @@ def _resampled(
 
 def _neighbours(outputs: pl.DataFrame, ranks: np.ndarray, sign: float) -> np.ndarray:
     """One-sided p of the rank-sum test of each system against the next."""
+    from scipy.stats import mannwhitneyu  # heavy, and only needed here
+
     parts = outputs.partition_by("system", maintain_order=True)
     values = [sign * parts[k]["score"].to_numpy() for k in np.argsort(ranks, kind="stable")]
     found = []
     for one, other in pairwise(values):
         same = np.ptp(np.concatenate([one, other])) == 0
-        test = stats.mannwhitneyu
-        p = 1.0 if same else test(one, other, alternative="greater", method="asymptotic").pvalue
-        found.append(float(p))
+        test = (
+            None if same else mannwhitneyu(one, other, alternative="greater", method="asymptotic")
+        )
+        found.append(1.0 if test is None else float(test.pvalue))
     return np.array(found)
 
 
