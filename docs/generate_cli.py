@@ -10,7 +10,8 @@ from pathlib import Path
 TARGET = Path(__file__).with_name("cli.md")
 COMMANDS = (
     "demo", "check", "convert", "plan ratings", "plan comparison", "plan judgments",
-    "stability", "sample", "next", "estimate", "evaluate", "rank", "report", "reproduce",
+    "stability", "sample", "next", "next-set", "estimate", "evaluate", "rank", "report",
+    "reproduce",
 )  # fmt: skip
 INTRODUCTION = """# The command line
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from assay.planning import plan_comparison, plan_judgments, plan_ratings
     from assay.ranking import Comparison, Ranking, SystemRank, rank, rank_ratings
+    from assay.ranking.best import next_sets
     from assay.report import write_report
     from assay.sampling import (
         next_segments,
@@ -85,6 +86,7 @@ _HOMES = {
     "evaluate_estimators": "assay.estimation",
     "exclude_raters": "assay.estimation",
     "next_segments": "assay.sampling",
+    "next_sets": "assay.ranking.best",
     "plan_comparison": "assay.planning",
     "plan_judgments": "assay.planning",
     "plan_ratings": "assay.planning",
@@ -132,6 +134,7 @@ __all__ = [
     "evaluate_estimators",
     "exclude_raters",
     "next_segments",
+    "next_sets",
     "plan_comparison",
     "plan_judgments",
     "plan_ratings",

@@ -15,6 +15,7 @@ from assay.cli.demo import demo
 from assay.cli.estimate import estimate
 from assay.cli.evaluate import evaluate
 from assay.cli.next import next_
+from assay.cli.next_set import next_set
 from assay.cli.plan import plan
 from assay.cli.rank import rank
 from assay.cli.report import report
@@ -61,6 +62,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "stability": stability,
     "sample": sample,
     "next": next_,
+    "next-set": next_set,
     "estimate": estimate,
     "evaluate": evaluate,
     "rank": rank,
