@@ -155,6 +155,8 @@ def test_all_ties() -> None:
         again = assay.rank(tied, ties="half", ranges=ranges)  # type: ignore[arg-type]
         assert again.significant_pairs == 0
     assert {i.score for i in assay.rank(tied, method="better-or-equal").systems} == {1.0}
+    with pytest.raises(InputError, match="all 15 judgments are ties"):
+        assay.rank(tied, method="better-or-equal", ranges="pooled")
 
 
 def test_a_system_with_ties_only() -> None:

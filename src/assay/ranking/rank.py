@@ -160,7 +160,7 @@ def _check_counts(
             f"the judgments are of several language pairs ({found}); choose one with --lp"
         )
     counted = effective_wins(counts.wins, counts.ties, ties)
-    if method == "better-or-equal":
+    if method == "better-or-equal" and ranges != "pooled":
         counted = counts.wins + counts.ties
     if not counted.any():
         raise InputError(
@@ -299,7 +299,7 @@ def _comparisons(
     counts: Counts, systems: tuple[SystemRank, ...], p: np.ndarray, alpha: float, sides: int,
     *, holm: bool,
 ) -> tuple[Comparison, ...]:  # fmt: skip
-    """Every pair that was compared; with Holm the p values are the corrected ones."""
+    """Every pair of systems; with Holm the p values are the corrected ones."""
     place = {name: k for k, name in enumerate(counts.systems)}
     order = np.array([place[item.system] for item in systems])
     wins, ties, p = (table[np.ix_(order, order)] for table in (counts.wins, counts.ties, p))

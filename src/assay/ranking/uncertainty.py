@@ -13,7 +13,7 @@ from assay.ranking.counts import Counts
 from assay.ranking.methods import score
 from assay.ranking.pooled import Fit, fit_check, pooled_counts, pooled_test
 from assay.ranking.ranges import equal_tailed_ranges, rank_table, shortest_ranges
-from assay.ranking.resampling import batch_size, resampled_counts
+from assay.ranking.resampling import NUMBERS, batch_size, resampled_counts
 from assay.ranking.signs import sign_test
 from assay.stats.multiplicity import holm as holm_adjusted
 from assay.stats.orders import competition_ranks, rank_ranges
@@ -47,7 +47,11 @@ class Uncertainty(NamedTuple):
 
 def ranked(scores: np.ndarray) -> np.ndarray:
     """Ranks of scores that are equal if they differ by rounding alone."""
-    return competition_ranks(np.round(scores, 12))
+    rows = np.round(scores, 12).reshape(-1, scores.shape[-1])
+    # Ranks come from comparing all pairs, so that only so many rows fit at a time.
+    size = max(1, NUMBERS // rows.shape[1] ** 2)
+    parts = [competition_ranks(rows[start : start + size]) for start in range(0, len(rows), size)]
+    return np.concatenate(parts).reshape(scores.shape)
 
 
 def bootstrap(
@@ -132,7 +136,7 @@ def decide(p: np.ndarray, alpha: float, *, holm: bool) -> np.ndarray:
 def _fit_note(systems: tuple[str, ...], fit: Fit | None) -> str:
     """In plain words, whether one scale fits."""
     if fit is None:
-        return "whether one scale fits could not be checked: too few blocks, or no circle of pairs"
+        return "whether one scale fits could not be checked: few blocks, many pairs, or no circle of them"
     tested = f"F = {fit.f:.2f}, p = {fit.p:.2g}"
     if fit.p >= POOR:
         return f"head-to-head results fit one scale ({tested})"
