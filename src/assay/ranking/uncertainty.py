@@ -136,7 +136,7 @@ def decide(p: np.ndarray, alpha: float, *, holm: bool) -> np.ndarray:
 def _fit_note(systems: tuple[str, ...], fit: Fit | None) -> str:
     """In plain words, whether one scale fits."""
     if fit is None:
-        return "whether one scale fits could not be checked: few blocks, many pairs, or no circle of them"
+        return "one scale was not tested: too few blocks, too many pairs, or no circle of pairs"
     tested = f"F = {fit.f:.2f}, p = {fit.p:.2g}"
     if fit.p >= POOR:
         return f"head-to-head results fit one scale ({tested})"
