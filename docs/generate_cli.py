@@ -9,8 +9,9 @@ from pathlib import Path
 
 TARGET = Path(__file__).with_name("cli.md")
 COMMANDS = (
-    "demo", "check", "convert", "plan ratings", "plan comparison", "stability", "sample", "next",
-    "monitor", "estimate", "raters", "evaluate", "report", "reproduce",
+    "demo", "check", "convert", "plan ratings", "plan comparison", "plan judgments", "stability",
+    "sample", "next", "next-set", "monitor", "estimate", "raters", "evaluate", "rank", "report",
+    "reproduce",
 )  # fmt: skip
 INTRODUCTION = """# The command line
 

@@ -11,6 +11,8 @@ The pipeline, plan -> sample -> collect -> estimate / rank -> report::
     ratings = assay.read_ratings("ratings.tsv", test_set, better="lower")
     estimates = assay.estimate(test_set, ratings, sample=sample)
     assay.write_report(estimates, "report.html")
+
+    ranking = assay.rank(assay.read_judgments("judgments.tsv"))  # or from pairwise judgments
 """
 
 from importlib import import_module
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
         remove_severity,
         summarise_evaluation,
     )
-    from assay.planning import plan_comparison, plan_ratings
+    from assay.planning import plan_comparison, plan_judgments, plan_ratings
+    from assay.ranking import PairComparison, Ranking, SystemRank, rank, rank_ratings
+    from assay.ranking.best import next_sets
     from assay.report import write_report
     from assay.sampling import (
         next_segments,
@@ -64,7 +68,7 @@ if TYPE_CHECKING:
         read_scores,
     )
     from assay.tables.convert import check, convert
-    from assay.worlds import World, simulate
+    from assay.worlds import World, simulate, simulate_judgments
 
 # Loaded when first used, so that `import assay` and `assay --help` cost next to nothing.
 _HOMES = {
@@ -78,9 +82,12 @@ _HOMES = {
     "Interval": "assay.stats.intervals",
     "Judgments": "assay.tables",
     "Monitoring": "assay.estimation",
+    "PairComparison": "assay.ranking",
+    "Ranking": "assay.ranking",
     "Ratings": "assay.tables",
     "Sample": "assay.tables",
     "SystemEstimate": "assay.estimation",
+    "SystemRank": "assay.ranking",
     "TestSet": "assay.tables",
     "World": "assay.worlds",
     "check": "assay.tables.convert",
@@ -93,8 +100,12 @@ _HOMES = {
     "exclude_raters": "assay.estimation",
     "monitor": "assay.estimation",
     "next_segments": "assay.sampling",
+    "next_sets": "assay.ranking.best",
     "plan_comparison": "assay.planning",
+    "plan_judgments": "assay.planning",
     "plan_ratings": "assay.planning",
+    "rank": "assay.ranking",
+    "rank_ratings": "assay.ranking",
     "rater_report": "assay.estimation",
     "read_edits": "assay.tables",
     "read_errors": "assay.tables",
@@ -105,6 +116,7 @@ _HOMES = {
     "remove_severity": "assay.estimation",
     "sample": "assay.sampling",
     "simulate": "assay.worlds",
+    "simulate_judgments": "assay.worlds",
     "stability": "assay.sampling",
     "summarise": "assay.sampling",
     "summarise_evaluation": "assay.estimation",
@@ -124,9 +136,12 @@ __all__ = [
     "Interval",
     "Judgments",
     "Monitoring",
+    "PairComparison",
+    "Ranking",
     "Ratings",
     "Sample",
     "SystemEstimate",
+    "SystemRank",
     "TestSet",
     "World",
     "__version__",
@@ -140,8 +155,12 @@ __all__ = [
     "exclude_raters",
     "monitor",
     "next_segments",
+    "next_sets",
     "plan_comparison",
+    "plan_judgments",
     "plan_ratings",
+    "rank",
+    "rank_ratings",
     "rater_report",
     "read_edits",
     "read_errors",
@@ -152,6 +171,7 @@ __all__ = [
     "remove_severity",
     "sample",
     "simulate",
+    "simulate_judgments",
     "stability",
     "summarise",
     "summarise_evaluation",

@@ -16,7 +16,9 @@ from assay.cli.estimate import estimate
 from assay.cli.evaluate import evaluate
 from assay.cli.monitor import monitor
 from assay.cli.next import next_
+from assay.cli.next_set import next_set
 from assay.cli.plan import plan
+from assay.cli.rank import rank
 from assay.cli.raters import raters
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
@@ -30,7 +32,7 @@ app = typer.Typer(
     name="assay",
     help="Human evaluation of machine translation: how good your systems are, and how sure you"
     " can be, from few judgments.\n\nThe stages, in the order of use:"
-    " check -> plan -> stability -> sample -> (collect) -> next -> estimate -> report.",
+    " check -> plan -> stability -> sample -> (collect) -> next -> estimate or rank -> report.",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode="markdown",
@@ -63,9 +65,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "sample": sample,
     "next": next_,
     "monitor": monitor,
+    "next-set": next_set,
     "estimate": estimate,
     "raters": raters,
     "evaluate": evaluate,
+    "rank": rank,
     "report": report,
     "reproduce": reproduce,
 }

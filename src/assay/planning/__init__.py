@@ -1,6 +1,14 @@
 """PLAN: how much is needed, before anything is spent."""
 
 from assay.planning.comparison import ComparisonPlan, plan_comparison
+from assay.planning.judgments import JudgmentsPlan, plan_judgments
 from assay.planning.ratings import RatingsPlan, plan_ratings
 
-__all__ = ["ComparisonPlan", "RatingsPlan", "plan_comparison", "plan_ratings"]
+__all__ = [
+    "ComparisonPlan",
+    "JudgmentsPlan",
+    "RatingsPlan",
+    "plan_comparison",
+    "plan_judgments",
+    "plan_ratings",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,12 +36,17 @@ def screens(
     systems = rng.permuted(np.broadcast_to(np.arange(S), (count, S)), axis=1)[:, :size]
     seen = badness[systems, segment[:, None], rater[:, None]]
     seen = seen + noise * rng.standard_normal(seen.shape)
-    order = np.argsort(seen, axis=1)
-    steps = np.diff(np.take_along_axis(seen, order, axis=1), axis=1) >= tie
-    ordered = np.column_stack([np.zeros(count, dtype=np.intp), np.cumsum(steps, axis=1)])
+    return Screens(segment, rater, systems, screen_ranks(seen, tie))
+
+
+def screen_ranks(badness: Floats, tie: float) -> Ints:
+    """Ranks on each screen (row), the least bad first; neighbours less than ``tie`` apart share."""
+    order = np.argsort(badness, axis=1)
+    steps = np.diff(np.take_along_axis(badness, order, axis=1), axis=1) >= tie
+    ordered = np.column_stack([np.zeros(len(badness), dtype=np.intp), np.cumsum(steps, axis=1)])
     ranks = np.empty_like(ordered)
     np.put_along_axis(ranks, order, ordered, axis=1)
-    return Screens(segment, rater, systems, ranks)
+    return ranks
 
 
 def pairs(found: Screens) -> tuple[Ints, Ints, Ints, Ints]:
@@ -50,3 +56,17 @@ def pairs(found: Screens) -> tuple[Ints, Ints, Ints, Ints]:
     left, right = found.systems[:, i].ravel(), found.systems[:, j].ravel()
     sign = np.sign(found.ranks[:, i] - found.ranks[:, j]).ravel()
     return screen, left, right, sign
+
+
+def judgment_columns(
+    found: Screens, systems: Sequence[str], raters: Sequence[str]
+) -> tuple[Ints, dict[str, list[str]]]:
+    """The screen of every judgment, and its columns ``rater``, ``left``, ``right``, ``winner``."""
+    screen, left, right, sign = pairs(found)
+    names = np.array(systems)
+    return screen, {
+        "rater": np.array(raters)[found.rater[screen]].tolist(),
+        "left": names[left].tolist(),
+        "right": names[right].tolist(),
+        "winner": np.array(["left", "tie", "right"])[sign + 1].tolist(),
+    }

@@ -24,7 +24,7 @@ from assay.tables import (
     read_judgments,
     read_ratings,
 )
-from assay.worlds.judging import pairs, screens
+from assay.worlds.judging import judgment_columns, screens
 from assay.worlds.marking import SEVERITIES, rows, spans
 from assay.worlds.profiles import Profile
 
@@ -143,19 +143,13 @@ class World:
             tie=tie,
             rng=as_rng(rng),
         )
-        screen, left, right, sign = (part[:judgments] for part in pairs(found))
-        names, segments = np.array(self.systems), self.segments
-        frame = pl.DataFrame(
-            {
-                "set": (screen + 1).astype(str).tolist(),
-                "doc": segments["doc"].gather(found.segment[screen]),
-                "seg": segments["seg"].gather(found.segment[screen]),
-                "rater": np.array(self.raters)[found.rater[screen]].tolist(),
-                "left": names[left].tolist(),
-                "right": names[right].tolist(),
-                "winner": np.array(["left", "tie", "right"])[sign + 1].tolist(),
-            }
-        )
+        screen, columns = judgment_columns(found, self.systems, self.raters)
+        places = {
+            "set": (screen + 1).astype(str).tolist(),
+            "doc": self.segments["doc"].gather(found.segment[screen]),
+            "seg": self.segments["seg"].gather(found.segment[screen]),
+        }
+        frame = pl.DataFrame(places | columns)[:judgments]
         return read_judgments(frame)
 
     @property

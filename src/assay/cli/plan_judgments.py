@@ -1,0 +1,144 @@
+"""``assay plan judgments``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from assay.cli.options import (
+    COLUMNS,
+    EXCLUDE,
+    JSON,
+    OUTPUT,
+    SEED,
+    columns_for,
+    json_file,
+    names,
+    refuse_overwriting,
+)
+from assay.errors import OptionError
+
+if TYPE_CHECKING:
+    from assay.planning import JudgmentsPlan
+    from assay.tables import Judgments
+
+__all__ = ["judgments_command"]
+
+
+def judgments_command(
+    pilot: Annotated[
+        Path | None,
+        typer.Option("--pilot", help="Judgments made so far.", metavar="JUDGMENTS"),
+    ] = None,
+    systems: Annotated[
+        int | None, typer.Option("--systems", help="Systems to compare; default: the pilot's.")
+    ] = None,
+    sigma: Annotated[
+        float | None,
+        typer.Option("--sigma", help="Noise on a scale of 10; WMT12: 7 to 12. Default: fitted."),
+    ] = None,
+    significant: Annotated[
+        float | None,
+        typer.Option("--significant", help="Goal: share of pairs told apart; default: .8."),
+    ] = None,
+    clusters: Annotated[
+        float | None, typer.Option("--clusters", help="Goal: mean number of clusters.")
+    ] = None,
+    range_size: Annotated[
+        float | None, typer.Option("--range-size", help="Goal: mean size of rank ranges.")
+    ] = None,
+    test: Annotated[
+        Literal["sign", "pooled"],
+        typer.Option("--test", help="Head to head, or all judgments for every pair."),
+    ] = "sign",
+    per_set: Annotated[int, typer.Option("--per-set", help="Systems shown at once.")] = 5,
+    level: Annotated[float, typer.Option("--level", help="One-sided level of the test.")] = 0.05,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", help="Seconds one judgment takes.")
+    ] = None,
+    cost: Annotated[float | None, typer.Option("--cost", help="What one judgment costs.")] = None,
+    columns: COLUMNS = None,
+    exclude: EXCLUDE = None,
+    seed: SEED = None,
+    output: OUTPUT = None,
+    json: JSON = False,
+) -> None:
+    """Plan how many judgments to collect until systems are told apart.
+
+    Example: assay plan judgments --systems 15 --sigma 10 --significant .8
+
+    Example: assay plan judgments --pilot judgments.tsv --test pooled
+    """
+    from assay.cli.output import note, print_json, save_json
+    from assay.planning import plan_judgments
+
+    refuse_overwriting(json_file(output), pilot)
+    result = plan_judgments(
+        systems, sigma=sigma, pilot=_pilot(pilot, columns, exclude), significant=significant,
+        clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
+        seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed,
+    )  # fmt: skip
+    if output is not None:
+        save_json(result.to_dict(), output)
+    if json:
+        print_json(result.to_dict())
+        return
+    note(*result.notes)
+    _show(result)
+    print(f"signature: {result.signature}")
+    if output is not None:
+        print(f"written to {output}")
+
+
+def _pilot(path: Path | None, columns: str | None, exclude: str | None) -> Judgments | None:
+    from assay.tables import read_judgments
+
+    if path is None:
+        for name, value in (("--columns", columns), ("--exclude", exclude)):
+            if value is not None:
+                raise OptionError(name, value, "is about a pilot", "give --pilot JUDGMENTS too")
+        return None
+    (own,) = columns_for(columns, ("judgments", path))
+    return read_judgments(path, columns=own, exclude=names(exclude) or ())
+
+
+def _show(result: JudgmentsPlan) -> None:
+    from assay.cli.output import number, print_table
+
+    heads = ["pairs told apart", "sign test", "pooled test"]
+    heads += ["still, sign", "still, pooled"] if result.judged else []
+    rows = []
+    for point in result.curve:
+        cells = [point.sign, point.pooled]
+        cells += [point.more_sign, point.more_pooled] if result.judged else []
+        rows.append([f"{point.share:.0%}", *("–" if cell is None else cell for cell in cells)])
+    print_table(f"Judgments of {result.systems} systems, sigma {result.sigma:.3g}", heads, rows)
+    if result.reached is not None:
+        sign, pooled = result.reached["sign"], result.reached["pooled"]
+        print(
+            f"the {result.judged} judgments so far: {sign:.0%} of pairs by sign test,"
+            f" {pooled:.0%} by pooled test expected"
+        )
+    goal = {
+        "significant": f"{result.target:.0%} of pairs",
+        "clusters": f"{result.target:g} clusters",
+        "range_size": f"rank ranges of {result.target:g}",
+    }[result.goal]
+    by = ", ".join(
+        f"{'out of reach' if found is None else found} by {test} test"
+        for test, found in result.needed_by.items()
+    )
+    print(f"needed for {goal}: {by}")
+    if result.needed_range is not None:
+        low, high = (number(end, 0) for end in result.needed_range)
+        print(f"the pilot leaves sigma uncertain: {low} to {high} by {result.test} test")
+    if result.minutes is not None or result.money is not None:
+        minutes, money = number(result.minutes, 0), number(result.money, 2)
+        print(f"by {result.test} test: {minutes} minutes, money {money}")
+    if result.votes is not None:
+        print(
+            f"one more set on the same segments is worth {result.votes.worth:.2f} of a set on a new"
+            f" segment (segments have {result.votes.per_segment:.1f} sets)"
+        )

@@ -1,0 +1,109 @@
+"""From a table of judgments to arrays: who beat whom how often, and what belongs together.
+
+Nothing here loops over judgments: a million of them are counted in a fraction of a second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from scipy.sparse.csgraph import connected_components
+
+from assay.errors import InputError
+from assay.tables import Judgments
+
+__all__ = ["MOST", "UNITS", "Counts", "Unit", "block_numbers", "components", "count", "repeated"]
+
+Unit = Literal["pair", "set", "segment", "rater"]
+
+UNITS: dict[str, tuple[str, ...]] = {
+    "segment": ("lp", "doc", "seg"),
+    "set": ("lp", "doc", "seg", "rater", "set"),
+    "rater": ("rater",),
+    "pair": (),
+}
+"""What names a unit; the last column must be there, the others count where they are."""
+
+MOST = 1000
+"""The most systems that are compared: tables of all pairs grow with the square."""
+
+_OUTCOME = {"left": 1, "tie": 0, "right": -1}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Judgments as arrays; ``outcome`` is 1 (left won), 0 (tie) or -1 (right won).
+
+    ``wins[i, j]`` is how often i beat j; ``ties`` is symmetric.
+    """
+
+    systems: tuple[str, ...]
+    left: np.ndarray
+    right: np.ndarray
+    outcome: np.ndarray
+    wins: np.ndarray
+    ties: np.ndarray
+
+
+def count(judgments: Judgments) -> Counts:
+    """The judgments as arrays and count matrices."""
+    systems = judgments.systems
+    n = len(systems)
+    if n > MOST:
+        raise InputError(
+            f"the judgments name {n:,} systems ({', '.join(systems[:3])}, ...); at most {MOST:,}"
+            " can be ranked together: are left and right really systems? Else rank them in parts"
+        )
+    names = pl.Enum(list(systems))
+    left, right = (
+        judgments.frame[side].cast(names).to_physical().to_numpy().astype(np.intp)
+        for side in ("left", "right")
+    )
+    winner = judgments.frame["winner"].replace_strict(_OUTCOME, return_dtype=pl.Int8)
+    outcome = winner.to_numpy().astype(np.int8)
+    first, second = np.where(outcome < 0, right, left), np.where(outcome < 0, left, right)
+    cells = first * n + second
+    wins = np.bincount(cells[outcome != 0], minlength=n * n).reshape(n, n)
+    ties = np.bincount(cells[outcome == 0], minlength=n * n).reshape(n, n)
+    return Counts(systems, left, right, outcome, wins, ties + ties.T)
+
+
+def block_numbers(judgments: Judgments, unit: str) -> np.ndarray | None:
+    """For every judgment the number of its block, from 0 up; None if the table does not name it."""
+    columns = judgments.frame.columns
+    if unit == "pair":
+        return np.arange(len(judgments))
+    *others, own = UNITS[unit]
+    if own not in columns:
+        return None
+    key = [name for name in others if name in columns] + [own]
+    # Column by column: dense ranks of short numbers are much faster than of tuples of text.
+    code = np.zeros(len(judgments), dtype=np.int64)
+    for name in key:
+        values = judgments.frame[name].cast(pl.Categorical).to_physical().to_numpy()
+        _, values = np.unique(values, return_inverse=True)
+        _, code = np.unique(code * (int(values.max()) + 1) + values, return_inverse=True)
+    return code
+
+
+def components(met: np.ndarray) -> list[list[int]]:
+    """Groups of systems that a chain of comparisons connects, the largest first."""
+    total, group = connected_components(met, directed=False)
+    members = [np.flatnonzero(group == k).tolist() for k in range(total)]
+    return sorted(members, key=len, reverse=True)
+
+
+def repeated(judgments: Judgments) -> int:
+    """Judgments of a pair that the same rater judged before on the same screen or segment.
+
+    Only where the table tells raters or screens apart; elsewhere equal rows are what one expects.
+    """
+    columns = judgments.frame.columns
+    if "set" not in columns and not {"seg", "rater"} <= set(columns):
+        return 0
+    key = [name for name in UNITS["set"] if name in columns]
+    pair = pl.min_horizontal("left", "right"), pl.max_horizontal("left", "right").alias("_other")
+    return len(judgments) - judgments.frame.select(*key, *pair).n_unique()

@@ -1,0 +1,224 @@
+"""The pooled test: all judgments of all pairs decide about every pair.
+
+Least squares on y = strength(left) - strength(right), y = 1 for a win of the left, -1 for one of
+the right: what A did against C and B against C says something about A and B. Judgments of one
+block (a screen, a segment) hang together, so the variance is a sandwich over blocks (Liang and
+Zeger 1986). It assumes one scale on which all systems lie; :func:`fit_check` tests that.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse, special
+
+__all__ = ["Fit", "Pooled", "fit_check", "pooled_counts", "pooled_strengths", "pooled_test"]
+
+DENSE = 20_000_000
+"""Numbers in the table of blocks x systems beyond which it is kept sparse."""
+
+PAIRS = 800
+"""Pairs beyond which the fit is not checked: the variance of so many needs too many blocks."""
+
+
+class Pooled(NamedTuple):
+    """Strengths (mean 0), z of every difference (i less j), and one-sided p for "i is better"."""
+
+    strength: np.ndarray
+    stderr: np.ndarray
+    z: np.ndarray
+    p: np.ndarray
+
+
+class Fit(NamedTuple):
+    """How far head-to-head results depart from one scale.
+
+    ``misfit`` is the root mean square of (win ratio - what the scale says) over the pairs, what
+    chance adds taken out; ``f`` and ``p`` test whether it is 0.
+    """
+
+    f: float
+    p: float
+    misfit: float
+    observed: np.ndarray
+    expected: np.ndarray
+
+
+def pooled_strengths(wins: np.ndarray, ties: np.ndarray | None = None) -> np.ndarray:
+    """Least-squares strengths from counts, mean 0; a difference of 2 is a win every time.
+
+    ``ties``, where given, are judgments with y = 0; without them ties do not count.
+
+    >>> pooled_strengths(np.array([[0, 3], [1, 0]])).tolist()
+    [0.25, -0.25]
+    """
+    return _solve(*_normal_equations(wins, ties))[0]
+
+
+def pooled_counts(wins: np.ndarray, ties: np.ndarray | None = None) -> Pooled:
+    """The test with every judgment a block of its own, from counts alone (..., n, n)."""
+    wins = np.asarray(wins, dtype=float)
+    laplacian, net = _normal_equations(wins, ties)
+    strength, inverse = _solve(laplacian, net)
+    gap = strength[..., :, None] - strength[..., None, :]
+    square = wins * (1 - gap) ** 2
+    square = square + np.swapaxes(square, -1, -2)
+    if ties is not None:
+        square = square + ties * gap**2
+    games = wins.sum(axis=(-1, -2))
+    return _wrap(strength, inverse, _laplacian(square), games, None)
+
+
+def pooled_test(
+    left: np.ndarray, right: np.ndarray, outcome: np.ndarray, block: np.ndarray, systems: int
+) -> Pooled:
+    """The test with the blocks given, for one campaign or many at once.
+
+    ``left``, ``right`` and ``outcome`` (1: left won, -1: right won, 0: a tie that counts) are
+    (..., judgments); ``block`` has numbers from 0 up, of the same shape or for the last axis only.
+    A chain of judgments must connect all systems.
+
+    >>> left, right = np.array([0, 0, 1, 0, 2, 2]), np.array([1, 2, 2, 1, 0, 1])
+    >>> test = pooled_test(left, right, np.array([1, 1, 1, 1, -1, -1]), np.arange(6) // 3, 3)
+    >>> bool(test.strength[0] > test.strength[1] > test.strength[2])
+    True
+    """
+    shape = np.broadcast_shapes(left.shape, right.shape, outcome.shape)
+    many = int(np.prod(shape[:-1], dtype=np.int64))
+    i, j, y, b = (
+        np.broadcast_to(x, shape).reshape(many, -1) for x in (left, right, outcome, block)
+    )
+    blocks = int(b.max(initial=-1)) + 1
+    run = np.arange(many)[:, None]
+    games = _scatter(run * systems**2 + i * systems + j, None, (many, systems, systems))
+    laplacian = _laplacian(games + np.swapaxes(games, 1, 2))
+    net = _scatter(run * systems + i, y, (many, systems))
+    net -= _scatter(run * systems + j, y, (many, systems))
+    strength, inverse = _solve(laplacian, net)
+    residual = y - np.take_along_axis(strength, i, 1) + np.take_along_axis(strength, j, 1)
+    if many == 1 and blocks * systems > DENSE:
+        meat = _sparse_meat(i[0], j[0], residual[0], b[0], (blocks, systems))[None]
+    else:
+        start = (run * blocks + b) * systems
+        score = _scatter(start + i, residual, (many, blocks, systems))
+        score -= _scatter(start + j, residual, (many, blocks, systems))
+        meat = np.swapaxes(score, 1, 2) @ score
+    used = _blocks_used(b, blocks)
+    test = _wrap(strength, inverse, meat, used, used - 1)
+    return Pooled(*(part.reshape(shape[:-1] + part.shape[1:]) for part in test))
+
+
+def fit_check(
+    left: np.ndarray, right: np.ndarray, outcome: np.ndarray, block: np.ndarray, systems: int
+) -> Fit | None:
+    """Do the head-to-head results fit one scale? None where there is nothing to test it with.
+
+    The sums of residuals of each pair, with their variance over blocks, make a Wald statistic on
+    (pairs - systems + 1) degrees of freedom, in Hotelling's form because blocks may be few.
+    """
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    cells, pair = np.unique(low * systems + high, return_inverse=True)
+    if len(cells) > PAIRS:
+        return None
+    i, j = np.divmod(cells, systems)
+    blocks, block = np.unique(block, return_inverse=True)
+    incidence = np.zeros((len(cells), systems))
+    incidence[np.arange(len(cells)), i] = 1
+    incidence[np.arange(len(cells)), j] = -1
+    y = np.where(left == low, outcome, -outcome).astype(float)
+    games = np.bincount(pair, minlength=len(cells)).astype(float)
+    laplacian = incidence.T @ (games[:, None] * incidence)
+    inverse = np.linalg.pinv(laplacian, hermitian=True)
+    gap = incidence @ inverse @ incidence.T @ np.bincount(pair, y)
+    free = len(cells) - np.linalg.matrix_rank(laplacian, hermitian=True)
+    if not 0 < free < len(blocks) - 1:
+        return None
+    parts = sparse.csr_array((y - gap[pair], (block, pair)), shape=(len(blocks), len(cells)))
+    clear = np.eye(len(cells)) - games[:, None] * (incidence @ inverse @ incidence.T)
+    basis = linalg.null_space(incidence.T)
+    cross = (parts.T @ parts).toarray()
+    total = np.asarray(parts.sum(axis=0)).ravel()
+    variance = clear @ cross @ clear.T - np.outer(total, total) / len(blocks)
+    variance *= len(blocks) / (len(blocks) - 1)
+    part = basis.T @ total
+    wald = part @ np.linalg.pinv(basis.T @ variance @ basis, hermitian=True) @ part
+    f = wald * (len(blocks) - free) / (free * (len(blocks) - 1))
+    mean = np.bincount(pair, y) / games
+    chance = np.diagonal(variance) / games**2
+    misfit = np.sqrt(max(0.0, float(((mean - gap) ** 2 - chance).mean()))) / 2
+    p = float(special.fdtrc(free, len(blocks) - free, f))
+    observed, expected = np.full((2, systems, systems), np.nan)
+    for table, value in ((observed, mean), (expected, gap)):
+        table[i, j], table[j, i] = 0.5 + value / 2, 0.5 - value / 2
+    return Fit(float(f), p, float(misfit), observed, expected)
+
+
+def _normal_equations(wins: np.ndarray, ties: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """X'X and X'y."""
+    wins = np.asarray(wins, dtype=float)
+    games = wins + np.swapaxes(wins, -1, -2)
+    if ties is not None:
+        games = games + ties
+    return _laplacian(games), wins.sum(axis=-1) - wins.sum(axis=-2)
+
+
+def _laplacian(weights: np.ndarray) -> np.ndarray:
+    n = weights.shape[-1]
+    return np.asarray(weights.sum(axis=-1)[..., None] * np.eye(n) - weights)
+
+
+def _solve(laplacian: np.ndarray, net: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Strengths of mean 0 and the (pseudo-)inverse: every constant is in the null space."""
+    n = laplacian.shape[-1]
+    # A unit added along the constant leaves all differences as they are and makes it regular,
+    # unless systems fall into parts that were never compared.
+    scale = np.trace(laplacian, axis1=-2, axis2=-1)[..., None, None] / n + 1e-300
+    level = np.full((n, n), 1.0 / n)
+    try:
+        inverse = np.linalg.inv(laplacian / scale + level) - level
+    except np.linalg.LinAlgError:
+        inverse = np.linalg.pinv(laplacian / scale, hermitian=True)
+    inverse = inverse / scale
+    return (inverse @ net[..., None])[..., 0], inverse
+
+
+def _wrap(
+    strength: np.ndarray, inverse: np.ndarray, meat: np.ndarray, blocks: np.ndarray,
+    freedom: np.ndarray | None,
+) -> Pooled:  # fmt: skip
+    """Z and p of all differences; Student's t where the blocks may be few."""
+    blocks = np.asarray(blocks, dtype=float)[..., None, None]
+    cover = inverse @ meat @ inverse * (blocks / np.maximum(blocks - 1, 1))
+    own = np.diagonal(cover, axis1=-2, axis2=-1)
+    square = np.maximum(own[..., :, None] + own[..., None, :] - 2 * cover, 0.0)
+    # What is left of rounding is no spread.
+    stderr = np.sqrt(np.where(square > 1e-24, square, 0.0))
+    gap = strength[..., :, None] - strength[..., None, :]
+    sure = np.where(gap > 1e-12, np.inf, np.where(gap < -1e-12, -np.inf, 0.0))
+    z = np.divide(gap, stderr, out=sure, where=stderr > 0)
+    if freedom is None:
+        p = special.ndtr(-z)
+    else:
+        p = special.stdtr(np.maximum(freedom, 1)[..., None, None], -z)
+    return Pooled(strength, stderr, z, np.asarray(p))
+
+
+def _scatter(index: np.ndarray, weights: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
+    size = int(np.prod(shape, dtype=np.int64))
+    own = None if weights is None else np.asarray(weights, dtype=float).ravel()
+    return np.bincount(index.ravel(), own, minlength=size).reshape(shape).astype(float)
+
+
+def _blocks_used(block: np.ndarray, blocks: int) -> np.ndarray:
+    """How many blocks each campaign has."""
+    run = np.arange(len(block))[:, None]
+    return np.asarray((_scatter(run * blocks + block, None, (len(block), blocks)) > 0).sum(axis=1))
+
+
+def _sparse_meat(
+    i: np.ndarray, j: np.ndarray, residual: np.ndarray, block: np.ndarray, shape: tuple[int, int]
+) -> np.ndarray:
+    values, rows = np.concatenate([residual, -residual]), np.concatenate([block, block])
+    score = sparse.csr_array((values, (rows, np.concatenate([i, j]))), shape=shape)
+    return np.asarray((score.T @ score).toarray())

@@ -1,0 +1,263 @@
+"""Judgments of systems whose qualities are known: the model of koehn2012, section 3.
+
+n systems have average qualities mu. A screen (*set*) shows outputs of ``per_set`` different systems
+at random; each output has the quality q ~ N(mu, sigma^2), and the rater orders them by it, which
+gives one judgment for every pair. The paper prints the number as a variance; its results follow
+only if it is the standard deviation, and so it is read here.
+
+:func:`simulate_judgments` makes a table and knows ties, random answers, segments and raters.
+:func:`win_counts` makes counts only, for many campaigns at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations, pairwise
+from math import ceil, comb
+
+import numpy as np
+import polars as pl
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from assay.errors import OptionError
+from assay.stats.random import Rng, as_rng
+from assay.tables import Judgments, read_judgments
+from assay.worlds.judging import Screens, judgment_columns, screen_ranks
+
+__all__ = ["draw_qualities", "draw_sets", "simulate_judgments", "win_counts"]
+
+SCALE = 10.0
+"""Qualities are drawn between 0 and this."""
+
+LISTED = 60_000
+"""Up to this many different sets they are listed and drawn by number, which is fastest."""
+
+BLOCK = 5000
+"""Sets simulated at once; with their pairs they fit into the cache."""
+
+Floats = NDArray[np.float64]
+Floats32 = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+
+def simulate_judgments(
+    systems: int | Sequence[float] = 15,
+    judgments: int = 10_000,
+    *,
+    sigma: float = 10.0,
+    per_set: int = 5,
+    qualities: str = "uniform",
+    tie: float = 0.0,
+    random_share: float = 0.0,
+    segments: int | None = None,
+    segment_share: float = 0.0,
+    raters: int = 10,
+    rater_share: float = 0.0,
+    rng: Rng = None,
+) -> Judgments:
+    """Simulate the judgments of a campaign (koehn2012, section 3).
+
+    systems: how many, or their average qualities; ``qualities`` says how they are drawn:
+    ``uniform`` between 0 and 10 as in the paper, or ``normal`` with the same mean and sd.
+    judgments: pairs, of which a set of 5 gives 10; the last set is cut where the number says so.
+    sigma: standard deviation of the quality of an output. tie: outputs next to each other in
+    the order and less than this apart are tied. random_share: sets answered at random.
+    segments: how many there are; by default every set has its own. Of the variance sigma^2 the part
+    ``segment_share`` belongs to the output and is the same for all who see it, and
+    ``rater_share`` is a rater's liking for a system; the rest is new on every screen.
+
+    >>> found = simulate_judgments(3, 30, per_set=2, rng=1)
+    >>> sorted(found.systems), found.frame.columns
+    (['S1', 'S2', 'S3'], ['set', 'seg', 'rater', 'left', 'right', 'winner'])
+    """
+    rng = as_rng(rng)
+    n = _check_systems(systems)
+    _check_set(n, judgments, per_set)
+    _check_noise(sigma, tie, random_share, segment_share, rater_share)
+    _check_counts(segments, raters)
+    if isinstance(systems, int | np.integer):
+        mu = draw_qualities(1, n, rng, qualities)[0]
+    else:
+        mu = np.asarray(systems, dtype=float)
+    sets = ceil(judgments / comb(per_set, 2))
+    total = sets if segments is None else segments
+    segment = np.arange(sets) if segments is None else rng.integers(segments, size=sets)
+    rater = rng.integers(raters, size=sets)
+    shown = rng.permuted(draw_sets(sets, n, per_set, rng), axis=1)
+    fresh = max(0.0, 1 - segment_share - rater_share)
+    q = np.where(rng.random(sets) < random_share, 0.0, 1.0)[:, None] * mu[shown]
+    q += sigma * np.sqrt(fresh) * rng.standard_normal(shown.shape)
+    if segment_share:
+        own = rng.standard_normal((total, n))
+        q += sigma * np.sqrt(segment_share) * own[segment[:, None], shown]
+    if rater_share:
+        taste = rng.standard_normal((raters, n))
+        q += sigma * np.sqrt(rater_share) * taste[rater[:, None], shown]
+    found = Screens(segment, rater, shown, screen_ranks(-q, tie))
+    return read_judgments(_table(found, judgments, n, raters))
+
+
+def _table(found: Screens, judgments: int, n: int, raters: int) -> pl.DataFrame:
+    """The judgments with their set, segment and rater, the first ``judgments`` of them."""
+    systems = [f"S{i + 1}" for i in range(n)]
+    people = [f"rater-{i + 1}" for i in range(raters)]
+    screen, columns = judgment_columns(found, systems, people)
+    places = {"set": (screen + 1).astype(str), "seg": (found.segment[screen] + 1).astype(str)}
+    return pl.DataFrame(places | columns)[:judgments]
+
+
+def draw_qualities(runs: int, n: int, rng: Generator, kind: str = "uniform") -> Floats:
+    """Average qualities of n systems in ``runs`` campaigns, runs x n."""
+    if kind == "uniform":
+        return rng.uniform(0.0, SCALE, (runs, n))
+    if kind == "normal":
+        return rng.normal(SCALE / 2, SCALE / np.sqrt(12), (runs, n))
+    raise OptionError("qualities", kind, "is no way to draw them", "choose uniform or normal")
+
+
+def draw_sets(count: int, n: int, size: int, rng: Generator) -> Ints:
+    """``count`` sets of ``size`` different systems out of n, each row rising."""
+    if comb(n, size) <= LISTED:
+        return _every_set(n, size)[rng.integers(comb(n, size), size=count)]
+    drawn = np.empty((count, size), dtype=np.int64)
+    for i in range(size):
+        # The r-th system that is not yet in the set: step over those already there, in order.
+        drawn[:, i] = rng.integers(n - i, size=count)
+        for j in range(i):
+            drawn[:, i] += drawn[:, i] >= drawn[:, j]
+        drawn[:, : i + 1].sort(axis=1)
+    return drawn
+
+
+@lru_cache(maxsize=8)
+def _every_set(n: int, size: int) -> Ints:
+    return np.array(list(combinations(range(n), size)), dtype=np.int64)
+
+
+def win_counts(
+    mu: Floats,
+    sets: Sequence[int],
+    rng: Generator,
+    *,
+    sigma: float = 10.0,
+    per_set: int = 5,
+    random_share: float = 0.0,
+) -> Ints:
+    """Wins of i over j in every campaign after so many sets: runs x len(sets) x n x n.
+
+    mu: average qualities, runs x n. sets: rising numbers of sets. The counts of one campaign grow
+    along ``sets``, as they would while judgments come in. A set of k gives k (k - 1) / 2 judgments.
+
+    >>> counts = win_counts(np.array([[9.0, 5.0, 1.0]]), [40, 80], as_rng(1), per_set=2)
+    >>> counts.shape, counts.sum(axis=(2, 3)).tolist()
+    ((1, 2, 3, 3), [[40, 80]])
+    """
+    runs, n = mu.shape
+    wins = np.empty((runs, len(sets), n, n), dtype=np.int64)
+    for run in range(runs):
+        scaled = (mu[run] / sigma).astype(np.float32)
+        wins[run] = _campaign(scaled, np.asarray(sets), rng, per_set, random_share)
+    return wins
+
+
+def _campaign(scaled: Floats32, sets: Ints, rng: Generator, size: int, random_share: float) -> Ints:
+    """The counts of one campaign; qualities in units of sigma.
+
+    Blocks of sets stay in the cache. Every set has a number, from which tables give its
+    means and, with the outcome, the cell of the count matrix: no sorting, no loop over sets.
+    """
+    n = len(scaled)
+    listed = comb(n, size) <= LISTED
+    every, table = (_every_set(n, size).T, _cells(n, size)) if listed else (None, None)
+    means = None if every is None else scaled[every]
+    wins = np.zeros((len(sets), n * n), dtype=np.int64)
+    for start in range(0, int(sets[-1]), BLOCK):
+        count = min(BLOCK, int(sets[-1]) - start)
+        if means is None or table is None:
+            shown = draw_sets(count, n, size, rng).T
+            q, number, cells = scaled[shown], np.arange(count), _pair_cells(shown, n)
+        else:
+            number, cells = rng.integers(means.shape[1], size=count, dtype=np.int32), table
+            q = np.take(means, number, axis=1)
+        if random_share:
+            q *= rng.random(count, dtype=np.float32) >= random_share
+        q += rng.standard_normal(q.shape, dtype=np.float32)
+        found = _outcomes(q, number, cells)
+        cuts = [0, *(int(cut) for cut in np.clip(sets - start, 0, count))]
+        for step, (a, b) in enumerate(pairwise(cuts)):
+            if b > a:
+                wins[step] += np.bincount(found[:, a:b].ravel(), minlength=n * n)
+    return wins.cumsum(axis=0).reshape(len(sets), n, n)
+
+
+def _outcomes(q: Floats32, number: Ints, cells: Ints) -> Ints:
+    """The cell (winner, loser) of every pair of every set: pairs x sets."""
+    half = cells.shape[1] // 2
+    found = np.empty((len(cells), len(number)), dtype=np.int64)
+    for p, (i, j) in enumerate(combinations(range(len(q)), 2)):
+        np.take(cells[p], number + half * (q[i] > q[j]), out=found[p], mode="clip")
+    return found
+
+
+@lru_cache(maxsize=8)
+def _cells(n: int, size: int) -> Ints:
+    return _pair_cells(_every_set(n, size).T, n)
+
+
+def _pair_cells(shown: Ints, n: int) -> Ints:
+    """Cell of the count matrix by pair, for each set if the second wins, then if the first."""
+    first, second = np.array(list(combinations(range(len(shown)), 2))).T
+    return np.hstack([shown[second] * n + shown[first], shown[first] * n + shown[second]])
+
+
+def _check_systems(systems: int | Sequence[float]) -> int:
+    if isinstance(systems, int | np.integer) and not isinstance(systems, bool):
+        n = int(systems)
+    else:
+        given = np.asarray(systems, dtype=float)
+        if given.ndim != 1 or not np.isfinite(given).all():
+            raise OptionError(
+                "systems", systems, "are no qualities", "give a number of systems or their means"
+            )
+        n = len(given)
+    if n < 2:
+        raise OptionError("systems", n, "leaves nothing to compare", "give at least 2")
+    return n
+
+
+def _check_set(n: int, judgments: int, per_set: int) -> None:
+    if judgments < 1:
+        raise OptionError("judgments", judgments, "is not a number of them", "give at least 1")
+    if not 2 <= per_set <= n:
+        raise OptionError(
+            "per_set", per_set, "outputs cannot fill a screen", f"give 2 to {n}, the systems"
+        )
+
+
+def _check_noise(
+    sigma: float, tie: float, random_share: float, segment_share: float, rater_share: float
+) -> None:
+    if not (np.isfinite(sigma) and sigma > 0):
+        raise OptionError("sigma", sigma, "is not a positive number", "give one like 10")
+    if not tie >= 0:
+        raise OptionError("tie", tie, "is not a distance", "give 0 or more")
+    for name, value in (
+        ("random_share", random_share),
+        ("segment_share", segment_share),
+        ("rater_share", rater_share),
+    ):
+        if not 0 <= value <= 1:
+            raise OptionError(name, value, "is no share", "give a number from 0 to 1")
+    if segment_share + rater_share > 1:
+        raise OptionError(
+            "rater_share", rater_share, f"and segment_share ({segment_share:g}) exceed 1",
+            "both are parts of the variance sigma^2",
+        )  # fmt: skip
+
+
+def _check_counts(segments: int | None, raters: int) -> None:
+    for name, value in (("segments", segments), ("raters", raters)):
+        if value is not None and value < 1:
+            raise OptionError(name, value, "is not a number of them", "give at least 1")

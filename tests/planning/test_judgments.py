@@ -1,0 +1,138 @@
+"""``assay.plan_judgments`` and ``assay plan judgments``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import assay
+from assay.errors import InputError, OptionError
+from assay.planning.judgment_pilot import votes
+
+
+def test_by_the_paper_and_by_theory() -> None:
+    """koehn2012, Table 4: 15 systems, sigma 10: 12k, 40k, 80k, 350k."""
+    plan = assay.plan_judgments(15, sigma=10.0)
+    assert plan.needed == plan.needed_by["sign"]
+    for point, paper in zip(plan.curve, (12e3, 40e3, 80e3, 350e3), strict=True):
+        assert point.sign == pytest.approx(paper, rel=0.2)
+    assert plan.needed_by["sign"] / plan.needed_by["pooled"] > 3.5  # type: ignore[operator]
+    assert plan.to_frame()["share"].to_list() == [0.5, 0.7, 0.8, 0.9]
+    assert plan.minutes is None
+
+
+def test_minutes_and_money() -> None:
+    plan = assay.plan_judgments(
+        6, sigma=8.0, significant=0.7, test="pooled", seconds_per_judgment=6.0,
+        cost_per_judgment=0.1,
+    )  # fmt: skip
+    assert plan.needed == plan.needed_by["pooled"]
+    assert plan.minutes == pytest.approx(plan.needed / 10)
+    assert plan.money == pytest.approx(plan.needed / 10)
+
+
+@pytest.mark.slow
+def test_clusters_and_ranges() -> None:
+    few, many = (assay.plan_judgments(8, sigma=5.0, clusters=c, rng=1) for c in (2, 5))
+    assert few.needed < many.needed  # type: ignore[operator]
+    assert few.needed_by["pooled"] <= few.needed  # type: ignore[operator]
+    narrow = assay.plan_judgments(8, sigma=5.0, range_size=2, rng=1)
+    assert narrow.needed > few.needed  # type: ignore[operator]
+    out = assay.plan_judgments(8, sigma=50.0, clusters=8, rng=1)
+    assert out.needed is None
+    assert "out of reach" in out.notes[-1]
+
+
+def test_pilot() -> None:
+    pilot = assay.simulate_judgments(
+        [0.0, 2.0, 3.0, 5.0, 8.0, 10.0], 4000, tie=2.0, segments=100, segment_share=0.4, rng=3
+    )
+    plan = assay.plan_judgments(pilot=pilot)
+    assert plan.source == "pilot"
+    assert plan.judged == 4000
+    assert plan.tie_share == pytest.approx((pilot.frame["winner"] == "tie").mean())
+    assert plan.sigma_interval is not None
+    assert plan.needed_range is not None
+    low, high = plan.needed_range
+    assert low <= plan.needed  # type: ignore[operator]
+    assert high is None or plan.needed <= high  # type: ignore[operator]
+    assert plan.curve[-1].more_sign == plan.curve[-1].sign - 4000  # type: ignore[operator]
+    assert plan.block_effect > 1
+    assert plan.votes is not None
+    assert 0 < plan.votes.worth < 1
+    by_hand = assay.plan_judgments(pilot=pilot, sigma=10.0)
+    assert (by_hand.sigma, by_hand.sigma_interval) == (10.0, None)
+
+
+def test_votes_without_segment_effects_are_worth_as_much() -> None:
+    """Sets of a segment have nothing in common: the worth is 1, give or take chance."""
+    pilot = assay.simulate_judgments(6, 20_000, segments=400, rng=1)
+    found = votes(pilot)
+    assert found is not None
+    assert found.per_segment == pytest.approx(5, abs=0.1)
+    assert found.agreement < 0.03
+    assert votes(assay.simulate_judgments(6, 300, rng=1)) is None
+    assert votes(assay.read_judgments(pilot.frame.drop("seg"))) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({}, InputError, "neither sigma nor a pilot"),
+        ({"sigma": 10.0}, InputError, "systems is not given"),
+        ({"systems": 1, "sigma": 10.0}, OptionError, "systems"),
+        ({"systems": 4, "sigma": 10.0}, OptionError, "per_set"),
+        ({"systems": 9, "sigma": -1.0}, OptionError, "sigma"),
+        ({"systems": 9, "sigma": 9.0, "significant": 1.0}, OptionError, "no share of pairs"),
+        ({"systems": 9, "sigma": 9.0, "clusters": 10}, OptionError, "clusters"),
+        ({"systems": 9, "sigma": 9.0, "clusters": 2, "range_size": 3}, InputError, "one goal"),
+        ({"systems": 9, "sigma": 9.0, "test": "t"}, OptionError, "choose sign or pooled"),
+        ({"systems": 9, "sigma": 9.0, "level": 0.5}, OptionError, "one-sided level"),
+    ],
+)
+def test_refusals(options: dict[str, Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        assay.plan_judgments(**options)
+
+
+def test_command(run_assay: Callable[..., Any], tmp_path: Path) -> None:
+    ran = run_assay("plan", "judgments", "--systems", 15, "--sigma", 10, "--json")
+    assert ran.code == 0, ran.err
+    result = json.loads(ran.out)
+    assert (result["kind"], result["needed"], result["systems"]) == ("plan-judgments", 80381, 15)
+    file = tmp_path / "judgments.tsv"
+    assay.simulate_judgments(6, 2000, segments=50, segment_share=0.3, rng=1).write(file)
+    saved = tmp_path / "plan.json"
+    ran = run_assay(
+        "plan", "judgments", "--pilot", file, "--seconds", 8, "--cost", 0.1, "-o", saved
+    )
+    assert ran.code == 0, ran.err
+    for words in ("still, sign", "by pooled test expected", "of a set on a new", "minutes, money"):
+        assert words in ran.out
+    assert json.loads(saved.read_text("utf-8"))["source"] == "pilot"
+    ran = run_assay("plan", "judgments", "--systems", 8, "--sigma", 5, "--clusters", 3, "--seed", 1)
+    assert "needed for 3 clusters: " in ran.out
+    ran = run_assay("plan", "judgments", "--systems", 8, "--sigma", 5, "--exclude", "A")
+    assert ran.code == 2
+    assert "is about a pilot" in ran.err
+
+
+def test_wmt13(shared_data: Path) -> None:
+    """fr-en of WMT13: 90 % by sign test takes about 124,000 judgments more."""
+    frame = pl.read_parquet(shared_data / "wmt13_pairs_fren.parquet").filter(~pl.col("duplicate"))
+    text = {"<": "left", ">": "right", "=": "tie"}
+    columns = {"left": "system1", "right": "system2", "set": "ranking", "seg": "segment"}
+    rows = frame.select(
+        *(pl.col(old).cast(pl.String).alias(new) for new, old in columns.items()),
+        pl.col("outcome").cast(pl.String).replace(text).alias("winner"),
+    )
+    plan = assay.plan_judgments(pilot=assay.read_judgments(rows))
+    assert plan.curve[-1].more_sign == pytest.approx(124_000, rel=0.1)
+    assert plan.reached is not None
+    assert plan.reached["sign"] == pytest.approx(0.83, abs=0.03)
+    assert 0.87 <= plan.reached["pooled"] <= 0.92

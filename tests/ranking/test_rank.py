@@ -1,0 +1,265 @@
+"""``assay.rank``: the ranking as a whole, and what cannot be ranked."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import polars as pl
+import pytest
+
+import assay
+from assay.errors import InputError, OptionError, TableError
+from assay.ranking.methods import METHODS
+
+
+@pytest.fixture(scope="module")
+def judgments() -> assay.Judgments:
+    return assay.simulate(systems=6, documents=60, rng=1).judge(4000, rng=2)
+
+
+def table(*rows: tuple[str, str, str], times: int = 1) -> assay.Judgments:
+    frame = pl.DataFrame(list(rows) * times, schema=["left", "right", "winner"], orient="row")
+    return assay.read_judgments(frame)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("ranges", ["bootstrap", "sign", "pooled"])
+def test_every_method_with_all_ranges(judgments: assay.Judgments, method: str, ranges: str) -> None:
+    result = assay.rank(judgments, method=method, ranges=ranges, resamples=200, rng=1)  # type: ignore[arg-type]
+    assert [item.rank for item in result.systems] == [1, 2, 3, 4, 5, 6]
+    scores = [item.score for item in result.systems]
+    assert scores == sorted(scores, reverse=True)
+    assert all(1 <= item.low_rank <= item.high_rank <= 6 for item in result.systems)
+    assert [item.cluster for item in result.systems] == sorted(i.cluster for i in result.systems)
+    assert result.pairs == len(result.comparisons) == 15
+    assert result.significant_pairs == sum(item.decided for item in result.comparisons)
+    assert sum(c.wins + c.losses + c.ties for c in result.comparisons) == 4000  # type: ignore[operator]
+    assert result.to_frame().height == 6
+    content = result.to_dict()
+    assert content["kind"] == "ranking"
+    assert {"systems", "significant_pairs", "pairs", "comparisons", "notes"} <= set(content)
+    assert result.signature.startswith(f"{method}|judgments:4000|ties:drop|ranges:{ranges}")
+
+
+def test_the_same_seed_the_same_ranking(judgments: assay.Judgments) -> None:
+    assert assay.rank(judgments, rng=0) == assay.rank(judgments, rng=0)
+    assert assay.rank(judgments, rng=0).seed == 0
+    assert assay.rank(judgments).seed is not None
+
+
+def test_batches_do_not_change_the_answer(
+    judgments: assay.Judgments, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = assay.rank(judgments, resamples=100, rng=3)
+    monkeypatch.setattr("assay.ranking.resampling.NUMBERS", 3000)
+    seen = []
+    parts = assay.rank(
+        judgments, resamples=100, rng=3, watch=lambda found, total: (seen.append(total), found)[1]
+    )
+    assert parts.systems == whole.systems
+    assert seen == [10]
+
+
+def test_the_largest_unit_is_drawn_and_the_notes_say_so(judgments: assay.Judgments) -> None:
+    result = assay.rank(judgments, rng=1)
+    assert result.unit == "segment"
+    assert "largest unit the table names" in result.notes[-1]
+    fewer = assay.read_judgments(judgments.frame.drop("seg", "doc"))
+    assert assay.rank(fewer, rng=1).unit == "set"
+    assert assay.rank(fewer, rng=1).blocks == 400
+    none = assay.read_judgments(judgments.frame.select("left", "right", "winner"))
+    result = assay.rank(none, rng=1)
+    assert result.unit == "pair"
+    assert "neither segments nor screens" in result.notes[-1]
+    assert assay.rank(judgments, resample="rater", rng=1).blocks == 3
+
+
+def test_judgments_that_hang_together_make_ranges_wider() -> None:
+    """Every judgment ten times over: segments see through it, single judgments do not."""
+    once = assay.simulate(systems=8, documents=60, rng=1).judge(1000, rng=2)
+    frame = pl.concat([once.frame] * 10)
+    many = assay.read_judgments(frame)
+    width = {
+        unit: sum(i.high_rank - i.low_rank for i in assay.rank(many, resample=unit, rng=1).systems)  # type: ignore[arg-type]
+        for unit in ("pair", "set", "segment")
+    }
+    assert width["segment"] >= width["set"] > 1.5 * width["pair"]
+
+
+def test_ranges_cover_the_truth() -> None:
+    """25 campaigns of 8 systems ranked by segments: few true ranks outside 95 % ranges."""
+    outside = 0
+    for run in range(25):
+        rng = np.random.default_rng(run)
+        quality = np.linspace(0, 5, 8)
+        screens = rng.permuted(np.broadcast_to(np.arange(8), (300, 8)), axis=1)[:, :5]
+        shown = quality[screens] + 10 * rng.standard_normal(screens.shape)
+        i, j = np.triu_indices(5, 1)
+        left, right = (np.char.add("s", screens[:, k].ravel().astype(str)) for k in (i, j))
+        winner = np.where((shown[:, i] > shown[:, j]).ravel(), "left", "right")
+        block = np.repeat(np.arange(300), 10)
+        frame = pl.DataFrame({"set": block, "left": left, "right": right, "winner": winner})
+        result = assay.rank(assay.read_judgments(frame), resamples=300, rng=run)
+        for item in result.systems:
+            true = 8 - int(item.system[1:])
+            outside += not item.low_rank <= true <= item.high_rank
+    assert outside / 200 < 0.06
+
+
+def test_sides_and_holm_decide_fewer_pairs(judgments: assay.Judgments) -> None:
+    for ranges in ("sign", "pooled", "bootstrap"):
+        plain = assay.rank(judgments, ranges=ranges, rng=1)  # type: ignore[arg-type]
+        strict = assay.rank(judgments, ranges=ranges, sides=2, rng=1)  # type: ignore[arg-type]
+        corrected = assay.rank(judgments, ranges=ranges, holm=True, rng=1)  # type: ignore[arg-type]
+        assert corrected.significant_pairs <= plain.significant_pairs
+        assert strict.significant_pairs <= plain.significant_pairs
+        for one, two in zip(plain.comparisons, strict.comparisons, strict=True):
+            assert two.p == pytest.approx(min(1, 2 * one.p))
+            assert two.decided == (two.p < 0.05)
+
+
+def test_two_systems() -> None:
+    result = assay.rank(table(("A", "B", "left"), ("A", "B", "right"), ("A", "B", "left"), times=9))
+    assert [(i.system, i.rank) for i in result.systems] == [("A", 1), ("B", 2)]
+    assert result.systems[0].score == pytest.approx(2 / 3)
+    assert result.pairs == 1
+
+
+def test_one_system_cannot_be() -> None:
+    with pytest.raises(TableError, match="compared with itself"):
+        table(("A", "A", "left"))
+
+
+def test_one_judgment_is_too_few() -> None:
+    with pytest.raises(InputError, match="add judgments"):
+        assay.rank(table(("A", "B", "left")))
+
+
+def test_a_winner_that_is_neither_side() -> None:
+    with pytest.raises(TableError, match="'A' is not one of left, right, tie"):
+        table(("A", "B", "A"))
+
+
+def test_all_ties() -> None:
+    tied = table(("A", "B", "tie"), ("B", "C", "tie"), ("A", "C", "tie"), times=5)
+    with pytest.raises(InputError, match="all 15 judgments are ties.*--ties half"):
+        assay.rank(tied)
+    result = assay.rank(tied, ties="half", rng=1)
+    assert {item.rank for item in result.systems} == {1}
+    assert {item.cluster for item in result.systems} == {1}
+    assert result.significant_pairs == 0
+    for method in ("bradley-terry", "lopez", "bojar"):
+        assert {i.rank for i in assay.rank(tied, ties="half", method=method).systems} == {1}
+    for ranges in ("sign", "pooled"):
+        again = assay.rank(tied, ties="half", ranges=ranges)  # type: ignore[arg-type]
+        assert again.significant_pairs == 0
+    assert {i.score for i in assay.rank(tied, method="better-or-equal").systems} == {1.0}
+    with pytest.raises(InputError, match="all 15 judgments are ties"):
+        assay.rank(tied, method="better-or-equal", ranges="pooled")
+
+
+def test_a_system_with_ties_only() -> None:
+    rows = table(("A", "B", "left"), ("A", "B", "right"), ("A", "C", "tie"), times=3)
+    with pytest.raises(InputError, match="C: only ties"):
+        assay.rank(rows)
+
+
+def test_groups_never_compared() -> None:
+    rows = table(
+        ("A", "B", "left"), ("B", "A", "left"), ("C", "D", "left"), ("D", "C", "left"), times=5
+    )
+    result = assay.rank(rows, rng=1)
+    assert any("2 groups never compared with each other: A, B | C, D" in n for n in result.notes)
+    for options in ({"method": "bradley-terry"}, {"ranges": "pooled"}):
+        with pytest.raises(InputError, match=r"A, B \| C, D; collect judgments between"):
+            assay.rank(rows, **options)  # type: ignore[arg-type]
+
+
+def test_pairs_never_compared_are_named() -> None:
+    rows = table(("A", "B", "left"), ("B", "C", "left"), ("B", "A", "left"), times=4)
+    result = assay.rank(rows, rng=1)
+    assert any("1 of 3 pairs were never compared and are skipped: A - C" in n for n in result.notes)
+
+
+def test_unbeaten_systems_have_no_finite_strength() -> None:
+    rows = table(("A", "B", "left"), ("B", "C", "left"), ("C", "B", "left"), times=4)
+    with pytest.raises(InputError, match="A: never lost"):
+        assay.rank(rows, method="bradley-terry")
+
+
+def test_repeated_rows_are_counted_and_said(judgments: assay.Judgments) -> None:
+    twice = assay.read_judgments(pl.concat([judgments.frame, judgments.frame[:7]]))
+    result = assay.rank(twice, rng=1)
+    assert result.judgments == 4007
+    assert any(note.startswith("7 judgments repeat a pair") for note in result.notes)
+
+
+def test_identical_systems_share_a_rank() -> None:
+    rows = [(a, b, w) for a in "AB" for b in "CDEFGHIJ" for w in ("left", "left", "right")]
+    rows += [("A", "B", "left"), ("A", "B", "right")]
+    for method in ("expected-win", "bojar", "bradley-terry", "lopez"):
+        result = assay.rank(table(*rows, times=3), method=method, ties="half", rng=1)
+        places = {item.system: item.rank for item in result.systems}
+        assert places["A"] == places["B"] == 1, method
+        assert places["C"] == 3
+
+
+def test_a_poor_fit_is_said_in_plain_words() -> None:
+    circle = [(a, b, "left") for a, b in ("AB", "BC", "CA")] * 3
+    circle += [(a, b, "right") for a, b in ("AB", "BC", "CA")]
+    result = assay.rank(table(*circle, times=30), ranges="pooled")
+    assert "do not fit one scale" in result.notes[-1]
+    assert "75% where the scale says 50%" in result.notes[-1]
+    assert result.significant_pairs == 0
+
+
+def test_lopez_says_its_violations(judgments: assay.Judgments) -> None:
+    result = assay.rank(judgments, method="lopez", ranges="sign")
+    assert any("fewest possible" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "elo"}, "method (elo) is not known"),
+        ({"ranges": "guess"}, "ranges (guess) is not known; choose from bootstrap, sign, pooled"),
+        ({"resample": "line"}, "resample (line) is not known"),
+        ({"resample": "set", "ranges": "sign"}, "means nothing to sign tests"),
+        ({"interval": "x"}, "interval (x) is not known"),
+        ({"ties": "x"}, "ties (x) is not known"),
+        ({"ties": "half", "method": "better-or-equal"}, "does not go with better-or-equal"),
+        ({"sides": 3}, "sides (3) is not known"),
+        ({"level": 95}, "level (95) is no level"),
+        ({"resamples": 10}, "resamples (10) are too few for ranges at 0.95; give at least 40"),
+    ],
+)
+def test_refusals(judgments: assay.Judgments, options: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError) as error:
+        assay.rank(judgments, **options)  # type: ignore[arg-type]
+    assert message in str(error.value)
+
+
+def test_a_unit_the_table_does_not_name() -> None:
+    rows = table(("A", "B", "left"), ("B", "A", "left"), times=4)
+    with pytest.raises(OptionError, match="needs the column 'rater'"):
+        assay.rank(rows, resample="rater")
+    one = assay.read_judgments(rows.frame.with_columns(seg=pl.lit("1")))
+    with pytest.raises(OptionError, match="finds only one segment"):
+        assay.rank(one, resample="segment")
+    result = assay.rank(one)
+    assert result.unit == "pair"
+    assert any("only one segment" in note for note in result.notes)
+
+
+def test_several_language_pairs_are_not_one_ranking(judgments: assay.Judgments) -> None:
+    pairs = pl.Series(["en-de"] * 2000 + ["en-cs"] * 2000)
+    mixed = assay.read_judgments(judgments.frame.with_columns(lp=pairs))
+    with pytest.raises(InputError, match=r"several language pairs \(en-de, en-cs\)"):
+        assay.rank(mixed)
+
+
+def test_results_are_frozen(judgments: assay.Judgments) -> None:
+    result = assay.rank(judgments, ranges="sign")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.level = 0.9  # type: ignore[misc]

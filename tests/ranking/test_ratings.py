@@ -1,0 +1,136 @@
+"""Rankings from ratings, as WMT makes them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import assay
+from assay.errors import InputError, OptionError
+
+
+def ratings(scores: dict[str, list[float]], **columns: list[str]) -> assay.Ratings:
+    frames = [
+        pl.DataFrame({"system": name, "seg": np.arange(len(values)), "score": values, **columns})
+        for name, values in scores.items()
+    ]
+    return assay.read_ratings(pl.concat(frames))
+
+
+def test_by_hand() -> None:
+    rng = np.random.default_rng(1)
+    scores = {"A": rng.normal(70, 10, 80), "B": rng.normal(69, 10, 80), "C": rng.normal(50, 10, 80)}
+    result = assay.rank_ratings(ratings({k: list(v) for k, v in scores.items()}), rng=1)
+    means = sorted(((v.mean(), k) for k, v in scores.items()), reverse=True)
+    assert [(i.score, i.system) for i in result.systems] == [
+        (pytest.approx(mean), name) for mean, name in means
+    ]
+    order = [name for _, name in means]
+    for item, one, other in zip(result.comparisons, order, order[1:], strict=False):
+        p = stats.mannwhitneyu(scores[one], scores[other], alternative="greater").pvalue
+        assert item.p == pytest.approx(p)
+    assert [i.cluster for i in result.systems] == [1, 1, 2]
+    assert [(i.low_rank, i.high_rank) for i in result.systems] == [(1, 2), (1, 2), (3, 3)]
+    assert (result.pairs, result.significant_pairs, result.unit) == (2, 1, "segment")
+    assert result.signature.startswith("mean|ratings:240|ranges:bootstrap-shortest|unit:segment-80")
+
+
+def test_z_takes_out_severity() -> None:
+    """A is better, but was seen by the severe rater more often."""
+    rng = np.random.default_rng(2)
+    frames = []
+    for name, quality, severe in (("A", 5.0, 75), ("B", 0.0, 25)):
+        rater = np.where(np.arange(100) < severe, "severe", "kind")
+        score = quality + rng.normal(0, 5, 100) - np.where(rater == "severe", 40, 0)
+        frames.append(
+            pl.DataFrame({"system": name, "seg": np.arange(100), "rater": rater, "score": score})
+        )
+    table = assay.read_ratings(pl.concat(frames))
+    assert assay.rank_ratings(table, rng=1).systems[0].system == "B"
+    result = assay.rank_ratings(table, method="z", rng=1)
+    assert result.systems[0].system == "A"
+    frame = pl.concat(frames)
+    z = frame.with_columns(
+        z=(pl.col("score") - pl.col("score").mean().over("rater"))
+        / pl.col("score").std().over("rater")
+    )
+    expected = z.filter(pl.col("system") == "A")["z"].mean()
+    assert result.systems[0].score == pytest.approx(expected)
+
+
+def test_lower_is_better_and_holm() -> None:
+    world = assay.simulate(systems=5, documents=40, rng=3)
+    plain = assay.rank_ratings(world.rate(), rng=1)
+    scores = [item.score for item in plain.systems]
+    assert plain.better == "lower"
+    assert scores == sorted(scores)
+    corrected = assay.rank_ratings(world.rate(), holm=True, rng=1)
+    assert corrected.significant_pairs <= plain.significant_pairs
+    assert all(c.p >= p.p for c, p in zip(corrected.comparisons, plain.comparisons, strict=True))
+    assert plain.unit == "document"
+    assert plain.blocks == 40
+
+
+def test_documents_hang_together() -> None:
+    """A document's segments all alike: as many independent ratings as documents."""
+    rng = np.random.default_rng(4)
+    documents = np.repeat(np.arange(20), 15)
+    frames = [
+        pl.DataFrame(
+            {
+                "system": name,
+                "doc": documents.astype(str),
+                "seg": np.arange(300),
+                "score": rng.normal(mean, 1, 20)[documents],
+            }
+        )
+        for name, mean in (("A", 0.2), ("B", 0.0), ("C", -0.2), ("D", -0.4))
+    ]
+    frame = pl.concat(frames)
+    whole = assay.rank_ratings(assay.read_ratings(frame), rng=1)
+    blind = assay.rank_ratings(assay.read_ratings(frame.drop("doc")), rng=1)
+    assert sum(i.high_rank - i.low_rank for i in whole.systems) > sum(
+        i.high_rank - i.low_rank for i in blind.systems
+    )
+
+
+def test_equal_ratings_and_unrated_rows() -> None:
+    result = assay.rank_ratings(ratings({"A": [1.0] * 9, "B": [1.0] * 9}), rng=1)
+    assert [i.rank for i in result.systems] == [1, 1]
+    assert result.comparisons[0].p == 1
+    constant = ratings({"A": [1.0] * 3, "B": [1.0] * 3}, rater=["x", "x", "y"])
+    assert any(
+        "2 raters gave one score" in n for n in assay.rank_ratings(constant, method="z").notes
+    )
+    partial = assay.read_ratings(
+        pl.DataFrame({"system": ["A", "A", "B"], "seg": [1, 2, 1], "score": [1.0, 2.0, 3.0]})
+    )
+    notes = assay.rank_ratings(partial, rng=1).notes
+    assert any("1 of 2 segments are not rated for all systems" in note for note in notes)
+    assert any("a system had no judgment" in note for note in notes)
+
+
+def test_refusals() -> None:
+    good = ratings({"A": [1.0, 2.0], "B": [2.0, 3.0]})
+    with pytest.raises(InputError, match="has no column 'rater'"):
+        assay.rank_ratings(good, method="z")
+    with pytest.raises(OptionError, match=r"method \(median\) is not known; choose from mean, z"):
+        assay.rank_ratings(good, method="median")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="only 'A' is rated"):
+        assay.rank_ratings(ratings({"A": [1.0, 2.0]}))
+    with pytest.raises(InputError, match="all ratings are of one segment"):
+        assay.rank_ratings(ratings({"A": [1.0], "B": [2.0]}))
+    with pytest.raises(InputError, match="no row has a score"):
+        assay.rank_ratings(
+            assay.read_ratings(pl.DataFrame({"system": ["A"], "seg": [1], "score": [None]}))
+        )
+    many = pl.DataFrame(
+        {"system": [f"s{k}" for k in range(1200)], "seg": ["1"] * 1200, "score": [1.0] * 1200}
+    )
+    with pytest.raises(InputError, match="name 1,200 systems"):
+        assay.rank_ratings(assay.read_ratings(many))
+    two = good.frame.with_columns(lp=pl.Series(["en-de", "en-cs"] * 2))
+    with pytest.raises(InputError, match="several language pairs"):
+        assay.rank_ratings(assay.read_ratings(two))

@@ -1,0 +1,142 @@
+"""Scores from wins, and Bradley-Terry strengths: by hand, by relabelling, against evalica."""
+
+from __future__ import annotations
+
+import evalica
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from assay.errors import ConvergenceError, OptionError
+from assay.ranking.methods import METHODS, find_method, score
+from assay.ranking.models import bradley_terry
+from assay.ranking.wins import better_or_equal, bojar, expected_win
+
+
+@st.composite
+def tables(draw: st.DrawFn, *, least: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Wins and ties of two to seven systems."""
+    n = draw(st.integers(2, 7))
+    cells = st.lists(st.integers(least, 6), min_size=n * n, max_size=n * n)
+    wins = np.array(draw(cells)).reshape(n, n)
+    ties = np.triu(np.array(draw(cells)).reshape(n, n), 1)
+    np.fill_diagonal(wins, 0)
+    return wins, ties + ties.T
+
+
+def spelt_out(
+    wins: np.ndarray, ties: np.ndarray
+) -> tuple[list[int], list[int], list[evalica.Winner]]:
+    """One entry per judgment, as evalica takes them."""
+    xs, ys, winners = [], [], []
+    for i, j in np.ndindex(wins.shape):
+        for kind, many in (
+            (evalica.Winner.X, wins[i, j]),
+            (evalica.Winner.Draw, ties[i, j] if i < j else 0),
+        ):
+            xs += [i] * int(many)
+            ys += [j] * int(many)
+            winners += [kind] * int(many)
+    return xs, ys, winners
+
+
+def test_by_hand() -> None:
+    wins = np.array([[0, 3, 1], [1, 0, 1], [1, 1, 0]])
+    assert expected_win(wins).tolist() == [(3 / 4 + 1 / 2) / 2, (1 / 4 + 1 / 2) / 2, 0.5]
+    assert bojar(wins).tolist() == [4 / 6, 2 / 6, 2 / 4]
+    ties = np.array([[0, 2, 0], [2, 0, 0], [0, 0, 0]])
+    assert better_or_equal(wins, ties).tolist() == [6 / 8, 4 / 8, 2 / 4]
+
+
+def test_a_pair_never_compared_is_left_out_of_the_mean() -> None:
+    wins = np.array([[0, 3, 0], [1, 0, 1], [0, 1, 0]])
+    assert expected_win(wins).tolist() == [0.75, 0.375, 0.5]
+    alone = np.zeros((2, 2))
+    assert np.isnan(expected_win(alone)).all()
+    assert np.isnan(bojar(alone)).all()
+
+
+@given(tables(), st.sampled_from([0.0, 0.5]))
+def test_expected_win_is_evalicas_average_win_rate(
+    table: tuple[np.ndarray, np.ndarray], tie: float
+) -> None:
+    wins, ties = table
+    ours = expected_win(wins + tie * ties)
+    xs, ys, winners = spelt_out(wins, ties)
+    assume(winners)
+    found = evalica.average_win_rate(xs, ys, winners, tie_weight=tie).scores
+    for system, value in found.items():
+        assert np.nan_to_num(ours[system]) == pytest.approx(value, abs=1e-9)
+
+
+@given(tables(least=1), st.sampled_from([0.0, 0.5]))
+def test_bradley_terry_is_evalicas(table: tuple[np.ndarray, np.ndarray], tie: float) -> None:
+    wins, ties = table
+    ours = bradley_terry(wins + tie * ties)
+    found = evalica.bradley_terry(
+        *spelt_out(wins, ties), tie_weight=tie, tolerance=1e-12, limit=10_000
+    ).scores
+    assert ours == pytest.approx(found.sort_index().to_numpy(), abs=1e-6)
+
+
+@given(tables(least=1))
+def test_without_ties_newmans_model_gives_the_same_strengths(
+    table: tuple[np.ndarray, np.ndarray],
+) -> None:
+    wins, ties = table
+    result = evalica.newman(*spelt_out(wins, 0 * ties), v_init=0.0, tolerance=1e-12, limit=10_000)
+    assume(result.iterations < result.limit)  # its updates all at once may go round for ever
+    found = result.scores.sort_index().to_numpy()
+    assert bradley_terry(wins) == pytest.approx(found / np.exp(np.log(found).mean()), abs=1e-6)
+
+
+@given(tables(least=1), st.sampled_from(METHODS), st.sampled_from(["drop", "half"]))
+def test_relabelling_permutes_scores(
+    table: tuple[np.ndarray, np.ndarray], method: str, treat: str
+) -> None:
+    wins, ties = table
+    order = np.random.default_rng(1).permutation(len(wins))
+    scores = score(method, wins, ties, treat)
+    again = score(method, wins[np.ix_(order, order)], ties[np.ix_(order, order)], treat)
+    if method == "lopez":  # several orders may be best
+        likes = expected_win(wins + ties / 2 if treat == "half" else wins)
+        assume(len(np.unique(likes.round(9))) == len(wins))
+        assume(len(np.unique(wins - wins.T)) > 2 * len(wins))
+    assert again == pytest.approx(scores[order], abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_many_tables_at_once_are_the_same_as_one_by_one(method: str) -> None:
+    rng = np.random.default_rng(1)
+    wins = rng.integers(1, 30, (4, 3, 6, 6))
+    ties = rng.integers(0, 9, (4, 3, 6, 6))
+    ties += ties.swapaxes(-1, -2)
+    many = score(method, wins, ties, "drop")
+    assert many.shape == (4, 3, 6)
+    for k in np.ndindex(4, 3):
+        assert many[k] == pytest.approx(score(method, wins[k], ties[k], "drop"), abs=1e-9)
+
+
+def test_strengths_of_known_odds() -> None:
+    strength = np.array([4.0, 2.0, 1.0])
+    wins = 1000 * strength[:, None] / (strength[:, None] + strength)
+    np.fill_diagonal(wins, 0)
+    assert bradley_terry(wins) == pytest.approx(strength / 2)
+
+
+def test_no_convergence_is_an_error_but_not_in_a_resample() -> None:
+    wins = np.array([[0, 5, 4], [3, 0, 2], [1, 2, 0]])
+    with pytest.raises(ConvergenceError, match="did not settle in 2 rounds"):
+        bradley_terry(wins, limit=2)
+    unbeaten = np.array([[0, 5, 4], [0, 0, 2], [0, 2, 0]])
+    strength = bradley_terry(unbeaten, limit=50, strict=False)
+    assert strength[0] > 1e6 * strength[1:].max()
+
+
+def test_names() -> None:
+    assert [find_method(name) for name in ("BOJAR", "expected", "BT", "LOPEZ")] == [
+        "bojar", "expected-win", "bradley-terry", "lopez",
+    ]  # fmt: skip
+    with pytest.raises(OptionError, match=r"method \(bojer\) is not known \(did you mean 'bojar'"):
+        find_method("bojer")
