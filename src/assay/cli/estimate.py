@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,6 +13,7 @@ from assay.cli.options import (
     BETTER,
     COLUMNS,
     EXCLUDE,
+    HISTORY,
     JSON,
     LOWER_METRICS,
     LP,
@@ -25,6 +26,7 @@ from assay.cli.options import (
     read_test_set,
     refuse_overwriting,
     score_range,
+    with_history,
 )
 from assay.errors import OptionError
 
@@ -79,6 +81,13 @@ def estimate(
     remove_severity: Annotated[
         bool, typer.Option("--remove-severity", help="Subtract each rater's severity first.")
     ] = False,
+    history: HISTORY = None,
+    borrow: Annotated[
+        bool,
+        typer.Option(
+            "--borrow", help="Learn from these ratings of the other systems how hard segments are."
+        ),
+    ] = False,
     better: BETTER = "higher",
     range: RANGE = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
@@ -112,6 +121,7 @@ def estimate(
         exclude=exclude, lp=lp,
     )  # fmt: skip
     given = read_ratings(ratings, test_set, columns=theirs, better=better, range=score_range(range))
+    test_set = _informed(test_set, given, history, borrow, better)
     drawn = None if sample is None else read_sample(sample, test_set)
     how = partial(
         run, test_set, sample=drawn, assume=assume, method=method, interval=interval, level=level
@@ -233,6 +243,21 @@ def _show_breakdown(parts: Breakdown) -> None:
     if counts:
         print(f"differences decided inside the groups: {'; '.join(counts)}")
     print(f"signature: {parts.signature}")
+
+
+def _informed(
+    test_set: TestSet,
+    given: Ratings,
+    history: Path | None,
+    borrow: bool,
+    better: Literal["higher", "lower"],
+) -> TestSet:
+    """The test set with what ratings of other systems say, from a file or from the campaign."""
+    from assay.tables import add_history
+
+    if borrow and history is not None:
+        raise OptionError("--borrow", "--history", "are both histories", "leave one out")
+    return add_history(test_set, given) if borrow else with_history(test_set, history, better)
 
 
 def show_estimates(result: Estimates, truth: dict[str, float] | None = None) -> None:

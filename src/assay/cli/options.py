@@ -74,6 +74,10 @@ OUTPUT = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write to this file.", metavar="FILE")
 ]
 
+HISTORY = Annotated[
+    Path | None,
+    typer.Option("--history", help="Other systems' ratings of these segments, to learn from."),
+]
 FIGURE = Annotated[
     Path | None,
     typer.Option("--figure", help="Draw it to this .svg or .png file.", metavar="FILE"),
@@ -230,6 +234,15 @@ def read_test_set(
     if lp not in parts:
         raise OptionError("--lp", lp, "is not in the scores", f"choose from {', '.join(parts)}")
     return parts[lp]
+
+
+def with_history(
+    test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
+) -> TestSet:
+    """The test set with what the ratings of a file say of its segments."""
+    from assay.tables import add_history, read_ratings
+
+    return test_set if path is None else add_history(test_set, read_ratings(path, better=better))
 
 
 def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:

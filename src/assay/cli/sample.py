@@ -27,6 +27,7 @@ from assay.cli.options import (
     COLUMNS,
     EXCLUDE,
     FIGURE,
+    HISTORY,
     JSON,
     LOWER_METRICS,
     LP,
@@ -37,6 +38,7 @@ from assay.cli.options import (
     figure_file,
     read_test_set,
     refuse_overwriting,
+    with_history,
 )
 from assay.errors import OptionError
 
@@ -87,6 +89,11 @@ def sample(
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
     lp: LP = None,
+    history: HISTORY = None,
+    better: Annotated[
+        Literal["higher", "lower"],
+        typer.Option("--better", help="Which ratings of the history are good (MQM: lower)."),
+    ] = "higher",
     seed: SEED = None,
     figure: FIGURE = None,
     output: OUTPUT = None,
@@ -106,6 +113,7 @@ def sample(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, lp=lp,
     )  # fmt: skip
+    test_set = with_history(test_set, history, better)
     given = {
         "strata": strata, "allocation": allocation, "rounding": rounding, "bin": bin_size,
         "stop": stop, "limit": size_limit, "length": length,
@@ -113,12 +121,15 @@ def sample(
     }  # fmt: skip
     if top_up is not None:
         others = [goal, importance, seconds_per_word, *given.values()]
-        idle = any(value is not None for value in others) or allow_unreachable or not matched
+        idle = any(value is not None for value in others) or allow_unreachable
         if design != "auto" or idle:
             raise OptionError(
                 "--top-up", top_up, "keeps the design of its sample", "leave design options out"
             )
-        drawn = enlarge(test_set, read_sample(top_up, test_set), budget=budget, rng=seed)
+        drawn = enlarge(
+            test_set, read_sample(top_up, test_set), budget=budget, rng=seed,
+            matched=None if matched else False,
+        )  # fmt: skip
     else:
         drawn = draw(
             test_set, budget=budget, design=design_text(design, given), goal=goal, matched=matched,

@@ -12,9 +12,8 @@ import numpy as np
 
 from assay.errors import InputError, OptionError
 from assay.estimation.response import Classes, make_classes, skipping_notes
-from assay.sampling.designs import base_design, drawn_sizes
+from assay.sampling.designs import base_design, drawn_sizes, population_of
 from assay.sampling.draw import plan_for
-from assay.sampling.population import Population
 from assay.tables import Ratings, Sample, TestSet
 
 __all__ = ["Rated", "rated_outputs"]
@@ -120,10 +119,10 @@ def _layout(test_set: TestSet, sample: Sample) -> tuple[str, np.ndarray | None, 
             f"no estimator knows the design '{sample.design.name}'; use a sample that assay drew"
         )
     if kind == "balanced":
-        return kind, Population(test_set).badness, None
+        return kind, population_of(sample.design, test_set).badness, None
     if kind != "strata" and sample.design.parameters.get("strata", "none") == "none":
         return kind, None, None
-    population = Population(test_set)
+    population = population_of(sample.design, test_set)
     sizes = drawn_sizes(sample.design, population)
     plan = plan_for(population, base_design(sample.design), sizes[0])
     return "strata", None, np.asarray(plan.stratum)  # type: ignore[attr-defined]

@@ -4,7 +4,8 @@ Every rated output is known, so samples can be drawn again and again and their e
 with the truth (saldias2022, section 4). A *method* is a design and an estimator,
 ``docs-prop+cv-knn``; a design alone goes with the mean, an estimator alone with a simple random
 sample, and ``baseline`` is both. ``docs-incr-human`` and ``docs-incr-metrics`` choose each segment
-by the ratings before it and take the stratified mean; they have no interval.
+by the ratings before it and take the stratified mean; they have no interval. The estimator
+``history`` is the regression that knows all ratings of all other systems.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from assay.sampling.designs import find_design, make_plan
 from assay.sampling.incremental import incremental_order
 from assay.sampling.population import Population
 from assay.stats.random import Rng
-from assay.tables import Design, Ratings, TestSet
+from assay.tables import Design, Ratings, TestSet, add_history
 
 __all__ = ["EvaluationRecord", "evaluate_estimators", "parse_method"]
 
@@ -98,19 +99,31 @@ def evaluate_estimators(
             f"{int(np.isnan(scores).sum())} outputs have no rating; estimators can be tried only on"
             " a test set of which everything is rated"
         )
-    # Each system is tried by itself, as if it were the only one: samples by its own metrics.
+    beds = {False: test_set}
+    if any(parse_method(method)[1] == "history" for method in methods):
+        beds[True] = add_history(test_set, ratings)
+    laid_out = {known: _by_system(bed) for known, bed in beds.items()}
+    for method in methods:
+        _check_metrics(method, laid_out[False][0][2])
+    cells = [
+        _Cell(*laid_out[parse_method(method)[1] == "history"][k], scores[k], method, tuple(sizes),
+              draws, level)
+        for method in methods
+        for k in range(len(scores))
+    ]  # fmt: skip
+    return chain.from_iterable(run(_try, cells, rng=rng, workers=workers))
+
+
+def _by_system(
+    test_set: TestSet,
+) -> list[tuple[Population, np.ndarray | None, tuple[str, ...]]]:
+    """Each system by itself, as if it were the only one: samples by its own metrics."""
     features, whole = make_features(test_set), Population(test_set)
     names = () if features is None else features.names[: features.metrics]
-    for method in methods:
-        _check_metrics(method, names)
-    own = [whole.of_system(name) for name in test_set.systems]
-    values = [None if features is None else features.values[k] for k in range(len(own))]
-    cells = [
-        _Cell(own[k], values[k], names, scores[k], method, tuple(sizes), draws, level)
-        for method in methods
-        for k in range(len(own))
+    return [
+        (whole.of_system(name), None if features is None else features.values[k], names)
+        for k, name in enumerate(test_set.systems)
     ]
-    return chain.from_iterable(run(_try, cells, rng=rng, workers=workers))
 
 
 def _check(draws: int, level: float, sizes: Sequence[float]) -> None:
@@ -125,8 +138,11 @@ def _check(draws: int, level: float, sizes: Sequence[float]) -> None:
 
 def _check_metrics(method: str, names: tuple[str, ...]) -> None:
     estimator = parse_method(method)[1]
-    check_method(estimator, names)
-    if not names and (estimator not in ("auto", "mean") or method == "docs-incr-metrics"):
+    if estimator != "history":
+        check_method(estimator, names)
+    if not names and (
+        estimator not in ("auto", "mean", "history") or method == "docs-incr-metrics"
+    ):
         raise InputError(f"the method {method} needs metrics and the scores have none to use")
 
 
@@ -140,12 +156,13 @@ def parse_method(text: str) -> tuple[Design, str]:
         return find_design("segments"), "mean"
     first, sign, second = text.partition("+")
     if not sign:
-        known = first.partition(":")[0] in METHODS
+        known = first.partition(":")[0] in (*METHODS, "history")
         return find_design("segments" if known else first), first if known else "mean"
-    if second.partition(":")[0] not in METHODS:
+    if second.partition(":")[0] not in (*METHODS, "history"):
         raise OptionError(
-            "methods", text, f"has no estimator '{second}'", f"choose from {', '.join(METHODS)}"
-        )
+            "methods", text, f"has no estimator '{second}'",
+            f"choose from {', '.join(METHODS)}, history",
+        )  # fmt: skip
     return find_design(first), second
 
 
@@ -154,6 +171,7 @@ def _try(cell: _Cell, rng: np.random.Generator) -> list[EvaluationRecord]:
     if cell.method in INCREMENTAL:
         return _try_incremental(cell, rng)
     design, estimator = parse_method(cell.method)
+    estimator = "regression" if estimator == "history" else estimator
     records = []
     for size in cell.sizes:
         n = max(1, round(size * len(cell.x)))

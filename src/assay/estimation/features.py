@@ -2,7 +2,8 @@
 
 The features of a system are its standardised metrics, the square of their consensus, and the
 document mean of the consensus. The consensus is the mean of the metrics, each turned the way that
-agrees with the others, so that neither the sign nor the scale of a metric matters.
+agrees with the others, so that neither the sign nor the scale of a metric matters. Where the test set has
+a history, it is the last feature.
 """
 
 from __future__ import annotations
@@ -26,6 +27,16 @@ class Features:
     metrics: int
     """How many of the features are single metrics; they come first."""
     notes: tuple[str, ...]
+    history: bool = False
+    """Whether the last feature is what other systems' ratings say."""
+
+    def between(self, i: int, j: int) -> np.ndarray:
+        """The features of a difference: those of one system less those of the other.
+
+        Without the history, which holds the ratings of either system for the other.
+        """
+        last = self.values.shape[-1] - self.history
+        return np.asarray(self.values[i, :, :last] - self.values[j, :, :last])
 
 
 def make_features(test_set: TestSet) -> Features | None:
@@ -43,17 +54,29 @@ def make_features(test_set: TestSet) -> Features | None:
             notes.append(f"{name}: {missing} missing values count as average")
         layers.append(values)
         names.append(name)
-    if not layers:
+    history = _history(test_set)
+    if not layers and history is None:
         return None
-    stack = np.stack(layers, axis=-1)
-    consensus = _consensus(stack)
-    extra = [_scaled(consensus**2, test_set.present)]
-    names.append("consensus squared")
-    if test_set.has_documents and test_set.documents.height > 1:
-        extra.append(_scaled(_document_mean(consensus, document), test_set.present))
-        names.append("consensus of the document")
-    values = np.concatenate([stack, np.stack(extra, axis=-1)], axis=-1)
-    return Features(values, consensus, tuple(names), len(layers), tuple(notes))
+    parts, consensus = list(layers), np.zeros(test_set.present.shape)
+    if layers:
+        consensus = _consensus(np.stack(layers, axis=-1))
+        parts.append(_scaled(consensus**2, test_set.present))
+        names.append("consensus squared")
+        if test_set.has_documents and test_set.documents.height > 1:
+            parts.append(_scaled(_document_mean(consensus, document), test_set.present))
+            names.append("consensus of the document")
+    if history is not None:
+        parts.append(history)
+        names.append("history")
+    values = np.stack(parts, axis=-1)
+    return Features(values, consensus, tuple(names), len(layers), tuple(notes), history is not None)
+
+
+def _history(test_set: TestSet) -> np.ndarray | None:
+    """What other systems' ratings say, standardised; None where nothing."""
+    if test_set.history is None:
+        return None
+    return _standardised(test_set.matrix(test_set.history), test_set.present)[0]
 
 
 def _standardised(values: np.ndarray, present: np.ndarray) -> tuple[np.ndarray | None, int]:

@@ -78,7 +78,8 @@ def make_study(
     check_interval(interval, method=method, design=stratified + rated.design, limits=ratings.range)
     method = method if interval == "t" else "mean"
     features = None if method == "mean" else make_features(test_set)
-    if features is None and method not in ("auto", "mean"):
+    lacking = features is None or (method.startswith("cv-") and not features.metrics)
+    if lacking and method not in ("auto", "mean"):
         raise InputError(f"the method {method} needs metrics and the scores have none to use")
     return Study(test_set, ratings, rated, features, method, interval, level)
 
@@ -126,7 +127,7 @@ class Study:
         both = self.test_set.present[i] & self.test_set.present[j]
         values = None
         if self.features is not None:
-            values = self.features.values[i] - self.features.values[j]
+            values = self.features.between(i, j)
         low, high = self.ratings.range or (0.0, 0.0)
         gap = self.rated.scores[i] - self.rated.scores[j]
         return Target(gap, both, values, (low - high, high - low), i, j)

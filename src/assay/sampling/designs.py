@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from assay.sampling.plans import (
 )
 from assay.sampling.population import Population
 from assay.stats.allocation import capped_shares
-from assay.tables import Design
+from assay.tables import Design, TestSet
 from assay.tables.check import did_you_mean
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "drawn_sizes",
     "find_design",
     "make_plan",
+    "population_of",
     "short_design",
 ]
 
@@ -49,6 +50,9 @@ class Parameter:
 
 _STOP = Parameter("closest", "where to stop: under, over or closest to the budget",
                   ("under", "over", "closest"))  # fmt: skip
+
+SLOPE = 2.0
+"""The slope of balanced samples where metrics agree; frozen on WMT20."""
 
 DESIGNS: Mapping[str, Mapping[str, Parameter]] = {
     "segments": {
@@ -70,8 +74,8 @@ DESIGNS: Mapping[str, Mapping[str, Parameter]] = {
     "snippets-linear": {},
     "snippets": {"max": Parameter("10", "the longest snippet", least=1)},
     "interleaved": {},
-    "balanced": {"slope": Parameter("2", "how much more often bad-looking segments are drawn",
-                                    least=0)},
+    "balanced": {"slope": Parameter("auto", "how much more often bad-looking segments are drawn:"
+                                    " 2 where metrics agree, else 0", least=0)},
 }  # fmt: skip
 
 SHORT_NAMES = {
@@ -167,6 +171,18 @@ def base_design(design: Design) -> Design:
     return find_design(Design(design.name, own))
 
 
+def population_of(design: Design, test_set: TestSet) -> Population:
+    """The test set as a sample knew it: with or without what other systems' ratings say."""
+    if design.parameters.get("history") != "yes":
+        return Population(replace(test_set, history=None))
+    if test_set.history is None:
+        raise InputError(
+            "the sample was drawn with a history, on which its probabilities rest; give the same"
+            " one (--history FILE, or assay.add_history)"
+        )
+    return Population(test_set)
+
+
 def drawn_sizes(design: Design, population: Population) -> list[int]:
     """The sizes of the draws that a sample is made of; several, where it was topped up."""
     get = design.parameters
@@ -198,7 +214,9 @@ def make_plan(
             return _segments_plan(population, design, n, weights)
         case "balanced":
             flat = np.ones(population.size) if weights is None else weights
-            return BalancedPlan(layout.document, population.badness, n, float(get["slope"]), flat)
+            return BalancedPlan(
+                layout.document, population.badness, n, _slope(population, get["slope"]), flat
+            )
         case "documents":
             population.need_documents(design.name, several=True)
             limit = None if get["limit"] == "none" else int(float(get["limit"]))
@@ -219,6 +237,13 @@ def make_plan(
             if 2 * n <= layout.population:
                 return TilesPlan(layout, n, longest_snippet)
             return CircularPlan(layout, n, longest_snippet)
+
+
+def _slope(population: Population, given: str) -> float:
+    """The slope of a balanced sample; bad-looking segments need metrics that agree on them."""
+    if given != "auto":
+        return float(given)
+    return SLOPE if population.metrics_agree else 0.0
 
 
 def _segments_plan(

@@ -76,6 +76,7 @@ def sample(
     extra = {"n": str(n), "N": str(whole.size)}
     extra |= {} if matched else {"matched": "no"}
     extra |= {} if importance is None else {"importance": importance}
+    extra |= {} if test_set.history is None else {"history": "yes"}
     extra |= {} if seed is None else {"seed": str(seed)}
     line = str(Design(chosen.name, dict(chosen.parameters) | extra))
     return make_sample(pl.concat(frames).with_columns(design=pl.lit(line)))

@@ -70,9 +70,46 @@ class Population:
 
         Averaged over systems, turned so that more is worse, with mean 0 and standard deviation 1.
         A segment that no metric scores is taken as average. Of three metrics or more, one that the
-        others contradict is taken the other way round: its direction was not stated.
+        others contradict is taken the other way round: its direction was not stated. A history
+        counts as much as all metrics together.
         """
-        if not self.test_set.metrics:
+        stack, known = self._metrics
+        if not len(stack):
+            return self._history
+        filled = stack * _majority_signs(stack)
+        mean = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        return _scaled(_scaled(mean) + self._history)
+
+    @cached_property
+    def _history(self) -> np.ndarray:
+        """What other systems' ratings say, 0 where nothing."""
+        if self.test_set.history is None:
+            return np.zeros(self.size)
+        return _scaled(np.nan_to_num(_mean_over_systems(self.test_set.matrix("history"))))
+
+    @cached_property
+    def metrics_agree(self) -> bool:
+        """Whether the metrics say the same of the segments, so that badness has a direction.
+
+        Their first principal component must stand for one and a half metrics and a third of all;
+        two metrics must agree as their directions were stated. One metric alone may point the
+        wrong way, or nowhere, and nothing would show it. A history has a direction.
+        """
+        if self.test_set.history is not None:
+            return True
+        stack, _ = self._metrics
+        if len(stack) < 2:
+            return False
+        together = np.corrcoef(stack)
+        if len(stack) == 2 and together[0, 1] < 0:
+            return False
+        largest = float(np.linalg.eigvalsh(together)[-1])
+        return largest >= 1.5 and largest >= len(stack) / 3
+
+    @cached_property
+    def _metrics(self) -> tuple[np.ndarray, np.ndarray]:
+        """Standardised metrics x segments, more is worse, 0 where missing; and where not."""
+        if not self.test_set.metrics and self.test_set.history is None:
             raise InputError(
                 "the design needs metrics and the scores have none; add metric columns or use"
                 " a design that needs none, such as snippets or segments"
@@ -84,14 +121,9 @@ class Population:
             if spread > 0:
                 z = (values - np.nanmean(values)) / spread
                 rows.append(z if name in self.test_set.lower_metrics else -z)
-        if not rows:
-            return np.zeros(self.size)
-        stack = np.stack(rows)
+        stack = np.stack(rows) if rows else np.empty((0, self.size))
         known = np.isfinite(stack)
-        filled = np.where(known, stack, 0.0) * _majority_signs(np.where(known, stack, 0.0))
-        mean = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        spread = mean.std()
-        return np.asarray((mean - mean.mean()) / spread if spread > 0 else mean * 0)
+        return np.where(known, stack, 0.0), known
 
     def column(self, name: str) -> np.ndarray | None:
         """A numeric column of the segments, if the scores have it; missing values are NaN."""
@@ -105,6 +137,11 @@ def _mean_over_systems(values: np.ndarray) -> np.ndarray:
     counts = known.sum(axis=0)
     sums = np.where(known, values, 0.0).sum(axis=0)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _scaled(values: np.ndarray) -> np.ndarray:
+    spread = values.std()
+    return np.asarray((values - values.mean()) / spread if spread > 0 else values * 0)
 
 
 def _majority_signs(z: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import OptionError
-from assay.sampling.designs import base_design, drawn_sizes
+from assay.sampling.designs import base_design, drawn_sizes, population_of
 from assay.sampling.draw import (
     budget_size,
     importance_weights,
@@ -30,10 +30,20 @@ from assay.tables.sample import make_sample
 __all__ = ["top_up"]
 
 
-def top_up(test_set: TestSet, sample: Sample, *, budget: int | str, rng: Rng = None) -> Sample:
+def top_up(
+    test_set: TestSet,
+    sample: Sample,
+    *,
+    budget: int | str,
+    matched: bool | None = None,
+    rng: Rng = None,
+) -> Sample:
     """Enlarge a sample to a larger ``budget``; its segments stay, their probabilities grow.
 
-    The new segments follow in ``order``. Matched samples stay matched.
+    The new segments follow in ``order``. Matched samples stay matched, unless ``matched`` is
+    False: then every system gets new segments of its own, and the sample is partly matched, partly
+    spread. That serves each system's own score best where estimates may borrow what other
+    systems' ratings say of a segment (:func:`assay.add_history`).
 
     >>> import assay
     >>> world = assay.simulate(documents=20, rng=1)
@@ -42,8 +52,12 @@ def top_up(test_set: TestSet, sample: Sample, *, budget: int | str, rng: Rng = N
     >>> set(first.frame["seg"]) <= set(more.frame["seg"]), len(more) > len(first)
     (True, True)
     """
+    if matched and not sample.matched:
+        raise OptionError(
+            "matched", matched, "cannot be had: the sample is not matched", "leave it out"
+        )
     design = base_design(sample.design)
-    whole = Population(test_set)
+    whole = population_of(sample.design, test_set)
     sizes = drawn_sizes(sample.design, whole)
     importance = sample.design.parameters.get("importance")
     wanted, present = (
@@ -60,14 +74,18 @@ def top_up(test_set: TestSet, sample: Sample, *, budget: int | str, rng: Rng = N
         0 if _is_simple(design, importance) else _added(whole, design, sizes, wanted, importance)
     )
     frames = []
-    for system in [None] if sample.matched else list(test_set.systems):
+    together = sample.matched and matched is not False
+    for system in [None] if together else list(test_set.systems):
         own = whole if system is None else whole.of_system(system)
         share = [own_size(n, own, whole) for n in (*sizes, added or wanted)]
         old = sample.frame
-        old = old if system is None else old.filter(pl.col("system") == system).drop("system")
+        if not sample.matched:
+            old = old.filter(pl.col("system") == system).drop("system")
+        elif system is not None:  # the common part, as far as the system has it
+            old = old.join(own.test_set.segments, on=list(test_set.key), how="semi")
         frame = _enlarged(own, design, share, importance, old, generator)
         frames.append(frame if system is None else frame.with_columns(system=pl.lit(system)))
-    line = _line(sample.design, wanted, [*sizes, added] if added else [wanted], seed)
+    line = _line(sample.design, wanted, [*sizes, added] if added else [wanted], seed, together)
     return make_sample(pl.concat(frames, how="diagonal").with_columns(design=pl.lit(line)))
 
 
@@ -81,8 +99,9 @@ def _is_simple(design: Design, importance: str | None) -> bool:
     return design.name == "segments" and design.parameters["strata"] == "none" and not importance
 
 
-def _line(design: Design, wanted: int, parts: list[int], seed: int | None) -> str:
+def _line(design: Design, wanted: int, parts: list[int], seed: int | None, together: bool) -> str:
     settings = dict(design.parameters) | {"n": str(wanted)}
+    settings |= {} if together else {"matched": "no"}
     seeds = [settings.pop("seed", "?"), "?" if seed is None else str(seed)]
     settings.pop("parts", None)
     if len(parts) > 1:

@@ -1,6 +1,7 @@
 """LOAD: the tables a user has, checked when read, immutable afterwards."""
 
 from assay.tables.edits import Edits, read_edits
+from assay.tables.history import add_history
 from assay.tables.judgments import Judgments, read_judgments
 from assay.tables.ratings import Errors, Ratings, read_errors, read_ratings
 from assay.tables.sample import Design, Sample, read_sample
@@ -16,6 +17,7 @@ __all__ = [
     "Sample",
     "Table",
     "TestSet",
+    "add_history",
     "read_edits",
     "read_errors",
     "read_judgments",

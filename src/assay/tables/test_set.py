@@ -38,6 +38,7 @@ class TestSet(Table):
 
     ``metrics`` are the columns used as such, ``named`` says whether the user chose them; those in
     ``lower_metrics`` are better when lower. ``excluded`` systems were left out when reading.
+    ``history`` names the column with what other systems' ratings say, if it was added.
     """
 
     __test__ = False  # pytest would take the name for a test class
@@ -46,6 +47,7 @@ class TestSet(Table):
     lower_metrics: frozenset[str] = frozenset()
     excluded: tuple[str, ...] = ()
     named: bool = False
+    history: str | None = None
 
     @cached_property
     def systems(self) -> tuple[str, ...]:

@@ -1,0 +1,68 @@
+"""What other systems' ratings say about a segment, as one more column of the test set.
+
+A segment that was hard for other systems will be hard for this one. Where other systems have been
+rated on the same segments, in an earlier campaign or in this one, their mean rating of a segment
+helps to choose what to rate (balanced samples) and to estimate the rest (regression).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from assay.errors import InputError
+from assay.tables.ratings import Ratings
+from assay.tables.test_set import TestSet
+
+__all__ = ["HISTORY", "add_history"]
+
+HISTORY = "history"
+
+
+def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
+    """The test set with a column of what other systems' ratings say, more is worse.
+
+    For every output it is the mean, over the ratings of *other* systems of its segment, of how
+    much worse than their system's average they are; missing where there is none. Ratings of the
+    system itself never count. Estimates stay valid whatever the history is; how much it helps
+    is another matter: where the same raters scored all systems, part of it is their severity.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=10, systems=3, rng=1)
+    >>> known = add_history(world.test_set, world.rate())
+    >>> known.history, known.frame["history"].null_count()
+    ('history', 0)
+    """
+    if HISTORY in test_set.frame.columns:
+        raise InputError("the scores have a column 'history' already; rename it")
+    key = list(test_set.key)
+    rows = ratings.genuine.drop_nulls("score")
+    lacking = [name for name in key if name not in rows.columns]
+    if lacking:
+        raise InputError(
+            f"the history does not say which {lacking[0]} its ratings are of; add the column"
+        )
+    sign = 1 if ratings.better == "lower" else -1
+    worse = sign * (pl.col("score") - pl.col("score").mean().over("system"))
+    rows = rows.select("system", *key, _worse=worse)
+    rows = rows.join(test_set.segments.select(key), on=key, how="semi")
+    if not rows.height:
+        raise InputError(
+            "no rating of the history is about a segment of the scores; are doc and seg the same?"
+        )
+    total = rows.group_by(key).agg(_sum=pl.col("_worse").sum(), _n=pl.len())
+    own = rows.group_by("system", *key).agg(_own=pl.col("_worse").sum(), _own_n=pl.len())
+    frame = test_set.frame.join(total, on=key, how="left", maintain_order="left")
+    frame = frame.join(own, on=["system", *key], how="left", maintain_order="left")
+    others = pl.col("_n").fill_null(0).cast(pl.Int64) - pl.col("_own_n").fill_null(0)
+    mean = (pl.col("_sum") - pl.col("_own").fill_null(0.0)) / others
+    frame = frame.with_columns(pl.when(others > 0).then(mean).otherwise(None).alias(HISTORY))
+    frame = frame.drop("_sum", "_n", "_own", "_own_n")
+    known = frame[HISTORY].drop_nulls().len()
+    note = (
+        f"history: {rows.height} ratings of other systems speak of {known} of {frame.height}"
+        " outputs; where the same raters scored all systems, part of what it gains is their"
+        " severity"
+    )
+    return replace(test_set, frame=frame, history=HISTORY, notes=(*test_set.notes, note))
