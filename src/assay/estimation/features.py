@@ -2,8 +2,8 @@
 
 The features of a system are its standardised metrics, the square of their consensus, and the
 document mean of the consensus. The consensus is the mean of the metrics, each turned the way that
-agrees with the others, so that neither the sign nor the scale of a metric matters. Where the test set has
-a history, it is the last feature.
+agrees with the others, so that neither the sign nor the scale of a metric matters. Where the test
+set has a history, it is the last feature.
 """
 
 from __future__ import annotations
@@ -30,12 +30,15 @@ class Features:
     history: bool = False
     """Whether the last feature is what other systems' ratings say."""
 
-    def between(self, i: int, j: int) -> np.ndarray:
+    def between(self, i: int, j: int) -> np.ndarray | None:
         """The features of a difference: those of one system less those of the other.
 
-        Without the history, which holds the ratings of either system for the other.
+        Without the history, which holds the ratings of either system for the other; None where
+        nothing else is left.
         """
         last = self.values.shape[-1] - self.history
+        if not last:
+            return None
         return np.asarray(self.values[i, :, :last] - self.values[j, :, :last])
 
 

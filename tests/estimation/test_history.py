@@ -1,0 +1,208 @@
+"""What other systems' ratings say: in samples, in estimates, and never about the system itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from assay.errors import InputError, OptionError
+from assay.estimation import estimate, evaluate_estimators
+from assay.estimation.features import make_features
+from assay.sampling import sample, top_up
+from assay.sampling.population import Population
+from assay.tables import Ratings, add_history, read_ratings, read_scores
+from assay.worlds import World, simulate
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return simulate(documents=60, systems=5, metrics={"good": 0.5, "fair": 0.4}, rng=3)
+
+
+def test_by_hand() -> None:
+    # A rated 1 and 3 (mean 2), B 5 and 9 (mean 7), lower is better: -1, 1 and -2, 2.
+    frame = pl.DataFrame({"system": ["A", "A", "B", "B"], "seg": ["1", "2", "1", "2"],
+                          "score": [1.0, 3.0, 5.0, 9.0]})  # fmt: skip
+    test_set = read_scores(
+        pl.DataFrame({"system": ["A", "A", "C", "C"], "seg": ["1", "2", "1", "2"]})
+    )
+    found = add_history(test_set, read_ratings(frame, better="lower"))
+    assert found.frame["history"].to_list() == [-2.0, 2.0, -1.5, 1.5]
+    turned = add_history(test_set, read_ratings(frame, better="higher"))
+    assert turned.frame["history"].to_list() == [2.0, -2.0, 1.5, -1.5]
+    assert "4 ratings of other systems speak of 4 of 4 outputs" in found.notes[-1]
+
+
+def test_segments_without_ratings_are_missing(world: World) -> None:
+    first = world.test_set.frame["doc"][0]
+    part = Ratings(world.rate().frame.filter(pl.col("doc") == first), better="lower")
+    found = add_history(world.test_set, part)
+    known = found.frame.filter(pl.col("history").is_not_null())["doc"].unique().to_list()
+    assert known == [first]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda frame: frame.drop("doc"), "does not say which doc"),
+        (lambda frame: frame.with_columns(doc=pl.lit("elsewhere")), "no rating of the history"),
+    ],
+)
+def test_a_history_of_something_else(change: object, message: str, world: World) -> None:
+    frame = change(world.rate().frame)  # type: ignore[operator]
+    with pytest.raises(InputError, match=message):
+        add_history(world.test_set, Ratings(frame, better="lower"))
+
+
+def test_twice_is_refused(world: World) -> None:
+    known = add_history(world.test_set, world.rate())
+    with pytest.raises(InputError, match="already"):
+        add_history(known, world.rate())
+
+
+def test_differences_do_not_see_their_own_ratings(world: World) -> None:
+    # The history of one system of a pair holds the rating of the other: as a feature of their
+    # difference it would be the answer.
+    drawn = sample(world.test_set, budget="20%", rng=1)
+    ratings = world.rate(drawn)
+    plain = estimate(world.test_set, ratings, sample=drawn)
+    borrowed = estimate(add_history(world.test_set, ratings), ratings, sample=drawn)
+    one = {(d.left, d.right): d.difference for d in plain.differences}
+    for item in borrowed.differences:
+        known = one.get((item.left, item.right))
+        known = -one[(item.right, item.left)] if known is None else known
+        assert item.difference == pytest.approx(known)
+
+
+def test_it_helps_and_covers(world: World) -> None:
+    records = list(
+        evaluate_estimators(
+            world.test_set, world.rate(), methods=["balanced+regression", "balanced+history"],
+            sizes=[0.15], draws=100, rng=1,
+        )
+    )  # fmt: skip
+    error, coverage = (
+        {
+            name: np.mean([getattr(r, what) for r in records if r.method == name])
+            for name in ("balanced+regression", "balanced+history")
+        }
+        for what in ("error", "coverage")
+    )
+    assert error["balanced+history"] < 0.9 * error["balanced+regression"]
+    assert coverage["balanced+history"] > 0.92
+
+
+def test_without_metrics(world: World) -> None:
+    bare = read_scores(world.test_set.frame.select("system", "doc", "seg"))
+    known = add_history(bare, world.rate())
+    features = make_features(known)
+    assert features is not None
+    assert features.names == ("history",)
+    drawn = sample(known, budget=60, design="balanced", rng=1)
+    result = estimate(known, world.rate(drawn), sample=drawn)
+    assert result.method == "regression"
+    with pytest.raises(InputError, match="cv-knn needs metrics"):
+        estimate(known, world.rate(drawn), sample=drawn, method="cv-knn")
+
+
+class TestSamples:
+    def test_a_sample_says_that_it_knew_the_history(self, world: World) -> None:
+        known = add_history(world.test_set, world.rate())
+        drawn = sample(known, budget=60, design="balanced", rng=1)
+        assert drawn.design.parameters["history"] == "yes"
+        with pytest.raises(InputError, match="drawn with a history"):
+            estimate(world.test_set, world.rate(drawn), sample=drawn)
+        with pytest.raises(InputError, match="drawn with a history"):
+            top_up(world.test_set, drawn, budget=80, rng=2)
+
+    def test_a_sample_that_did_not_know_it(self, world: World) -> None:
+        drawn = sample(world.test_set, budget=60, design="balanced", rng=1)
+        ratings = world.rate(drawn)
+        plain = estimate(world.test_set, ratings, sample=drawn, method="mean")
+        known = add_history(world.test_set, ratings)
+        assert estimate(known, ratings, sample=drawn, method="mean").systems == plain.systems
+
+    def test_half_matched_half_spread(self, world: World) -> None:
+        core = sample(world.test_set, budget=40, design="segments", rng=1)
+        mixed = top_up(world.test_set, core, budget=80, matched=False, rng=2)
+        assert not mixed.matched
+        assert mixed.design.parameters["matched"] == "no"
+        per_system = mixed.frame.group_by("system").len()["len"].to_list()
+        assert per_system == [80] * 5
+        counts = mixed.frame.group_by("doc", "seg").len()
+        assert (counts["len"] == 5).sum() >= 40
+        assert mixed.frame["probability"].unique().len() == 1
+        with pytest.raises(OptionError, match="cannot be had"):
+            top_up(world.test_set, mixed, budget=100, matched=True)
+
+    @pytest.mark.slow
+    def test_half_matched_probabilities(self) -> None:
+        # 2,000 samples of snippets: every segment as often as stated, for every system.
+        world = simulate(documents=8, systems=2, rng=1)
+        seen = np.zeros((2, world.test_set.segments.height))
+        pi = np.full(seen.shape, np.nan)
+        for draw in range(2000):
+            core = sample(world.test_set, budget="15%", design="snippets", rng=draw)
+            mixed = top_up(world.test_set, core, budget="30%", matched=False, rng=draw)
+            found = mixed.probabilities(world.test_set)
+            seen += ~np.isnan(found)
+            pi = np.where(np.isnan(found), pi, found)
+        z = (seen / 2000 - pi) / np.sqrt(pi * (1 - pi) / 2000)
+        assert np.nanmax(np.abs(z)) < 4.5
+
+
+class TestSlope:
+    def slope(self, frame: pl.DataFrame, metrics: list[str]) -> bool:
+        return Population(read_scores(frame, metrics=metrics)).metrics_agree
+
+    def test_only_metrics_that_agree_make_bad_segments_likelier(self, world: World) -> None:
+        rng = np.random.default_rng(1)
+        frame = world.test_set.frame.with_columns(
+            noise=pl.Series(rng.random(world.test_set.frame.height)),
+            more=pl.Series(rng.random(world.test_set.frame.height)),
+            copy=pl.col("good") + 0.01 * pl.Series(rng.random(world.test_set.frame.height)),
+        )
+        assert not self.slope(frame, ["good"])
+        assert self.slope(frame, ["good", "copy"])
+        assert not self.slope(frame, ["good", "noise"])
+        assert not self.slope(frame, ["good", "noise", "more"])
+        turned = frame.with_columns(-pl.col("copy"))
+        assert not self.slope(turned, ["good", "copy"])
+
+    def test_one_metric_of_the_wrong_sign_changes_nothing(self, world: World) -> None:
+        one = read_scores(world.test_set.frame, metrics=["good"])
+        frame = world.test_set.frame.with_columns(good=-1000 * pl.col("good"))
+        two = read_scores(frame, metrics=["good"])
+        truth = world.rate()
+        left, right = (
+            list(evaluate_estimators(test_set, truth, methods=["balanced+auto"], sizes=[0.2],
+                                     draws=400, rng=1))
+            for test_set in (one, two)
+        )  # fmt: skip
+        error = [np.mean([r.error for r in records]) for records in (left, right)]
+        noise = np.sqrt(sum(r.sd**2 / r.draws for r in left)) / len(left)
+        assert abs(error[0] - error[1]) < 4 * np.sqrt(2) * noise
+
+
+def test_on_the_command_line(tmp_path: Path, run_assay, world: World) -> None:  # type: ignore[no-untyped-def]
+    world.test_set.write(tmp_path / "scores.tsv")
+    world.rate().write(tmp_path / "all.tsv")
+    scores, everything, drawn = (
+        str(tmp_path / name) for name in ("scores.tsv", "all.tsv", "sample.tsv")
+    )
+    options = ["--history", everything, "--better", "lower"]
+    done = run_assay("sample", scores, "--budget", "60", "--design", "balanced", "--seed", "1",
+                     "-o", drawn, *options)  # fmt: skip
+    assert done.code == 0, done.err
+    done = run_assay("estimate", scores, everything, "--sample", drawn, *options)
+    assert done.code == 0, done.err
+    assert "history: " in done.err
+    done = run_assay("estimate", scores, everything, "--sample", drawn, "--better", "lower")
+    assert done.code == 2
+    assert "drawn with a history" in done.err
+    done = run_assay("estimate", scores, everything, "--sample", drawn, "--borrow", *options)
+    assert done.code == 2
+    assert "both histories" in done.err
