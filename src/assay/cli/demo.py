@@ -11,11 +11,12 @@ from assay.cli.options import JSON
 
 if TYPE_CHECKING:
     from assay.estimation import Estimates
-    from assay.tables import Sample, TestSet
+    from assay.ranking import Ranking
+    from assay.tables import Ratings, Sample, TestSet
 
 __all__ = ["demo"]
 
-BUDGET = "20%"
+BUDGET, JUDGMENTS = "20%", 3000
 
 
 def demo(
@@ -32,7 +33,8 @@ def demo(
     from assay.cli.estimate import show_estimates
     from assay.cli.output import print_json, save_json
     from assay.errors import InputError
-    from assay.estimation import estimate
+    from assay.estimation import estimate, next_steps
+    from assay.ranking import rank
     from assay.report import write_report
     from assay.results import result_dict
     from assay.sampling import sample
@@ -43,16 +45,20 @@ def demo(
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output}: no folder can be made there ({error.strerror})") from None
-    campaign, drawing = spawn(as_rng(seed), 2)
+    campaign, drawing, judging = spawn(as_rng(seed), 3)
     world = simulate(texts=True, rng=campaign)
     drawn = sample(world.test_set, budget=BUDGET, rng=int(drawing.integers(2**32)))
     ratings = world.rate(drawn)
     result = estimate(world.test_set, ratings, sample=drawn)
+    judgments = world.judge(JUDGMENTS, rng=judging)
+    ranking = rank(judgments, rng=int(judging.integers(2**32)))
     truth = world.truth()
     world.test_set.write(output / "scores.tsv")
     drawn.write(output / "sample.tsv")
     ratings.write(output / "ratings.tsv")
+    judgments.write(output / "judgments.tsv")
     save_json(result.to_dict(), output / "estimates.json")
+    save_json(ranking.to_dict(), output / "ranking.json")
     title = "A simulated campaign"
     page = write_report(result, output / "report.html", title=title, truth=truth)
     if json:
@@ -63,7 +69,10 @@ def demo(
         return
     show_estimates(result, truth)
     _show_sample(world.test_set, drawn, seed)
+    _show_raters(world.test_set, ratings)
     _show_savings(result, truth, len(ratings), len(world.rate()))
+    _show_ranking(ranking, result)
+    print(f"next: {next_steps(result)[0]}")
     print(f"report: {page}")
 
 
@@ -88,6 +97,30 @@ def _show_sample(test_set: TestSet, drawn: Sample, seed: int) -> None:
         "stability: ranked by a metric on such samples,"
         f" {rows['snippets', True]} of the pairs change places"
         f" ({rows['documents', False]} with whole documents drawn for each system by itself)"
+    )
+
+
+def _show_raters(test_set: TestSet, ratings: Ratings) -> None:
+    """One line: how far the raters agree, and how far apart they are."""
+    from assay.estimation import rater_report
+
+    report = rater_report(test_set, ratings)
+    severity = [item.severity for item in report.raters]
+    apart = max(severity) - min(severity)
+    print(
+        f"raters: {len(severity)}, agreement {report.alpha:.2f} (Krippendorff's alpha); on the same"
+        f" outputs the severest gives {apart:.2f} points more than the mildest"
+    )
+
+
+def _show_ranking(ranking: Ranking, estimates: Estimates) -> None:
+    """One line: the same systems ranked by comparing outputs."""
+    scored = {item.system: item.rank for item in estimates.systems}
+    moved = sum(item.rank != scored[item.system] for item in ranking.systems)
+    print(
+        f"ranking: {ranking.judgments:,} judgments, one output against another, decide"
+        f" {ranking.significant_pairs} of {ranking.pairs} pairs; {moved} of {len(scored)} systems"
+        " stand elsewhere than by their scores"
     )
 
 
