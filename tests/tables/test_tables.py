@@ -273,3 +273,24 @@ class TestDesign:
     def test_parameters_cannot_be_changed(self) -> None:
         with pytest.raises(TypeError):
             Design("x", {"a": "b"}).parameters["a"] = "c"  # type: ignore[index]
+
+
+class TestLength:
+    def test_target_length_is_a_metric_for_free(self) -> None:
+        frame = pl.DataFrame(
+            {"system": ["A", "A"], "seg": [1, 2], "target": ["ab", None], "chrF": [0.1, 0.2]}
+        )
+        found = read_scores(frame, metrics=["chrF", "length"])
+        assert found.metrics == ("chrF", "length")
+        assert found.lower_metrics == {"length"}
+        assert found.frame["length"].to_list() == [2.0, None]
+        assert read_scores(frame).metrics == ("chrF",)
+
+    def test_a_column_of_that_name_comes_first(self) -> None:
+        frame = pl.DataFrame({"system": ["A"], "seg": [1], "target": ["ab"], "length": [7.0]})
+        assert read_scores(frame, metrics=["length"]).frame["length"].to_list() == [7.0]
+
+    def test_without_texts_there_is_none(self) -> None:
+        frame = pl.DataFrame({"system": ["A"], "seg": [1], "chrF": [7.0]})
+        with pytest.raises(OptionError, match="'?length'?.* is not in the scores table"):
+            read_scores(frame, metrics=["length"])

@@ -32,6 +32,10 @@ SEGMENT_COLUMNS = ("source", "reference", "words", "cost", "domain", "lp")
 """Columns that belong to the segment, whichever system translated it."""
 
 
+LENGTH = "length"
+"""The metric that every table with target texts has for free."""
+
+
 @dataclass(frozen=True, eq=False)
 class TestSet(Table):
     """Systems, segments in documents, and automatic metrics.
@@ -144,7 +148,9 @@ def read_scores(
     """Read a scores table, the test set of an evaluation.
 
     ``columns`` maps Assay's names to the file's own (``{"seg": "seg_id"}``). ``metrics`` names
-    the metric columns; without it, all numeric columns that are not reserved are metrics.
+    the metric columns; without it, all numeric columns that are not reserved are metrics. Where the
+    table has the ``target`` texts, ``length`` may be named too: their characters, a metric for
+    free (longer outputs have more errors).
     ``lower_metrics`` are those where less is better, ``exclude`` the systems to leave out.
 
     >>> import polars as pl
@@ -154,6 +160,7 @@ def read_scores(
     (('A', 'B'), ('chrF',), ('chrF: 1 of 4 values missing',))
     """
     frame, findings = conform(source, "scores", columns=columns)
+    frame, lower_metrics = _with_length(frame, metrics, lower_metrics)
     chosen = _choose_metrics(frame, metrics, findings)
     _need_known("lower_metrics", lower_metrics, chosen)
     _need_known("exclude", exclude, frame["system"].unique(maintain_order=True).to_list())
@@ -175,6 +182,16 @@ def read_scores(
         excluded=tuple(exclude),
         named=metrics is not None,
     )
+
+
+def _with_length(
+    frame: pl.DataFrame, metrics: Sequence[str] | None, lower_metrics: Sequence[str]
+) -> tuple[pl.DataFrame, Sequence[str]]:
+    """The length of the target as a column, where it is asked for and not there; less is better."""
+    if LENGTH in frame.columns or LENGTH not in (metrics or ()) or "target" not in frame.columns:
+        return frame, lower_metrics
+    length = pl.col("target").str.len_chars().cast(pl.Float64).alias(LENGTH)
+    return frame.with_columns(length), [*dict.fromkeys([*lower_metrics, LENGTH])]
 
 
 def _choose_metrics(
