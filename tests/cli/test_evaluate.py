@@ -38,6 +38,14 @@ def test_json_and_table(folder: Path, run_assay: Run) -> None:
     assert "signature: evaluate|sizes:0.2-0.4|draws:10|seed:1" in ran.out
 
 
+def test_stopping(folder: Path, run_assay: Run) -> None:
+    given = [folder / "scores.tsv", folder / "all.tsv", "--better", "lower", "--sizes", "20%",
+             "--methods", "baseline", "--draws", 5, "--seed", 1, "--stop", 0.8]  # fmt: skip
+    stops = json.loads(run_assay("evaluate", *given, "--json").out)["stopping"]
+    assert {row["method"] for row in stops} == {"interleaved", "random + t"}
+    assert "Rated until every interval is ±0.8" in run_assay("evaluate", *given).out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

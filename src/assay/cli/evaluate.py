@@ -28,7 +28,7 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.estimation import Evaluation
+    from assay.estimation import Evaluation, StoppingRecord
 
 __all__ = ["evaluate"]
 
@@ -43,6 +43,10 @@ def evaluate(
         str, typer.Option("--sizes", help="Shares of the segments to rate.", metavar="5%,10%")
     ] = "5%,10%,20%,30%,40%,50%",
     draws: Annotated[int, typer.Option("--draws", help="Samples per method and size.")] = 100,
+    stop: Annotated[
+        float | None,
+        typer.Option("--stop", help="Also: how much is rated until intervals are this narrow."),
+    ] = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
     better: BETTER = "higher",
     columns: COLUMNS = None,
@@ -60,7 +64,8 @@ def evaluate(
     Example: assay evaluate scores.tsv all-ratings.tsv --methods baseline,balanced+regression
     """
     from assay.cli.output import note, print_json, save_json, track
-    from assay.estimation import evaluate_estimators, summarise_evaluation
+    from assay.estimation import evaluate_estimators, evaluate_stopping, summarise_evaluation
+    from assay.results import plain
     from assay.stats.random import seeded
     from assay.tables import read_ratings
 
@@ -78,13 +83,37 @@ def evaluate(
     )  # fmt: skip
     cells = len(listed) * len(shares) * len(test_set.systems)
     result = summarise_evaluation(track(records, cells, "trying estimators"), seed=used)
+    content = result.to_dict()
+    stops: list[StoppingRecord] = []
+    if stop is not None:
+        runs = evaluate_stopping(
+            test_set, given, target=stop, draws=draws, level=level, rng=used, workers=workers
+        )
+        stops = list(track(runs, 2 * len(test_set.systems), "trying to stop"))
+        content["stopping"] = [plain(record) for record in stops]
     if output is not None:
-        save_json(result.to_dict(), output)
+        save_json(content, output)
     if json:
-        print_json(result.to_dict())
+        print_json(content)
         return
     note(*test_set.notes, f"metrics: {', '.join(test_set.metrics) or 'none'}")
     _show(result)
+    if stop is not None:
+        _show_stops(stops, stop)
+
+
+def _show_stops(records: Sequence[StoppingRecord], target: float) -> None:
+    from assay.cli.output import print_table
+
+    rows: list[Sequence[object]] = []
+    for method in dict.fromkeys(record.method for record in records):
+        own = [record for record in records if record.method == method]
+        share = sum(record.share for record in own) / len(own)
+        coverage = [record.coverage for record in own]
+        mean = sum(coverage) / len(own)
+        rows.append([method, f"{share:.1%}", f"{mean:.1%}", f"{min(coverage):.1%}"])
+    columns = ["order and estimate", "rated at the stop", "coverage", "worst system"]
+    print_table(f"Rated until every interval is ±{target:g}", columns, rows)
 
 
 def _shares(text: str) -> list[float]:
