@@ -57,6 +57,10 @@ def estimate(
         str,
         typer.Option("--interval", help="t, skew-t, bootstrap, betting, hoeffding or bernstein."),
     ] = "t",
+    target: Annotated[
+        str,
+        typer.Option("--target", help="What intervals are for: test-set or new-documents."),
+    ] = "test-set",
     by: Annotated[
         str | None,
         typer.Option(
@@ -114,8 +118,9 @@ def estimate(
     given = read_ratings(ratings, test_set, columns=theirs, better=better, range=score_range(range))
     drawn = None if sample is None else read_sample(sample, test_set)
     how = partial(
-        run, test_set, sample=drawn, assume=assume, method=method, interval=interval, level=level
-    )
+        run, test_set, sample=drawn, assume=assume, method=method, interval=interval, level=level,
+        target=target,
+    )  # fmt: skip
     given, effects = _changed(test_set, given, how, names(exclude_raters) or [], remove_severity)
     result = how(given)
     two = _comparison(result, compare)
@@ -124,7 +129,7 @@ def estimate(
         marked = None if errors is None else read_errors(errors, test_set)
         parts = estimate_by(
             test_set, given, by=by or "category", sample=drawn, assume=assume, method=method,
-            level=level, errors=marked,
+            level=level, target=target, errors=marked,
         )  # fmt: skip
     result = replace(result, notes=(*result.notes, *effects))
     content = result.to_dict()
@@ -205,7 +210,7 @@ def _show_comparison(two: Comparison) -> None:
         f" {'< 0.001' if two.p < 0.001 else f'= {number(two.p)}'},"
         f" {'decided' if two.decided else 'not decided'}"
     )
-    if two.n == two.population:
+    if two.stderr == 0:
         return
     print(
         f"  power: {two.n} ratings per system find a difference of {number(two.detectable)} with"
@@ -255,7 +260,8 @@ def show_estimates(result: Estimates, truth: dict[str, float] | None = None) -> 
         if truth:
             row.insert(3, number(truth[item.system]))
         rows.append(row)
-    print_table(f"Scores on the whole test set ({result.better} is better)", columns, rows)
+    where = "on the whole test set" if result.target == "test-set" else "on documents like these"
+    print_table(f"Scores {where} ({result.better} is better)", columns, rows)
     decided = sum(item.decided for item in result.differences)
     if result.differences:
         print(f"{decided} of {len(result.differences)} differences between systems are decided")

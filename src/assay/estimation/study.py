@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from assay.errors import InputError, OptionError
 from assay.estimation.adjust import (
     Adjusted,
+    Fitted,
     Units,
     adjusted_means,
     check_method,
@@ -20,6 +21,12 @@ from assay.estimation.adjust import (
 from assay.estimation.coverage import Rated, rated_outputs
 from assay.estimation.features import Features, make_features
 from assay.estimation.intervals import check_interval, mean_interval
+from assay.estimation.new_documents import (
+    check_target,
+    document_stderr,
+    need_two_documents,
+    target_notes,
+)
 from assay.estimation.response import documents_of, responded
 from assay.estimation.results import Difference
 from assay.stats.intervals import Interval, t_interval, t_probability
@@ -64,12 +71,14 @@ def make_study(
     method: str,
     interval: str,
     level: float,
+    target: str = "test-set",
 ) -> Study:
     """Check everything and lay out what is known."""
     if not 0 < level < 1:
         raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
     _need_tables(test_set, ratings, sample)
     check_method(method, test_set.metrics)
+    check_target(target, interval, test_set)
     ratings = ratings.placed_in(test_set)
     sample = None if sample is None else read_sample(sample.frame, test_set)
     rated = rated_outputs(test_set, ratings, sample, assume)
@@ -80,7 +89,9 @@ def make_study(
     features = None if method == "mean" else make_features(test_set)
     if features is None and method not in ("auto", "mean"):
         raise InputError(f"the method {method} needs metrics and the scores have none to use")
-    return Study(test_set, ratings, rated, features, method, interval, level)
+    if target != "test-set":
+        need_two_documents(test_set, rated.scores, documents_of(test_set))
+    return Study(test_set, ratings, rated, features, method, interval, level, target)
 
 
 @dataclass(frozen=True)
@@ -94,11 +105,13 @@ class Study:
     method: str
     interval: str
     level: float
+    target: str
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was said while reading and laying out."""
-        return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes)
+        said = target_notes(self.target, self.rated.scores, self._document)
+        return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes, *said)
 
     def mean(self, i: int) -> Mean:
         """One system's score on its segments."""
@@ -155,6 +168,9 @@ class Study:
             return self._nothing(len(places))
         units = self._units(target, places, drawn)
         found = adjusted_means(x, drawn[None, :], units, self.method)
+        if self.target == "new-documents":
+            fit = fitted(x, drawn, units, self.method)
+            found = self._of_documents(found, x, drawn, fit, units)
         if self.interval == "t":
             return self._wrapped(found, len(places))
         # The order must not depend on the ratings; the sample's own seed repeats it.
@@ -178,9 +194,20 @@ class Study:
                 means.append(self._nothing(int(inside.sum())))
                 continue
             own = None if fit is None else fit.part(inside)
-            found = group_mean(x[inside], drawn[inside], own, units.part(inside))
+            part = units.part(inside)
+            found = group_mean(x[inside], drawn[inside], own, part)
+            if self.target == "new-documents":
+                found = self._of_documents(found, x[inside], drawn[inside], own, part)
             means.append(self._wrapped(found, int(inside.sum())))
         return means
+
+    @staticmethod
+    def _of_documents(
+        found: Adjusted, x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: Units
+    ) -> Adjusted:
+        """The same estimate, with its error around the mean of all such documents."""
+        stderr, degrees = document_stderr(x, drawn, fit, units.pi, units.document)
+        return replace(found, stderr=np.array([stderr]), degrees=np.array([degrees]))
 
     @cached_property
     def _document(self) -> np.ndarray:
