@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy import optimize
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import OptionError
 from assay.estimation.results import Difference, Estimates, SystemEstimate
@@ -199,7 +199,7 @@ def _detectable(item: Difference, level: float, power: float) -> float:
         return 0.0
     if short(high) < 0:
         return float("nan")
-    return float(optimize.brentq(short, low, high)) * item.stderr
+    return float(scipy.optimize.brentq(short, low, high)) * item.stderr
 
 
 def _pair(estimates: Estimates, left: str | None, right: str | None) -> Difference:

@@ -7,7 +7,7 @@ and then walk down these lists, all samples in step, until each has met its k kn
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import KDTree
+import scipy  # its parts are loaded when first used: they are slow to load
 
 __all__ = ["neighbour_order", "neighbour_predictions", "walk_neighbours"]
 
@@ -28,7 +28,7 @@ def neighbour_predictions(
     [9.0, 1.0, 1.0]
     """
     k = max(1, min(k, len(known) - 1))
-    tree = KDTree(features[known])
+    tree = scipy.spatial.KDTree(features[known])
     _, near = tree.query(features, k=k + 1)
     near = near.reshape(len(features), k + 1)
     own = np.full(len(features), -1)
