@@ -36,7 +36,8 @@ def estimate(
     that goes with the design and the finite-population correction. Differences use the segments
     that both systems have rated, so what the systems share drops out.
 
-    Other intervals (``skew-t``, ``bootstrap``, and with a stated range the guaranteed ``betting``,
+    ``skew-t`` corrects it for skewed scores, also after regression and for snippets and balanced
+    samples. Other intervals (``bootstrap``, and with a stated range the guaranteed ``betting``,
     ``hoeffding``, ``bernstein``) are for the mean of a simple random sample.
 
     With the ``target`` ``new-documents`` the intervals are not for this test set but for the mean

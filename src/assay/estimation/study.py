@@ -29,6 +29,7 @@ from assay.estimation.new_documents import (
 )
 from assay.estimation.response import documents_of, responded
 from assay.estimation.results import Difference
+from assay.stats.bounds import skew_t_interval, skew_terms
 from assay.stats.intervals import Interval, t_interval, t_probability
 from assay.tables import Ratings, Sample, TestSet, read_sample
 
@@ -85,7 +86,7 @@ def make_study(
     _need_ratings(test_set, rated.scores)
     stratified = "stratified " if rated.stratum is not None else ""
     check_interval(interval, method=method, design=stratified + rated.design, limits=ratings.range)
-    method = method if interval == "t" else "mean"
+    method = method if interval in ("t", "skew-t") else "mean"
     features = None if method == "mean" else make_features(test_set)
     if features is None and method not in ("auto", "mean"):
         raise InputError(f"the method {method} needs metrics and the scores have none to use")
@@ -173,12 +174,22 @@ class Study:
             found = self._of_documents(found, x, drawn, fit, units)
         if self.interval == "t":
             return self._wrapped(found, len(places))
+        if self.interval == "skew-t":
+            return self._skewed(self._wrapped(found, len(places)), x, drawn, units)
         # The order must not depend on the ratings; the sample's own seed repeats it.
         rng = np.random.default_rng([self.rated.seed or 0, 1])
         interval = mean_interval(
             self.interval, x[drawn], len(places), target.limits, self.level, rng
         )
         return self._wrapped(found, len(places))._replace(interval=interval)
+
+    def _skewed(self, found: Mean, x: np.ndarray, drawn: np.ndarray, units: Units) -> Mean:
+        """With Hall's correction for the skewness of what each rating adds to the estimate."""
+        fit = fitted(x, drawn, units, self.method)
+        left = x[drawn] - found.center if fit is None else fit.residuals[drawn]
+        terms = skew_terms(left / units.pi[drawn], len(x))
+        interval = skew_t_interval(found.center, found.stderr, *terms, found.degrees, self.level)
+        return found._replace(interval=interval)
 
     def _grouped(self, target: Target, group: np.ndarray, count: int) -> list[Mean]:
         """Every group by itself, with slopes from all ratings: small groups borrow only these."""

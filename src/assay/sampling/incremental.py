@@ -29,8 +29,6 @@ __all__ = ["NEIGHBOURS", "PRIOR", "Choice", "choose_next", "incremental_order", 
 
 PRIOR = 2.0
 """Pseudo-ratings per document."""
-SPARSE = 16
-"""Less than one in so many rated: lists of the nearest; more: walks to the next rated one."""
 NEIGHBOURS = 25
 """k of the nearest-neighbour predictions (saldias2022, section 4.1)."""
 
@@ -207,31 +205,13 @@ class _Predictions:
         """The new rating takes the place of the farthest one, where it is nearer."""
         rank = self.rank[segment]
         run, i = np.nonzero(rank < self.worst)
-        place = self.worst[run, i]
-        gone = self.nearest[i, place]
-        if self.rated < len(self.x) // SPARSE:
-            self.worst[run, i] = self._exchange(run, i, place, rank[run, i])
-        else:
-            self.worst[run, i] = self._walk(run, i, place)
-        self._change(run, i, self.x[segment[run]] - self.x[gone])
-
-    def _exchange(
-        self, run: np.ndarray, i: np.ndarray, place: np.ndarray, rank: np.ndarray
-    ) -> np.ndarray:
-        """The new farthest, from the list of the nearest: while few are rated."""
         own, line = self.near[run, i], np.arange(len(i))
-        own[line, (own == place[:, None]).argmax(axis=1)] = rank
+        slot = own.argmax(axis=1)
+        gone = self.nearest[i, own[line, slot]]
+        own[line, slot] = rank[run, i]
         self.near[run, i] = own
-        return np.asarray(own.max(axis=1))
-
-    def _walk(self, run: np.ndarray, i: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """The new farthest, by going nearer until a rated one comes: soon, once many are."""
-        place = place - 1
-        still = np.arange(len(i))
-        while len(still):
-            still = still[self.free[run[still], self.nearest[i[still], place[still]]]]
-            place[still] -= 1
-        return place
+        self.worst[run, i] = own.max(axis=1)
+        self._change(run, i, self.x[segment[run]] - self.x[gone])
 
     def _change(self, run: np.ndarray, i: np.ndarray, step: np.ndarray) -> None:
         place = run * self.count.shape[1] + self.stratum[i]
