@@ -42,9 +42,7 @@ def designs(folder: Path, name: str, wanted: list[str], draws: int) -> Iterator[
     assert found is not None
     methods = [f"{design}+auto" for design in wanted]
     records = list(
-        evaluate_estimators(
-            *found, methods=methods, sizes=SHARES, draws=draws, rng=2026, workers=0
-        )
+        evaluate_estimators(*found, methods=methods, sizes=SHARES, draws=draws, rng=2026, workers=0)
     )
     for method in methods:
         own = [record for record in records if record.method == method]

@@ -45,8 +45,7 @@ def check_interval(
     if design not in SIMPLE:
         what = _for(name, "a simple random sample", "random, snippet and balanced samples")
         raise InputError(
-            f"the interval {name} is {what}, not for the design {design};"
-            " take --interval t"
+            f"the interval {name} is {what}, not for the design {design}; take --interval t"
         )
     if name in GUARANTEED and limits is None:
         raise InputError(
