@@ -1,4 +1,4 @@
-"""Tables 1-4 of saldias2022 in full, against a plain loop with scikit-learn; one estimate; start-up.
+"""Tables 1-4 of saldias2022 against a plain loop with scikit-learn; one estimate; start-up.
 
     python -m benchmarks.evaluate_speed [DATA_FOLDER] [--draws 200] [--loops 1] [--systems 9]
 

@@ -4,8 +4,8 @@
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``. First the t interval of
 the default estimator (all metrics, mean of three raters) under every design, then the intervals
-for the mean of a simple random sample; of the slow ones (betting, bootstrap, Bernstein,
-Hoeffding) a tenth of the draws or less. Cells outside 94.5-97 %, or with a system below 93 %, are marked
+for the mean of a simple random sample; of the slow ones a tenth of the draws or less.
+Cells outside 94.5-97 %, or with a system below 93 %, are marked
 by a star. The same Markdown tables are in docs/estimation.md.
 """
 

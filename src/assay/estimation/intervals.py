@@ -2,8 +2,8 @@
 
 ``t`` goes with every design and method. ``skew-t`` repairs part of what skewed scores cost at small
 n, also for regression and for snippets and balanced samples, by the skewness of the leave-one-out
-residuals. The others are for a simple random sample and its mean: ``bootstrap`` resamples a finite population,
-and ``betting``, ``hoeffding`` and ``bernstein`` are guaranteed for any scores in a stated range.
+residuals. The others are for a simple random sample and its mean: ``bootstrap`` resamples a finite
+population, ``betting``, ``hoeffding`` and ``bernstein`` are guaranteed in a stated range.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ def check_interval(
     if name == "t" or (name == "skew-t" and method in SKEWED[0] and design in SKEWED[1]):
         return
     if method not in (SKEWED[0] if name == "skew-t" else ("auto", "mean")):
+        what = _for(name, "the mean", "the mean and regression")
         raise InputError(
-            f"the interval {name} is {_for(name, 'the mean', 'the mean and regression')}; leave out --method {method} or take --interval t"
+            f"the interval {name} is {what}; leave out --method {method} or take --interval t"
         )
     if design not in SIMPLE:
         what = _for(name, "a simple random sample", "random, snippet and balanced samples")
