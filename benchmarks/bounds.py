@@ -82,8 +82,8 @@ def load(path: Path) -> np.ndarray:
     return frame["mqm"].cast(pl.Float64).to_numpy().reshape(frame["system"].n_unique(), -1)
 
 
-def measure(method: Method, scores: np.ndarray, n: int, draws: int) -> str:
-    """Coverage in % (of the worst system), truth below and above in %, and half-width."""
+def trials(method: Method, scores: np.ndarray, n: int, draws: int) -> np.ndarray:
+    """Systems x draws x (truth below, truth above, half-width)."""
     N = scores.shape[1]
     found = np.empty((len(scores), draws, 3))
     for i, rng in enumerate(spawn(as_rng(1), len(scores))):
@@ -91,6 +91,12 @@ def measure(method: Method, scores: np.ndarray, n: int, draws: int) -> str:
         for j in range(draws):
             interval = method(scores[i, rng.permutation(N)[:n]], N, own)
             found[i, j] = truth < interval.low, truth > interval.high, interval.half_width
+    return found
+
+
+def measure(method: Method, scores: np.ndarray, n: int, draws: int) -> str:
+    """Coverage in % (of the worst system), truth below and above in %, and half-width."""
+    found = trials(method, scores, n, draws)
     below, above, half = found.mean(axis=(0, 1))
     worst = 1 - found[..., :2].sum(axis=2).mean(axis=1).max()
     return (

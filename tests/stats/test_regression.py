@@ -15,8 +15,8 @@ from assay.stats.design_variance import (
     simple_variance,
 )
 from assay.stats.neighbours import (
-    neighbour_order,
     neighbour_predictions,
+    sorted_neighbours,
     walk_neighbours,
 )
 from assay.stats.regression import Fit, fit_ridge, fit_slope
@@ -97,7 +97,7 @@ class TestNeighbours:
         found = neighbour_predictions(np.zeros((4, 1)), np.arange(4), np.array([0.0, 0, 0, 8.0]), 3)
         assert found[3] == 0
         assert found[0] == pytest.approx(8 / 3)
-        order = neighbour_order(np.zeros((4, 1)))
+        order = sorted_neighbours(np.zeros((4, 1))).order
         assert all(i not in row for i, row in enumerate(order.tolist()))
 
     def test_naive(self) -> None:
@@ -106,7 +106,7 @@ class TestNeighbours:
         x = rng.normal(size=40)
         found = neighbour_predictions(features, known, x[known], 4)
         drawn = np.isin(np.arange(40), known)[None, :]
-        walked = walk_neighbours(neighbour_order(features), drawn, x, np.array([4]))
+        walked = walk_neighbours(sorted_neighbours(features), drawn, x, np.array([4]))
         for i in range(40):
             others = [k for k in range(15) if known[k] != i]
             gaps = [np.linalg.norm(features[known[k]] - features[i]) for k in others]
@@ -119,7 +119,7 @@ class TestNeighbours:
         features, x = rng.normal(size=(90, 2)), rng.normal(size=90)
         drawn = rng.random((70, 90)) < np.linspace(0.1, 0.9, 70)[:, None]
         k = np.maximum(1, drawn.sum(axis=1) // 3)
-        walked = walk_neighbours(neighbour_order(features), drawn, x, k)
+        walked = walk_neighbours(sorted_neighbours(features), drawn, x, k)
         for row in (0, 35, 69):
             where = np.flatnonzero(drawn[row])
             found = neighbour_predictions(features, where, x[where], int(k[row]))

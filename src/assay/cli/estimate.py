@@ -59,6 +59,10 @@ def estimate(
         str,
         typer.Option("--interval", help="t, skew-t, bootstrap, betting, hoeffding or bernstein."),
     ] = "t",
+    target: Annotated[
+        str,
+        typer.Option("--target", help="What intervals are for: test-set or new-documents."),
+    ] = "test-set",
     by: Annotated[
         str | None,
         typer.Option(
@@ -124,8 +128,9 @@ def estimate(
     test_set = _informed(test_set, given, history, borrow, better)
     drawn = None if sample is None else read_sample(sample, test_set)
     how = partial(
-        run, test_set, sample=drawn, assume=assume, method=method, interval=interval, level=level
-    )
+        run, test_set, sample=drawn, assume=assume, method=method, interval=interval, level=level,
+        target=target,
+    )  # fmt: skip
     given, effects = _changed(test_set, given, how, names(exclude_raters) or [], remove_severity)
     result = how(given)
     two = _comparison(result, compare)
@@ -134,7 +139,7 @@ def estimate(
         marked = None if errors is None else read_errors(errors, test_set)
         parts = estimate_by(
             test_set, given, by=by or "category", sample=drawn, assume=assume, method=method,
-            level=level, errors=marked,
+            level=level, target=target, errors=marked,
         )  # fmt: skip
     result = replace(result, notes=(*result.notes, *effects))
     content = result.to_dict()
@@ -215,7 +220,7 @@ def _show_comparison(two: Comparison) -> None:
         f" {'< 0.001' if two.p < 0.001 else f'= {number(two.p)}'},"
         f" {'decided' if two.decided else 'not decided'}"
     )
-    if two.n == two.population:
+    if two.stderr == 0:
         return
     print(
         f"  power: {two.n} ratings per system find a difference of {number(two.detectable)} with"
@@ -280,7 +285,8 @@ def show_estimates(result: Estimates, truth: dict[str, float] | None = None) -> 
         if truth:
             row.insert(3, number(truth[item.system]))
         rows.append(row)
-    print_table(f"Scores on the whole test set ({result.better} is better)", columns, rows)
+    where = "on the whole test set" if result.target == "test-set" else "on documents like these"
+    print_table(f"Scores {where} ({result.better} is better)", columns, rows)
     decided = sum(item.decided for item in result.differences)
     if result.differences:
         print(f"{decided} of {len(result.differences)} differences between systems are decided")

@@ -22,7 +22,7 @@ from assay.stats.design_variance import (
     neighbour_variance,
     simple_variance,
 )
-from assay.stats.neighbours import neighbour_order, neighbour_predictions, walk_neighbours
+from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
 from assay.stats.regression import Fit, fit_ridge, fit_slope
 from assay.tables.check import did_you_mean
 
@@ -256,7 +256,7 @@ def _predictions(x: np.ndarray, drawn: np.ndarray, features: np.ndarray) -> np.n
     """Predictions by the nearest rated segments: samples x segments."""
     k = np.minimum(NEIGHBOURS, np.maximum(1, drawn.sum(axis=1) // 3))
     if len(drawn) > FEW_SAMPLES and len(features) <= MANY_SEGMENTS:
-        return walk_neighbours(neighbour_order(features), drawn, x, k)
+        return walk_neighbours(sorted_neighbours(features), drawn, x, k)
     known = [np.flatnonzero(row) for row in drawn]
     return np.stack([
         neighbour_predictions(features, where, x[where], int(own))

@@ -61,13 +61,15 @@ class Breakdown:
     level: float
     design: str
     seed: int | None
+    target: str = "test-set"
     notes: tuple[str, ...] = ()
 
     @property
     def signature(self) -> str:
         """How these numbers came about, in one line."""
+        new = () if self.target == "test-set" else (self.target,)
         return signature(
-            self.design, f"by-{self.by}", groups=len(self.groups), t=f"{self.level:g}",
+            self.design, f"by-{self.by}", *new, groups=len(self.groups), t=f"{self.level:g}",
             better=self.better, seed=self.seed,
         )  # fmt: skip
 
@@ -86,6 +88,7 @@ class Breakdown:
             level=self.level,
             better=self.better,
             seed=self.seed,
+            target=self.target,
             intervals=self.intervals,
             groups=self.groups,
             estimates=self.estimates,
@@ -102,6 +105,7 @@ def estimate_by(
     assume: str | None = None,
     method: str = "auto",
     level: float = 0.95,
+    target: str = "test-set",
     errors: Errors | None = None,
 ) -> Breakdown:
     """Estimate every system's score on each group of segments, with intervals.
@@ -109,7 +113,8 @@ def estimate_by(
     ``by`` is a column of the scores that belongs to the segment (``domain``), ``document``, or
     ``length``: four bands of about as many segments by source words. The estimate of a group is
     that of :func:`assay.estimate` on its segments, with the slopes of metrics fitted on all
-    ratings. Groups with fewer than two ratings have no interval.
+    ratings. Groups with fewer than two ratings have no interval, with the
+    ``target`` ``new-documents`` those with ratings from fewer than two documents.
 
     ``category`` needs the marked ``errors``: the score is the MQM penalty that errors of a
     category add to an output, on the whole test set, 0 for rated outputs without such errors.
@@ -126,8 +131,9 @@ def estimate_by(
             "by category needs the marked errors, and nothing else does (--errors FILE)"
         )
     study = make_study(
-        test_set, ratings, sample=sample, assume=assume, method=method, interval="t", level=level
-    )
+        test_set, ratings, sample=sample, assume=assume, method=method, interval="t", level=level,
+        target=target,
+    )  # fmt: skip
     if errors is not None:
         return _by_category(study, errors)
     names, group, notes = _groups(test_set, by)
@@ -192,6 +198,7 @@ def _wrapped(
         level=study.level,
         design=study.rated.design,
         seed=study.rated.seed,
+        target=study.target,
         notes=(*study.notes, *notes, *said),
     )
 

@@ -24,6 +24,7 @@ def estimate(
     method: str = "auto",
     interval: str = "t",
     level: float = 0.95,
+    target: str = "test-set",
 ) -> Estimates:
     """Estimate every system's score on the whole test set.
 
@@ -35,8 +36,13 @@ def estimate(
     that goes with the design and the finite-population correction. Differences use the segments
     that both systems have rated, so what the systems share drops out.
 
-    Other intervals (``skew-t``, ``bootstrap``, and with a stated range the guaranteed ``betting``,
+    ``skew-t`` corrects it for skewed scores, also after regression and for snippets and balanced
+    samples. Other intervals (``bootstrap``, and with a stated range the guaranteed ``betting``,
     ``hoeffding``, ``bernstein``) are for the mean of a simple random sample.
+
+    With the ``target`` ``new-documents`` the intervals are not for this test set but for the mean
+    over all documents of the kind that these were drawn from, which no rating of everything makes
+    certain: the spread between documents counts, without a finite-population correction.
 
     Without a ``sample``, every output must be rated, or ``assume`` must state that the rated
     segments (``random``) or documents (``documents``) are a simple random sample; the result
@@ -51,7 +57,7 @@ def estimate(
     """
     study = make_study(
         test_set, ratings, sample=sample, assume=assume, method=method, interval=interval,
-        level=level,
+        level=level, target=target,
     )  # fmt: skip
     count = len(test_set.systems)
     means = [study.mean(i) for i in range(count)]
@@ -66,6 +72,7 @@ def estimate(
         interval=interval,
         design=study.rated.design,
         seed=study.rated.seed,
+        target=target,
         metrics=() if study.features is None else test_set.metrics,
         notes=(*study.notes, *_gain(means, study.features)),
     )

@@ -1,8 +1,9 @@
 """Intervals around a mean, by name.
 
-``t`` goes with every design and method. The others are for a simple random sample and its mean:
-``skew-t`` repairs what skewed scores cost at small n, ``bootstrap`` resamples a finite population,
-and ``betting``, ``hoeffding`` and ``bernstein`` are guaranteed for any scores in a stated range.
+``t`` goes with every design and method. ``skew-t`` repairs part of what skewed scores cost at small
+n, also for regression and for snippets and balanced samples, by the skewness of the leave-one-out
+residuals. The others are for a simple random sample and its mean: ``bootstrap`` resamples a finite
+population, ``betting``, ``hoeffding`` and ``bernstein`` are guaranteed in a stated range.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 
 from assay.errors import InputError, OptionError
 from assay.stats.betting import betting_interval
-from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval, skew_terms
+from assay.stats.bounds import bernstein_bound, hoeffding_bound
 from assay.stats.finite_bootstrap import finite_bootstrap
 from assay.stats.intervals import Interval, mean_stderr
 from assay.tables.check import did_you_mean
@@ -21,6 +22,9 @@ __all__ = ["INTERVALS", "check_interval", "mean_interval"]
 INTERVALS = ("t", "skew-t", "bootstrap", "betting", "hoeffding", "bernstein")
 GUARANTEED = ("betting", "hoeffding", "bernstein")
 RESAMPLES = 2000
+SIMPLE = ("segments", "census", "assumed-random")
+SKEWED = (("auto", "mean", "regression"), (*SIMPLE, "snippets", "balanced"))
+"""The methods and designs for which the correction for skewness was found to help."""
 
 
 def check_interval(
@@ -32,21 +36,26 @@ def check_interval(
             "interval", name, f"is not known{did_you_mean(name, INTERVALS)}",
             f"choose from {', '.join(INTERVALS)}",
         )  # fmt: skip
-    if name == "t":
+    if name == "t" or (name == "skew-t" and method in SKEWED[0] and design in SKEWED[1]):
         return
-    if method not in ("auto", "mean"):
+    if method not in (SKEWED[0] if name == "skew-t" else ("auto", "mean")):
+        what = _for(name, "the mean", "the mean and regression")
         raise InputError(
-            f"the interval {name} is for the mean; leave out --method {method} or take --interval t"
+            f"the interval {name} is {what}; leave out --method {method} or take --interval t"
         )
-    if design not in ("segments", "census", "assumed-random"):
+    if design not in SIMPLE:
+        what = _for(name, "a simple random sample", "random, snippet and balanced samples")
         raise InputError(
-            f"the interval {name} is for a simple random sample, not for the design {design};"
-            " take --interval t"
+            f"the interval {name} is {what}, not for the design {design}; take --interval t"
         )
     if name in GUARANTEED and limits is None:
         raise InputError(
             f"the interval {name} holds for scores in a stated range; state it (--range LOW,HIGH)"
         )
+
+
+def _for(name: str, usual: str, skewed: str) -> str:
+    return f"for {skewed if name == 'skew-t' else usual}"
 
 
 def mean_interval(
@@ -78,9 +87,6 @@ def mean_interval(
             )
             return Interval(max(low, center - t), min(high, center + t), level)
         case _:
-            stderr = mean_stderr(x, population)
-            if np.isnan(stderr):
+            if np.isnan(mean_stderr(x, population)):
                 return Interval(float("-inf"), float("inf"), level)
-            if name == "bootstrap":
-                return finite_bootstrap(x, population, rng, RESAMPLES, level, studentised=True)
-            return skew_t_interval(center, stderr, *skew_terms(x, population), n - 1, level)
+            return finite_bootstrap(x, population, rng, RESAMPLES, level, studentised=True)

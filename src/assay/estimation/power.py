@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy import optimize
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import OptionError
 from assay.estimation.results import Difference, Estimates, SystemEstimate
@@ -68,7 +68,7 @@ def compare_two(
     The power is that of the t test, with the standard error of the difference as estimated. For
     another n it is taken to change as that of a simple random sample does, sqrt((1 - n/N) / n). A
     power computed from the observed difference says how many ratings to plan if that were the
-    true one; it is no second test.
+    true one; it is no second test. For the target new documents ``needed`` is not known.
 
     >>> import assay
     >>> world = assay.simulate(documents=20, systems=2, rng=1)
@@ -83,7 +83,9 @@ def compare_two(
     item = _pair(estimates, left, right)
     spread = _precision(item, estimates.level)
     needed = None
-    if spread is not None and item.difference != 0:
+    # How new documents would change the error is not a matter of ratings alone.
+    here = estimates.target == "test-set"
+    if here and spread is not None and item.difference != 0:
         needed = max(2, spread.n_for_power(item.difference, power))
     return Comparison(
         left=item.left,
@@ -98,7 +100,7 @@ def compare_two(
         decided=item.decided,
         detectable=_detectable(item, estimates.level, power),
         needed=needed,
-        everything=needed == item.population or item.difference == 0,
+        everything=here and (needed == item.population or item.difference == 0),
         power=power,
         level=estimates.level,
         design=estimates.design,
@@ -115,6 +117,8 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     >>> len(next_steps(assay.estimate(world.test_set, world.rate(drawn), sample=drawn))) > 0
     True
     """
+    if estimates.target == "new-documents":
+        return _more_documents(estimates)
     lines = []
     open_pairs = [
         item for item in estimates.differences if not item.decided and np.isfinite(item.p)
@@ -129,6 +133,19 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     elif any(item.n < item.population for item in estimates.systems):
         lines.append("more ratings: these are too few, or too alike, for an interval")
     return tuple(lines)
+
+
+def _more_documents(estimates: Estimates) -> tuple[str, ...]:
+    """The error goes down with the root of the number of documents, once each has ratings."""
+    known = [item for item in estimates.systems if np.isfinite(item.high - item.low)]
+    if not known:
+        return ("more documents: these are too few, or too alike, for an interval",)
+    widest = max(known, key=lambda item: item.high - item.low)
+    half = (widest.high - widest.low) / 2
+    return (
+        f"to halve the widest interval ({widest.system}, ±{half:.3g}): about four times as many"
+        " documents, rated as these are",
+    )
 
 
 def _to_decide(item: Difference, level: float) -> str:
@@ -182,7 +199,7 @@ def _detectable(item: Difference, level: float, power: float) -> float:
         return 0.0
     if short(high) < 0:
         return float("nan")
-    return float(optimize.brentq(short, low, high)) * item.stderr
+    return float(scipy.optimize.brentq(short, low, high)) * item.stderr
 
 
 def _pair(estimates: Estimates, left: str | None, right: str | None) -> Difference:

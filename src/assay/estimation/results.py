@@ -65,7 +65,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """Systems, best first, and every difference between two of them."""
+    """Systems, best first, and every difference between two of them.
+
+    ``target`` says what the intervals are for: this ``test-set``, or ``new-documents`` like its.
+    """
 
     systems: tuple[SystemEstimate, ...]
     differences: tuple[Difference, ...]
@@ -75,6 +78,7 @@ class Estimates:
     interval: str
     design: str
     seed: int | None
+    target: str = "test-set"
     metrics: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -85,6 +89,7 @@ class Estimates:
         return signature(
             self.design,
             self.method,
+            *(() if self.target == "test-set" else (self.target,)),
             n=sizes[0] if len(sizes) == 1 else "varied",
             **{self.interval: f"{self.level:g}"},
             better=self.better,
@@ -106,6 +111,7 @@ class Estimates:
             level=self.level,
             better=self.better,
             seed=self.seed,
+            target=self.target,
             metrics=self.metrics,
             systems=self.systems,
             differences=self.differences,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from assay.errors import InputError, OptionError
 from assay.estimation.adjust import (
     Adjusted,
+    Fitted,
     Units,
     adjusted_means,
     check_method,
@@ -20,8 +21,15 @@ from assay.estimation.adjust import (
 from assay.estimation.coverage import Rated, rated_outputs
 from assay.estimation.features import Features, make_features
 from assay.estimation.intervals import check_interval, mean_interval
+from assay.estimation.new_documents import (
+    check_target,
+    document_stderr,
+    need_two_documents,
+    target_notes,
+)
 from assay.estimation.response import documents_of, responded
 from assay.estimation.results import Difference
+from assay.stats.bounds import skew_t_interval, skew_terms
 from assay.stats.intervals import Interval, t_interval, t_probability
 from assay.tables import Ratings, Sample, TestSet, read_sample
 
@@ -64,24 +72,28 @@ def make_study(
     method: str,
     interval: str,
     level: float,
+    target: str = "test-set",
 ) -> Study:
     """Check everything and lay out what is known."""
     if not 0 < level < 1:
         raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
     _need_tables(test_set, ratings, sample)
     check_method(method, test_set.metrics)
+    check_target(target, interval, test_set)
     ratings = ratings.placed_in(test_set)
     sample = None if sample is None else read_sample(sample.frame, test_set)
     rated = rated_outputs(test_set, ratings, sample, assume)
     _need_ratings(test_set, rated.scores)
     stratified = "stratified " if rated.stratum is not None else ""
     check_interval(interval, method=method, design=stratified + rated.design, limits=ratings.range)
-    method = method if interval == "t" else "mean"
+    method = method if interval in ("t", "skew-t") else "mean"
     features = None if method == "mean" else make_features(test_set)
     lacking = features is None or (method.startswith("cv-") and not features.metrics)
     if lacking and method not in ("auto", "mean"):
         raise InputError(f"the method {method} needs metrics and the scores have none to use")
-    return Study(test_set, ratings, rated, features, method, interval, level)
+    if target != "test-set":
+        need_two_documents(test_set, rated.scores, documents_of(test_set))
+    return Study(test_set, ratings, rated, features, method, interval, level, target)
 
 
 @dataclass(frozen=True)
@@ -95,11 +107,13 @@ class Study:
     method: str
     interval: str
     level: float
+    target: str
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was said while reading and laying out."""
-        return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes)
+        said = target_notes(self.target, self.rated.scores, self._document)
+        return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes, *said)
 
     def mean(self, i: int) -> Mean:
         """One system's score on its segments."""
@@ -156,14 +170,27 @@ class Study:
             return self._nothing(len(places))
         units = self._units(target, places, drawn)
         found = adjusted_means(x, drawn[None, :], units, self.method)
+        if self.target == "new-documents":
+            fit = fitted(x, drawn, units, self.method)
+            found = self._of_documents(found, x, drawn, fit, units)
         if self.interval == "t":
             return self._wrapped(found, len(places))
+        if self.interval == "skew-t":
+            return self._skewed(self._wrapped(found, len(places)), x, drawn, units)
         # The order must not depend on the ratings; the sample's own seed repeats it.
         rng = np.random.default_rng([self.rated.seed or 0, 1])
         interval = mean_interval(
             self.interval, x[drawn], len(places), target.limits, self.level, rng
         )
         return self._wrapped(found, len(places))._replace(interval=interval)
+
+    def _skewed(self, found: Mean, x: np.ndarray, drawn: np.ndarray, units: Units) -> Mean:
+        """With Hall's correction for the skewness of what each rating adds to the estimate."""
+        fit = fitted(x, drawn, units, self.method)
+        left = x[drawn] - found.center if fit is None else fit.residuals[drawn]
+        terms = skew_terms(left / units.pi[drawn], len(x))
+        interval = skew_t_interval(found.center, found.stderr, *terms, found.degrees, self.level)
+        return found._replace(interval=interval)
 
     def _grouped(self, target: Target, group: np.ndarray, count: int) -> list[Mean]:
         """Every group by itself, with slopes from all ratings: small groups borrow only these."""
@@ -179,9 +206,20 @@ class Study:
                 means.append(self._nothing(int(inside.sum())))
                 continue
             own = None if fit is None else fit.part(inside)
-            found = group_mean(x[inside], drawn[inside], own, units.part(inside))
+            part = units.part(inside)
+            found = group_mean(x[inside], drawn[inside], own, part)
+            if self.target == "new-documents":
+                found = self._of_documents(found, x[inside], drawn[inside], own, part)
             means.append(self._wrapped(found, int(inside.sum())))
         return means
+
+    @staticmethod
+    def _of_documents(
+        found: Adjusted, x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: Units
+    ) -> Adjusted:
+        """The same estimate, with its error around the mean of all such documents."""
+        stderr, degrees = document_stderr(x, drawn, fit, units.pi, units.document)
+        return replace(found, stderr=np.array([stderr]), degrees=np.array([degrees]))
 
     @cached_property
     def _document(self) -> np.ndarray:

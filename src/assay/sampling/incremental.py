@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.spatial import KDTree
+import scipy  # its parts are loaded when first used: they are slow to load
 
 __all__ = ["NEIGHBOURS", "PRIOR", "Choice", "choose_next", "incremental_order", "spreads_of"]
 
@@ -299,6 +299,7 @@ def _predicted(x: np.ndarray, features: np.ndarray, k: int) -> np.ndarray:
     k = min(k, int(rated.sum()))
     values = np.full(len(x), np.nan)
     if not rated.all():
-        _, nearest = KDTree(features[rated]).query(features[~rated], k=list(range(1, k + 1)))
+        tree = scipy.spatial.KDTree(features[rated])
+        _, nearest = tree.query(features[~rated], k=list(range(1, k + 1)))
         values[~rated] = x[rated][nearest].mean(axis=1)
     return values

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.stats import rankdata
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import OptionError
 
@@ -54,7 +53,7 @@ def krippendorff_alpha(
     if metric == "nominal":
         return _nominal_alpha(values, units, m)
     if metric == "ordinal":
-        values = rankdata(values)
+        values = scipy.stats.rankdata(values)
     mean = np.bincount(units, values) / m
     squares = np.bincount(units, (values - mean[units]) ** 2)
     observed = float(np.sum(m * squares / (m - 1)) / len(values))
@@ -115,8 +114,8 @@ def pairwise_correlations(
     centred = values - (np.bincount(raters, values, minlength=count) / sizes)[raters]
     spread = np.sqrt(np.bincount(raters, centred**2, minlength=count) / sizes)
     centred = centred / np.where(spread > 0, spread, 1.0)[raters]
-    here = csr_array((np.ones(len(values)), (raters, units)), shape=shape)
-    x = csr_array((centred, (raters, units)), shape=shape)
+    here = scipy.sparse.csr_array((np.ones(len(values)), (raters, units)), shape=shape)
+    x = scipy.sparse.csr_array((centred, (raters, units)), shape=shape)
     n = (here @ here.T).toarray()
     total = (x @ here.T).toarray()  # row's values on the units it shares with the column
     squares = (x.power(2) @ here.T).toarray()

@@ -84,7 +84,7 @@ def skew_terms(values: np.ndarray, population: int) -> tuple[float, float]:
 
 
 def skew_t_interval(
-    center: float, stderr: float, skewness: float, coupling: float, degrees: int, level: float
+    center: float, stderr: float, skewness: float, coupling: float, degrees: float, level: float
 ) -> Interval:
     """Student's t interval after Hall's transformation of the t ratio; Student's where both are 0.
 

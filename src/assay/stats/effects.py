@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
+import scipy  # its parts are loaded when first used: they are slow to load
 
 __all__ = ["RaterEffects", "rater_effects"]
 
@@ -51,17 +51,17 @@ def rater_effects(
     """
     count = int(raters.max()) + 1
     rows, ones = np.arange(len(units)), np.ones(len(units))
-    member = csr_array((ones, (units, rows)))
+    member = scipy.sparse.csr_array((ones, (units, rows)))
     design = _dummies(raters, beside)
-    totals = csr_array(member @ design)
+    totals = scipy.sparse.csr_array(member @ design)
     share = 1 / np.maximum(np.bincount(units), 1)
-    means = csr_array(totals.multiply(share[:, None]))
+    means = scipy.sparse.csr_array(totals.multiply(share[:, None]))
     y = values - (np.bincount(units, values) * share)[units]
     inverse, null = _solve((design.T @ design - totals.T @ means).toarray())
     solution = inverse @ (design.T @ y)
     residual = y - design @ solution + (means @ solution)[units]
     _, cluster = np.unique(clusters, return_inverse=True)
-    error = csr_array((residual, (rows, cluster)))
+    error = scipy.sparse.csr_array((residual, (rows, cluster)))
     scores = (design.T @ error - means.T @ (member @ error)).toarray()
     groups = _groups(null[:count])
     weight = np.bincount(raters, minlength=count).astype(float)
@@ -77,10 +77,11 @@ def rater_effects(
     )
 
 
-def _dummies(raters: np.ndarray, beside: np.ndarray | None) -> csr_array:
+def _dummies(raters: np.ndarray, beside: np.ndarray | None) -> scipy.sparse.csr_array:
     rows, ones = np.arange(len(raters)), np.ones(len(raters))
-    parts = [csr_array((ones, (rows, codes))) for codes in (raters, beside) if codes is not None]
-    return csr_array(hstack(parts, format="csr"))
+    known = [codes for codes in (raters, beside) if codes is not None]
+    parts = [scipy.sparse.csr_array((ones, (rows, codes))) for codes in known]
+    return scipy.sparse.csr_array(scipy.sparse.hstack(parts, format="csr"))
 
 
 def _contrast(groups: np.ndarray, weight: np.ndarray) -> np.ndarray:

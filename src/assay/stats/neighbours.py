@@ -6,13 +6,18 @@ and then walk down these lists, all samples in step, until each has met its k kn
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
-from scipy.spatial import KDTree
+import scipy  # its parts are loaded when first used: they are slow to load
 
-__all__ = ["neighbour_order", "neighbour_predictions", "walk_neighbours"]
+__all__ = ["Neighbours", "neighbour_predictions", "sorted_neighbours", "walk_neighbours"]
 
-BLOCK = 64
+BLOCK, FEW_BLOCK = 64, 256
 """Samples that walk together: their bookkeeping should fit the cache."""
+SPARSE = 0.22
+"""Where a smaller share is drawn, walks are long and sums are made afterwards."""
 
 
 def neighbour_predictions(
@@ -28,7 +33,7 @@ def neighbour_predictions(
     [9.0, 1.0, 1.0]
     """
     k = max(1, min(k, len(known) - 1))
-    tree = KDTree(features[known])
+    tree = scipy.spatial.KDTree(features[known])
     _, near = tree.query(features, k=k + 1)
     near = near.reshape(len(features), k + 1)
     own = np.full(len(features), -1)
@@ -40,12 +45,38 @@ def neighbour_predictions(
     return np.asarray(np.where(keep, x[near], 0.0).sum(axis=1) / keep.sum(axis=1))
 
 
-def neighbour_order(features: np.ndarray) -> np.ndarray:
-    """For every unit all others, nearest first: units x (units - 1) positions.
+class Neighbours(NamedTuple):
+    """All units by nearness.
 
-    >>> neighbour_order(np.array([[0.0], [1.0], [5.0]])).tolist()
-    [[1, 2], [0, 2], [1, 0]]
+    ``order[i]`` has the others from near to far, ``place[j, i]`` says where in it j stands (the
+    number of units for i itself).
     """
+
+    order: np.ndarray
+    place: np.ndarray
+
+
+@lru_cache(maxsize=1)
+def _sorted(features: bytes, shape: tuple[int, int]) -> Neighbours:
+    order = _order(np.frombuffer(features).reshape(shape))
+    size = len(order)
+    place = np.full((size, size), size, dtype=np.uint16)
+    ranks = np.broadcast_to(np.arange(size - 1, dtype=np.uint16), order.shape)
+    np.put_along_axis(place, order, ranks, axis=1)
+    return Neighbours(order, np.ascontiguousarray(place.T))
+
+
+def sorted_neighbours(features: np.ndarray) -> Neighbours:
+    """The neighbours of all units, fewer than 65,536; those of the last features are kept.
+
+    >>> sorted_neighbours(np.array([[0.0], [1.0], [5.0]])).place.tolist()
+    [[3, 0, 1], [0, 3, 0], [1, 1, 3]]
+    """
+    return _sorted(np.ascontiguousarray(features, dtype=float).tobytes(), features.shape)
+
+
+def _order(features: np.ndarray) -> np.ndarray:
+    """For every unit all others, nearest first."""
     size = len(features)
     order = np.empty((size, size - 1), dtype=np.int32)
     squares = (features**2).sum(axis=1)
@@ -58,37 +89,63 @@ def neighbour_order(features: np.ndarray) -> np.ndarray:
 
 
 def walk_neighbours(
-    order: np.ndarray, drawn: np.ndarray, x: np.ndarray, k: np.ndarray
+    near: Neighbours, drawn: np.ndarray, x: np.ndarray, k: np.ndarray
 ) -> np.ndarray:
     """The predictions of :func:`neighbour_predictions` for many samples: samples x units.
 
-    ``order`` is from :func:`neighbour_order`, ``drawn`` is samples x units, ``k`` one number for
-    every sample.
+    ``drawn`` is samples x units, ``k`` one number for every sample, below 256.
 
-    >>> order = neighbour_order(np.array([[0.0], [1.0], [5.0]]))
-    >>> walk_neighbours(order, np.array([[True, False, True]]), np.array([1.0, 7.0, 9.0]),
+    >>> near = sorted_neighbours(np.array([[0.0], [1.0], [5.0]]))
+    >>> walk_neighbours(near, np.array([[True, False, True]]), np.array([1.0, 7.0, 9.0]),
     ...                 np.array([1])).tolist()
     [[9.0, 1.0, 1.0]]
     """
     found = np.empty(drawn.shape)
-    for start in range(0, len(drawn), BLOCK):
-        part = slice(start, start + BLOCK)
-        found[part] = _walk(order, drawn[part], x, k[part])
+    sparse = drawn.mean() < SPARSE
+    block = FEW_BLOCK if sparse else BLOCK
+    wanted = np.minimum(np.maximum(k, 1), np.maximum(drawn.sum(axis=1) - 1, 1)).astype(np.uint8)
+    for start in range(0, len(drawn), block):
+        part = slice(start, start + block)
+        if sparse:
+            found[part] = _reach(near, drawn[part], x, wanted[part])
+        else:
+            found[part] = _walk(near.order, drawn[part], x, wanted[part])
     return found
 
 
-def _walk(order: np.ndarray, drawn: np.ndarray, x: np.ndarray, k: np.ndarray) -> np.ndarray:
-    # Units x samples, so that every step copies whole rows.
+def _walk(order: np.ndarray, drawn: np.ndarray, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Sum up on the way: the walk is short where many are drawn."""
+    # Units x samples, so that every step copies whole rows, and of single bytes only.
     known = np.ascontiguousarray(drawn.T.astype(np.uint8))
-    valued = known * x[:, None]
-    wanted = np.minimum(np.maximum(k, 1), np.maximum(drawn.sum(axis=1) - 1, 1)).astype(np.uint16)
-    count = np.zeros(known.shape, dtype=np.uint16)
-    total = np.zeros(known.shape)
+    count = np.zeros(known.shape, dtype=np.uint8)
+    total, added = np.zeros(known.shape), np.empty(known.shape)
     for step in range(order.shape[1]):
-        near = order[:, step]
+        at = order[:, step]
         open_ = count < wanted
         if step % 16 == 0 and not open_.any():
             break
-        count += known[near] & open_
-        total += valued[near] * open_
+        hit = known[at] & open_
+        count += hit
+        total += np.multiply(hit, x[at, None], out=added)
     return np.asarray((total / np.maximum(count, 1)).T)
+
+
+def _reach(near: Neighbours, drawn: np.ndarray, x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Find how far each walk goes, in bytes; then sum over the few that are drawn."""
+    known = np.ascontiguousarray(drawn.T.astype(np.uint8))
+    count = np.zeros(known.shape, dtype=np.uint8)
+    steps = np.zeros(known.shape, dtype=np.uint16)
+    open_ = np.empty(known.shape, dtype=bool)
+    for step in range(near.order.shape[1]):
+        np.less(count, wanted, out=open_)
+        if step % 16 == 0 and not open_.any():
+            break
+        hit = known[near.order[:, step]]
+        hit &= open_.view(np.uint8)
+        count += hit
+        steps += open_
+    reach = np.ascontiguousarray(steps.T)
+    total = np.stack([
+        x[row] @ (near.place[row] < far) for row, far in zip(drawn, reach, strict=True)
+    ])  # fmt: skip
+    return np.asarray(total / np.maximum(count.T, 1))
