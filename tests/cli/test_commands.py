@@ -114,7 +114,10 @@ def test_demo(run_assay: Run, tmp_path: Path) -> None:
     assert "saved: " in ran.out
     assert "report: " in ran.out
     names = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert names == {"scores.tsv", "sample.tsv", "ratings.tsv", "estimates.json", "report.html"}
+    assert names == {
+        "scores.tsv", "sample.tsv", "ratings.tsv", "judgments.tsv", "estimates.json",
+        "ranking.json", "report.html",
+    }  # fmt: skip
     # What the demo wrote can be used as a user would.
     folder = tmp_path / "demo"
     ran = run_assay(

@@ -95,6 +95,47 @@ def test_it_helps_and_covers(world: World) -> None:
     assert coverage["balanced+history"] > 0.92
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["matched", "mixed", "apart"])
+def test_borrowing_covers(kind: str) -> None:
+    # 60 draws x 6 systems: the sd of a coverage of .95 is .011, more where systems share segments.
+    world = simulate(documents=50, systems=6, metrics={"good": 0.4}, rng=8)
+    truth, hits = world.truth(), []
+    for draw in range(60):
+        drawn = sample(world.test_set, budget="20%", design="segments", rng=draw,
+                       matched=kind != "apart")  # fmt: skip
+        if kind == "mixed":
+            core = sample(world.test_set, budget="10%", design="segments", rng=draw)
+            drawn = top_up(world.test_set, core, budget="20%", matched=False, rng=draw)
+        ratings = world.rate(drawn)
+        known = add_history(world.test_set, ratings)
+        result = estimate(known, ratings, sample=drawn, method="regression")
+        hits += [item.low <= truth[item.system] <= item.high for item in result.systems]
+    assert np.mean(hits) > 0.9
+
+
+def test_differences_of_systems_drawn_apart() -> None:
+    # Unequal probabilities: what two systems share by chance has the probability pi_i pi_j. The
+    # gap grows with badness, so that the wrong weights would show.
+    rng = np.random.default_rng(1)
+    bad = rng.random(400)
+    rows = [
+        {"system": system, "doc": f"d{k // 20}", "seg": str(k), "m1": -bad[k], "m2": -bad[k] ** 2,
+         "score": bad[k] * (8 if system == "B" else 3) + rng.normal()}
+        for system in "AB" for k in range(400)
+    ]  # fmt: skip
+    frame = pl.DataFrame(rows)
+    test_set = read_scores(frame.drop("score"))
+    ratings = read_ratings(frame.select("system", "doc", "seg", "score"), test_set, better="lower")
+    gap = float(np.subtract(*ratings.matrix(test_set).mean(axis=1)))
+    off = []
+    for draw in range(40):
+        drawn = sample(test_set, budget="40%", design="balanced", matched=False, rng=draw)
+        item = estimate(test_set, ratings, sample=drawn, method="mean").differences[0]
+        off.append(item.difference - (gap if item.left == "A" else -gap))
+    assert abs(np.mean(off)) < 4 * np.std(off) / np.sqrt(40)
+
+
 def test_without_metrics(world: World) -> None:
     bare = read_scores(world.test_set.frame.select("system", "doc", "seg"))
     known = add_history(bare, world.rate())
@@ -112,7 +153,10 @@ class TestSamples:
     def test_a_sample_says_that_it_knew_the_history(self, world: World) -> None:
         known = add_history(world.test_set, world.rate())
         drawn = sample(known, budget=60, design="balanced", rng=1)
-        assert drawn.design.parameters["history"] == "yes"
+        assert len(drawn.design.parameters["history"]) == 8
+        borrowed = add_history(world.test_set, world.rate(drawn))
+        with pytest.raises(InputError, match="give the same one"):
+            estimate(borrowed, world.rate(drawn), sample=drawn)
         with pytest.raises(InputError, match="drawn with a history"):
             estimate(world.test_set, world.rate(drawn), sample=drawn)
         with pytest.raises(InputError, match="drawn with a history"):
@@ -137,6 +181,16 @@ class TestSamples:
         assert mixed.frame["probability"].unique().len() == 1
         with pytest.raises(OptionError, match="cannot be had"):
             top_up(world.test_set, mixed, budget=100, matched=True)
+
+    def test_unequal_probabilities_stay_matched(self, world: World) -> None:
+        frame = world.test_set.frame.with_columns(copy=pl.col("good") * 2)
+        test_set = read_scores(frame)
+        core = sample(test_set, budget=40, design="balanced", rng=1)
+        with pytest.raises(OptionError, match="needs a design with equal probabilities"):
+            top_up(test_set, core, budget=80, matched=False)
+        other = read_scores(frame, metrics=["fair"])
+        with pytest.raises(InputError, match="states other probabilities"):
+            top_up(other, core, budget=80)
 
     @pytest.mark.slow
     def test_half_matched_probabilities(self) -> None:

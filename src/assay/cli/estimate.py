@@ -107,8 +107,6 @@ def estimate(
 
     Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
-    from functools import partial
-
     from assay.cli.output import note, print_json, save_json
     from assay.estimation import estimate as run
     from assay.estimation import estimate_by, next_steps
@@ -125,20 +123,24 @@ def estimate(
         exclude=exclude, lp=lp,
     )  # fmt: skip
     given = read_ratings(ratings, test_set, columns=theirs, better=better, range=score_range(range))
-    test_set = _informed(test_set, given, history, borrow, better)
     drawn = None if sample is None else read_sample(sample, test_set)
-    how = partial(
-        run, test_set, sample=drawn, assume=assume, method=method, interval=interval, level=level,
-        target=target,
-    )  # fmt: skip
+
+    def how(answers: Ratings) -> Estimates:
+        known = _informed(test_set, answers, history, borrow, better)
+        return run(
+            known, answers, sample=drawn, assume=assume, method=method, interval=interval,
+            level=level, target=target,
+        )  # fmt: skip
+
     given, effects = _changed(test_set, given, how, names(exclude_raters) or [], remove_severity)
     result = how(given)
     two = _comparison(result, compare)
     parts = None
     if by is not None or errors is not None:
         marked = None if errors is None else read_errors(errors, test_set)
+        known = _informed(test_set, given, history, borrow, better)
         parts = estimate_by(
-            test_set, given, by=by or "category", sample=drawn, assume=assume, method=method,
+            known, given, by=by or "category", sample=drawn, assume=assume, method=method,
             level=level, target=target, errors=marked,
         )  # fmt: skip
     result = replace(result, notes=(*result.notes, *effects))

@@ -129,6 +129,10 @@ def _shares(text: str) -> list[float]:
     return found
 
 
+def _share(value: float) -> str:
+    return f"{value:.1%}" if value == value else "–"
+
+
 def _show(result: Evaluation) -> None:
     from assay.cli.output import number, print_table
 
@@ -140,8 +144,8 @@ def _show(result: Evaluation) -> None:
             "–" if item.gain is None else f"{item.gain:.1f} ± {number(item.gain_error, 1)}",
             "–" if item.win is None else f"{item.win:.0%}",
             number(item.bias),
-            f"{item.coverage:.1%}",
-            f"{item.worst_coverage:.1%}",
+            _share(item.coverage),
+            _share(item.worst_coverage),
             number(item.half_width),
         ]
         for item in result.methods

@@ -57,7 +57,9 @@ class Units:
 
     ``features`` is segments x features, the first ``metrics`` columns being the single metrics
     ``names``; None where there is none. ``pi`` are inclusion probabilities; ``kind`` the variance
-    that goes with the design, which may need ``document``, ``position`` or ``stratum``.
+    that goes with the design, which may need ``document``, ``position`` or ``stratum``. ``known``
+    is where the last feature is known, if that is not everywhere: then its mean over all segments
+    is itself an estimate.
     """
 
     pi: np.ndarray
@@ -68,6 +70,7 @@ class Units:
     features: np.ndarray | None = None
     metrics: int = 0
     names: tuple[str, ...] = ()
+    known: np.ndarray | None = None
 
     def part(self, inside: np.ndarray) -> Units:
         """Some of the segments, as a mask says, without their features."""
@@ -286,9 +289,27 @@ def _wrap(fit: Fit, x: np.ndarray, drawn: np.ndarray, units: Units) -> Adjusted:
     left = np.where(drawn, fit.residuals**2, 0.0).sum(axis=1)
     unexplained = np.where(spread > 0, left / np.where(spread > 0, spread, 1.0), 1.0)
     variance, degrees = _variance(fit.residuals, drawn, units)
+    variance = variance + _second_phase(fit, units)
     stderr = np.where(n == drawn.shape[1], 0.0, np.sqrt(variance))
     degrees = np.maximum(1.0, degrees - fit.degrees)
     return Adjusted(fit.center, stderr, degrees, n, n > 0, unexplained)
+
+
+def _second_phase(fit: Fit, units: Units) -> np.ndarray | float:
+    """What a feature adds that is known for K of N segments: slope^2 var (1/K - 1/N).
+
+    Regression in two phases (Cochran 1977, section 12.6): where it is known for no more segments
+    than were rated, it explains nothing that helps.
+    """
+    if units.known is None or units.features is None:
+        return 0.0
+    if fit.slopes.shape[1] < units.features.shape[1]:
+        return 0.0  # the method does not use it
+    inside = units.features[units.known, -1]
+    if len(inside) < 2:
+        return 0.0
+    left = 1 / len(inside) - 1 / len(units.known)
+    return np.asarray(fit.slopes[:, -1] ** 2 * inside.var(ddof=1) * left)
 
 
 def _variance(e: np.ndarray, drawn: np.ndarray, units: Units) -> tuple[np.ndarray, np.ndarray]:

@@ -334,6 +334,11 @@ def _priced(study: Study, errors: Errors) -> tuple[pl.DataFrame, list[str]]:
 def _rated_key(study: Study, errors: pl.DataFrame) -> list[str]:
     """The columns that name a rating: with the rater where both tables have one."""
     both = "rater" in errors.columns and bool(study.ratings.raters)
+    if not both and ("rater" in errors.columns or len(study.ratings.raters) > 1):
+        raise InputError(
+            "only one of ratings and errors says who the raters are, so errors cannot be counted by"
+            " rating; give both tables a rater column, or none"
+        )
     return ["system", *study.test_set.key, *(["rater"] if both else [])]
 
 

@@ -37,7 +37,8 @@ class Rated:
 
     Scores are NaN where there is none to use. ``kind`` is the variance that goes with the
     design; ``position`` and ``stratum`` are those of all segments where it needs them, and so are
-    the ``classes`` in which rated outputs stand for skipped ones.
+    the ``classes`` in which rated outputs stand for skipped ones. ``matched`` says whether all
+    systems share the drawn segments.
     """
 
     scores: np.ndarray
@@ -48,6 +49,7 @@ class Rated:
     kind: str = "simple"
     position: np.ndarray | None = None
     stratum: np.ndarray | None = None
+    matched: bool = True
     classes: Classes | None = None
 
 
@@ -107,6 +109,7 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
         kind,
         position,
         stratum,
+        sample.matched,
         classes,
     )
 
@@ -118,8 +121,11 @@ def _layout(test_set: TestSet, sample: Sample) -> tuple[str, np.ndarray | None, 
         raise InputError(
             f"no estimator knows the design '{sample.design.name}'; use a sample that assay drew"
         )
+    if kind == "balanced" and "parts" in sample.design.parameters:
+        # Two spread samples together are not one: neighbours may well be drawn together.
+        return "simple", None, None
     if kind == "balanced":
-        return kind, population_of(sample.design, test_set).badness, None
+        return kind, population_of(sample.design, test_set).position, None
     if kind != "strata" and sample.design.parameters.get("strata", "none") == "none":
         return kind, None, None
     population = population_of(sample.design, test_set)

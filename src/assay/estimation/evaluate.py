@@ -93,10 +93,13 @@ def evaluate_estimators(
     (['system-1', 'system-2'], True)
     """
     _check(draws, level, sizes)
+    if not methods or not sizes:
+        raise OptionError("methods and sizes", [], "are empty", "name at least one of each")
     scores = ratings.placed_in(test_set).matrix(test_set)
-    if np.isnan(scores).any():
+    lacking = int((np.isnan(scores) & test_set.present).sum())
+    if lacking:
         raise InputError(
-            f"{int(np.isnan(scores).sum())} outputs have no rating; estimators can be tried only on"
+            f"{lacking} outputs have no rating; estimators can be tried only on"
             " a test set of which everything is rated"
         )
     beds = {False: test_set}
@@ -106,8 +109,8 @@ def evaluate_estimators(
     for method in methods:
         _check_metrics(method, laid_out[False][0][2])
     cells = [
-        _Cell(*laid_out[parse_method(method)[1] == "history"][k], scores[k], method, tuple(sizes),
-              draws, level)
+        _Cell(*laid_out[parse_method(method)[1] == "history"][k],
+              scores[k][test_set.present[k]], method, tuple(sizes), draws, level)
         for method in methods
         for k in range(len(scores))
     ]  # fmt: skip
@@ -121,7 +124,11 @@ def _by_system(
     features, whole = make_features(test_set), Population(test_set)
     names = () if features is None else features.names[: features.metrics]
     return [
-        (whole.of_system(name), None if features is None else features.values[k], names)
+        (
+            whole.of_system(name),
+            None if features is None else features.values[k][test_set.present[k]],
+            names,
+        )
         for k, name in enumerate(test_set.systems)
     ]
 
@@ -195,8 +202,8 @@ def _units(cell: _Cell, design: Design, plan: object) -> Units:
         pi=np.where(pi > 0, pi, 1.0),  # what can never be drawn never counts
         kind=kind,
         document=cell.population.layout.document,
-        position=cell.population.badness if kind == "balanced" else None,
-        stratum=plan.stratum if strata else None,  # type: ignore[attr-defined]
+        position=cell.population.position if kind == "balanced" else None,
+        stratum=plan.stratum if kind == "strata" else None,  # type: ignore[attr-defined]
         features=cell.features,
         metrics=len(cell.names),
         names=cell.names,
@@ -210,13 +217,15 @@ def _record(cell: _Cell, size: float, n: int, parts: list[Adjusted]) -> Evaluati
         np.concatenate([getattr(part, name) for part in parts])
         for name in ("center", "stderr", "degrees")
     )
-    # A sample that shows no spread has no interval, or an endless one: it holds the truth.
-    width = np.nan_to_num(special.stdtrit(degrees, 0.5 + cell.level / 2) * stderr, nan=np.inf)
+    width = special.stdtrit(degrees, 0.5 + cell.level / 2) * stderr
     off = np.abs(center - truth)
+    known = np.isfinite(width)  # a sample that shows no spread has no interval
+    hits = (off <= width + 1e-12)[known]
     system = cell.population.test_set.systems[0]
     return EvaluationRecord(
         cell.method, system, size, n, cell.draws, float(off.mean()), float(off.std()),
-        float((center - truth).mean()), float((off <= width + 1e-12).mean()), float(width.mean()),
+        float((center - truth).mean()), float(hits.mean()) if known.any() else float("nan"),
+        float(width[known].mean()) if known.any() else float("nan"),
     )  # fmt: skip
 
 

@@ -103,7 +103,8 @@ def _row(
         win = float((errors < own).mean()) if name != "baseline" else None
     by_system: dict[str, list[float]] = {}
     for record in records:
-        by_system.setdefault(record.system, []).append(record.coverage)
+        if np.isfinite(record.coverage):
+            by_system.setdefault(record.system, []).append(record.coverage)
     return MethodEvaluation(
         method=name,
         error=float(errors.mean()),
@@ -112,10 +113,16 @@ def _row(
         gain_error=None if gain_error is None else float(gain_error),
         win=win,
         bias=float(np.mean([record.bias for record in records])) / scale,
-        coverage=float(np.mean([record.coverage for record in records])),
-        worst_coverage=float(min(np.mean(shares) for shares in by_system.values())),
-        half_width=float(np.mean([record.half_width for record in records])),
+        coverage=_mean([record.coverage for record in records]),
+        worst_coverage=min((_mean(shares) for shares in by_system.values()), default=float("nan")),
+        half_width=_mean([record.half_width for record in records]),
     )
+
+
+def _mean(values: list[float]) -> float:
+    """The mean of what is known; incremental samples have no interval."""
+    known = [value for value in values if np.isfinite(value)]
+    return float(np.mean(known)) if known else float("nan")
 
 
 def _noise(records: list[EvaluationRecord]) -> float:

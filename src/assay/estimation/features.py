@@ -29,6 +29,8 @@ class Features:
     notes: tuple[str, ...]
     history: bool = False
     """Whether the last feature is what other systems' ratings say."""
+    known: np.ndarray | None = None
+    """Systems x segments: where the history is known; None where it is everywhere."""
 
     def between(self, i: int, j: int) -> np.ndarray | None:
         """The features of a difference: those of one system less those of the other.
@@ -72,7 +74,15 @@ def make_features(test_set: TestSet) -> Features | None:
         parts.append(history)
         names.append("history")
     values = np.stack(parts, axis=-1)
-    return Features(values, consensus, tuple(names), len(layers), tuple(notes), history is not None)
+    return Features(
+        values, consensus, tuple(names), len(layers), tuple(notes), history is not None,
+        None if history is None else _known(test_set),
+    )  # fmt: skip
+
+
+def _known(test_set: TestSet) -> np.ndarray | None:
+    known = np.isfinite(test_set.matrix("history"))
+    return None if (known | ~test_set.present).all() else known
 
 
 def _history(test_set: TestSet) -> np.ndarray | None:

@@ -108,6 +108,10 @@ def compare_two(
     )
 
 
+SPREAD = ("segments", "snippets", "balanced", "interleaved", "census", "assumed-random")
+"""Designs whose error goes down with the number of ratings."""
+
+
 def next_steps(estimates: Estimates) -> tuple[str, ...]:
     """What more ratings would bring: the closest call decided, the widest interval halved.
 
@@ -119,9 +123,17 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     """
     if estimates.target == "new-documents":
         return _more_documents(estimates)
+    if estimates.design not in SPREAD:
+        return ("more documents: the ratings of one hang together, so their number decides",)
     lines = []
+    rated = {item.system: item.n for item in estimates.systems}
+    # Where systems were rated apart, the segments they share by chance are no plan.
     open_pairs = [
-        item for item in estimates.differences if not item.decided and np.isfinite(item.p)
+        item
+        for item in estimates.differences
+        if not item.decided
+        and np.isfinite(item.p)
+        and 2 * item.n >= min(rated[item.left], rated[item.right])
     ]
     if open_pairs:
         lines.append(_to_decide(min(open_pairs, key=lambda item: item.p), estimates.level))
@@ -154,6 +166,8 @@ def _to_decide(item: Difference, level: float) -> str:
     if spread is None or item.difference == 0:
         return f"{names} are equal as far as these ratings show"
     needed = spread.n_for_power(item.difference, POWER)
+    if needed <= item.n:
+        return f"{names}: the t interval would decide them; the chosen one asks for more certainty"
     if needed >= item.population:
         return (
             f"to decide {names} (closest to it, p = {item.p:.2g}), all {item.population} segments"

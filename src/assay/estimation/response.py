@@ -10,7 +10,7 @@ neither, documents. A bias that has to do with none of these stays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -43,7 +43,7 @@ def make_classes(test_set: TestSet, stratum: np.ndarray | None) -> Classes | Non
     """The finest classes that the test set and the sample offer; None where there are none."""
     found = [] if stratum is None else [(stratum, "strata")]
     if test_set.metrics:
-        badness = Population(test_set).badness
+        badness = Population(replace(test_set, history=None)).badness
         ranks = np.argsort(np.argsort(badness, kind="stable"), kind="stable")
         found.append((ranks * FIFTHS // len(ranks), "fifths by their metrics"))
     if found:
@@ -118,7 +118,7 @@ def skipping_notes(
 def _by_metrics(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> list[str]:
     if not test_set.metrics:
         return []
-    badness = Population(test_set).badness[here]
+    badness = Population(replace(test_set, history=None)).badness[here]
     a, b = badness[skipped], badness[~skipped]
     noise = np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
     z = float((a.mean() - b.mean()) / noise) if noise > 0 else 0.0

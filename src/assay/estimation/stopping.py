@@ -174,7 +174,8 @@ def look_sizes(population: int, n: int) -> list[int]:
     >>> look_sizes(1000, 85)
     [60, 70, 80]
     """
-    return list(range(min(FEWEST, population), n + 1, max(1, round(STEP * population))))
+    looks = list(range(min(FEWEST, population), n + 1, max(1, round(STEP * population))))
+    return looks if n < population or n in looks else [*looks, n]
 
 
 def _check(target: float, goal: str, level: float) -> None:
@@ -224,7 +225,8 @@ def _prefix(test_set: TestSet, scores: np.ndarray, order: np.ndarray) -> tuple[i
     key = test_set.segments.select(test_set.key).row(int(order[n]))
     return n, [
         f"{later} ratings stand behind a gap and are not used: segment {'/'.join(map(str, key))},"
-        f" number {n + 1} in order, is not rated for every system"
+        f" number {n + 1} in order, is not rated for every"
+        " system; have it rated, or estimate with assay estimate, which allows for skipped outputs"
     ]
 
 
@@ -284,7 +286,7 @@ def _verdict(looks: list[Look], target: float, population: int, row: int, goal: 
     streak, reached = 0, None
     for look in looks:
         streak = streak + 1 if look.met else 0
-        if streak >= row:
+        if streak >= row or (look.met and look.n == population):
             reached = look
             break
     last = reached or looks[-1]

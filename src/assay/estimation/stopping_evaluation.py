@@ -119,7 +119,7 @@ def _try(cell: _Cell, rng: np.random.Generator) -> StoppingRecord:
         else:
             low, high = _limits(cell, order[going, :n], mixed)
         streak[going] = np.where((high - low) / 2 <= cell.target, streak[going] + 1, 0)
-        done = streak[going] >= row
+        done = (streak[going] >= row) | (n == size)
         if row > 1:  # the fixed-width interval that monitor states
             middle = (low + high) / 2
             low, high = (

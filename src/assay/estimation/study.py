@@ -177,6 +177,11 @@ class Study:
             return self._wrapped(found, len(places))
         if self.interval == "skew-t":
             return self._skewed(self._wrapped(found, len(places)), x, drawn, units)
+        if np.ptp(units.pi[drawn]) > 1e-9:
+            raise InputError(
+                f"the interval {self.interval} is for ratings that all count alike, and these have"
+                " weights (importance, or skipped outputs); take --interval t"
+            )
         # The order must not depend on the ratings; the sample's own seed repeats it.
         rng = np.random.default_rng([self.rated.seed or 0, 1])
         interval = mean_interval(
@@ -198,6 +203,10 @@ class Study:
         x = target.scores[places]
         drawn = ~np.isnan(x)
         units = self._units(target, places, drawn)
+        if units.known is not None and units.features is not None:
+            # A history that is known in part has an error of its own, which groups do not show.
+            left = units.features[:, :-1]
+            units = replace(units, features=left if left.shape[1] else None, known=None)
         fit = fitted(x, drawn, units, self.method) if drawn.any() else None
         means = []
         for number in range(count):
@@ -245,6 +254,8 @@ class Study:
     def _probabilities(self, target: Target) -> np.ndarray:
         """That of being drawn and rated, for every rated segment."""
         pi = np.asarray(self.rated.pi[target.i])
+        if self._apart(target):
+            pi = pi * self.rated.pi[target.j]  # each system was drawn by itself
         if self.rated.classes is None:
             return pi
         drawn = ~np.isnan(pi) & ~np.isnan(self.rated.pi[target.j]) & target.present
@@ -257,16 +268,23 @@ class Study:
 
     def _units(self, target: Target, places: np.ndarray, drawn: np.ndarray) -> Units:
         pi, rated = self._probabilities(target)[places], self.rated
+        known = None if self.features is None else self.features.known
         return Units(
             pi=np.where(drawn, pi, 1.0),
-            kind=rated.kind,
+            # What two samples share is spread over nothing in particular.
+            kind="simple" if self._apart(target) else rated.kind,
             document=self._document[places],
             position=None if rated.position is None else rated.position[places],
             stratum=None if rated.stratum is None else rated.stratum[places],
             features=None if target.features is None else target.features[places],
             metrics=0 if self.features is None else self.features.metrics,
             names=() if self.features is None else self.features.names,
+            known=None if known is None or target.i != target.j else known[target.i, places],
         )
+
+    def _apart(self, target: Target) -> bool:
+        """Whether two systems are compared that were drawn each by itself."""
+        return target.i != target.j and not self.rated.matched
 
 
 def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> None:

@@ -24,6 +24,7 @@ from assay.sampling.population import Population
 from assay.stats.allocation import capped_shares
 from assay.tables import Design, TestSet
 from assay.tables.check import did_you_mean
+from assay.tables.history import history_digest
 
 __all__ = [
     "DESIGNS",
@@ -173,12 +174,14 @@ def base_design(design: Design) -> Design:
 
 def population_of(design: Design, test_set: TestSet) -> Population:
     """The test set as a sample knew it: with or without what other systems' ratings say."""
-    if design.parameters.get("history") != "yes":
+    knew = design.parameters.get("history")
+    if knew is None:
         return Population(replace(test_set, history=None))
-    if test_set.history is None:
+    if knew != history_digest(test_set):
         raise InputError(
             "the sample was drawn with a history, on which its probabilities rest; give the same"
-            " one (--history FILE, or assay.add_history)"
+            " one, in the same direction (assay estimate --history FILE --better ..., or"
+            " assay.add_history)"
         )
     return Population(test_set)
 
@@ -215,7 +218,7 @@ def make_plan(
         case "balanced":
             flat = np.ones(population.size) if weights is None else weights
             return BalancedPlan(
-                layout.document, population.badness, n, _slope(population, get["slope"]), flat
+                layout.document, population.position, n, _slope(population, get["slope"]), flat
             )
         case "documents":
             population.need_documents(design.name, several=True)

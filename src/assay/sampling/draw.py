@@ -15,6 +15,7 @@ from assay.stats.allocation import capped_shares, systematic_counts
 from assay.stats.random import Rng, seeded
 from assay.tables import Design, Sample, TestSet
 from assay.tables.check import did_you_mean
+from assay.tables.history import history_digest
 from assay.tables.sample import make_sample
 
 __all__ = [
@@ -76,7 +77,8 @@ def sample(
     extra = {"n": str(n), "N": str(whole.size)}
     extra |= {} if matched else {"matched": "no"}
     extra |= {} if importance is None else {"importance": importance}
-    extra |= {} if test_set.history is None else {"history": "yes"}
+    if chosen.name == "balanced" and test_set.history is not None:
+        extra["history"] = str(history_digest(test_set))
     extra |= {} if seed is None else {"seed": str(seed)}
     line = str(Design(chosen.name, dict(chosen.parameters) | extra))
     return make_sample(pl.concat(frames).with_columns(design=pl.lit(line)))
@@ -123,7 +125,7 @@ def choose_design(test_set: TestSet, design: str | Design, goal: str | None) -> 
     # Without documents or metrics the wanted design cannot be drawn; segments always can.
     if wanted == "snippets" and not test_set.has_documents:
         wanted = "segments"
-    if wanted == "balanced" and not test_set.metrics:
+    if wanted == "balanced" and not test_set.metrics and test_set.history is None:
         wanted = "snippets" if test_set.has_documents else "segments"
     return find_design(wanted)
 

@@ -14,6 +14,9 @@ from assay.tables import TestSet
 
 __all__ = ["Population"]
 
+DOUBTFUL = 0.25
+"""How much a metric counts that no other confirms; frozen on WMT20 and WMT23."""
+
 
 @dataclass(frozen=True, eq=False)
 class Population:
@@ -88,15 +91,25 @@ class Population:
         return _scaled(np.nan_to_num(_mean_over_systems(self.test_set.matrix("history"))))
 
     @cached_property
+    def position(self) -> np.ndarray:
+        """Where balanced samples see a segment: by its badness, less so if nothing vouches for it.
+
+        The step from one document to another counts 1; a metric that nothing confirms may be noise,
+        and spreading a sample over noise would keep it from being spread over documents.
+        """
+        return self.badness if self.metrics_agree else DOUBTFUL * self.badness
+
+    @cached_property
     def metrics_agree(self) -> bool:
         """Whether the metrics say the same of the segments, so that badness has a direction.
 
         Their first principal component must stand for one and a half metrics and a third of all;
         two metrics must agree as their directions were stated. One metric alone may point the
-        wrong way, or nowhere, and nothing would show it. A history has a direction.
+        wrong way, or nowhere, and nothing would show it. A history of half the segments or more has
+        a direction.
         """
         if self.test_set.history is not None:
-            return True
+            return bool(np.isfinite(self.test_set.matrix("history")).any(axis=0).mean() >= 0.5)
         stack, _ = self._metrics
         if len(stack) < 2:
             return False

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from assay.errors import OptionError
+from assay.errors import InputError, OptionError
 from assay.sampling.designs import base_design, drawn_sizes, population_of
 from assay.sampling.draw import (
     budget_size,
@@ -57,6 +57,11 @@ def top_up(
             "matched", matched, "cannot be had: the sample is not matched", "leave it out"
         )
     design = base_design(sample.design)
+    if sample.matched and matched is False and sample.frame["probability"].n_unique() > 1:
+        raise OptionError(
+            "matched", matched, "needs a design with equal probabilities",
+            "top up segments or snippets, or keep the sample matched",
+        )  # fmt: skip
     whole = population_of(sample.design, test_set)
     sizes = drawn_sizes(sample.design, whole)
     importance = sample.design.parameters.get("importance")
@@ -130,9 +135,21 @@ def _enlarged(
         chosen = rest[: max(0, sizes[-1] - int(drawn.sum()))][None, :]
         pi, new = plan.probabilities(), Draws(chosen, chosen + 1)
     else:
+        if len(sizes) == 2:
+            _compare(plan_for(population, design, sizes[0], weights).probabilities(), drawn, old)
         pi = _union(population, design, sizes, weights)
         new = _without(plan.draw(rng), drawn)
     return _appended(population, old, sample_rows(population, new, pi, plan, rng), pi)
+
+
+def _compare(pi: np.ndarray, drawn: np.ndarray, old: pl.DataFrame) -> None:
+    """Refuse scores under which the sample would have had other probabilities than it states."""
+    stated = np.sort(old["probability"].to_numpy())
+    if np.abs(np.sort(pi[drawn]) - stated).max(initial=0.0) > 1e-6:
+        raise InputError(
+            "the sample states other probabilities than these scores give; use the same scores,"
+            " metrics, directions (--lower-metrics) and history as when it was drawn"
+        )
 
 
 def _union(

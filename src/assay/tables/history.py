@@ -8,14 +8,16 @@ helps to choose what to rate (balanced samples) and to estimate the rest (regres
 from __future__ import annotations
 
 from dataclasses import replace
+from zlib import crc32
 
+import numpy as np
 import polars as pl
 
 from assay.errors import InputError
 from assay.tables.ratings import Ratings
 from assay.tables.test_set import TestSet
 
-__all__ = ["HISTORY", "add_history"]
+__all__ = ["HISTORY", "add_history", "history_digest"]
 
 HISTORY = "history"
 
@@ -25,8 +27,9 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
 
     For every output it is the mean, over the ratings of *other* systems of its segment, of how
     much worse than their system's average they are; missing where there is none. Ratings of the
-    system itself never count. Estimates stay valid whatever the history is; how much it helps
-    is another matter: where the same raters scored all systems, part of it is their severity.
+    system itself never count. Where the history is known for some segments only, intervals
+    allow for that. Where the same raters scored all systems, part of what it gains is their
+    severity.
 
     >>> import assay
     >>> world = assay.simulate(documents=10, systems=3, rng=1)
@@ -42,6 +45,11 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
     if lacking:
         raise InputError(
             f"the history does not say which {lacking[0]} its ratings are of; add the column"
+        )
+    if "lp" not in key and "lp" in rows.columns and rows["lp"].n_unique() > 1:
+        raise InputError(
+            "the history has several language pairs and the scores do not say which is theirs;"
+            " keep the one that is meant"
         )
     sign = 1 if ratings.better == "lower" else -1
     worse = sign * (pl.col("score") - pl.col("score").mean().over("system"))
@@ -66,3 +74,11 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
         " severity"
     )
     return replace(test_set, frame=frame, history=HISTORY, notes=(*test_set.notes, note))
+
+
+def history_digest(test_set: TestSet) -> str | None:
+    """A few letters that tell one history from another; None where there is none."""
+    if test_set.history is None:
+        return None
+    values = np.nan_to_num(test_set.matrix(HISTORY), nan=1e9).round(6) + 0.0
+    return f"{crc32(values.tobytes()):08x}"
