@@ -247,3 +247,33 @@ class TestSkipped:
         assert before < -0.1
         assert abs(after) < 0.5 * abs(before)
         assert warned >= 55
+
+
+def test_a_direction_that_all_metrics_contradict_is_doubted() -> None:
+    world = assay.simulate(documents=30, systems=2, rng=3)
+    drawn = assay.sample(world.test_set, budget="40%", rng=1)
+    right = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
+    assert not any("contradict" in note for note in right.notes)
+    turned = replace(world.rate(drawn), better="higher")
+    wrong = assay.estimate(world.test_set, turned, sample=drawn)
+    assert any("is --better lower meant" in note for note in wrong.notes)
+
+
+def test_guaranteed_intervals_refuse_weights() -> None:
+    world = assay.simulate(documents=30, systems=2, rng=3)
+    frame = world.test_set.frame.with_columns(weight=pl.col("words") + 1)
+    test_set = read_scores(frame, metrics=list(world.test_set.metrics))
+    drawn = assay.sample(test_set, budget=60, design="segments", importance="weight", rng=1)
+    with pytest.raises(InputError, match="all count alike"):
+        assay.estimate(test_set, world.rate(drawn), sample=drawn, interval="bootstrap")
+
+
+def test_a_system_that_lacks_segments_can_be_evaluated() -> None:
+    world = assay.simulate(documents=20, systems=2, rng=3)
+    frame = world.test_set.frame
+    short = read_scores(frame.filter((pl.col("system") != "system-2") | (pl.col("seg") != "1")))
+    records = list(
+        assay.evaluate_estimators(short, world.rate(), methods=["balanced+auto"], sizes=[0.3],
+                                  draws=5, rng=1)
+    )  # fmt: skip
+    assert len({record.n for record in records}) == 2

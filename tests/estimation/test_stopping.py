@@ -12,6 +12,7 @@ import assay
 from assay.errors import InputError, OptionError
 from assay.estimation.stopping import Look, _verdict, look_sizes
 from assay.stats.selection import interleaved_order
+from assay.tables import Sample
 from assay.worlds import World
 
 
@@ -116,3 +117,24 @@ def test_coverage_at_the_stop() -> None:
         fresh.test_set, fresh.rate(), target=0.35, methods=["interleaved"], draws=200, rng=1
     )
     assert np.mean([record.coverage for record in records]) > 0.92
+
+
+def test_after_the_stop_the_beginning_is_estimated_as_a_sample() -> None:
+    world = assay.simulate(documents=40, systems=2, rng=1)
+    drawn = assay.sample(world.test_set, budget="100%", design="interleaved", rng=7)
+    first = Sample(drawn.frame.sort("order").head(120))
+    result = assay.estimate(world.test_set, world.rate(first), sample=drawn)
+    assert any("as far as segment 120" in note for note in result.notes)
+    assert not any("have no rating" in note for note in result.notes)
+    alone = assay.sample(world.test_set, budget=120, design="interleaved", rng=7)
+    same = assay.estimate(world.test_set, world.rate(alone), sample=alone)
+    if set(alone.frame["seg"]) == set(first.frame["seg"]):
+        assert [s.estimate for s in same.systems] == [s.estimate for s in result.systems]
+
+
+def test_everything_rated_means_stop() -> None:
+    world = assay.simulate(documents=12, systems=2, rng=1)
+    drawn = assay.sample(world.test_set, budget="100%", design="interleaved", rng=7)
+    result = assay.monitor(world.test_set, world.rate(), sample=drawn, target=1e-6)
+    assert result.stop
+    assert all(item.more == 0 for item in result.items)

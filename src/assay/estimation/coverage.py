@@ -91,9 +91,12 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
     """Ratings of drawn outputs; what is missing or extra is counted, never used in silence."""
     _refuse_foreign(test_set, sample)
     pi = sample.probabilities(test_set)
-    drawn = ~np.isnan(pi)
     rated = ~np.isnan(scores)
     notes = []
+    if sample.design.name == "interleaved" and sample.matched:
+        pi, said = _reached(pi, rated, test_set, sample)
+        notes += said
+    drawn = ~np.isnan(pi)
     extra = int((rated & ~drawn).sum())
     if extra:
         notes.append(f"{extra} ratings of segments outside the sample not used")
@@ -112,6 +115,24 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
         sample.matched,
         classes,
     )
+
+
+def _reached(
+    pi: np.ndarray, rated: np.ndarray, test_set: TestSet, sample: Sample
+) -> tuple[np.ndarray, list[str]]:
+    """The beginning of an interleaved sample that was rated: as good a sample as the whole."""
+    order = sample.order(test_set)
+    done = np.flatnonzero(rated[:, order].any(axis=0))
+    if not len(done) or done[-1] + 1 == len(order):
+        return pi, []
+    count = int(done[-1]) + 1
+    found = np.full(pi.shape, np.nan)
+    found[:, order[:count]] = np.where(
+        test_set.present[:, order[:count]], count / pi.shape[1], np.nan
+    )
+    return found, [
+        f"rated as far as segment {count} of {len(order)} in order, which is a sample of its own"
+    ]
 
 
 def _layout(test_set: TestSet, sample: Sample) -> tuple[str, np.ndarray | None, np.ndarray | None]:

@@ -8,11 +8,14 @@ import numpy as np
 
 from assay.estimation.features import Features
 from assay.estimation.results import Difference, Estimates, SystemEstimate
-from assay.estimation.study import Mean, make_study
+from assay.estimation.study import Mean, Study, make_study
 from assay.stats.orders import cluster_numbers, rank_ranges
 from assay.tables import Ratings, Sample, TestSet
 
 __all__ = ["estimate"]
+
+ENOUGH = 50
+"""Ratings from which on a correlation with metrics says something about directions."""
 
 
 def estimate(
@@ -73,9 +76,34 @@ def estimate(
         design=study.rated.design,
         seed=study.rated.seed,
         target=target,
-        metrics=() if study.features is None else test_set.metrics,
-        notes=(*study.notes, *_gain(means, study.features)),
+        metrics=_metrics(study),
+        notes=(*study.notes, *_gain(means, study.features), *_direction(study)),
     )
+
+
+def _metrics(study: Study) -> tuple[str, ...]:
+    if study.features is None:
+        return ()
+    return (*study.test_set.metrics, *(("history",) if study.features.history else ()))
+
+
+def _direction(study: Study) -> list[str]:
+    """A doubt about the stated direction, where all metrics contradict it."""
+    test_set, signs = study.test_set, []
+    for name in test_set.metrics:
+        known = np.isfinite(values := test_set.matrix(name)) & np.isfinite(study.rated.scores)
+        x, z = study.rated.scores[known], values[known]
+        if known.sum() < ENOUGH or np.ptp(x) == 0 or np.ptp(z) == 0:
+            return []
+        worse = (name in test_set.lower_metrics) != (study.ratings.better == "lower")
+        signs.append(np.corrcoef(x, z)[0, 1] * (-1 if worse else 1))
+    if not signs or max(signs) > -0.1:
+        return []
+    other = "higher" if study.ratings.better == "lower" else "lower"
+    return [
+        f"warning: ratings and all metrics contradict each other; is --better {other} meant, or are"
+        " these metrics better when lower (--lower-metrics)?"
+    ]
 
 
 def _used(means: list[Mean]) -> str:

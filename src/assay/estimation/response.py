@@ -149,6 +149,8 @@ def _by_system(test_set: TestSet, drawn: np.ndarray, rated: np.ndarray) -> list[
     if len(counts) < 2 or (counts == 0).any() or (counts - done).sum() < FEW:
         return []
     share = done.sum() / counts.sum()
+    if share in (0, 1):
+        return []
     spread = ((done - share * counts) ** 2 / (counts * share * (1 - share))).sum()
     # The two-sided probability of the z that raises the alarm.
     if special.chdtrc(len(counts) - 1, spread) > 2 * special.ndtr(-ALARM):

@@ -89,6 +89,7 @@ class Estimates:
         return signature(
             self.design,
             self.method,
+            *(("history",) if "history" in self.metrics else ()),
             *(() if self.target == "test-set" else (self.target,)),
             n=sizes[0] if len(sizes) == 1 else "varied",
             **{self.interval: f"{self.level:g}"},

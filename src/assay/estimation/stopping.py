@@ -144,7 +144,7 @@ def monitor(
     ratings, rated = study.ratings, study.rated
     sample = read_sample(sample.frame, test_set)
     _need_sequence(sample, guarantee, ratings)
-    order = _order(test_set, sample)
+    order = sample.order(test_set)
     n, notes = _prefix(test_set, rated.scores, order)
     watch = _betting_looks if guarantee else _t_looks
     looks = tuple(watch(study, order[:n], target, goal))
@@ -205,14 +205,6 @@ def _need_sequence(sample: Sample, guarantee: bool, ratings: Ratings) -> None:
         )
     if guarantee and ratings.range is None:
         raise InputError("the guarantee holds for ratings in a stated range; state it (--range)")
-
-
-def _order(test_set: TestSet, sample: Sample) -> np.ndarray:
-    """Where the drawn segments stand in the test set, in the order to rate."""
-    key = list(test_set.key)
-    places = test_set.segments.select(key).with_row_index("_place")
-    drawn = sample.frame.sort("order").select(key)
-    return drawn.join(places, on=key, how="left", maintain_order="left")["_place"].to_numpy()
 
 
 def _prefix(test_set: TestSet, scores: np.ndarray, order: np.ndarray) -> tuple[int, list[str]]:

@@ -90,6 +90,14 @@ class Sample(Table):
         values[test_set.positions] = rows["probability"].to_numpy()
         return values
 
+    def order(self, test_set: TestSet) -> np.ndarray:
+        """Where the drawn segments of a matched sample stand in the test set, in rating order."""
+        key = list(test_set.key)
+        places = test_set.segments.select(key).with_row_index("_place")
+        rows = self.frame.sort("order") if "order" in self.frame.columns else self.frame
+        found = rows.select(key).join(places, on=key, how="left", maintain_order="left")
+        return found["_place"].to_numpy()
+
 
 def make_sample(frame: pl.DataFrame) -> Sample:
     """A sample from rows that were just drawn, its columns in the order of the file."""
