@@ -14,6 +14,7 @@ from assay.cli.convert import convert
 from assay.cli.demo import demo
 from assay.cli.estimate import estimate
 from assay.cli.evaluate import evaluate
+from assay.cli.kits import kits
 from assay.cli.monitor import monitor
 from assay.cli.next import next_
 from assay.cli.plan import plan
@@ -71,6 +72,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 for name, command in COMMANDS.items():
     app.command(name)(command)
 app.add_typer(plan, name="plan")
+app.add_typer(kits, name="kits")
 
 
 def main() -> None:
