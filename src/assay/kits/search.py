@@ -1,0 +1,242 @@
+"""The closest kits: sets of m points whose largest distance is smallest.
+
+Pairs are added by increasing distance until one of them closes a clique of m points: the set with
+the smallest diameter, since any other has a longer pair that is still to come. Its points are
+taken away and the search goes on, so that further kits are disjoint, each the best of what is left.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+__all__ = ["Found", "Pair", "PairStream", "closest_kits", "diameters"]
+
+Pair: TypeAlias = tuple[int, int, float]
+Points: TypeAlias = NDArray[np.float64]
+
+FEW = 3_000
+"""Up to this many points, all pairs are made at once."""
+MANY = 1_000_000
+"""From this many pairs on, the radius grows more slowly."""
+
+
+class _Checks(Protocol):
+    needed: int
+
+    def accepting(self, left: int, right: int) -> int:
+        """The methods that accept a pair, as bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A kit and the next best set that could have been taken in its place."""
+
+    members: tuple[int, ...]
+    diameter: float
+    runner_up: tuple[int, ...] = ()
+    runner_up_diameter: float | None = None
+
+
+@dataclass
+class PairStream:
+    """Pairs of points by increasing distance, made as they are asked for.
+
+    ``lengths`` may differ at most ``ratio``-fold; ``groups`` keeps pairs within a cluster (a
+    negative number: in none). ``looked_at`` and ``refused`` count up to the pairs made so far.
+    """
+
+    points: Points
+    lengths: Points | None = None
+    ratio: float = np.inf
+    groups: NDArray[np.int64] | None = None
+    looked_at: int = field(default=0, init=False)
+    refused: int = field(default=0, init=False)
+
+    def __iter__(self) -> Iterator[Pair]:
+        """All admissible pairs, equal points first."""
+        unique, number = np.unique(self.points, axis=0, return_inverse=True)
+        number = number.ravel()
+        if len(unique) == len(self.points):
+            members = None
+            unique = self.points
+        else:
+            order = np.argsort(number, kind="stable")
+            members = np.split(order, np.cumsum(np.bincount(number))[:-1])
+            for group in members:
+                yield from self._admitted((int(a), int(b), 0.0) for a, b in combinations(group, 2))
+        for left, right, distance in _by_distance(unique):
+            if members is None:
+                yield from self._block(left, right, distance)
+                continue
+            for a, b, d in zip(left.tolist(), right.tolist(), distance.tolist(), strict=True):
+                both = product(members[a].tolist(), members[b].tolist())
+                yield from self._admitted((u, v, d) for u, v in both)
+
+    def _block(
+        self, left: NDArray[np.int64], right: NDArray[np.int64], distance: Points
+    ) -> Iterator[Pair]:
+        self.looked_at += len(left)
+        if self.groups is not None:
+            own = (self.groups[left] == self.groups[right]) & (self.groups[left] >= 0)
+            left, right, distance = left[own], right[own], distance[own]
+        if self.lengths is not None and self.ratio < np.inf:
+            a, b = self.lengths[left], self.lengths[right]
+            fits = np.maximum(a, b) <= self.ratio * np.minimum(a, b)
+            self.refused += int(len(fits) - fits.sum())
+            left, right, distance = left[fits], right[fits], distance[fits]
+        yield from zip(left.tolist(), right.tolist(), distance.tolist(), strict=True)
+
+    def _admitted(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
+        for a, b, distance in pairs:
+            one = np.array([a]), np.array([b]), np.array([distance])
+            yield from self._block(*one)
+
+
+def _by_distance(
+    points: Points,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Points]]:
+    """Blocks of pairs, sorted, within a radius that grows from block to block."""
+    count, size = points.shape
+    if count < 2:
+        return
+    if count <= FEW:
+        left, right = np.triu_indices(count, 1)
+        yield _sorted(left, right, np.linalg.norm(points[left] - points[right], axis=1))
+        return
+    tree = KDTree(points)
+    near, _ = tree.query(points[:: max(1, count // 1000)], k=2)
+    largest = float(np.linalg.norm(np.ptp(points, axis=0)))
+    inner, outer = -1.0, float(np.median(near[:, 1])) or largest / count
+    while inner < largest:
+        pairs = tree.query_pairs(outer, output_type="ndarray").astype(np.int64)
+        left, right = pairs[:, 0], pairs[:, 1]
+        distance = np.linalg.norm(points[left] - points[right], axis=1)
+        new = distance > inner
+        made = len(pairs)
+        del pairs
+        yield _sorted(left[new], right[new], distance[new])
+        # Pairs grow as the power of the radius: by half when there are many, else fourfold.
+        inner, outer = outer, outer * (1.5 if made > MANY else 4.0) ** (1 / size)
+
+
+def _sorted(
+    left: NDArray[np.int64], right: NDArray[np.int64], distance: Points
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Points]:
+    order = np.lexsort((right, left, distance))
+    return left[order], right[order], distance[order]
+
+
+class _Graph:
+    """The pairs added so far, and which sets of points are complete and accepted."""
+
+    def __init__(self, size: int, checks: _Checks | None) -> None:
+        self.size = size
+        self.checks = checks
+        self.near: defaultdict[int, set[int]] = defaultdict(set)
+        self.bits: dict[tuple[int, int], int] = {}
+
+    def add(self, left: int, right: int) -> None:
+        self.near[left].add(right)
+        self.near[right].add(left)
+
+    def closed_by(
+        self, left: int, right: int, free: Callable[[int], bool]
+    ) -> Iterator[tuple[int, ...]]:
+        """The accepted sets of free points that have this pair in them."""
+        common = self.near[left] & self.near[right]
+        if len(common) < self.size - 2:
+            return
+        candidates = sorted(filter(free, common))
+        for rest in self._cliques(candidates, self.size - 2):
+            members = tuple(sorted((left, right, *rest)))
+            if self._accepted(members):
+                yield members
+
+    def _cliques(self, candidates: list[int], size: int) -> Iterator[tuple[int, ...]]:
+        if not size:
+            yield ()
+            return
+        for place in range(len(candidates) - size + 1):
+            first = candidates[place]
+            near = self.near[first]
+            further = [point for point in candidates[place + 1 :] if point in near]
+            for rest in self._cliques(further, size - 1):
+                yield (first, *rest)
+
+    def _accepted(self, members: tuple[int, ...]) -> bool:
+        """Whether enough methods accept every pair; terms are extracted here and not before."""
+        if self.checks is None:
+            return True
+        bits = -1
+        for pair in combinations(members, 2):
+            if pair not in self.bits:
+                self.bits[pair] = self.checks.accepting(*pair)
+                if self.bits[pair].bit_count() < self.checks.needed:
+                    # No set can have this pair: it need not be found again.
+                    self.near[pair[0]].discard(pair[1])
+                    self.near[pair[1]].discard(pair[0])
+            bits &= self.bits[pair]
+            if bits.bit_count() < self.checks.needed:
+                return False
+        return True
+
+
+def closest_kits(
+    pairs: Iterator[Pair],
+    *,
+    size: int,
+    kits: int = 1,
+    checks: _Checks | None = None,
+    runner_up: bool = True,
+) -> list[Found]:
+    """Up to ``kits`` disjoint sets of ``size`` points, the first of least diameter of all."""
+    graph = _Graph(size, checks)
+    taken: dict[int, int] = {}
+    found: list[Found] = []
+    waiting: list[int] = []
+    for left, right, distance in pairs:
+        graph.add(left, right)
+        if len(found) < kits and left not in taken and right not in taken:
+            members = next(graph.closed_by(left, right, lambda point: point not in taken), None)
+            if members is not None:
+                taken |= dict.fromkeys(members, len(found))
+                waiting.append(len(found))
+                found.append(Found(members, distance))
+        for kit in list(waiting) if runner_up else ():
+            second = _instead(graph, left, right, taken, kit, found[kit].members)
+            if second is not None:
+                found[kit] = Found(found[kit].members, found[kit].diameter, second, distance)
+                waiting.remove(kit)
+        if len(found) == kits and not (runner_up and waiting):
+            break
+    return found
+
+
+def _instead(
+    graph: _Graph, left: int, right: int, taken: dict[int, int], kit: int, members: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    """A set this pair closes that was free when the kit was chosen, the kit itself aside."""
+
+    def free(point: int) -> bool:
+        return taken.get(point, kit) >= kit
+
+    if not (free(left) and free(right)):
+        return None
+    return next((other for other in graph.closed_by(left, right, free) if other != members), None)
+
+
+def diameters(points: Points, sets: NDArray[np.int64]) -> Points:
+    """The largest distance within each set (a row of ``sets``)."""
+    largest = np.zeros(len(sets))
+    for a, b in combinations(range(sets.shape[1]), 2):
+        distance = np.linalg.norm(points[sets[:, a]] - points[sets[:, b]], axis=1)
+        np.maximum(largest, distance, out=largest)
+    return largest
