@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         remove_severity,
         summarise_evaluation,
     )
+    from assay.kits import Kit, KitSet, Pieces, find_kits, read_pieces
     from assay.planning import plan_comparison, plan_ratings
     from assay.report import write_report
     from assay.sampling import (
@@ -71,7 +72,10 @@ _HOMES = {
     "Estimates": "assay.estimation",
     "Interval": "assay.stats.intervals",
     "Judgments": "assay.tables",
+    "Kit": "assay.kits",
+    "KitSet": "assay.kits",
     "Monitoring": "assay.estimation",
+    "Pieces": "assay.kits",
     "Ratings": "assay.tables",
     "Sample": "assay.tables",
     "SystemEstimate": "assay.estimation",
@@ -83,6 +87,7 @@ _HOMES = {
     "evaluate_estimators": "assay.estimation",
     "evaluate_stopping": "assay.estimation",
     "exclude_raters": "assay.estimation",
+    "find_kits": "assay.kits",
     "monitor": "assay.estimation",
     "next_segments": "assay.sampling",
     "plan_comparison": "assay.planning",
@@ -91,6 +96,7 @@ _HOMES = {
     "read_edits": "assay.tables",
     "read_errors": "assay.tables",
     "read_judgments": "assay.tables",
+    "read_pieces": "assay.kits",
     "read_ratings": "assay.tables",
     "read_sample": "assay.tables",
     "read_scores": "assay.tables",
@@ -113,7 +119,10 @@ __all__ = [
     "Estimates",
     "Interval",
     "Judgments",
+    "Kit",
+    "KitSet",
     "Monitoring",
+    "Pieces",
     "Ratings",
     "Sample",
     "SystemEstimate",
@@ -126,6 +135,7 @@ __all__ = [
     "evaluate_estimators",
     "evaluate_stopping",
     "exclude_raters",
+    "find_kits",
     "monitor",
     "next_segments",
     "plan_comparison",
@@ -134,6 +144,7 @@ __all__ = [
     "read_edits",
     "read_errors",
     "read_judgments",
+    "read_pieces",
     "read_ratings",
     "read_sample",
     "read_scores",

@@ -21,7 +21,7 @@ WRAPPED = 120
 CITATION = re.compile(r"\s*\([^()]*\b(?:1[5-9]|20)\d\d[a-z]?\b[^()]*\)")
 NOTE = re.compile(r"\s*\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\]|(?<=[^\W\d_][.,;:!?’”\")])\d{1,3}(?!\S)")
 ADDRESS = re.compile(r"\s*\b(?:https?://|www\.)\S+")
-END = re.compile(r"[.!?:;…。！？][\"'’”»)\]]*$")  # noqa: RUF039 - plain signs, no escapes
+END = re.compile(r"[.!?:;…。！？][\"'’”»)\]]*$")
 
 CLEANING = {
     "citations": "bracketed references with a year: (Smith 2012: 34)",

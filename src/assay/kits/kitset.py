@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from assay.kits.likeness import Limits, TermCheck
-from assay.kits.pieces import Pieces
+from assay.kits.pieces import Pieces, split_sentences
 from assay.results import result_dict, signature
 
 __all__ = ["Kit", "KitSet"]
@@ -89,6 +89,23 @@ class KitSet:
         numbers = [number for number, kit in enumerate(self.kits, start=1) for _ in kit.pieces]
         frame = rows[chosen] if chosen else rows.clear()
         return frame.insert_column(0, pl.Series("kit", numbers, dtype=pl.Int64))
+
+    def texts(self) -> pl.DataFrame:
+        """A row per sentence of the kits, to be translated: kit, doc, seg, paragraph, source."""
+        rows = [
+            (number, f"piece {piece}", place, source)
+            for number, kit in enumerate(self.kits, start=1)
+            for piece in kit.pieces
+            for place, paragraph in enumerate(
+                self.pieces.pieces[piece].paragraphs, start=self.pieces.pieces[piece].first
+            )
+            for source in split_sentences(paragraph)
+        ]
+        frame = pl.DataFrame(
+            rows, schema={"kit": int, "doc": str, "paragraph": int, "source": str}, orient="row"
+        )
+        seg = pl.int_range(1, pl.len() + 1).over("doc").alias("seg")
+        return frame.with_columns(seg).select("kit", "doc", "seg", "paragraph", "source")
 
     def to_dict(self) -> dict[str, object]:
         """The kits as one JSON object."""

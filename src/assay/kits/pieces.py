@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,14 @@ from assay.kits.corpus import Text, read_text
 from assay.kits.readability import count, feature_names
 from assay.results import result_dict, signature
 
-__all__ = ["Piece", "Pieces", "cut_pieces", "pieces_from_features", "read_pieces"]
+__all__ = [
+    "Piece",
+    "Pieces",
+    "cut_pieces",
+    "pieces_from_features",
+    "read_pieces",
+    "split_sentences",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +124,9 @@ def read_pieces(
 
     >>> import assay, pathlib, tempfile
     >>> book = pathlib.Path(tempfile.mkdtemp()) / "book.txt"
-    >>> _ = book.write_text("The cat sat on the mat and it was glad.\\n" * 12)
+    >>> _ = book.write_text("A cat sat on the mat and it was glad. " * 4)
     >>> assay.read_pieces(book, words=40).to_frame()["words"].to_list()
-    [40, 40, 40]
+    [40]
     """
     if not sources:
         raise InputError("no text was given; name .txt or .docx files or a table of paragraphs")
@@ -209,9 +217,18 @@ def _piece(text: Text, start: int, stop: int, words: int) -> Piece:
 
 def _sentences(paragraph: str) -> list[str]:
     """The tokenised sentences of a paragraph."""
+    return split_sentences(_blingfire().text_to_words(paragraph))
+
+
+def split_sentences(paragraph: str) -> list[str]:
+    """The sentences of a paragraph, as they are."""
+    lines = str(_blingfire().text_to_sentences(paragraph)).split("\n")
+    return [line for line in lines if line.strip()]
+
+
+def _blingfire() -> Any:
     try:
         import blingfire
     except ImportError:
         raise MissingExtraError("cutting text into words and sentences", "kits") from None
-    tokens: str = blingfire.text_to_words(paragraph)
-    return [line for line in blingfire.text_to_sentences(tokens).split("\n") if line.strip()]
+    return blingfire

@@ -202,12 +202,16 @@ def closest_kits(
     taken: dict[int, int] = {}
     found: list[Found] = []
     waiting: list[int] = []
+
+    def untaken(point: int) -> bool:
+        return point not in taken
+
     for left, right, distance in pairs:
         graph.add(left, right)
         if len(found) < kits and left not in taken and right not in taken:
-            members = next(graph.closed_by(left, right, lambda point: point not in taken), None)
+            members = next(graph.closed_by(left, right, untaken), None)
             if members is not None:
-                taken |= dict.fromkeys(members, len(found))
+                taken.update(dict.fromkeys(members, len(found)))
                 waiting.append(len(found))
                 found.append(Found(members, distance))
         for kit in list(waiting) if runner_up else ():

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -94,7 +95,7 @@ def frequent_words(words: Words) -> Terms:
 
 def _pairs(words: Words) -> Iterator[tuple[str, str]]:
     for sentence in words.sentences:
-        yield from zip(sentence, sentence[1:], strict=False)
+        yield from pairwise(sentence)
 
 
 def _term_pairs(words: Words) -> Counter[tuple[str, str]]:
