@@ -10,7 +10,7 @@ from pathlib import Path
 TARGET = Path(__file__).with_name("cli.md")
 COMMANDS = (
     "demo", "check", "convert", "plan ratings", "plan comparison", "stability", "sample", "next",
-    "monitor", "estimate", "evaluate", "report", "reproduce",
+    "monitor", "estimate", "evaluate", "effort", "report", "reproduce",
 )  # fmt: skip
 INTRODUCTION = """# The command line
 

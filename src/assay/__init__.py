@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         summarise_evaluation,
     )
     from assay.kits import Kit, KitSet, Pieces, find_kits, read_pieces
+    from assay.kits.effort import effort
+    from assay.kits.effort_results import Effort
     from assay.planning import plan_comparison, plan_ratings
     from assay.report import write_report
     from assay.sampling import (
@@ -68,6 +70,7 @@ _HOMES = {
     "Design": "assay.tables",
     "Difference": "assay.estimation",
     "Edits": "assay.tables",
+    "Effort": "assay.kits.effort_results",
     "Errors": "assay.tables",
     "Estimates": "assay.estimation",
     "Interval": "assay.stats.intervals",
@@ -83,6 +86,7 @@ _HOMES = {
     "World": "assay.worlds",
     "check": "assay.tables.convert",
     "convert": "assay.tables.convert",
+    "effort": "assay.kits.effort",
     "estimate": "assay.estimation",
     "evaluate_estimators": "assay.estimation",
     "evaluate_stopping": "assay.estimation",
@@ -115,6 +119,7 @@ __all__ = [
     "Design",
     "Difference",
     "Edits",
+    "Effort",
     "Errors",
     "Estimates",
     "Interval",
@@ -131,6 +136,7 @@ __all__ = [
     "__version__",
     "check",
     "convert",
+    "effort",
     "estimate",
     "evaluate_estimators",
     "evaluate_stopping",

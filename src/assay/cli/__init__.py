@@ -12,6 +12,7 @@ from assay._version import __version__
 from assay.cli.check import check
 from assay.cli.convert import convert
 from assay.cli.demo import demo
+from assay.cli.effort import effort
 from assay.cli.estimate import estimate
 from assay.cli.evaluate import evaluate
 from assay.cli.kits import kits
@@ -65,6 +66,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "monitor": monitor,
     "estimate": estimate,
     "evaluate": evaluate,
+    "effort": effort,
     "report": report,
     "reproduce": reproduce,
 }

@@ -1,0 +1,153 @@
+"""Mixed linear models with crossed random intercepts, fitted by restricted maximum likelihood.
+
+``y = X b + sum_k Z_k u_k + e`` with ``u_k ~ N(0, s2 g_k I)`` and ``e ~ N(0, s2 I)``. Each ``Z_k``
+says which level of factor k an observation has. The likelihood is profiled over ``b`` and ``s2``
+(Bates et al. 2015, section 3), so only the ratios ``g_k >= 0`` are searched for. All products with
+``Z`` are formed once: a design can be fitted to many responses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, optimize
+
+from assay.errors import ConvergenceError
+
+__all__ = ["MixedDesign", "MixedFit"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_CEILING = 1e6
+"""The largest ratio of variances looked at; beyond it the residual is nought for all purposes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MixedFit:
+    """A fitted model: coefficients with their covariance, and the variance components."""
+
+    coefficients: Floats
+    covariance: Floats
+    components: Floats
+    """Variances of the random effects, in the order of the factors."""
+    residual: float
+    ratios: Floats
+    """``components / residual``."""
+    loglik: float
+    """The restricted log likelihood."""
+
+    def contrast(self, weights: Floats) -> tuple[float, float]:
+        """A combination of coefficients and its standard error."""
+        variance = float(weights @ self.covariance @ weights)
+        return float(weights @ self.coefficients), max(variance, 0.0) ** 0.5
+
+
+class MixedDesign:
+    """The fixed part and the grouping factors of a mixed model, ready for any response.
+
+    >>> rows = np.arange(12)
+    >>> design = MixedDesign(np.ones((12, 1)), [rows // 3])
+    >>> fit = design.fit(np.repeat([1.0, 4.0, 2.0, 9.0], 3) + np.tile([-1.0, 0.0, 1.0], 4))
+    >>> fit.coefficients.round(3), fit.components.round(3), round(fit.residual, 3)
+    (array([4.]), array([12.333]), 1.0)
+    """
+
+    def __init__(self, fixed: Floats, factors: Sequence[Ints]) -> None:
+        self.fixed = np.asarray(fixed, dtype=float)
+        self.sizes = [int(codes.max()) + 1 for codes in factors]
+        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.intp)
+        self._codes = [codes + start for codes, start in zip(factors, starts, strict=True)]
+        self._zz = self._cross_counts()
+        self._zx = self._sums(self.fixed)
+        self._xx = self.fixed.T @ self.fixed
+
+    def fit(self, y: Floats, *, ratios: Floats | None = None) -> MixedFit:
+        """Fit to a response; ``ratios`` holds the variance ratios at given values."""
+        y = np.asarray(y, dtype=float)
+        data = self._products(y)
+        if ratios is None:
+            ratios = self._search(data)
+        return self._solve(np.asarray(ratios, dtype=float), data)
+
+    def _cross_counts(self) -> Floats:
+        total = sum(self.sizes)
+        counts = np.zeros((total, total))
+        for rows in self._codes:
+            for columns in self._codes:
+                np.add.at(counts, (rows, columns), 1.0)
+        return counts
+
+    def _sums(self, columns: Floats) -> Floats:
+        sums = np.zeros((sum(self.sizes), columns.shape[1]))
+        for codes in self._codes:
+            np.add.at(sums, codes, columns)
+        return sums
+
+    def _products(self, y: Floats) -> tuple[Floats, Floats]:
+        """``Z'[X y]`` and ``[X y]'[X y]``."""
+        zxy = np.hstack([self._zx, self._sums(y[:, None])])
+        xy = self.fixed.T @ y
+        outer = np.block([[self._xx, xy[:, None]], [xy[None, :], np.array([[y @ y]])]])
+        return zxy, outer
+
+    def _weighted(
+        self, ratios: Floats, data: tuple[Floats, Floats]
+    ) -> tuple[float, Floats, Floats, float]:
+        """log|V|, X'V^-1X, X'V^-1y and y'V^-1y, where ``V = I + sum_k g_k Z_k Z_k'``."""
+        zxy, outer = data
+        root = np.sqrt(np.repeat(ratios, self.sizes))
+        inner = root[:, None] * self._zz * root
+        inner[np.diag_indices_from(inner)] += 1.0
+        lower = linalg.cholesky(inner, lower=True, check_finite=False, overwrite_a=True)
+        half = linalg.solve_triangular(lower, root[:, None] * zxy, lower=True, check_finite=False)
+        weighted = outer - half.T @ half
+        logdet = 2.0 * float(np.log(np.diag(lower)).sum())
+        return logdet, weighted[:-1, :-1], weighted[:-1, -1], float(weighted[-1, -1])
+
+    def _deviance(self, ratios: Floats, data: tuple[Floats, Floats]) -> float:
+        logdet, xx, xy, yy = self._weighted(ratios, data)
+        n, p = self.fixed.shape
+        rest = max(yy - float(xy @ np.linalg.solve(xx, xy)), float(np.finfo(float).tiny))
+        volume = float(np.linalg.slogdet(xx)[1])
+        return float(logdet + volume + (n - p) * math.log(rest))
+
+    def _search(self, data: tuple[Floats, Floats]) -> Floats:
+        """The ratios of largest restricted likelihood; two starts, since it may have two hills."""
+        best: Floats | None = None
+        least = np.inf
+        for start in (0.2, 2.0):
+            found = optimize.minimize(
+                self._deviance,
+                np.full(len(self.sizes), start),
+                args=(data,),
+                method="L-BFGS-B",
+                bounds=[(0.0, _CEILING)] * len(self.sizes),
+                options={"ftol": 1e-12, "gtol": 1e-7, "maxiter": 500},
+            )
+            # "abnormal" is a line search that can no longer improve at machine precision.
+            if (found.success or found.status == 2) and found.fun < least:
+                best, least = found.x, float(found.fun)
+        if best is None or not np.isfinite(least):
+            raise ConvergenceError(
+                "the mixed model did not converge; leave out editors or documents with few"
+                " segments, or measure on another scale"
+            )
+        return np.asarray(best)
+
+    def _solve(self, ratios: Floats, data: tuple[Floats, Floats]) -> MixedFit:
+        logdet, xx, xy, yy = self._weighted(ratios, data)
+        n, p = self.fixed.shape
+        inverse = np.linalg.inv(xx)
+        beta = inverse @ xy
+        rest = max(yy - float(xy @ beta), 0.0)
+        residual = rest / (n - p)
+        spread = math.log(2 * math.pi * residual) if residual > 0 else -math.inf
+        loglik = -0.5 * (logdet + float(np.linalg.slogdet(xx)[1]) + (n - p) * (1 + spread))
+        return MixedFit(
+            beta, residual * inverse, residual * ratios, residual, ratios, float(loglik)
+        )
