@@ -141,12 +141,14 @@ def _read(
     from assay.kits.corpus import read_text
     from assay.kits.pieces import cut_pieces
 
-    texts = [
-        text
-        for path in track(corpus, len(corpus), "reading")
-        for text in read_text(path, clean=clean)
-    ]
-    return cut_pieces(texts, words=words, language=language, profile=profile)
+    texts = [text for path in corpus for text in read_text(path, clean=clean)]
+    return cut_pieces(
+        texts,
+        words=words,
+        language=language,
+        profile=profile,
+        watch=lambda items, total: track(items, total, "pieces"),
+    )
 
 
 def _limit(option: str, text: str) -> float | None:

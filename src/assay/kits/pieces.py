@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -24,6 +24,9 @@ __all__ = [
     "read_pieces",
     "split_sentences",
 ]
+
+Watch: TypeAlias = "Callable[[Iterator[Piece], int], Iterable[Piece]]"
+_Span: TypeAlias = tuple[Text, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,34 +144,35 @@ def cut_pieces(
     language: str = "en",
     profile: str = "paper",
     shortest: float = 6.0,
+    watch: Watch = lambda items, _: items,
 ) -> Pieces:
-    """Cut texts that are already in paragraphs; see :func:`read_pieces`."""
+    """Cut texts that are already in paragraphs; see :func:`read_pieces`.
+
+    ``watch`` is handed the pieces as they are measured and their number, to show progress.
+    """
     if words < 1:
         raise OptionError("words", words, "is no length of a piece", "give at least 1")
     names = feature_names(language)
-    found: list[Piece] = []
-    rows: list[NDArray[np.float64]] = []
     notes = [note for text in texts for note in text.notes]
-    brief = 0
+    spans: list[_Span] = []
     for text in texts:
         cut, rest = _cut(text, words)
-        for piece in cut:
-            counts = count(
-                piece.paragraphs, piece.sentences, language=language, profile=profile
-            )  # fmt: skip
-            if counts.words < max(1.0, shortest * counts.sentences):
-                brief += 1
-                continue
-            found.append(replace(piece, words=counts.words))
-            rows.append(counts.features(names))
+        spans += cut
         if rest:
             notes.append(f"{text.doc}: the last {rest} words are less than a piece and left out")
-    if brief:
+    found: list[Piece] = []
+    rows: list[NDArray[np.float64]] = []
+    for piece in watch((_piece(*span) for span in spans), len(spans)):
+        counts = count(piece.paragraphs, piece.sentences, language=language, profile=profile)
+        if counts.words >= max(1.0, shortest * counts.sentences):
+            found.append(replace(piece, words=counts.words))
+            rows.append(counts.features(names))
+    if brief := len(spans) - len(found):
         notes.append(f"{brief} pieces have fewer than {shortest:g} words per sentence: left out")
     if not found:
-        reason = "; ".join(notes) or "there is no text"
         raise InputError(
-            f"the texts make no piece of {words} words ({reason}); give more text or fewer words"
+            f"the texts make no piece of {words} words ({'; '.join(notes)});"
+            " give more text or fewer words"
         )
     settings = {"words": words, "language": language, "profile": profile}
     return Pieces(tuple(found), names, np.array(rows), settings, tuple(notes))
@@ -197,22 +201,22 @@ def pieces_from_features(
     return Pieces(found, labels, matrix)
 
 
-def _cut(text: Text, words: int) -> tuple[Iterator[Piece], int]:
-    """The pieces of one text, and how many words are left over at its end."""
-    spans: list[tuple[int, int, int]] = []
+def _cut(text: Text, words: int) -> tuple[list[_Span], int]:
+    """The pieces of one text as spans of paragraphs, and the words left over at its end."""
+    spans: list[_Span] = []
     start = length = 0
     for position, paragraph in enumerate(text.paragraphs, start=1):
         length += len(paragraph.split())
         if length >= words:
-            spans.append((start, position, length))
+            spans.append((text, start, position))
             start, length = position, 0
-    return (_piece(text, *span) for span in spans), length
+    return spans, length
 
 
-def _piece(text: Text, start: int, stop: int, words: int) -> Piece:
+def _piece(text: Text, start: int, stop: int) -> Piece:
     paragraphs = text.paragraphs[start:stop]
     sentences = tuple(sentence for paragraph in paragraphs for sentence in _sentences(paragraph))
-    return Piece(text.doc, start + 1, stop, words, paragraphs, sentences)
+    return Piece(text.doc, start + 1, stop, 0, paragraphs, sentences)
 
 
 def _sentences(paragraph: str) -> list[str]:

@@ -8,7 +8,7 @@ taken away and the search goes on, so that further kits are disjoint, each the b
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Protocol, TypeAlias
@@ -71,14 +71,15 @@ class PairStream:
             order = np.argsort(number, kind="stable")
             members = np.split(order, np.cumsum(np.bincount(number))[:-1])
             for group in members:
-                yield from self._admitted((int(a), int(b), 0.0) for a, b in combinations(group, 2))
+                # By the later point: equal points close a kit after few of their many pairs.
+                same = ((int(a), int(b)) for place, b in enumerate(group) for a in group[:place])
+                yield from self._one_by_one(same, 0.0)
         for left, right, distance in _by_distance(unique):
             if members is None:
                 yield from self._block(left, right, distance)
                 continue
             for a, b, d in zip(left.tolist(), right.tolist(), distance.tolist(), strict=True):
-                both = product(members[a].tolist(), members[b].tolist())
-                yield from self._admitted((u, v, d) for u, v in both)
+                yield from self._one_by_one(product(members[a].tolist(), members[b].tolist()), d)
 
     def _block(
         self, left: NDArray[np.int64], right: NDArray[np.int64], distance: Points
@@ -94,10 +95,17 @@ class PairStream:
             left, right, distance = left[fits], right[fits], distance[fits]
         yield from zip(left.tolist(), right.tolist(), distance.tolist(), strict=True)
 
-    def _admitted(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
-        for a, b, distance in pairs:
-            one = np.array([a]), np.array([b]), np.array([distance])
-            yield from self._block(*one)
+    def _one_by_one(self, pairs: Iterable[tuple[int, int]], distance: float) -> Iterator[Pair]:
+        for left, right in pairs:
+            self.looked_at += 1
+            if self.groups is not None and not self.groups[left] == self.groups[right] >= 0:
+                continue
+            if self.lengths is not None:
+                short, long = sorted((self.lengths[left], self.lengths[right]))
+                if long > self.ratio * short:
+                    self.refused += 1
+                    continue
+            yield left, right, distance
 
 
 def _by_distance(
@@ -116,10 +124,11 @@ def _by_distance(
     largest = float(np.linalg.norm(np.ptp(points, axis=0)))
     inner, outer = -1.0, float(np.median(near[:, 1])) or largest / count
     while inner < largest:
-        pairs = tree.query_pairs(outer, output_type="ndarray").astype(np.int64)
+        # The tree rounds in its own way: a little more is asked for and cut by our own distances.
+        pairs = tree.query_pairs(outer * (1 + 1e-9), output_type="ndarray").astype(np.int64)
         left, right = pairs[:, 0], pairs[:, 1]
         distance = np.linalg.norm(points[left] - points[right], axis=1)
-        new = distance > inner
+        new = (distance > inner) & (distance <= outer)
         made = len(pairs)
         del pairs
         yield _sorted(left[new], right[new], distance[new])
