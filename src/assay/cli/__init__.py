@@ -16,6 +16,7 @@ from assay.cli.effort import effort
 from assay.cli.estimate import estimate
 from assay.cli.evaluate import evaluate
 from assay.cli.kits import kits
+from assay.cli.kits_design import build, collect, design
 from assay.cli.monitor import monitor
 from assay.cli.next import next_
 from assay.cli.plan import plan
@@ -74,6 +75,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
 for name, command in COMMANDS.items():
     app.command(name)(command)
 app.add_typer(plan, name="plan")
+for name, command in (("design", design), ("build", build), ("collect", collect)):
+    kits.command(name)(command)
 app.add_typer(kits, name="kits")
 
 

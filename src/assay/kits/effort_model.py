@@ -135,6 +135,10 @@ def fit_model(
         _refuse_confounded(measure, system, document, names)
     cell = editor * sizes[1] + document
     freedom = _freedom(fixed, editor, cell)
+    if freedom < 1 and "place" in used:
+        # Few editors: better no allowance for tiredness than no test at all. A warning says so.
+        fixed, used = fixed_columns(system, document, None, sizes, documents=documents)
+        freedom = _freedom(fixed, editor, cell)
     if freedom < 1:
         raise InputError(
             f"{len(names.editors)} editors leave no degree of freedom to judge the spread of"
