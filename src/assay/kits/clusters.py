@@ -16,7 +16,9 @@ def nearest_distances(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """The distance of every point to its nearest neighbour, sorted."""
     if len(points) < 2:
         return np.zeros(0)
-    return np.sort(KDTree(points).query(points, k=2)[0][:, 1])
+    tree = KDTree(points)
+    # In the order of the tree, neighbours are asked for one after the other, which is faster.
+    return np.sort(tree.query(points[tree.indices], k=2)[0][:, 1])
 
 
 def knee_place(values: NDArray[np.float64]) -> int | None:

@@ -16,7 +16,7 @@ from assay.kits.clusters import dbscan, knee_place, nearest_distances
 from assay.kits.kitset import Kit, KitSet
 from assay.kits.likeness import Limits, TermBook
 from assay.kits.pieces import Pieces
-from assay.kits.search import Found, PairStream, closest_kits, diameters
+from assay.kits.search import Found, Neighbours, PairStream, closest_kits, diameters
 from assay.kits.terms import choose_methods
 from assay.stats.random import Rng, seeded
 
@@ -37,17 +37,24 @@ class _Task:
     limits: Limits
     book: TermBook | None
     groups: NDArray[np.int64] | None
-    stream: PairStream = field(init=False)
+    near: Neighbours = field(init=False)
+    lengths: NDArray[np.float64] | None = field(init=False)
+    refused: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.near = Neighbours(self.points)
+        lengths = self.pieces.lengths
+        self.lengths = lengths if lengths.all() else None
 
     def run(self, kits: int, *, without: str = "", runner_up: bool = True) -> list[Found]:
         ratio = np.inf if without == "length" else self.limits.length_ratio
-        lengths = self.pieces.lengths
-        known = lengths if lengths.all() else None
-        self.stream = PairStream(self.points, known, ratio, self.groups)
+        stream = PairStream(self.near, self.lengths, ratio, self.groups)
         checks = None if self.book is None else _TermBits(self.book, without)
-        return closest_kits(
-            iter(self.stream), size=self.size, kits=kits, checks=checks, runner_up=runner_up
+        found = closest_kits(
+            iter(stream), size=self.size, kits=kits, checks=checks, runner_up=runner_up
         )
+        self.refused = stream.refused
+        return found
 
 
 class _TermBits:
@@ -207,7 +214,7 @@ def _members(groups: NDArray[np.int64] | None) -> tuple[tuple[int, ...], ...]:
 def _shortfall(task: _Task, found: list[Found], kits: int) -> tuple[str, ...]:
     if len(found) == kits:
         return ()
-    reasons = [f"{task.stream.refused} pairs differ too much in length"]
+    reasons = [f"{task.refused} pairs differ too much in length"]
     if task.book is not None:
         reasons.append("the others share too many terms or differ in their density")
     if task.groups is not None:
@@ -233,7 +240,7 @@ def _kit(
 ) -> Kit:  # fmt: skip
     checks = () if task.book is None else task.book.check(item.members)
     telling = [check for check in checks if check.accepted and check.method != "bigrams"]
-    lengths = task.pieces.lengths[list(item.members)]
+    lengths = None if task.lengths is None else task.lengths[list(item.members)]
     # A hair's breadth more, or rounding could leave the kit itself out.
     closer = int(np.searchsorted(others, item.diameter * (1 + 1e-12), side="right"))
     return Kit(
@@ -242,7 +249,7 @@ def _kit(
         percentile=100 * max(closer, 1) / len(others),
         shared_terms=max((check.shared_terms for check in telling), default=None),
         density_ratio=max((check.density_ratio for check in telling), default=None),
-        length_ratio=float(lengths.max() / lengths.min()) if lengths.all() else None,
+        length_ratio=None if lengths is None else float(lengths.max() / lengths.min()),
         terms=checks,
         binding=binding,
         runner_up=item.runner_up,
@@ -268,7 +275,7 @@ def _other_sets(
 
 def _binding(task: _Task, item: Found) -> dict[str, float]:
     """The limits without which the first kit would be closer, and how close."""
-    names = ["length"] if task.limits.length is not None and task.pieces.lengths.all() else []
+    names = ["length"] if task.limits.length is not None and task.refused else []
     if task.book is not None:
         names += [name for name in ("shared", "density") if getattr(task.limits, name) is not None]
     found = {}

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import combinations, count, product
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-__all__ = ["Found", "Pair", "PairStream", "closest_kits", "diameters"]
+__all__ = ["Found", "Neighbours", "Pair", "PairStream", "closest_kits", "diameters"]
 
 Pair: TypeAlias = tuple[int, int, float]
 Points: TypeAlias = NDArray[np.float64]
+Block: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Points]
 
 FEW = 3_000
 """Up to this many points, all pairs are made at once."""
@@ -45,36 +46,54 @@ class Found:
     runner_up_diameter: float | None = None
 
 
+class Neighbours:
+    """All pairs of points in sorted blocks, made when first asked for and then kept."""
+
+    def __init__(self, points: Points) -> None:
+        self.unique, number = np.unique(points, axis=0, return_inverse=True)
+        self.members: list[NDArray[np.int64]] | None = None
+        """The points at each place, where some places have several."""
+        if len(self.unique) == len(points):
+            self.unique = points
+        else:
+            order = np.argsort(number.ravel(), kind="stable")
+            self.members = np.split(order, np.cumsum(np.bincount(number.ravel()))[:-1])
+        self._made: list[Block] = []
+        self._more = _by_distance(self.unique)
+
+    def blocks(self) -> Iterator[Block]:
+        """Pairs of different places by increasing distance."""
+        for number in count():
+            if number == len(self._made):
+                block = next(self._more, None)
+                if block is None:
+                    return
+                self._made.append(block)
+            yield self._made[number]
+
+
 @dataclass
 class PairStream:
-    """Pairs of points by increasing distance, made as they are asked for.
+    """Admissible pairs of points by increasing distance.
 
     ``lengths`` may differ at most ``ratio``-fold; ``groups`` keeps pairs within a cluster (a
-    negative number: in none). ``looked_at`` and ``refused`` count up to the pairs made so far.
+    negative number: in none). ``refused`` counts pairs of different lengths among those made.
     """
 
-    points: Points
+    near: Neighbours
     lengths: Points | None = None
     ratio: float = np.inf
     groups: NDArray[np.int64] | None = None
-    looked_at: int = field(default=0, init=False)
     refused: int = field(default=0, init=False)
 
     def __iter__(self) -> Iterator[Pair]:
-        """All admissible pairs, equal points first."""
-        unique, number = np.unique(self.points, axis=0, return_inverse=True)
-        number = number.ravel()
-        if len(unique) == len(self.points):
-            members = None
-            unique = self.points
-        else:
-            order = np.argsort(number, kind="stable")
-            members = np.split(order, np.cumsum(np.bincount(number))[:-1])
-            for group in members:
-                # By the later point: equal points close a kit after few of their many pairs.
-                same = ((int(a), int(b)) for place, b in enumerate(group) for a in group[:place])
-                yield from self._one_by_one(same, 0.0)
-        for left, right, distance in _by_distance(unique):
+        """Equal points first."""
+        members = self.near.members
+        for group in members or ():
+            # By the later point: equal points close a kit after few of their many pairs.
+            same = ((int(a), int(b)) for place, b in enumerate(group) for a in group[:place])
+            yield from self._one_by_one(same, 0.0)
+        for left, right, distance in self.near.blocks():
             if members is None:
                 yield from self._block(left, right, distance)
                 continue
@@ -84,7 +103,6 @@ class PairStream:
     def _block(
         self, left: NDArray[np.int64], right: NDArray[np.int64], distance: Points
     ) -> Iterator[Pair]:
-        self.looked_at += len(left)
         if self.groups is not None:
             own = (self.groups[left] == self.groups[right]) & (self.groups[left] >= 0)
             left, right, distance = left[own], right[own], distance[own]
@@ -97,7 +115,6 @@ class PairStream:
 
     def _one_by_one(self, pairs: Iterable[tuple[int, int]], distance: float) -> Iterator[Pair]:
         for left, right in pairs:
-            self.looked_at += 1
             if self.groups is not None and not self.groups[left] == self.groups[right] >= 0:
                 continue
             if self.lengths is not None:
@@ -108,21 +125,19 @@ class PairStream:
             yield left, right, distance
 
 
-def _by_distance(
-    points: Points,
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Points]]:
+def _by_distance(points: Points) -> Iterator[Block]:
     """Blocks of pairs, sorted, within a radius that grows from block to block."""
-    count, size = points.shape
-    if count < 2:
+    number, size = points.shape
+    if number < 2:
         return
-    if count <= FEW:
-        left, right = np.triu_indices(count, 1)
+    if number <= FEW:
+        left, right = np.triu_indices(number, 1)
         yield _sorted(left, right, np.linalg.norm(points[left] - points[right], axis=1))
         return
     tree = KDTree(points)
-    near, _ = tree.query(points[:: max(1, count // 1000)], k=2)
+    near, _ = tree.query(points[:: max(1, number // 1000)], k=2)
     largest = float(np.linalg.norm(np.ptp(points, axis=0)))
-    inner, outer = -1.0, float(np.median(near[:, 1])) or largest / count
+    inner, outer = -1.0, float(np.median(near[:, 1])) or largest / number
     while inner < largest:
         # The tree rounds in its own way: a little more is asked for and cut by our own distances.
         pairs = tree.query_pairs(outer * (1 + 1e-9), output_type="ndarray").astype(np.int64)
@@ -136,9 +151,7 @@ def _by_distance(
         inner, outer = outer, outer * (1.5 if made > MANY else 4.0) ** (1 / size)
 
 
-def _sorted(
-    left: NDArray[np.int64], right: NDArray[np.int64], distance: Points
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Points]:
+def _sorted(left: NDArray[np.int64], right: NDArray[np.int64], distance: Points) -> Block:
     order = np.lexsort((right, left, distance))
     return left[order], right[order], distance[order]
 
