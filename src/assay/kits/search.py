@@ -177,38 +177,46 @@ class _Graph:
         if len(common) < self.size - 2:
             return
         candidates = sorted(filter(free, common))
-        for rest in self._cliques(candidates, self.size - 2):
-            members = tuple(sorted((left, right, *rest)))
-            if self._accepted(members):
-                yield members
-
-    def _cliques(self, candidates: list[int], size: int) -> Iterator[tuple[int, ...]]:
-        if not size:
-            yield ()
+        if len(candidates) < self.size - 2:
             return
-        for place in range(len(candidates) - size + 1):
-            first = candidates[place]
-            near = self.near[first]
-            further = [point for point in candidates[place + 1 :] if point in near]
-            for rest in self._cliques(further, size - 1):
-                yield (first, *rest)
+        bits = self._bits(left, right)
+        if self._enough(bits):
+            for rest in self._cliques((left, right), candidates, bits):
+                yield tuple(sorted(rest))
 
-    def _accepted(self, members: tuple[int, ...]) -> bool:
-        """Whether enough methods accept every pair; terms are extracted here and not before."""
+    def _cliques(
+        self, members: tuple[int, ...], candidates: list[int], bits: int
+    ) -> Iterator[tuple[int, ...]]:
+        missing = self.size - len(members)
+        if not missing:
+            yield members
+            return
+        for place in range(len(candidates) - missing + 1):
+            point = candidates[place]
+            near = self.near[point]
+            further = [other for other in candidates[place + 1 :] if other in near]
+            # Terms are extracted here and not before: only where the set could be completed.
+            if len(further) >= missing - 1:
+                still = bits
+                for member in members:
+                    still &= self._bits(member, point)
+                if self._enough(still):
+                    yield from self._cliques((*members, point), further, still)
+
+    def _bits(self, left: int, right: int) -> int:
+        """Which methods accept the pair; one that too few accept is never found again."""
         if self.checks is None:
-            return True
-        bits = -1
-        for pair in combinations(members, 2):
-            if pair not in self.bits:
-                self.bits[pair] = self.checks.accepting(*pair)
-                if self.bits[pair].bit_count() < self.checks.needed:
-                    # No set can have this pair: it need not be found again.
-                    self.near[pair[0]].discard(pair[1])
-                    self.near[pair[1]].discard(pair[0])
-            bits &= self.bits[pair]
-            if bits.bit_count() < self.checks.needed:
-                return False
-        return True
+            return -1
+        pair = (left, right) if left < right else (right, left)
+        if pair not in self.bits:
+            self.bits[pair] = self.checks.accepting(*pair)
+            if not self._enough(self.bits[pair]):
+                self.near[left].discard(right)
+                self.near[right].discard(left)
+        return self.bits[pair]
+
+    def _enough(self, bits: int) -> bool:
+        return self.checks is None or bits.bit_count() >= self.checks.needed
 
 
 def closest_kits(

@@ -104,7 +104,7 @@ def function_words(language: str, pieces: Sequence[Piece]) -> frozenset[str]:
 def common_words(language: str) -> Callable[[str], bool]:
     """Whether a word is an everyday word, and so no term by itself.
 
-    In English: the Dale-Chall list, some hundred words that have become common since, and the
+    In English: the Dale-Chall list, some 400 words that have become common since, and the
     regular inflections of both. In other languages none.
     """
     if language != "en":
