@@ -9,9 +9,9 @@ from pathlib import Path
 
 TARGET = Path(__file__).with_name("cli.md")
 COMMANDS = (
-    "demo", "check", "convert", "plan ratings", "plan comparison", "plan editors", "stability", "sample", "next",
-    "monitor", "estimate", "evaluate", "kits find", "kits design",
-    "kits build", "kits collect", "effort", "report", "reproduce",
+    "demo", "check", "convert", "plan ratings", "plan comparison", "plan editors", "stability",
+    "sample", "next", "monitor", "estimate", "evaluate", "kits find", "kits design", "kits build",
+    "kits collect", "effort", "report", "reproduce",
 )  # fmt: skip
 INTRODUCTION = """# The command line
 

@@ -34,9 +34,12 @@ if TYPE_CHECKING:
         summarise_evaluation,
     )
     from assay.kits import Kit, KitSet, Pieces, find_kits, read_pieces
+    from assay.kits.build import build_kits
+    from assay.kits.designs import design_kits
     from assay.kits.effort import effort
     from assay.kits.effort_results import Effort
-    from assay.planning import plan_comparison, plan_ratings
+    from assay.kits.kit_files import collect_kits
+    from assay.planning import plan_comparison, plan_editors, plan_ratings
     from assay.report import write_report
     from assay.sampling import (
         next_segments,
@@ -84,8 +87,11 @@ _HOMES = {
     "SystemEstimate": "assay.estimation",
     "TestSet": "assay.tables",
     "World": "assay.worlds",
+    "build_kits": "assay.kits.build",
     "check": "assay.tables.convert",
+    "collect_kits": "assay.kits.kit_files",
     "convert": "assay.tables.convert",
+    "design_kits": "assay.kits.designs",
     "effort": "assay.kits.effort",
     "estimate": "assay.estimation",
     "evaluate_estimators": "assay.estimation",
@@ -95,6 +101,7 @@ _HOMES = {
     "monitor": "assay.estimation",
     "next_segments": "assay.sampling",
     "plan_comparison": "assay.planning",
+    "plan_editors": "assay.planning",
     "plan_ratings": "assay.planning",
     "rater_report": "assay.estimation",
     "read_edits": "assay.tables",
@@ -134,8 +141,11 @@ __all__ = [
     "TestSet",
     "World",
     "__version__",
+    "build_kits",
     "check",
+    "collect_kits",
     "convert",
+    "design_kits",
     "effort",
     "estimate",
     "evaluate_estimators",
@@ -145,6 +155,7 @@ __all__ = [
     "monitor",
     "next_segments",
     "plan_comparison",
+    "plan_editors",
     "plan_ratings",
     "rater_report",
     "read_edits",

@@ -24,6 +24,7 @@ from assay.cli.options import (
     refuse_overwriting,
     score_range,
 )
+from assay.cli.plan_editors import editors_command
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -72,6 +73,9 @@ SIZES = Annotated[
 @plan.callback()
 def _plan() -> None:
     """Plan how much to rate, before anything is spent."""
+
+
+plan.command("editors")(editors_command)
 
 
 @plan.command("ratings")

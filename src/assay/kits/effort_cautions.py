@@ -88,7 +88,13 @@ def _place_caution(cells: pl.DataFrame) -> list[Caution]:
             )
         ]
     if given:
-        return [Caution("place-left-out", "the places of documents are tied to systems; left out")]
+        return [
+            Caution(
+                "place-left-out",
+                "the order of documents is not allowed for: it is tied to the systems, or the"
+                " editors are too few",
+            )
+        ]
     return [Caution("place-unknown", "no positions given: tiredness is not allowed for")]
 
 

@@ -47,6 +47,19 @@ class MixedFit:
         return float(weights @ self.coefficients), max(variance, 0.0) ** 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class _Weighted:
+    """What one set of ratios gives: factors, coefficients, ``y'Py`` and log determinants."""
+
+    root: Floats
+    lower: Floats
+    half: Floats
+    inverse: Floats
+    beta: Floats
+    rest: float
+    logdet: float
+
+
 class MixedDesign:
     """The fixed part and the grouping factors of a mixed model, ready for any response.
 
@@ -69,10 +82,15 @@ class MixedDesign:
     def fit(self, y: Floats, *, ratios: Floats | None = None) -> MixedFit:
         """Fit to a response; ``ratios`` holds the variance ratios at given values."""
         y = np.asarray(y, dtype=float)
-        data = self._products(y)
+        # What the fixed part explains, and the unit, do not matter for the ratios; without them
+        # no digits are lost where the response is large against its spread.
+        start = np.linalg.lstsq(self.fixed, y, rcond=None)[0]
+        rest = y - self.fixed @ start
+        unit = float(rest.std()) or 1.0
+        data = self._products(rest / unit)
         if ratios is None:
             ratios = self._search(data)
-        return self._solve(np.asarray(ratios, dtype=float), data)
+        return self._solve(np.asarray(ratios, dtype=float), data, start, unit)
 
     def _cross_counts(self) -> Floats:
         total = sum(self.sizes)
@@ -95,10 +113,8 @@ class MixedDesign:
         outer = np.block([[self._xx, xy[:, None]], [xy[None, :], np.array([[y @ y]])]])
         return zxy, outer
 
-    def _weighted(
-        self, ratios: Floats, data: tuple[Floats, Floats]
-    ) -> tuple[float, Floats, Floats, float]:
-        """log|V|, X'V^-1X, X'V^-1y and y'V^-1y, where ``V = I + sum_k g_k Z_k Z_k'``."""
+    def _weighted(self, ratios: Floats, data: tuple[Floats, Floats]) -> _Weighted:
+        """Cross products in the metric of ``V = I + sum_k g_k Z_k Z_k'``."""
         zxy, outer = data
         root = np.sqrt(np.repeat(ratios, self.sizes))
         inner = root[:, None] * self._zz * root
@@ -106,48 +122,68 @@ class MixedDesign:
         lower = linalg.cholesky(inner, lower=True, check_finite=False, overwrite_a=True)
         half = linalg.solve_triangular(lower, root[:, None] * zxy, lower=True, check_finite=False)
         weighted = outer - half.T @ half
-        logdet = 2.0 * float(np.log(np.diag(lower)).sum())
-        return logdet, weighted[:-1, :-1], weighted[:-1, -1], float(weighted[-1, -1])
+        xx, xy = weighted[:-1, :-1], weighted[:-1, -1]
+        inverse = np.linalg.inv(xx)
+        beta = inverse @ xy
+        rest = max(float(weighted[-1, -1] - xy @ beta), float(np.finfo(float).tiny))
+        logdet = 2.0 * float(np.log(np.diag(lower)).sum()) + float(np.linalg.slogdet(xx)[1])
+        return _Weighted(root, lower, half, inverse, beta, rest, logdet)
 
-    def _deviance(self, ratios: Floats, data: tuple[Floats, Floats]) -> float:
-        logdet, xx, xy, yy = self._weighted(ratios, data)
+    def _deviance(self, ratios: Floats, data: tuple[Floats, Floats]) -> tuple[float, Floats]:
+        """Minus twice the profiled restricted log likelihood (up to a constant), and its slope.
+
+        The slope in g_k is ``tr(Z_k' P Z_k) - (n - p) |Z_k' P y|^2 / y' P y``.
+        """
+        part = self._weighted(ratios, data)
         n, p = self.fixed.shape
-        rest = max(yy - float(xy @ np.linalg.solve(xx, xy)), float(np.finfo(float).tiny))
-        volume = float(np.linalg.slogdet(xx)[1])
-        return float(logdet + volume + (n - p) * math.log(rest))
+        across = linalg.solve_triangular(
+            part.lower, part.root[:, None] * self._zz, lower=True, check_finite=False
+        )
+        zv = data[0] - across.T @ part.half
+        zx, zy = zv[:, :-1], zv[:, -1]
+        own = np.diag(self._zz) - np.einsum("ij,ij->j", across, across)
+        traces = own - np.einsum("ij,jk,ik->i", zx, part.inverse, zx)
+        squares = (zy - zx @ part.beta) ** 2
+        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+        slope = np.add.reduceat(traces - (n - p) * squares / part.rest, starts)
+        return part.logdet + (n - p) * math.log(part.rest), slope
 
     def _search(self, data: tuple[Floats, Floats]) -> Floats:
         """The ratios of largest restricted likelihood; two starts, since it may have two hills."""
         best: Floats | None = None
-        least = np.inf
+        least = math.inf
         for start in (0.2, 2.0):
             found = optimize.minimize(
                 self._deviance,
                 np.full(len(self.sizes), start),
                 args=(data,),
                 method="L-BFGS-B",
+                jac=True,
                 bounds=[(0.0, _CEILING)] * len(self.sizes),
-                options={"ftol": 1e-12, "gtol": 1e-7, "maxiter": 500},
+                options={"ftol": 1e-13, "gtol": 1e-6, "maxiter": 300},
             )
             # "abnormal" is a line search that can no longer improve at machine precision.
             if (found.success or found.status == 2) and found.fun < least:
                 best, least = found.x, float(found.fun)
-        if best is None or not np.isfinite(least):
+        if best is None or not math.isfinite(least):
             raise ConvergenceError(
                 "the mixed model did not converge; leave out editors or documents with few"
                 " segments, or measure on another scale"
             )
         return np.asarray(best)
 
-    def _solve(self, ratios: Floats, data: tuple[Floats, Floats]) -> MixedFit:
-        logdet, xx, xy, yy = self._weighted(ratios, data)
+    def _solve(
+        self, ratios: Floats, data: tuple[Floats, Floats], start: Floats, unit: float
+    ) -> MixedFit:
+        part = self._weighted(ratios, data)
         n, p = self.fixed.shape
-        inverse = np.linalg.inv(xx)
-        beta = inverse @ xy
-        rest = max(yy - float(xy @ beta), 0.0)
-        residual = rest / (n - p)
-        spread = math.log(2 * math.pi * residual) if residual > 0 else -math.inf
-        loglik = -0.5 * (logdet + float(np.linalg.slogdet(xx)[1]) + (n - p) * (1 + spread))
+        residual = unit**2 * part.rest / (n - p)
+        loglik = -0.5 * (part.logdet + (n - p) * (1 + math.log(2 * math.pi * residual)))
         return MixedFit(
-            beta, residual * inverse, residual * ratios, residual, ratios, float(loglik)
+            coefficients=start + unit * part.beta,
+            covariance=residual * part.inverse,
+            components=residual * ratios,
+            residual=residual,
+            ratios=ratios,
+            loglik=loglik,
         )
