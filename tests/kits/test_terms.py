@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.kits.corpora import make_corpus
 
+import assay
 from assay.errors import OptionError
 from assay.kits.corpus import Text
 from assay.kits.likeness import Limits, TermBook
@@ -108,6 +109,14 @@ def test_methods_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OptionError, match=r"methods \(pmii\) is no method \(did you mean 'pmi'"):
         choose_methods(["pmii"], "en")
     assert "it knows English only" in choose_methods(None, "de")[1][0]
+
+
+def test_a_method_of_one_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS, "none", lambda words: Terms(frozenset(), len(words.sentences)))
+    text = Text("made", tuple(make_corpus(6, seed=1)))
+    found = assay.find_kits(cut_pieces([text], words=100), methods=["none"], rng=0)
+    (check,) = found.kits[0].terms
+    assert (check.method, check.shared_terms, check.density_ratio) == ("none", 0.0, 1.0)
 
 
 def test_other_languages_take_what_pieces_have_in_common() -> None:

@@ -1,7 +1,7 @@
 """The terms of a piece by several methods, and whether two pieces share too many of them.
 
 A method is a name and a function from the lower-case sentences of a piece (:class:`Words`) to its
-:class:`Terms`; :data:`METHODS` holds ours, and :func:`assay.find_kits` takes others beside them.
+:class:`Terms`. :data:`METHODS` holds them; one of your own is put there under its name.
 
 =================== =============================================================================
 frequent_words      the most frequent words that are not everyday words
