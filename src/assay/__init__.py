@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from assay.kits import Kit, KitSet, Pieces, find_kits, read_pieces
     from assay.kits.build import build_kits
-    from assay.kits.designs import design_kits
+    from assay.kits.designs import KitDesign, design_kits
     from assay.kits.effort import effort
     from assay.kits.effort_results import Effort
     from assay.kits.kit_files import collect_kits
@@ -78,6 +78,7 @@ _HOMES = {
     "Estimates": "assay.estimation",
     "Interval": "assay.stats.intervals",
     "Judgments": "assay.tables",
+    "KitDesign": "assay.kits.designs",
     "Kit": "assay.kits",
     "KitSet": "assay.kits",
     "Monitoring": "assay.estimation",
@@ -132,6 +133,7 @@ __all__ = [
     "Interval",
     "Judgments",
     "Kit",
+    "KitDesign",
     "KitSet",
     "Monitoring",
     "Pieces",
