@@ -323,7 +323,7 @@ def test_several_files_and_other_tools(edits: Edits, tmp_path: Path, run_assay: 
     one = json.loads(run_assay("effort", whole, "--json", "--seed", 1).out)
     many = json.loads(run_assay("effort", *files, "--json", "--seed", 1).out)
     assert many == one
-    run_assay("convert", whole, tmp_path / "e.xlf", "--to", "xliff")
+    run_assay("convert", whole, tmp_path / "e.xlf", "--from", "edits", "--to", "xliff")
     ran = run_assay("effort", tmp_path / "e.xlf", "--format", "xliff", "--json", "--seed", 1)
     assert [item["difference"] for item in json.loads(ran.out)["differences"]] == pytest.approx(
         [item["difference"] for item in one["differences"]], rel=1e-4
