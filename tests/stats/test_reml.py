@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.stats.reml import MixedDesign
+from assay.stats.reml import MixedDesign, fit_without_each
 
 
 def _layout(editors: int, documents: int, segments: int) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -135,3 +135,16 @@ def test_given_ratios_are_kept() -> None:
     other = design.fit(y, ratios=free.ratios + 1)
     assert other.loglik < free.loglik
     np.testing.assert_allclose(other.components, other.residual * (free.ratios + 1))
+
+
+@pytest.mark.parametrize("ratios", [[1.0, 0.5, 0.3], [0.0, 0.4, 0.2], [2.0, 0.0, 0.0]])
+def test_leaving_out_groups_equals_fits_without_them(ratios: list[float]) -> None:
+    fixed, factors = _layout(5, 3, 4)
+    y = 7 + _draw(factors, [1.0, 1.0, 1.0], np.random.default_rng(3))
+    kept = np.array(ratios)
+    coefficients, covariances = fit_without_each(y, fixed, tuple(factors), kept)
+    for gone in range(5):
+        rows = factors[0] != gone
+        fit = MixedDesign(fixed[rows], [codes[rows] for codes in factors]).fit(y[rows], ratios=kept)
+        np.testing.assert_allclose(coefficients[gone], fit.coefficients, rtol=1e-8)
+        np.testing.assert_allclose(covariances[gone], fit.covariance, rtol=1e-8)

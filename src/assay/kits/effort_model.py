@@ -17,7 +17,7 @@ from scipy import stats
 
 from assay.errors import InputError
 from assay.kits.measures import MEASURES
-from assay.stats.reml import MixedDesign, MixedFit
+from assay.stats.reml import MixedDesign, MixedFit, fit_without_each
 
 __all__ = ["Model", "Names", "adjusted", "document_shares", "fit_model", "fixed_columns", "t_p"]
 
@@ -192,18 +192,18 @@ def _without(
     means = np.full((editors, systems), np.nan)
     errors = np.full((editors, systems, systems), np.nan)
     freedoms = np.zeros(editors, dtype=np.intp)
-    for gone in range(editors) if fit is not None else ():
+    if fit is None:
+        return means, errors, freedoms
+    every = fit_without_each(y, fixed, (factors[0], factors[1], factors[2]), fit.ratios)
+    for gone, (coefficients, covariance) in enumerate(zip(*every, strict=True)):
         keep = editor != gone
         freedoms[gone] = _freedom(fixed[keep], editor[keep], factors[2][keep])
-        # Ranks are judged first: a pair of systems that only this editor links has no difference.
-        if np.linalg.matrix_rank(fixed[keep]) < fixed.shape[1] or freedoms[gone] < 1:
+        # A pair of systems that only this editor links has no difference without the editor.
+        if freedoms[gone] < 1 or np.linalg.matrix_rank(fixed[keep]) < fixed.shape[1]:
             continue
-        assert fit is not None
-        part = MixedDesign(fixed[keep], [codes[keep] for codes in factors])
-        other = part.fit(y[keep], ratios=fit.ratios)
-        means[gone] = other.coefficients[:systems]
-        own = np.diag(other.covariance)[:systems]
-        cross = other.covariance[:systems, :systems]
+        means[gone] = coefficients[:systems]
+        own = np.diag(covariance)[:systems]
+        cross = covariance[:systems, :systems]
         errors[gone] = np.sqrt(np.maximum(own[:, None] + own - 2 * cross, 0))
     return means, errors, freedoms
 

@@ -18,7 +18,7 @@ from scipy import linalg, optimize
 
 from assay.errors import ConvergenceError
 
-__all__ = ["MixedDesign", "MixedFit"]
+__all__ = ["MixedDesign", "MixedFit", "fit_without_each"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -94,16 +94,18 @@ class MixedDesign:
 
     def _cross_counts(self) -> Floats:
         total = sum(self.sizes)
-        counts = np.zeros((total, total))
+        counts = np.zeros(total * total)
         for rows in self._codes:
             for columns in self._codes:
-                np.add.at(counts, (rows, columns), 1.0)
-        return counts
+                counts += np.bincount(rows * total + columns, minlength=total * total)
+        return counts.reshape(total, total)
 
     def _sums(self, columns: Floats) -> Floats:
-        sums = np.zeros((sum(self.sizes), columns.shape[1]))
+        total = sum(self.sizes)
+        sums = np.zeros((total, columns.shape[1]))
         for codes in self._codes:
-            np.add.at(sums, codes, columns)
+            for number, column in enumerate(columns.T):
+                sums[:, number] += np.bincount(codes, weights=column, minlength=total)
         return sums
 
     def _products(self, y: Floats) -> tuple[Floats, Floats]:
@@ -149,7 +151,10 @@ class MixedDesign:
         return part.logdet + (n - p) * math.log(part.rest), slope
 
     def _search(self, data: tuple[Floats, Floats]) -> Floats:
-        """The ratios of largest restricted likelihood; two starts, since it may have two hills."""
+        """The ratios of largest restricted likelihood.
+
+        A second start where the first ends at a border: it may be the foot of another hill.
+        """
         best: Floats | None = None
         least = math.inf
         for start in (0.2, 2.0):
@@ -165,6 +170,8 @@ class MixedDesign:
             # "abnormal" is a line search that can no longer improve at machine precision.
             if (found.success or found.status == 2) and found.fun < least:
                 best, least = found.x, float(found.fun)
+            if best is not None and np.all(best > 0):
+                break
         if best is None or not math.isfinite(least):
             raise ConvergenceError(
                 "the mixed model did not converge; leave out editors or documents with few"
@@ -187,3 +194,45 @@ class MixedDesign:
             ratios=ratios,
             loglik=loglik,
         )
+
+
+def fit_without_each(
+    y: Floats, fixed: Floats, factors: tuple[Ints, Ints, Ints], ratios: Floats
+) -> tuple[Floats, Floats]:
+    """Coefficients and covariances with each group left out, the variance ratios held.
+
+    ``factors`` are the groups, a factor that crosses them, and one nested in them. Given the
+    crossed effects groups are independent, so that each adds its own part to the cross products
+    of [Z2 X y], and leaving it out is a subtraction.
+    """
+    group, crossed, nested = factors
+    start = np.linalg.lstsq(fixed, y, rcond=None)[0]
+    levels, p = int(crossed.max()) + 1, fixed.shape[1]
+    columns = np.hstack([np.eye(levels)[crossed], fixed, (y - fixed @ start)[:, None]])
+    rows = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
+    parts = [_group_part(columns[own], nested[own], ratios) for own in rows]
+    total = np.sum(parts, axis=0)
+    coefficients, covariances = [], []
+    for own, part in zip(rows, parts, strict=True):
+        left = total - part
+        inner = np.eye(levels) + ratios[1] * left[:levels, :levels]
+        across = left[:levels, levels:]
+        rest = left[levels:, levels:] - ratios[1] * across.T @ np.linalg.solve(inner, across)
+        inverse = np.linalg.pinv(rest[:p, :p], hermitian=True)
+        beta = inverse @ rest[:p, p]
+        residual = max(float(rest[p, p] - rest[:p, p] @ beta), 0.0) / max(len(y) - len(own) - p, 1)
+        coefficients.append(start + beta)
+        covariances.append(residual * inverse)
+    return np.array(coefficients), np.array(covariances)
+
+
+def _group_part(columns: Floats, nested: Ints, ratios: Floats) -> Floats:
+    """Cross products of one group's rows in the metric of its own and its nested effects."""
+    cells = np.unique(nested, return_inverse=True)[1]
+    size = np.bincount(cells).astype(float)
+    sums = np.zeros((len(size), columns.shape[1]))
+    np.add.at(sums, cells, columns)
+    shrunk = 1 + ratios[2] * size
+    part = columns.T @ columns - (sums * (ratios[2] / shrunk)[:, None]).T @ sums
+    whole, weight = (sums / shrunk[:, None]).sum(axis=0), float((size / shrunk).sum())
+    return np.asarray(part - ratios[0] / (1 + ratios[0] * weight) * np.outer(whole, whole))
