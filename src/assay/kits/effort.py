@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from scipy import stats
+from scipy import special
 
 from assay.errors import InputError, OptionError
 from assay.kits.effort_cautions import design_cautions, difference_cautions, time_cautions
@@ -211,7 +211,7 @@ def _difference(
     weights = np.zeros(len(names.systems))
     weights[left], weights[right] = 1.0, -1.0
     value, error = model.contrast(weights)
-    half = float(stats.t.ppf((1 + level) / 2, model.freedom)) * error
+    half = float(special.stdtrit(model.freedom, (1 + level) / 2)) * error
     decided = bool(abs(value) > half)
     others = model.without[:, left] - model.without[:, right]
     known = ~np.isnan(others)
@@ -254,7 +254,7 @@ def _deciding(
         if np.isnan(other):
             continue
         error = float(model.without_stderr[number][pair])
-        half = float(stats.t.ppf((1 + level) / 2, model.without_freedom[number])) * error
+        half = float(special.stdtrit(model.without_freedom[number], (1 + level) / 2)) * error
         if bool(abs(other) > half) != decided:
             turning.append(names.editors[number])
     # Where several editors turn the sign, nobody in particular does: it is just undetermined.

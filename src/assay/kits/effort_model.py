@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from assay.errors import InputError
 from assay.kits.measures import MEASURES
@@ -212,7 +212,7 @@ def t_p(estimate: float, stderr: float, freedom: float) -> float:
     """Two-sided p; 1 where there is no difference at all, not a number without a spread."""
     if not stderr > 0:
         return 1.0 if estimate == 0 else float("nan")
-    return float(2 * stats.t.sf(abs(estimate) / stderr, freedom))
+    return float(2 * special.stdtr(freedom, -abs(estimate) / stderr))
 
 
 def adjusted(values: Floats, editor: Ints, document: Ints) -> Floats:

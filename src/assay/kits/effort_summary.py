@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
-from scipy import stats
+from scipy import special
 
 from assay.kits.effort_model import Model, Names, document_shares
 from assay.kits.effort_results import DocumentEffort, Level, Parity, Share, SystemEffort
@@ -61,8 +61,8 @@ def _level(model: Model, chances: np.ndarray, number: int, names: Names, level: 
     weights[number] = 1.0
     mean, error = model.contrast(weights)
     freedom = model.mean_freedom(error, len(names.editors), len(names.documents))
-    half = float(stats.t.ppf((1 + level) / 2, freedom)) * error
-    narrow = float(stats.t.ppf((1 + NARROW) / 2, model.freedom)) * _own_error(model, number)
+    half = float(special.stdtrit(freedom, (1 + level) / 2)) * error
+    narrow = float(special.stdtrit(model.freedom, (1 + NARROW) / 2)) * _own_error(model, number)
     rest = np.delete(chances, number, axis=1).mean(axis=1)
     return Level(
         mean=mean,
@@ -119,7 +119,7 @@ def _shares(
     found = []
     for middle, spread in zip(deviation, error, strict=True):
         half, narrow = (
-            float(stats.t.ppf((1 + q) / 2, freedom)) * spread for q in (2 * level - 1, NARROW)
+            float(special.stdtrit(freedom, (1 + q) / 2)) * spread for q in (2 * level - 1, NARROW)
         )
         ends = np.array([middle, middle - half, middle + half, middle - narrow, middle + narrow])
         ratio, low, high, low83, high83 = (np.exp(ends) if logs else 1 + ends).tolist()
@@ -151,7 +151,7 @@ def judge_parity(
             weights = np.zeros(len(names.systems))
             weights[number], weights[base] = 1.0, -(1 + margin)
             value, error = model.contrast(weights)
-            p = float(stats.t.cdf(value / error, model.freedom)) if error > 0 else float("nan")
+            p = float(special.stdtr(model.freedom, value / error)) if error > 0 else float("nan")
             verdict = "parity" if p < 1 - level else "no parity" if p > level else "undetermined"
             usual = model.means[base]
             excess = float(model.means[number] / usual - 1) if usual > 0 else float("nan")

@@ -9,11 +9,13 @@ editors, documents and engines leaves ``(engines - 1)(E - 2)`` degrees of freedo
 from __future__ import annotations
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special
 
 __all__ = ["detectable_gap", "editors_needed", "gap_power", "kit_freedom"]
 
 MOST_EDITORS = 100_000
+CERTAIN = 500.0
+"""A gap of this many standard errors is always found."""
 
 
 def kit_freedom(editors: int, engines: int) -> int:
@@ -33,11 +35,12 @@ def gap_power(gap: float, *, variance: float, editors: int, engines: int, level:
     if variance <= 0:
         return 1.0 if gap else 1 - level
     shift = abs(gap) / np.sqrt(2 * variance / editors)
-    critical = stats.t.ppf((1 + level) / 2, freedom)
-    upper = stats.nct.sf(critical, freedom, shift)
-    # Far out the library's lower tail is lost in rounding; it is then nought for all purposes.
-    lower = stats.nct.cdf(-critical, freedom, shift) if shift < 5 else 0.0
-    return float(upper + lower)
+    critical = special.stdtrit(freedom, (1 + level) / 2)
+    # NaN is what the noncentral t gives for probabilities under 1e-20, and a shift this large wins.
+    shift = min(shift, CERTAIN)
+    tails = [float(special.nctdtr(freedom, shift, end)) for end in (critical, -critical)]
+    inside, wrong = (0.0 if np.isnan(tail) else tail for tail in tails)
+    return min(max(1 - inside + wrong, 0.0), 1.0)
 
 
 def editors_needed(
