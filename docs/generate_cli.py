@@ -9,9 +9,10 @@ from pathlib import Path
 
 TARGET = Path(__file__).with_name("cli.md")
 COMMANDS = (
-    "demo", "check", "convert", "plan ratings", "plan comparison", "plan judgments", "stability",
-    "sample", "next", "next-set", "monitor", "estimate", "raters", "evaluate", "rank", "report",
-    "reproduce",
+    "demo", "check", "convert", "plan ratings", "plan comparison", "plan judgments",
+    "plan editors", "stability", "sample", "next", "next-set", "monitor", "estimate", "raters",
+    "evaluate", "rank", "kits find", "kits design", "kits build", "kits collect", "effort",
+    "report", "reproduce",
 )  # fmt: skip
 INTRODUCTION = """# The command line
 

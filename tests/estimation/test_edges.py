@@ -271,9 +271,11 @@ def test_guaranteed_intervals_refuse_weights() -> None:
 def test_a_system_that_lacks_segments_can_be_evaluated() -> None:
     world = assay.simulate(documents=20, systems=2, rng=3)
     frame = world.test_set.frame
-    short = read_scores(frame.filter((pl.col("system") != "system-2") | (pl.col("seg") != "1")))
+    kept = (pl.col("system") != "system-2") | (pl.col("seg") != "1")
+    short = read_scores(frame.filter(kept))
+    ratings = replace(world.rate(), frame=world.rate().frame.filter(kept))
     records = list(
-        assay.evaluate_estimators(short, world.rate(), methods=["balanced+auto"], sizes=[0.3],
+        assay.evaluate_estimators(short, ratings, methods=["balanced+auto"], sizes=[0.3],
                                   draws=5, rng=1)
     )  # fmt: skip
     assert len({record.n for record in records}) == 2

@@ -12,8 +12,11 @@ from assay._version import __version__
 from assay.cli.check import check
 from assay.cli.convert import convert
 from assay.cli.demo import demo
+from assay.cli.effort import effort
 from assay.cli.estimate import estimate
 from assay.cli.evaluate import evaluate
+from assay.cli.kits import kits
+from assay.cli.kits_design import build, collect, design
 from assay.cli.monitor import monitor
 from assay.cli.next import next_
 from assay.cli.next_set import next_set
@@ -70,6 +73,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "raters": raters,
     "evaluate": evaluate,
     "rank": rank,
+    "effort": effort,
     "report": report,
     "reproduce": reproduce,
 }
@@ -77,6 +81,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
 for name, command in COMMANDS.items():
     app.command(name)(command)
 app.add_typer(plan, name="plan")
+for name, command in (("design", design), ("build", build), ("collect", collect)):
+    kits.command(name)(command)
+app.add_typer(kits, name="kits")
 
 
 def main() -> None:

@@ -50,7 +50,7 @@ def convert(
     Tables: scores, ratings, errors, judgments, edits, sample (type by the ending: .tsv .csv
     .jsonl .parquet .xlsx). Formats: mt-metrics-eval, wmt-seg-scores, google-mqm, avg-seg-scores,
     wmt-rnk, wmt15-rnk, evalica, pearmut, pearmut-campaign, appraise, appraise-batches,
-    label-studio, xliff, mxliff, xliff2.
+    label-studio, xliff, mxliff, sdlxliff, xliff2.
 
     Scores converted to ratings with --sample make a sheet for the raters to fill in.
 

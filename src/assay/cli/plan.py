@@ -24,6 +24,7 @@ from assay.cli.options import (
     refuse_overwriting,
     score_range,
 )
+from assay.cli.plan_editors import editors_command
 from assay.cli.plan_judgments import judgments_command
 from assay.errors import InputError, OptionError
 
@@ -76,6 +77,7 @@ def _plan() -> None:
 
 
 plan.command("judgments")(judgments_command)
+plan.command("editors")(editors_command)
 
 
 @plan.command("ratings")

@@ -134,6 +134,7 @@ _EDITS = Schema(
         Column("source"),
         Column("mt", required=True),
         Column("edited", required=True),
+        _amount("words"),
         _amount("seconds"),
         Column("position", "whole", low=1),
     ),

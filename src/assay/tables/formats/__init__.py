@@ -114,6 +114,7 @@ _ALL = (
            {"lp": ("write",), "system": ("read",), "editor": ("read",)}),
     Format("mxliff", "Phrase (Memsource) MXLIFF with editing times", "mxliff", ("edits",), (),
            ("system", "editor")),
+    Format("sdlxliff", "Trados SDLXLIFF", "sdlxliff", ("edits",), (), ("system", "editor")),
     Format("xliff2", "XLIFF 2.0", "xliff2", ("edits",), (), ("system", "editor")),
 )  # fmt: skip
 

@@ -13,9 +13,9 @@ machine; units that lack either are left out and counted. ``doc`` is the file's 
 - **The editor** is what ``editor`` of the options says, else the ``contact-name`` of the phase the
   target names, else of the file's last phase.
 
-Written is a ``file`` for every system, document and editor, in the places named above; seconds
-and position are attributes in a namespace of their own. Reading it again gives the same table,
-the columns of an edits table only, with the rows of one file together.
+Written is a ``file`` for every system, document and editor, in the places named above; words,
+seconds and position are attributes in a namespace of their own. Reading it again gives the same
+table, the columns of an edits table only, with the rows of one file together.
 """
 
 from __future__ import annotations
@@ -176,6 +176,7 @@ def _words(item: Element, names: tuple[str, ...]) -> set[str]:
 
 
 def _extra(unit: Element, rows: Rows) -> dict[str, Any]:
-    """Seconds and position, where Assay wrote them; what is no number the checks will tell."""
-    found = {name: unit.get(etree.QName(ASSAY, name)) for name in ("seconds", "position")}
+    """What Assay wrote beside the texts; what is no number the checks will tell."""
+    names = ("words", "seconds", "position")
+    found = {name: unit.get(etree.QName(ASSAY, name)) for name in names}
     return {name: value for name, value in found.items() if value is not None}

@@ -81,7 +81,7 @@ def _file(root: etree._Element, rows: list[dict[str, Any]], source: str, target:
 def _unit(body: etree._Element, row: dict[str, Any]) -> None:
     place = {
         f"{{{ASSAY}}}{name}": repr(row[name])
-        for name in ("seconds", "position")
+        for name in ("words", "seconds", "position")
         if row.get(name) is not None
     }
     unit = _add(body, "trans-unit", {"id": row["seg"], **place})

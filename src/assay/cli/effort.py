@@ -1,0 +1,207 @@
+"""``assay effort``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.options import (
+    COLUMNS,
+    EDITOR,
+    FIGURE,
+    JSON,
+    OUTPUT,
+    SEED,
+    SYSTEM,
+    columns_for,
+    figure_file,
+    json_file,
+    names,
+    refuse_overwriting,
+)
+from assay.errors import OptionError
+
+if TYPE_CHECKING:
+    from assay.kits.effort_results import Effort
+    from assay.tables import Edits
+
+__all__ = ["effort", "read_edit_files"]
+
+
+def effort(
+    edits: Annotated[
+        list[Path],
+        typer.Argument(help="What editors did: one table of edits or several.", metavar="EDITS..."),
+    ],
+    human: Annotated[
+        str | None, typer.Option("--human", help="Which system is the human translation.")
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option("--margin", help="Parity: at most this share more effort, such as 0.1."),
+    ] = None,
+    measures: Annotated[
+        str | None,
+        typer.Option("--measures", help="time, distance, changed, hter; default: not hter."),
+    ] = None,
+    time: Annotated[
+        str, typer.Option("--time", help="mean, log or winsorised seconds per word.")
+    ] = "mean",
+    time_weight: Annotated[
+        float, typer.Option("--time-weight", help="Weight of time in the placings.")
+    ] = 1.0,
+    alike: Annotated[
+        float, typer.Option("--alike", help="Documents are alike within 1/R and R.", metavar="R")
+    ] = 1.25,
+    assume_alike: Annotated[
+        bool,
+        typer.Option("--assume-alike", help="Take the documents as alike, for identical kits."),
+    ] = False,
+    rate: Annotated[
+        float | None, typer.Option("--rate", help="What an editor's hour costs.")
+    ] = None,
+    level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
+    format: Annotated[
+        str | None, typer.Option("--format", help="Another tool's format: mxliff, sdlxliff, xliff.")
+    ] = None,
+    system: SYSTEM = None,
+    editor: EDITOR = None,
+    columns: COLUMNS = None,
+    figure: FIGURE = None,
+    figure_by_editor: Annotated[
+        Path | None,
+        typer.Option("--figure-by-editor", help="Draw every editor's work.", metavar="FILE"),
+    ] = None,
+    seed: SEED = None,
+    output: OUTPUT = None,
+    json: JSON = False,
+) -> None:
+    """Compare systems by what it took to edit them.
+
+    Example: assay effort edits.tsv --human Human --margin 0.1
+    """
+    from assay.cli.output import note, print_json, save_json
+    from assay.kits.effort import effort as run
+    from assay.report.effort_figures import draw_effort, draw_effort_by_editor
+    from assay.report.figures import save_figure
+
+    for file in (json_file(output), figure_file(figure), figure_file(figure_by_editor)):
+        refuse_overwriting(file, *edits)
+    table = read_edit_files(edits, format=format, system=system, editor=editor, columns=columns)
+    result = run(
+        table, human=human, margin=margin, measures=names(measures), time=time,
+        time_weight=time_weight, alike=alike, assume_alike=assume_alike, rate=rate, level=level,
+        rng=seed,
+    )  # fmt: skip
+    plain = result.to_dict()
+    if output is not None:
+        save_json(plain, output)
+    if figure is not None:
+        save_figure(draw_effort(plain), figure)
+    if figure_by_editor is not None:
+        save_figure(draw_effort_by_editor(plain), figure_by_editor)
+    if json:
+        print_json(plain)
+        return
+    note(*result.notes)
+    _show(result)
+
+
+def read_edit_files(
+    files: list[Path],
+    *,
+    format: str | None = None,
+    system: str | None = None,
+    editor: str | None = None,
+    columns: str | None = None,
+) -> Edits:
+    """One table of edits from one file or several, which together may not name a row twice."""
+    import polars as pl
+
+    from assay.tables import Edits, read_edits
+    from assay.tables.formats import Options, load_format
+
+    if format is None and (system or editor):
+        raise OptionError(
+            "--system" if system else "--editor", system or editor, "is of no use here",
+            "it is for files of other tools; say which with --format",
+        )  # fmt: skip
+    tables = []
+    for file in files:
+        if format is not None:
+            options = Options(system=system, editor=editor)
+            tables.append(read_edits(load_format(file, format, "edits", options)))
+        else:
+            (own,) = columns_for(columns, ("edits", file))
+            tables.append(read_edits(file, columns=own))
+    if len(tables) == 1:
+        return tables[0]
+    joined = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
+    notes = tuple(line for table in tables for line in table.notes)
+    whole = read_edits(joined)
+    return Edits(whole.frame, notes + whole.notes)
+
+
+def _show(result: Effort) -> None:
+    """Print systems, differences, documents and what to beware of."""
+    from assay.cli.output import number, print_table
+
+    rows: list[list[object]] = []
+    for item in result.systems:
+        for name, level in item.measures.items():
+            interval = f"{number(level.low)} – {number(level.high)}"
+            narrow = f"{number(level.low83)} – {number(level.high83)}"
+            rows.append([item.system, name, number(level.mean), interval, narrow])
+    titles = ["system", "measure", "mean", f"{result.level:.0%} interval", "83% interval"]
+    print_table("Effort (less is better)", titles, rows)
+    if any(item.hours_per_1000_words is not None for item in result.systems):
+        priced = [
+            [item.system, number(item.hours_per_1000_words), number(item.price_per_1000_words, 2)]
+            for item in result.systems
+        ]
+        print_table("Per 1,000 words", ["system", "hours", "price"], priced)
+    _show_differences(result)
+    shares = [
+        [item.document, name, number(share.ratio), f"{number(share.low)} – {number(share.high)}",
+         share.verdict]
+        for item in result.documents for name, share in item.measures.items()
+    ]  # fmt: skip
+    inner = f"{2 * result.level - 1:.0%} interval"
+    print_table(
+        f"Documents against the average one (alike: {1 / result.alike:.2f} to {result.alike:.2f})",
+        ["document", "measure", "ratio", inner, "verdict"],
+        shares,
+    )
+    if result.parity:
+        print_table(
+            f"At most {result.margin:.0%} more effort than {result.human}?",
+            ["system", "measure", "more effort", "p", "verdict"],
+            [
+                [item.system, item.measure, f"{item.excess:+.0%}", number(item.p), item.verdict]
+                for item in result.parity
+            ],
+        )
+    for caution in result.warnings:
+        print(f"beware ({caution.kind}): {caution.message}")
+    print(f"signature: {result.signature}")
+
+
+def _show_differences(result: Effort) -> None:
+    from assay.cli.output import number, print_table
+
+    rows = [
+        [item.left, item.right, item.measure, number(item.difference),
+         f"{number(item.low)} – {number(item.high)}", number(item.p),
+         number(item.randomisation_p), item.verdict]
+        for item in result.differences
+    ]  # fmt: skip
+    kind = "all" if result.exact else "random"
+    print_table(
+        f"Differences, left less right ({result.freedom} degrees of freedom;"
+        f" {result.assignments} {kind} assignments of kits)",
+        ["left", "right", "measure", "difference", f"{result.level:.0%} interval", "p",
+         "randomisation p", "verdict"],
+        rows,
+    )  # fmt: skip

@@ -1,0 +1,284 @@
+"""Kits as files: a blind bilingual file per editor, an instruction sheet, a key kept apart."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from assay.errors import InputError, OptionError
+from assay.kits.designs import Task
+from assay.kits.kit_files import KIT_FORMATS, write_kit
+from assay.kits.measures import edit_distance
+from assay.results import result_dict, signature
+from assay.tables.raw import save
+from assay.tables.test_set import TestSet
+
+__all__ = ["BuiltKits", "Trace", "build_kits", "find_traces"]
+
+NEAR = 90.0
+"""Similarity in percent from which on two translations of a segment are nearly the same."""
+SUSPECT = 0.1
+"""The share of such segments that is told: people do not often write what a machine writes."""
+_SHORT = 5
+"""Segments of fewer words come out the same whoever translates them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How like an engine's output the human translation is."""
+
+    engine: str
+    segments: int
+    """Segments compared: those of at least five words."""
+    similarity: float
+    """100 - edit distance, on average."""
+    near: tuple[str, ...]
+    """Segments (document:segment) that are nearly the engine's."""
+    suspect: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltKits:
+    """What was written."""
+
+    folder: Path
+    key: Path
+    files: tuple[Path, ...]
+    editors: int
+    segments: int
+    traces: tuple[Trace, ...]
+    warnings: tuple[str, ...]
+    signature: str
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON object of ``assay kits build``."""
+        return result_dict(
+            "kits-built",
+            self.signature,
+            folder=str(self.folder),
+            key=str(self.key),
+            files=[str(path) for path in self.files],
+            editors=self.editors,
+            segments=self.segments,
+            traces=self.traces,
+            warnings=self.warnings,
+        )
+
+
+def find_traces(test_set: TestSet, human: str, documents: Sequence[str]) -> tuple[Trace, ...]:
+    """Look for machine translation in the human benchmark (korotaev2022, section 2.4).
+
+    >>> import assay, polars as pl
+    >>> text = "so many words are not written alike by chance"
+    >>> rows = [("H", "d", "1", text), ("A", "d", "1", text), ("B", "d", "1", "quite other words")]
+    >>> names = ["system", "doc", "seg", "target"]
+    >>> test_set = assay.read_scores(pl.DataFrame(rows, schema=names, orient="row"))
+    >>> [(trace.engine, trace.suspect) for trace in find_traces(test_set, "H", ["d"])]
+    [('A', True), ('B', False)]
+    """
+    frame = test_set.frame.filter(pl.col("doc").is_in(list(documents)))
+    own = frame.filter(pl.col("system") == human).select("doc", "seg", "target")
+    own = own.filter(pl.col("target").str.count_matches(r"\S+") >= _SHORT)
+    found = []
+    for engine in test_set.systems:
+        if engine == human:
+            continue
+        other = frame.filter(pl.col("system") == engine).select(
+            "doc", "seg", pl.col("target").alias("output")
+        )
+        pairs = own.join(other, on=["doc", "seg"], maintain_order="left").drop_nulls()
+        likeness = [
+            100 - edit_distance(left, right)
+            for left, right in zip(pairs["target"], pairs["output"], strict=True)
+        ]
+        near = tuple(
+            f"{doc}:{seg}"
+            for doc, seg, value in zip(pairs["doc"], pairs["seg"], likeness, strict=True)
+            if value >= NEAR
+        )
+        mean = sum(likeness) / len(likeness) if likeness else float("nan")
+        suspect = bool(likeness) and len(near) > SUSPECT * len(likeness)
+        found.append(Trace(engine, len(likeness), mean, near, suspect))
+    return tuple(found)
+
+
+def build_kits(
+    tasks: Sequence[Task],
+    test_set: TestSet,
+    folder: str | os.PathLike[str],
+    *,
+    key: str | os.PathLike[str] | None = None,
+    formats: Sequence[str] = ("tsv",),
+    human: str | None = None,
+    languages: str | None = None,
+) -> BuiltKits:
+    """Write the kits of a design; nothing is written unless everything can be.
+
+    ``test_set`` has the texts: a row for each system, document and segment with ``source`` and
+    ``target``. ``folder`` must not exist yet. ``key``, which says what came from whom, is written
+    beside it (FOLDER-key.tsv) and never over another key. ``formats`` are tsv, xlsx and xliff.
+    ``human`` names the human translation, to be looked through for traces of the engines.
+    ``languages`` (en-de) go into XLIFF files.
+    """
+    target = Path(folder)
+    key_file = Path(key) if key is not None else target.with_name(f"{target.name}-key.tsv")
+    _check_places(target, key_file)
+    for name in formats:
+        if name not in KIT_FORMATS:
+            raise OptionError(
+                "formats", name, "is not known", f"choose from {', '.join(KIT_FORMATS)}"
+            )
+    if not formats or not tasks:
+        raise InputError("there is nothing to build; give a design and at least one format")
+    rows = _key_rows(tasks, test_set)
+    documents = list(dict.fromkeys(task.document for task in tasks))
+    if human is not None and human not in test_set.systems:
+        raise OptionError(
+            "human", human, "has no translations", f"choose from {', '.join(test_set.systems)}"
+        )
+    traces = find_traces(test_set, human, documents) if human is not None else ()
+    names = _write_all(rows, target, key_file, formats, languages or "und-und")
+    return BuiltKits(
+        folder=target,
+        key=key_file,
+        files=tuple(target / name for name in names),
+        editors=rows["editor"].n_unique(),
+        segments=rows.height,
+        traces=traces,
+        warnings=tuple(_warn(trace, human) for trace in traces if trace.suspect),
+        signature=signature("kits-built", "+".join(formats), editors=rows["editor"].n_unique()),
+    )
+
+
+def _warn(trace: Trace, human: str | None) -> str:
+    return (
+        f"{len(trace.near)} of {trace.segments} segments of {human} are nearly those of"
+        f" {trace.engine}: the human translation may have been made from its output"
+    )
+
+
+def _check_places(folder: Path, key: Path) -> None:
+    if folder.exists():
+        raise OptionError("folder", folder, "exists", "name a new one; kits are never overwritten")
+    if key.exists():
+        raise OptionError(
+            "key", key, "exists", "name another file; a lost key cannot be made again"
+        )
+    if not folder.absolute().parent.is_dir():
+        raise OptionError("folder", folder, "has no place", "make the folder above it first")
+    if folder.absolute() in key.absolute().parents:
+        raise OptionError("key", key, "lies among the kits", "keep it apart: editors get those")
+
+
+def _key_rows(tasks: Sequence[Task], test_set: TestSet) -> pl.DataFrame:
+    """A row for each editor and segment, in the order of work."""
+    frame = test_set.frame
+    missing = [name for name in ("doc", "source", "target") if name not in frame.columns]
+    if missing:
+        raise InputError(f"the translations lack {', '.join(missing)}; add what editors will see")
+    order = test_set.segments.select("doc", "seg").with_row_index("_order")
+    texts = frame.join(order, on=["doc", "seg"]).sort("_order")
+    parts = {
+        (str(system), str(doc)): part
+        for (system, doc), part in texts.group_by("system", "doc", maintain_order=True)
+    }
+    files = _file_names([task.editor for task in tasks])
+    found = []
+    for task in tasks:
+        part = parts.get((task.system, task.document))
+        if part is None:
+            raise InputError(
+                f"there is no translation of '{task.document}' by '{task.system}'; the design asks"
+                " for it"
+            )
+        _need_texts(part, task, order)
+        for number, row in enumerate(part.iter_rows(named=True), start=1):
+            found.append(
+                (task.editor, files[task.editor], f"{task.position}-{number:03d}", task.position,
+                 task.document, row["seg"], task.system, row["source"], row["target"])
+            )  # fmt: skip
+    names = ["editor", "file", "id", "position", "doc", "seg", "system", "source", "mt"]
+    return pl.DataFrame(found, schema=names, orient="row")
+
+
+def _need_texts(part: pl.DataFrame, task: Task, order: pl.DataFrame) -> None:
+    """Every segment of the document, with source and translation."""
+    whole = order.filter(pl.col("doc") == task.document).height
+    if part.height < whole:
+        raise InputError(
+            f"'{task.system}' has {part.height} of the {whole} segments of '{task.document}'; an"
+            " editor needs all"
+        )
+    for column in ("source", "target"):
+        empty = part.filter(pl.col(column).fill_null("").str.strip_chars() == "")
+        if empty.height:
+            raise InputError(
+                f"{column} of segment {empty['seg'][0]} of '{task.document}' by '{task.system}' is"
+                f" empty ({empty.height} in all); fill it in or leave the segment out"
+            )
+
+
+def _file_names(editors: Sequence[str]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for editor in dict.fromkeys(editors):
+        name = re.sub(r"[^\w.-]+", "_", editor).strip("._") or "editor"
+        if name.lower() in {other.lower() for other in names.values()}:
+            name = f"{name}-{len(names) + 1}"
+        names[editor] = name
+    return names
+
+
+def _write_all(
+    rows: pl.DataFrame, folder: Path, key: Path, formats: Sequence[str], languages: str
+) -> list[str]:
+    """Everything into a folder beside, which takes its name when all is there."""
+    folder = folder.absolute()
+    temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
+    written = []
+    try:
+        temporary.mkdir()
+        for part in rows.partition_by("editor", maintain_order=True):
+            for name in formats:
+                written.append(write_kit(part, temporary, name, languages))
+        sheet = temporary / "instructions.txt"
+        sheet.write_text(_instructions(rows["position"].n_unique()), encoding="utf-8")
+        save(rows, key)
+        try:
+            temporary.rename(folder)
+        except OSError:
+            key.unlink()
+            raise
+    except OSError as error:
+        raise InputError(
+            f"{folder}: cannot be written ({error.strerror}); check the disk"
+        ) from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return [*written, sheet.name]
+
+
+def _instructions(parts: int) -> str:
+    """What editors are told: as little as for any other job (korotaev2022, section 3.4)."""
+    return f"""Instructions
+
+Your file has {parts} texts with their translations. The texts are not directly related to each
+other.
+
+1. Please edit the translations as you would in any other job, to the quality you would deliver.
+   Where a translation is fine, leave it as it is.
+2. Work through the texts in the order of the file.
+3. Please do the whole job in one sitting, without distractions, and take no longer breaks. If you
+   must stop, stop between two texts.
+4. Change only the translations ("target"). Leave ids, sources and the order of rows as they are.
+5. Work on your own; do not compare notes with colleagues before everybody has finished.
+6. Send the file back under the same name.
+
+Thank you!
+"""

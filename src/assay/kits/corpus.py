@@ -1,0 +1,171 @@
+"""Texts of a corpus as paragraphs: ``.txt``, ``.docx``, or a table with a ``text`` column."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.errors import MissingExtraError, OptionError
+from assay.tables.check import did_you_mean
+from assay.tables.raw import FILE_TYPES, decode_utf8, load, read_bytes, refuse
+
+__all__ = ["CLEANING", "Text", "read_text"]
+
+WRAPPED = 120
+"""Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""
+
+CITATION = re.compile(r"\s*\([^()]*\b(?:1[5-9]|20)\d\d[a-z]?\b[^()]*\)")
+NOTE = re.compile(r"\s*\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\]|(?<=[^\W\d_][.,;:!?’”\")])\d{1,3}(?!\S)")
+ADDRESS = re.compile(r"\s*\b(?:https?://|www\.)\S+")
+END = re.compile(r"[.!?:;…。！？][\"'’”»)\]]*$")
+
+CLEANING = {
+    "citations": "bracketed references with a year: (Smith 2012: 34)",
+    "notes": "marks of notes: [12], or digits right after a word's full stop",
+    "addresses": "web addresses",
+    "headings": "paragraphs styled as a heading, or of up to 12 words without a final stop",
+}
+"""What may be removed before the text is cut into pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One document: its name, its paragraphs, and what was done to read it."""
+
+    doc: str
+    paragraphs: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    text: str
+    style: str = ""
+
+
+def read_text(source: str | os.PathLike[str], *, clean: Sequence[str] = ()) -> list[Text]:
+    """The documents of one file, cleaned by the rules named in ``clean``.
+
+    A ``.txt`` or ``.docx`` file is one document; a table has one per value of its ``doc`` column,
+    in the order of the rows.
+    """
+    for rule in clean:
+        if rule not in CLEANING:
+            raise OptionError(
+                "clean", rule, f"is no rule{did_you_mean(rule, list(CLEANING))}",
+                f"choose from {', '.join(CLEANING)}",
+            )  # fmt: skip
+    path = Path(source)
+    ending = _ending(path)
+    notes: tuple[str, ...] = ()
+    if ending == ".txt":
+        documents = {path.name.removesuffix(".gz").removesuffix(".txt"): _from_plain(path)}
+    elif ending == ".docx":
+        paragraphs, notes = _from_docx(path)
+        documents = {path.stem: paragraphs}
+    else:
+        documents = _from_table(path)
+    return [_cleaned(doc, found, clean, notes) for doc, found in documents.items()]
+
+
+def _ending(path: Path) -> str:
+    endings = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
+    ending = endings[-1] if endings else ""
+    known = (".txt", ".docx", *FILE_TYPES)
+    if ending not in known and not path.is_dir():
+        raise refuse(
+            str(path), f"file type '{ending}' is no text; use one of {' '.join(known)}"
+        )  # fmt: skip
+    return ending or ".txt"
+
+
+def _from_plain(path: Path) -> list[_Paragraph]:
+    data = read_bytes(path)
+    if b"\0" in data:
+        raise refuse(str(path), "is no text file (it has zero bytes); save it as UTF-8 text")
+    lines = [line.strip() for line in decode_utf8(data, str(path)).splitlines()]
+    while lines and not lines[-1]:
+        lines.pop()
+    if "" in lines and max(map(len, lines)) <= WRAPPED:
+        blocks = "\n".join(lines).split("\n\n")
+        return [_Paragraph(" ".join(block.split())) for block in blocks]
+    return [_Paragraph(line) for line in lines]
+
+
+def _from_docx(path: Path) -> tuple[list[_Paragraph], tuple[str, ...]]:
+    try:
+        import docx
+    except ImportError:
+        raise MissingExtraError("reading .docx files", "kits") from None
+    data = read_bytes(path)
+    try:
+        document = docx.Document(io.BytesIO(data))
+    except Exception:  # a damaged package fails in as many ways as it has parts
+        raise refuse(str(path), "is no Word document (.docx); save it again from Word") from None
+    found = [
+        _Paragraph(line.strip(), getattr(paragraph.style, "name", None) or "")
+        for paragraph in document.paragraphs
+        for line in paragraph.text.splitlines()
+    ]
+    tables = len(document.tables)
+    notes = (f"{path.name}: {tables} tables in the document were not read",) if tables else ()
+    return found, notes
+
+
+def _from_table(path: Path) -> dict[str, list[_Paragraph]]:
+    raw = load(path, text=lambda name: name in ("text", "style", "doc"))
+    names = raw.frame.columns
+    if "text" not in names:
+        hint = did_you_mean("text", names)
+        raise refuse(
+            raw.source, f"there is no column 'text'{hint}; it has {', '.join(names)}", column="text"
+        )
+    count = raw.frame.height
+    styles = raw.frame["style"].to_list() if "style" in names else [""] * count
+    docs = raw.frame["doc"].to_list() if "doc" in names else [_stem(path)] * count
+    documents: dict[str, list[_Paragraph]] = {} if count else {_stem(path): []}
+    for doc, text, style in zip(docs, raw.frame["text"].to_list(), styles, strict=True):
+        lines = str(text if text is not None else "").splitlines()
+        found = [_Paragraph(line.strip(), str(style or "")) for line in lines]
+        documents.setdefault(str(doc), []).extend(found)
+    return documents
+
+
+def _stem(path: Path) -> str:
+    return path.name.split(".")[0]
+
+
+def _cleaned(
+    doc: str, found: list[_Paragraph], clean: Sequence[str], notes: tuple[str, ...]
+) -> Text:
+    said = list(notes)
+    for rule in dict.fromkeys(clean):
+        if rule == "headings":
+            kept = [item for item in found if not _is_heading(item)]
+            removed = len(found) - len(kept)
+            found = kept
+        else:
+            pattern = {"citations": CITATION, "notes": NOTE, "addresses": ADDRESS}[rule]
+            done = [pattern.subn("", item.text) for item in found]
+            removed = sum(number for _, number in done)
+            found = [
+                _Paragraph(text.strip(), item.style)
+                for (text, _), item in zip(done, found, strict=True)
+            ]
+        said.append(f"{doc}: {removed} {rule} removed")
+    paragraphs = tuple(item.text for item in found if item.text)
+    if not paragraphs:
+        raise refuse(doc, "the document has no text; leave it out or give its text")
+    return Text(doc, paragraphs, tuple(said))
+
+
+def _is_heading(item: _Paragraph) -> bool:
+    if not item.text:
+        return False
+    if item.style.lower().startswith(("heading", "title")):
+        return True
+    return len(item.text.split()) <= 12 and not END.search(item.text)

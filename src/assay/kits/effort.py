@@ -1,0 +1,270 @@
+"""Compare translation systems by the effort of editing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from scipy import special
+
+from assay.errors import InputError, OptionError
+from assay.kits.effort_cautions import design_cautions, difference_cautions, time_cautions
+from assay.kits.effort_model import Model, Names, adjusted, fit_model, t_p
+from assay.kits.effort_results import Effort, EffortDifference
+from assay.kits.effort_summary import judge_parity, summarise_documents, summarise_systems
+from assay.kits.effort_tables import effort_by_editor, place_systems, relative_effort
+from assay.kits.measures import MEASURES, Measured, measure_edits
+from assay.kits.randomisation import Assignments, deal_kits, randomisation_p, system_means
+from assay.results import signature
+from assay.stats.random import Rng, seeded
+from assay.tables.check import did_you_mean
+from assay.tables.edits import Edits
+
+__all__ = ["effort"]
+
+
+def effort(
+    edits: Edits,
+    *,
+    human: str | None = None,
+    margin: float | None = None,
+    measures: Sequence[str] | None = None,
+    time: str = "mean",
+    time_weight: float = 1.0,
+    alike: float = 1.25,
+    assume_alike: bool = False,
+    rate: float | None = None,
+    level: float = 0.95,
+    draws: int = 10_000,
+    rng: Rng = None,
+) -> Effort:
+    """Compare systems by what editors did to their translations; less effort is better.
+
+    A mixed model (see :mod:`assay.kits.effort_model`) gives means, differences and their
+    intervals for every measure; a randomisation test over the assignments of kits to editors and
+    the differences without each editor stand beside it. A difference whose interval holds 0 is
+    undetermined.
+
+    ``human`` names the human translation and ``margin`` (0.1: a tenth more) how much more effort
+    still counts as parity with it. ``measures`` are time, distance, changed (the default) and
+    hter. ``time`` is mean, log or winsorised; ``time_weight`` its weight in the placings.
+    Documents are alike if the 90 % interval of their share lies within 1/``alike`` and ``alike``.
+    ``assume_alike`` takes them as alike, for kits in which a document always has the same system.
+    ``rate`` is the price of an editor's hour. ``draws`` random assignments are tried where there
+    are too many to try all.
+
+    >>> import assay, polars as pl
+    >>> rows = [
+    ...     {"system": s, "doc": d, "seg": k, "editor": e, "mt": "a small house",
+    ...      "edited": "a small house" if s == "X" or (k + i) % 3 == 0 else "the tiny home"}
+    ...     for e, kit in {"E1": "XY", "E2": "YX", "E3": "XY", "E4": "YX"}.items()
+    ...     for i, (d, s) in enumerate(zip("de", kit)) for k in range(5 + int(e[1]))]
+    >>> result = effort(assay.read_edits(pl.DataFrame(rows)), measures=["changed"], rng=1)
+    >>> [(d.left, d.right, d.verdict) for d in result.differences]
+    [('X', 'Y', 'X needs less effort')]
+    """
+    _check_options(margin, human, alike, rate, level, time_weight, draws)
+    generator, seed = seeded(rng)
+    measured = measure_edits(edits, measures, time=time)
+    names = _names(measured.frame, human)
+    fits = {
+        name: fit_model(measured.frame, name, names, documents=not assume_alike)
+        for name in measured.measures
+    }
+    models = {name: model for name, (model, _) in fits.items()}
+    used = next(iter(fits.values()))[1]
+    cells = measured.cells()
+    system, document, editor = names.codes(cells)
+    dealt = deal_kits(editor, document, system, draws=draws, rng=generator)
+    chances = {
+        name: system_means(_rest(cells, name, names, time), dealt, len(names.systems))
+        for name in measured.measures
+    }
+    differences = tuple(
+        _difference(models[name], chances[name], pair, names, level)
+        for name in measured.measures
+        for pair in combinations(range(len(names.systems)), 2)
+    )
+    freedom = min(model.freedom for model in models.values())
+    cautions = [
+        *(time_cautions(measured.frame) if "time" in measured.measures else []),
+        *design_cautions(cells, names, used, assumed=assume_alike),
+        *difference_cautions(differences, models, names, level),
+    ]
+    return Effort(
+        systems=summarise_systems(measured, cells, models, chances, names, level, rate),
+        documents=summarise_documents(measured, cells, names, alike, level),
+        differences=differences,
+        parity=judge_parity(models, names, human, margin, level),
+        relative=relative_effort(cells, measured.measures),
+        by_editor=effort_by_editor(cells, measured.measures, {"time": time_weight}),
+        placings=place_systems(cells, measured.measures, {"time": time_weight}),
+        warnings=tuple(cautions),
+        components={name: _components(model) for name, model in models.items()},
+        units={name: MEASURES[name] for name in measured.measures},
+        editors=names.editors,
+        freedom=freedom,
+        fixed=used,
+        level=level,
+        human=human,
+        margin=margin,
+        alike=alike,
+        time=time,
+        rate=rate,
+        assignments=len(dealt.labels),
+        exact=dealt.exact,
+        seed=seed,
+        notes=measured.notes,
+        signature=_signature(names, measured, used, time, level, dealt, seed),
+    )
+
+
+def _signature(
+    names: Names,
+    measured: Measured,
+    used: tuple[str, ...],
+    time: str,
+    level: float,
+    dealt: Assignments,
+    seed: int | None,
+) -> str:
+    return signature(
+        "effort",
+        "+".join(measured.measures),
+        f"reml:{'+'.join(used)}",
+        editors=len(names.editors),
+        n=measured.frame.height,
+        time=None if time == "mean" else time,
+        level=f"{level:g}".lstrip("0"),
+        seed=None if dealt.exact else seed,
+    )
+
+
+def _check_options(
+    margin: float | None,
+    human: str | None,
+    alike: float,
+    rate: float | None,
+    level: float,
+    time_weight: float,
+    draws: int,
+) -> None:
+    if margin is not None and human is None:
+        raise OptionError("margin", margin, "needs a human translation", "name it with human")
+    if margin is not None and not 0 <= margin < 10:
+        raise OptionError("margin", margin, "is no share", "give 0.1 for a tenth more effort")
+    if not 1 < alike < 10:
+        raise OptionError("alike", alike, "is no ratio above 1", "give 1.25 for 0.8 to 1.25")
+    if rate is not None and not 0 <= rate < float("inf"):
+        raise OptionError("rate", rate, "is no price", "give the price of an hour")
+    if not 0.5 <= level < 1:
+        raise OptionError("level", level, "is not a confidence level", "give .95")
+    if not 0 <= time_weight < float("inf"):
+        raise OptionError("time_weight", time_weight, "is no weight", "give 0 to leave time out")
+    if isinstance(draws, bool) or draws < 1:
+        raise OptionError("draws", draws, "is no number of assignments", "give 10000")
+
+
+def _names(frame: pl.DataFrame, human: str | None) -> Names:
+    found = [tuple(frame[name].unique(maintain_order=True)) for name in ("system", "doc", "editor")]
+    names = Names(*found)
+    if len(names.systems) < 2:
+        raise InputError(f"only one system ('{names.systems[0]}'): nothing to compare it with")
+    if len(names.editors) < 2:
+        raise InputError(
+            f"only one editor ('{names.editors[0]}'): what is the editor's and what the system's"
+            " cannot be told; have more editors"
+        )
+    if human is not None and human not in names.systems:
+        raise OptionError(
+            "human",
+            human,
+            f"is not among the systems{did_you_mean(human, names.systems)}",
+            f"choose from {', '.join(names.systems)}",
+        )
+    both = frame.group_by("editor", "doc", maintain_order=True).agg(pl.col("system").n_unique())
+    for row in both.filter(pl.col("system") > 1).iter_rows(named=True):
+        raise InputError(
+            f"editor '{row['editor']}' edited document '{row['doc']}' from {row['system']} systems:"
+            " the second time is not like the first; keep one of them"
+        )
+    return names
+
+
+def _rest(cells: pl.DataFrame, measure: str, names: Names, time: str) -> np.ndarray:
+    """The cells' values after editors and documents; a cell without a value counts for nothing."""
+    column = "scaled_time" if measure == "time" and time != "mean" else measure
+    values = cells[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    known = np.isfinite(values)
+    _, document, editor = names.codes(cells)
+    rest = np.zeros(len(values))
+    rest[known] = adjusted(values[known], editor[known], document[known])
+    return rest
+
+
+def _difference(
+    model: Model, chances: np.ndarray, pair: tuple[int, int], names: Names, level: float
+) -> EffortDifference:
+    left, right = pair
+    weights = np.zeros(len(names.systems))
+    weights[left], weights[right] = 1.0, -1.0
+    value, error = model.contrast(weights)
+    half = float(special.stdtrit(model.freedom, (1 + level) / 2)) * error
+    decided = bool(abs(value) > half)
+    others = model.without[:, left] - model.without[:, right]
+    known = ~np.isnan(others)
+    return EffortDifference(
+        left=names.systems[left],
+        right=names.systems[right],
+        measure=model.measure,
+        difference=value,
+        stderr=error,
+        low=value - half,
+        high=value + half,
+        p=t_p(value, error, model.freedom),
+        randomisation_p=randomisation_p(chances[:, left] - chances[:, right]),
+        decided=decided,
+        verdict=_verdict(value, decided, names.systems[left], names.systems[right]),
+        least=float(others[known].min()) if known.any() else float("nan"),
+        most=float(others[known].max()) if known.any() else float("nan"),
+        deciding_editors=_deciding(model, others, pair, value, decided, names, level),
+    )
+
+
+def _verdict(value: float, decided: bool, left: str, right: str) -> str:
+    if not decided:
+        return "undetermined"
+    return f"{left if value < 0 else right} needs less effort"
+
+
+def _deciding(
+    model: Model,
+    others: np.ndarray,
+    pair: tuple[int, int],
+    value: float,
+    decided: bool,
+    names: Names,
+    level: float,
+) -> tuple[str, ...]:
+    """Editors who turn the verdict, or a single one who turns the sign of an open difference."""
+    turning = []
+    for number, other in enumerate(others):
+        if np.isnan(other):
+            continue
+        error = float(model.without_stderr[number][pair])
+        half = float(special.stdtrit(model.without_freedom[number], (1 + level) / 2)) * error
+        if bool(abs(other) > half) != decided:
+            turning.append(names.editors[number])
+    # Where several editors turn the sign, nobody in particular does: it is just undetermined.
+    reversing = [names.editors[k] for k, other in enumerate(others) if other * value < 0]
+    return tuple(turning or (reversing if len(reversing) == 1 else ()))
+
+
+def _components(model: Model) -> dict[str, float]:
+    names = ("editor", "segment", "editor x document")
+    if model.fit is None:
+        return dict.fromkeys((*names, "residual"), 0.0)
+    values = dict(zip(names, model.fit.components.tolist(), strict=True))
+    return values | {"residual": model.fit.residual}

@@ -1,0 +1,238 @@
+"""Mixed linear models with crossed random intercepts, fitted by restricted maximum likelihood.
+
+``y = X b + sum_k Z_k u_k + e`` with ``u_k ~ N(0, s2 g_k I)`` and ``e ~ N(0, s2 I)``. Each ``Z_k``
+says which level of factor k an observation has. The likelihood is profiled over ``b`` and ``s2``
+(Bates et al. 2015, section 3), so only the ratios ``g_k >= 0`` are searched for. All products with
+``Z`` are formed once: a design can be fitted to many responses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, optimize
+
+from assay.errors import ConvergenceError
+
+__all__ = ["MixedDesign", "MixedFit", "fit_without_each"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_CEILING = 1e6
+"""The largest ratio of variances looked at; beyond it the residual is nought for all purposes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MixedFit:
+    """A fitted model: coefficients with their covariance, and the variance components."""
+
+    coefficients: Floats
+    covariance: Floats
+    components: Floats
+    """Variances of the random effects, in the order of the factors."""
+    residual: float
+    ratios: Floats
+    """``components / residual``."""
+    loglik: float
+    """The restricted log likelihood."""
+
+    def contrast(self, weights: Floats) -> tuple[float, float]:
+        """A combination of coefficients and its standard error."""
+        variance = float(weights @ self.covariance @ weights)
+        return float(weights @ self.coefficients), max(variance, 0.0) ** 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighted:
+    """What one set of ratios gives: factors, coefficients, ``y'Py`` and log determinants."""
+
+    root: Floats
+    lower: Floats
+    half: Floats
+    inverse: Floats
+    beta: Floats
+    rest: float
+    logdet: float
+
+
+class MixedDesign:
+    """The fixed part and the grouping factors of a mixed model, ready for any response.
+
+    >>> rows = np.arange(12)
+    >>> design = MixedDesign(np.ones((12, 1)), [rows // 3])
+    >>> fit = design.fit(np.repeat([1.0, 4.0, 2.0, 9.0], 3) + np.tile([-1.0, 0.0, 1.0], 4))
+    >>> fit.coefficients.round(3), fit.components.round(3), round(fit.residual, 3)
+    (array([4.]), array([12.333]), 1.0)
+    """
+
+    def __init__(self, fixed: Floats, factors: Sequence[Ints]) -> None:
+        self.fixed = np.asarray(fixed, dtype=float)
+        self.sizes = [int(codes.max()) + 1 for codes in factors]
+        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.intp)
+        self._codes = [codes + start for codes, start in zip(factors, starts, strict=True)]
+        self._zz = self._cross_counts()
+        self._zx = self._sums(self.fixed)
+        self._xx = self.fixed.T @ self.fixed
+
+    def fit(self, y: Floats, *, ratios: Floats | None = None) -> MixedFit:
+        """Fit to a response; ``ratios`` holds the variance ratios at given values."""
+        y = np.asarray(y, dtype=float)
+        # What the fixed part explains, and the unit, do not matter for the ratios; without them
+        # no digits are lost where the response is large against its spread.
+        start = np.linalg.lstsq(self.fixed, y, rcond=None)[0]
+        rest = y - self.fixed @ start
+        unit = float(rest.std()) or 1.0
+        data = self._products(rest / unit)
+        if ratios is None:
+            ratios = self._search(data)
+        return self._solve(np.asarray(ratios, dtype=float), data, start, unit)
+
+    def _cross_counts(self) -> Floats:
+        total = sum(self.sizes)
+        counts = np.zeros(total * total)
+        for rows in self._codes:
+            for columns in self._codes:
+                counts += np.bincount(rows * total + columns, minlength=total * total)
+        return counts.reshape(total, total)
+
+    def _sums(self, columns: Floats) -> Floats:
+        total = sum(self.sizes)
+        sums = np.zeros((total, columns.shape[1]))
+        for codes in self._codes:
+            for number, column in enumerate(columns.T):
+                sums[:, number] += np.bincount(codes, weights=column, minlength=total)
+        return sums
+
+    def _products(self, y: Floats) -> tuple[Floats, Floats]:
+        """``Z'[X y]`` and ``[X y]'[X y]``."""
+        zxy = np.hstack([self._zx, self._sums(y[:, None])])
+        xy = self.fixed.T @ y
+        outer = np.block([[self._xx, xy[:, None]], [xy[None, :], np.array([[y @ y]])]])
+        return zxy, outer
+
+    def _weighted(self, ratios: Floats, data: tuple[Floats, Floats]) -> _Weighted:
+        """Cross products in the metric of ``V = I + sum_k g_k Z_k Z_k'``."""
+        zxy, outer = data
+        root = np.sqrt(np.repeat(ratios, self.sizes))
+        inner = root[:, None] * self._zz * root
+        inner[np.diag_indices_from(inner)] += 1.0
+        lower = linalg.cholesky(inner, lower=True, check_finite=False, overwrite_a=True)
+        half = linalg.solve_triangular(lower, root[:, None] * zxy, lower=True, check_finite=False)
+        weighted = outer - half.T @ half
+        xx, xy = weighted[:-1, :-1], weighted[:-1, -1]
+        inverse = np.linalg.inv(xx)
+        beta = inverse @ xy
+        rest = max(float(weighted[-1, -1] - xy @ beta), float(np.finfo(float).tiny))
+        logdet = 2.0 * float(np.log(np.diag(lower)).sum()) + float(np.linalg.slogdet(xx)[1])
+        return _Weighted(root, lower, half, inverse, beta, rest, logdet)
+
+    def _deviance(self, ratios: Floats, data: tuple[Floats, Floats]) -> tuple[float, Floats]:
+        """Minus twice the profiled restricted log likelihood (up to a constant), and its slope.
+
+        The slope in g_k is ``tr(Z_k' P Z_k) - (n - p) |Z_k' P y|^2 / y' P y``.
+        """
+        part = self._weighted(ratios, data)
+        n, p = self.fixed.shape
+        across = linalg.solve_triangular(
+            part.lower, part.root[:, None] * self._zz, lower=True, check_finite=False
+        )
+        zv = data[0] - across.T @ part.half
+        zx, zy = zv[:, :-1], zv[:, -1]
+        own = np.diag(self._zz) - np.einsum("ij,ij->j", across, across)
+        traces = own - np.einsum("ij,jk,ik->i", zx, part.inverse, zx)
+        squares = (zy - zx @ part.beta) ** 2
+        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+        slope = np.add.reduceat(traces - (n - p) * squares / part.rest, starts)
+        return part.logdet + (n - p) * math.log(part.rest), slope
+
+    def _search(self, data: tuple[Floats, Floats]) -> Floats:
+        """The ratios of largest restricted likelihood.
+
+        A second start where the first ends at a border: it may be the foot of another hill.
+        """
+        best: Floats | None = None
+        least = math.inf
+        for start in (0.2, 2.0):
+            found = optimize.minimize(
+                self._deviance,
+                np.full(len(self.sizes), start),
+                args=(data,),
+                method="L-BFGS-B",
+                jac=True,
+                bounds=[(0.0, _CEILING)] * len(self.sizes),
+                options={"ftol": 1e-13, "gtol": 1e-6, "maxiter": 300},
+            )
+            # "abnormal" is a line search that can no longer improve at machine precision.
+            if (found.success or found.status == 2) and found.fun < least:
+                best, least = found.x, float(found.fun)
+            if best is not None and np.all(best > 0):
+                break
+        if best is None or not math.isfinite(least):
+            raise ConvergenceError(
+                "the mixed model did not converge; leave out editors or documents with few"
+                " segments, or measure on another scale"
+            )
+        return np.asarray(best)
+
+    def _solve(
+        self, ratios: Floats, data: tuple[Floats, Floats], start: Floats, unit: float
+    ) -> MixedFit:
+        part = self._weighted(ratios, data)
+        n, p = self.fixed.shape
+        residual = unit**2 * part.rest / (n - p)
+        loglik = -0.5 * (part.logdet + (n - p) * (1 + math.log(2 * math.pi * residual)))
+        return MixedFit(
+            coefficients=start + unit * part.beta,
+            covariance=residual * part.inverse,
+            components=residual * ratios,
+            residual=residual,
+            ratios=ratios,
+            loglik=loglik,
+        )
+
+
+def fit_without_each(
+    y: Floats, fixed: Floats, factors: tuple[Ints, Ints, Ints], ratios: Floats
+) -> tuple[Floats, Floats]:
+    """Coefficients and covariances with each group left out, the variance ratios held.
+
+    ``factors`` are the groups, a factor that crosses them, and one nested in them. Given the
+    crossed effects groups are independent, so that each adds its own part to the cross products
+    of [Z2 X y], and leaving it out is a subtraction.
+    """
+    group, crossed, nested = factors
+    start = np.linalg.lstsq(fixed, y, rcond=None)[0]
+    levels, p = int(crossed.max()) + 1, fixed.shape[1]
+    columns = np.hstack([np.eye(levels)[crossed], fixed, (y - fixed @ start)[:, None]])
+    rows = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
+    parts = [_group_part(columns[own], nested[own], ratios) for own in rows]
+    total = np.sum(parts, axis=0)
+    coefficients, covariances = [], []
+    for own, part in zip(rows, parts, strict=True):
+        left = total - part
+        inner = np.eye(levels) + ratios[1] * left[:levels, :levels]
+        across = left[:levels, levels:]
+        rest = left[levels:, levels:] - ratios[1] * across.T @ np.linalg.solve(inner, across)
+        inverse = np.linalg.pinv(rest[:p, :p], hermitian=True)
+        beta = inverse @ rest[:p, p]
+        residual = max(float(rest[p, p] - rest[:p, p] @ beta), 0.0) / max(len(y) - len(own) - p, 1)
+        coefficients.append(start + beta)
+        covariances.append(residual * inverse)
+    return np.array(coefficients), np.array(covariances)
+
+
+def _group_part(columns: Floats, nested: Ints, ratios: Floats) -> Floats:
+    """Cross products of one group's rows in the metric of its own and its nested effects."""
+    cells = np.unique(nested, return_inverse=True)[1]
+    size = np.bincount(cells).astype(float)
+    sums = np.zeros((len(size), columns.shape[1]))
+    np.add.at(sums, cells, columns)
+    shrunk = 1 + ratios[2] * size
+    part = columns.T @ columns - (sums * (ratios[2] / shrunk)[:, None]).T @ sums
+    whole, weight = (sums / shrunk[:, None]).sum(axis=0), float((size / shrunk).sum())
+    return np.asarray(part - ratios[0] / (1 + ratios[0] * weight) * np.outer(whole, whole))

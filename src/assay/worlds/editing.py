@@ -1,0 +1,122 @@
+"""Editors at work: a simulated truth for comparisons by effort.
+
+The effort of a segment is ``level + system + editor + segment + editor x document + noise``, all
+but the first two normal. The variances default to those of the edit distances of korotaev2022
+(six editors, three documents of some 23 segments): editors 26.4, segments 9.6, editor x document
+8.8, noise 79.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from assay.stats.random import Rng, as_rng
+from assay.tables.edits import Edits
+
+__all__ = ["EditingWorld", "Seen"]
+
+Seen = tuple[str, str, str]
+"""Editor, document and system: one document of a kit, in the order of work."""
+
+_LETTERS = np.array(list("abcdefghiklmnoprstuvw"))
+_SECONDS_PER_POINT = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class EditingWorld:
+    """What determines the effort of editing.
+
+    >>> world = EditingWorld(systems={"A": 0.0, "B": 5.0})
+    >>> kits = [("E1", "d", "A"), ("E1", "e", "B"), ("E2", "d", "B"), ("E2", "e", "A")]
+    >>> len(world.edits(kits, rng=1))
+    92
+    """
+
+    systems: Mapping[str, float]
+    """Each system's true effort above ``level``."""
+    level: float = 7.0
+    editor: float = 26.4
+    """Variances of the random parts."""
+    segment: float = 9.6
+    cell: float = 8.8
+    noise: float = 79.5
+    segments: int = 23
+    """Segments per document."""
+    documents: Mapping[str, float] = field(default_factory=dict)
+    """Each document's effort above the others', where it is not nought."""
+
+    def values(self, kits: Sequence[Seen], rng: Rng = None) -> pl.DataFrame:
+        """Effort as numbers, without texts: ``editor, doc, system, seg, value, position``."""
+        random = as_rng(rng)
+        rows = self._rows(kits)
+        parts = [
+            self._effects(rows.select("editor"), self.editor, random),
+            self._effects(rows.select("doc", "seg"), self.segment, random),
+            self._effects(rows.select("editor", "doc"), self.cell, random),
+            random.normal(0.0, np.sqrt(self.noise), rows.height),
+        ]
+        mean = rows["system"].replace_strict(dict(self.systems), return_dtype=pl.Float64)
+        extra = rows["doc"].replace_strict(
+            dict(self.documents), default=0.0, return_dtype=pl.Float64
+        )
+        total = self.level + mean.to_numpy() + extra.to_numpy() + np.sum(parts, axis=0)
+        return rows.with_columns(pl.Series("value", total))
+
+    def edits(self, kits: Sequence[Seen], rng: Rng = None) -> Edits:
+        """Effort as a table of edits: texts changed by about so many percent, and seconds.
+
+        Effort below nought is no change at all, so that about a third of the segments stay as
+        they are, as in real data.
+        """
+        random = as_rng(rng)
+        rows = self.values(kits, random)
+        share = np.clip(rows["value"].to_numpy() / 100, 0.0, 1.0)
+        texts = [_text(random) for _ in range(rows.height)]
+        edited = [_edit(text, part, random) for text, part in zip(texts, share, strict=True)]
+        pace = random.gamma(2.0, 0.5, rows.height)
+        seconds = np.round(_SECONDS_PER_POINT * 100 * share * pace, 1)
+        source = [text.swapcase() for text in texts]
+        frame = rows.drop("value").with_columns(
+            pl.Series("source", source),
+            pl.Series("mt", texts),
+            pl.Series("edited", edited),
+            pl.Series("seconds", seconds),
+        )
+        return Edits(frame)
+
+    def _rows(self, kits: Sequence[Seen]) -> pl.DataFrame:
+        places: dict[str, int] = {}
+        rows = []
+        for editor, doc, system in kits:
+            places[editor] = places.get(editor, 0) + 1
+            rows.append((editor, doc, system, places[editor]))
+        names = ["editor", "doc", "system", "position"]
+        seen = pl.DataFrame(rows, schema=names, orient="row")
+        segs = pl.DataFrame({"seg": [str(number + 1) for number in range(self.segments)]})
+        return seen.join(segs, how="cross").select("system", "doc", "seg", "editor", "position")
+
+    def _effects(
+        self, levels: pl.DataFrame, variance: float, random: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """One normal draw for every level, given to all its rows."""
+        number = levels.select(pl.struct(levels.columns).rank("dense")).to_series().to_numpy() - 1
+        effects: NDArray[np.float64] = random.normal(0.0, variance**0.5, int(number.max()) + 1)
+        return np.asarray(effects[number])
+
+
+def _text(random: np.random.Generator) -> str:
+    words = random.integers(8, 30)
+    return " ".join("".join(random.choice(_LETTERS, random.integers(2, 9))) for _ in range(words))
+
+
+def _edit(text: str, share: float, random: np.random.Generator) -> str:
+    """The text with this share of its characters replaced by ones it does not have."""
+    letters = np.array(list(text))
+    chosen = random.permutation(len(letters))[: round(share * len(letters))]
+    letters[chosen] = "x"
+    return "".join(letters.tolist())

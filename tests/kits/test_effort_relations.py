@@ -1,0 +1,61 @@
+"""Effort against complexity and ratings."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import assay
+from assay.errors import InputError, OptionError
+from assay.kits.effort_relations import compare_ratings, complexity_effort
+from assay.worlds.editing import EditingWorld
+
+
+@pytest.fixture(scope="module")
+def result() -> assay.Effort:
+    design = assay.design_kits("ABCD", 12, design="latin", documents=list("wxyz"), rng=1)
+    world = EditingWorld(
+        systems=dict(zip("ABCD", (10.0, 20.0, 30.0, 40.0), strict=True)),
+        documents=dict(zip("wxyz", (0.0, 8.0, 16.0, 24.0), strict=True)),
+    )
+    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    return assay.effort(world.edits(kits, rng=1), measures=["distance"], rng=1)
+
+
+def test_harder_documents_take_more_effort(result: assay.Effort) -> None:
+    (found,) = complexity_effort(result, {"w": 50, "x": 55, "y": 58, "z": 61})
+    assert (found.measure, found.n) == ("distance", 4)
+    assert found.correlation == pytest.approx(1)
+    assert found.p == pytest.approx(2 / 24)  # by hand: two of the 24 orders are as extreme
+    (flat,) = complexity_effort(result, dict.fromkeys("wxyz", 1.0))
+    assert flat.correlation != flat.correlation
+    with pytest.raises(OptionError, match="complexity .w. has no score"):
+        complexity_effort(result, {"x": 1})
+
+
+def test_ratings_that_agree(result: assay.Effort) -> None:
+    rows = [
+        {"system": name, "seg": str(seg), "score": float(place)}
+        for place, name in enumerate("ABCD") for seg in (1, 2)
+    ]  # fmt: skip
+    frame = pl.DataFrame(rows)
+    test_set = assay.read_scores(frame.drop("score"))
+    worse = assay.read_ratings(frame, test_set, better="lower")
+    assert compare_ratings(result, worse)[0].correlation == pytest.approx(1)
+    better = assay.read_ratings(frame, test_set, better="higher")
+    assert compare_ratings(result, better)[0].correlation == pytest.approx(-1)
+    one = frame.filter(pl.col("system") == "A")
+    lonely = assay.read_ratings(one, assay.read_scores(one.drop("score")))
+    with pytest.raises(InputError, match="fewer than two systems"):
+        compare_ratings(result, lonely)
+
+
+def test_many_documents_are_drawn_from() -> None:
+    documents = [f"d{number:02d}" for number in range(9)]
+    engines = [f"M{number}" for number in range(9)]
+    design = assay.design_kits(engines, 9, design="latin", documents=documents, rng=1)
+    world = EditingWorld(systems=dict.fromkeys(engines, 20.0), segments=3)
+    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    effort = assay.effort(world.edits(kits, rng=1), measures=["distance"], rng=1)
+    (found,) = complexity_effort(effort, {name: k for k, name in enumerate(documents)})
+    assert 0 < found.p <= 1

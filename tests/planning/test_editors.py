@@ -1,0 +1,88 @@
+"""How many editors: the paper's numbers, a pilot, and clear refusals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from tests.conftest import Ran
+
+import assay
+from assay.errors import OptionError
+from assay.worlds.editing import EditingWorld
+
+Run = Callable[..., Ran]
+
+
+def test_numbers_for_korotaev2022() -> None:
+    small = assay.plan_editors(3, 1.43)
+    assert small.needed == pytest.approx(93, abs=3)
+    assert small.points[0].power == pytest.approx(0.09, abs=0.01)
+    assert assay.plan_editors(3, 3.0).needed == pytest.approx(21, abs=2)
+    assert small.source == "korotaev2022"
+    assert small.complete is not None
+    assert small.needed is not None
+    assert small.complete % 3 == 0
+    assert small.complete >= small.needed
+
+
+def test_a_pilot_gives_the_spread() -> None:
+    kits = [
+        (f"E{number}", doc, system)
+        for number, order in enumerate(permutations("ABC"))
+        for doc, system in zip("xyz", order, strict=True)
+    ]
+    world = EditingWorld(systems=dict.fromkeys("ABC", 30.0), segments=10)
+    pilot = assay.effort(world.edits(kits, rng=1), measures=["distance"], rng=1)
+    plan = assay.plan_editors(3, 3.0, pilot=pilot)
+    assert plan.source == "pilot"
+    assert plan.cell == pilot.components["distance"]["editor x document"]
+    assert "6 editors" in plan.notes[0]
+    with pytest.raises(OptionError, match="measure .time. is not in the pilot"):
+        assay.plan_editors(3, 3.0, pilot=pilot, measure="time")
+    with pytest.raises(OptionError, match="variances of its own"):
+        assay.plan_editors(3, 3.0, pilot=pilot, cell=1.0, residual=1.0)
+
+
+def test_longer_documents_help_up_to_a_point() -> None:
+    needed = [
+        assay.plan_editors(3, 3.0, segments=count).needed or 0 for count in (5, 20, 100, 10_000)
+    ]
+    assert needed == sorted(needed, reverse=True)
+    assert needed[-1] > 10  # editor x document stays, however long the documents
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((1, 3.0), {}, "engines .1. is no number of engines"),
+        ((3, 0.0), {}, "gap .0.0. is no difference"),
+        ((3, 3.0), {"segments": 0}, "segments .0. is no length"),
+        ((3, 3.0), {"power": 0.01}, "power .0.01. is no power"),
+        ((3, 3.0), {"level": 2}, "level .2. is not a confidence level"),
+        ((3, 3.0), {"editors": [2]}, "editors .2. cannot be judged"),
+        ((3, 3.0), {"cell": 1.0}, "needs residual beside it"),
+        ((3, 3.0), {"cell": -1.0, "residual": 1.0}, "are no variances"),
+        ((3, 3.0), {"measure": "hter"}, "measure .hter. has no usual spread"),
+    ],
+)
+def test_bad_input(arguments: tuple[int, float], options: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        assay.plan_editors(*arguments, **options)
+
+
+def test_command(tmp_path: Path, run_assay: Run) -> None:
+    ran = run_assay("plan", "editors", "--engines", 3, "--gap", 3, "--json")
+    result = json.loads(ran.out)
+    assert result["needed"] == pytest.approx(21, abs=2)
+    assert (result["cell"], result["residual"], result["segments"]) == (8.78, 79.5, 23)
+    ran = run_assay("plan", "editors", "--engines", 3, "--gap", 3, "-o", tmp_path / "p.json")
+    assert "editors; 24 complete the design" in ran.out
+    assert json.loads((tmp_path / "p.json").read_text()) == result
+    ran = run_assay("plan", "editors", "--engines", 3, "--gap", "1e-9")
+    assert "the gap is too small" in ran.out
+    ran = run_assay("plan", "editors", "--engines", 3, "--gap", 3, "--editors", "x")
+    assert (ran.code, "are no numbers" in ran.err) == (2, True)
