@@ -16,14 +16,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "ACCENT",
+    "COLOURS",
+    "INK",
+    "MARKS",
+    "MUTED",
     "draw_errors",
     "draw_lengths",
     "draw_scatter",
     "draw_stability",
     "interval_figure",
     "length_figure",
+    "new_figure",
     "save_figure",
     "stability_figure",
+    "svg_text",
+    "tidy",
 ]
 
 INK, MUTED, ACCENT = "#1c2430", "#8a93a3", "#1f5fbf"
@@ -199,12 +207,14 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
 
 
 def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, sizes in inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def tidy(axes: Axes, *, grid: Literal["x", "y"]) -> None:
+    """The look that all figures share."""
     axes.grid(axis=grid, color="#e6e9ef")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -212,6 +222,7 @@ def tidy(axes: Axes, *, grid: Literal["x", "y"]) -> None:
 
 
 def svg_text(figure: Figure) -> str:
+    """The drawing as SVG text that can stand in a page."""
     import matplotlib as mpl
 
     buffer = io.StringIO()
