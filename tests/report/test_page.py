@@ -113,11 +113,36 @@ def test_one_system_with_one_rating(tmp_path: Path) -> None:
         ([], "nothing to report"),
         ([{"kind": "poem"}], "kind 'poem' cannot be reported"),
         ([{"kind": "estimates"}], "not complete"),
-        ([{"kind": "ranking", "better": "higher", "level": 0.95, "method": "bojar",
-           "signature": "s", "systems": [], "notes": []}], "has no systems"),
-        ([{"kind": "ranking", "better": "higher", "level": 0.95, "method": "bojar",
-           "signature": "s", "notes": [], "systems": [{"system": "A", "rank": 1, "low_rank": 1,
-           "high_rank": 1, "cluster": 1}]}], "ranges is None"),
+        (
+            [
+                {
+                    "kind": "ranking",
+                    "better": "higher",
+                    "level": 0.95,
+                    "method": "bojar",
+                    "signature": "s",
+                    "systems": [],
+                    "notes": [],
+                }
+            ],
+            "has no systems",
+        ),
+        (
+            [
+                {
+                    "kind": "ranking",
+                    "better": "higher",
+                    "level": 0.95,
+                    "method": "bojar",
+                    "signature": "s",
+                    "notes": [],
+                    "systems": [
+                        {"system": "A", "rank": 1, "low_rank": 1, "high_rank": 1, "cluster": 1}
+                    ],
+                }
+            ],
+            "ranges is None",
+        ),
     ],
 )
 def test_what_cannot_be_reported(

@@ -26,7 +26,10 @@ def reproduce(
     ],
     draws: Annotated[
         int | None,
-        typer.Option("--draws", help="Samples or campaigns per simulation (lo2023: 1000, saldias2022: 100, koehn2012: 200)."),
+        typer.Option(
+            "--draws",
+            help="Samples or campaigns simulated (koehn2012: 200, lo2023: 1000, saldias2022: 100).",
+        ),
     ] = None,
     seed: Annotated[
         int, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")

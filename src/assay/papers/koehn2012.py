@@ -119,14 +119,13 @@ class Study:
         }
         if curves:
             figures["koehn2012_figure2"] = draw_curves(curves, sigmas)
-        figures["koehn2012_figure3"] = draw_error_curves(
-            [
-                {"sigma": sigma, "method": cell.row, "judgments": float(cell.column.replace(",", "")),
-                 "error": cell.ours, "paper": cell.paper}
-                for sigma, table in ((20, "Figure 3"), (10, "Figure 3, sigma 10"))
-                for cell in result.tables[table]
-            ]
-        )  # fmt: skip
+        errors = [
+            {"sigma": sigma, "method": cell.row, "judgments": float(cell.column.replace(",", "")),
+             "error": cell.ours, "paper": cell.paper}
+            for sigma, table in ((20, "Figure 3"), (10, "Figure 3, sigma 10"))
+            for cell in result.tables[table]
+        ]  # fmt: skip
+        figures["koehn2012_figure3"] = draw_error_curves(errors)
         return figures
 
 

@@ -1,4 +1,4 @@
-"""The numbers printed in koehn2012: Tables 1-4 and the text of Figures 2 and 3, and its readings."""
+"""The numbers printed in koehn2012 (Tables 1-4, and the text of Figures 2 and 3); readings."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ READINGS = (
     " single judgments cut at both ends, as written, are in 'Table 1, literal'",
     "reading: blank ranks count as best (dropped, the scores of Tables 2 and 3 move)",
     "Figure 3 comes out at sigma 20, not 10; why is not known, and both are shown",
-    "Lopez' 17.6 % at 50,000 judgments repeats the number at 10,000: the exact optimum is far lower",
+    "Lopez' 17.6 % at 50,000 judgments repeats that at 10,000: the exact optimum is far lower",
     "section 6 has 70 % significant pairs at 13,000 judgments, Table 4 50 % at 12,000",
 )
 

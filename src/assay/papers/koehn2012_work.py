@@ -64,7 +64,7 @@ class Work(NamedTuple):
 
 
 class Real(NamedTuple):
-    """What a real campaign says, by the readings that give the paper's numbers and by the letter"""
+    """What a real campaign says, by the readings that give the paper's numbers, and literally."""
 
     named: Ranking
     literal: Ranking
@@ -89,7 +89,9 @@ def do_work(work: Work, rng: np.random.Generator) -> Record:
         return Record(work._replace(campaign=None), {}, _real(work.campaign, rng))
     if work.kind == "share":
         return Record(work, _share(work))
-    return Record(work, {"errors": _errors, "ranges": _ranges, "beyond": _beyond}[work.kind](work, rng))
+    return Record(
+        work, {"errors": _errors, "ranges": _ranges, "beyond": _beyond}[work.kind](work, rng)
+    )
 
 
 def _qualities(runs: int, n: int, rng: np.random.Generator, kind: str = "uniform") -> np.ndarray:

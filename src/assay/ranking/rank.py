@@ -11,7 +11,6 @@ from assay.ranking.calibrate import MOST, Calibration, calibrated_level
 from assay.ranking.counts import UNITS, Counts, block_numbers, components, count, repeated
 from assay.ranking.methods import effective_wins, find_method, score
 from assay.ranking.results import PairComparison, Ranking, SystemRank
-from assay.ranking.sigma import fit_sigma
 from assay.ranking.uncertainty import (
     Uncertainty,
     Watch,
@@ -176,6 +175,8 @@ def _calibration(
     Judgments of one segment may hang together more than those of a set do in the model; fewer
     judgments of the model stand for them.
     """
+    from assay.ranking.sigma import fit_sigma  # scipy.optimize is slow to load
+
     fit = fit_sigma(judgments)
     n = len(fit.systems)
     if n > MOST:
@@ -237,7 +238,7 @@ def _check_counts(
         treated = "count as half a win for both" if ties == "half" else "are left out"
         treated = "count as wins of both" if method == "better-or-equal" else treated
         notes.append(f"{tied:,} of {len(judgments):,} judgments are ties and {treated}")
-    again = repeated(judgments)
+    again = repeated(judgments, counts)
     if again:
         notes.append(
             f"{again:,} judgments repeat a pair that the same screen or rater and segment judged"

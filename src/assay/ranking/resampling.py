@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from assay.ranking.counts import Counts
+from assay.ranking.counts import Counts, renumbered
 
 __all__ = ["batch_size", "block_table", "block_weights", "resampled_counts"]
 
@@ -33,7 +33,7 @@ def block_table(counts: Counts, block: np.ndarray) -> tuple[sparse.csr_array, np
     first = np.where(lost, counts.right, counts.left)
     second = np.where(lost, counts.left, counts.right)
     cell = first * n + second + n * n * (counts.outcome == 0)
-    cells, column = np.unique(cell, return_inverse=True)
+    cells, column = renumbered(cell)
     blocks = int(block.max()) + 1
     table = sparse.coo_array((np.ones(len(cell)), (block, column)), shape=(blocks, len(cells)))
     return table.tocsr(), cells
