@@ -40,8 +40,8 @@ UNITS: dict[str, tuple[str, ...]] = {
 MOST = 1000
 """The most systems that are compared: tables of all pairs grow with the square."""
 
-TABLED = 20_000_000
-"""The largest number up to which values are told apart by a table, not by sorting."""
+SPREAD = 4
+"""Numbers up to so many times their count are told apart by a table, faster than by sorting."""
 
 _OUTCOME = {"left": 1, "tie": 0, "right": -1}
 
@@ -111,7 +111,7 @@ def renumbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> [part.tolist() for part in renumbered(np.array([7, 2, 7]))]
     [[2, 7], [1, 0, 1]]
     """
-    if values.size and int(values.max()) > TABLED:
+    if values.size and int(values.max()) > SPREAD * values.size:
         found, number = np.unique(values, return_inverse=True)
         return found, number
     there = np.bincount(values) > 0  # without sorting
