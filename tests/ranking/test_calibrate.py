@@ -58,7 +58,8 @@ def test_rank_says_what_was_calibrated() -> None:
     assert "calibrated:0." in found.signature
     for one, other in zip(plain.systems, found.systems, strict=True):
         assert one.low_rank <= other.low_rank <= other.high_rank <= one.high_rank
-    assert found == assay.rank(table, calibrate=True, rng=1)
+    again = [calibrated_level(6, 600, runs=20, rng=3) for _ in range(2)]
+    assert again[0] == again[1]
 
 
 @pytest.mark.slow
