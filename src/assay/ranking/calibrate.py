@@ -26,16 +26,13 @@ from assay.worlds.koehn import draw_qualities, draw_screens
 
 __all__ = ["MOST", "Calibration", "calibrated_level", "range_quality", "simulated_tables"]
 
-LEVELS = 1 - np.geomspace(0.01, 0.4, 80)
+LEVELS = 1 - np.geomspace(0.01, 0.4, 200)
 """Levels that are tried, the highest first."""
 
 RESAMPLES = 1000
 SETS = 2000
 """Sets beyond which a campaign is not simulated set by set: its scores are drawn around the
 expected ones, with the variance of this many sets scaled down."""
-
-KEPT = 0.9
-"""The part of the allowed share that simulated ranges may miss."""
 
 MOST = 100
 """The most systems for which a level is calibrated: simulating more takes too long."""
@@ -70,13 +67,13 @@ def calibrated_level(
     per_set: int = 5,
     interval: Literal["shortest", "equal-tailed"] = "shortest",
     allowed: float = 0.05,
-    runs: int = 1000,
+    runs: int = 2000,
     rng: Rng = None,
 ) -> Calibration:
     """The level of bootstrap ranges at which they miss a share ``allowed`` of true ranks.
 
-    The lowest level at which the simulated share stays within nine tenths of it: the rest is kept
-    for the error of the simulation and for what the model does not know.
+    The lowest level at which the simulated share, with two standard errors added because the level
+    is chosen from the same campaigns, stays within it.
 
     >>> found = calibrated_level(6, 2000, runs=100, rng=1)
     >>> found.level < 0.95 and found.violations <= 0.05
@@ -94,14 +91,15 @@ def calibrated_level(
     sets = max(2, round(judgments / (per_set * (per_set - 1) / 2)))
     table, ranks = simulated_tables(systems, sets, sigma, per_set, runs, generator)
     ranges = shortest_ranges if interval == "shortest" else equal_tailed_ranges
-    best = LEVELS[0], *range_quality(*ranges(table, LEVELS[0]), ranks)
-    for level in LEVELS[1:]:
-        found = range_quality(*ranges(table, level), ranks)
-        if found[0] > KEPT * allowed:
-            break
-        best = level, *found
+    # The lower the level, the shorter all ranges: halve the levels until the last good one is left.
+    good, bad = 0, len(LEVELS)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        missed, error, _ = range_quality(*ranges(table, LEVELS[middle]), ranks)
+        good, bad = (middle, bad) if missed + 2 * error <= allowed else (good, middle)
+    found = range_quality(*ranges(table, LEVELS[good]), ranks)
     return Calibration(
-        float(best[0]), *best[1:], systems, sigma, judgments, per_set, interval, runs, seed
+        float(LEVELS[good]), *found, systems, sigma, judgments, per_set, interval, runs, seed
     )
 
 
