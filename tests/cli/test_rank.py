@@ -90,6 +90,8 @@ def test_ratings(folder: Path, run_assay: Run) -> None:
         (["both.csv"], "has the columns of judgments and of ratings"),
         (["none.tsv"], "there is no such file"),
         (["ratings.tsv", "--ties", "half"], "--ties (half) is for judgments"),
+        (["ratings.tsv", "--calibrate"], "--calibrate (True) is for judgments"),
+        (["judgments.tsv", "--calibrate", "--ranges", "sign"], "is for ranges from resampling"),
         (["ratings.tsv", "--ranges", "sign"], "--ranges (sign) is for judgments"),
         (["ratings.tsv", "--method", "lopez"], "method (lopez) is not known; choose from mean, z"),
         (["ratings.tsv", "--exclude", "X"], "exclude (X) is not among the rated systems"),

@@ -9,7 +9,7 @@ import pytest
 from assay.errors import InputError
 from assay.ranking.counts import block_numbers, components, count, repeated
 from assay.ranking.resampling import block_table, resampled_counts
-from assay.tables import read_judgments
+from assay.tables import Judgments, read_judgments
 
 ROWS = pl.DataFrame(
     {
@@ -106,13 +106,17 @@ def test_components() -> None:
     assert components(met) == [[0, 1, 3], [2, 4]]
 
 
+def again(table: Judgments) -> int:
+    return repeated(table, count(table))
+
+
 def test_repeats_count_only_where_screens_or_raters_are_named() -> None:
     twice = pl.concat([ROWS, ROWS[:2]])
-    assert repeated(read_judgments(twice)) == 2
-    assert repeated(read_judgments(ROWS)) == 0
+    assert again(read_judgments(twice)) == 2
+    assert again(read_judgments(ROWS)) == 0
     swapped = ROWS[:1].select("set", "seg", "rater", left="right", right="left", winner="winner")
-    assert repeated(read_judgments(pl.concat([ROWS, swapped]))) == 1
-    assert repeated(read_judgments(twice.select("left", "right", "winner"))) == 0
+    assert again(read_judgments(pl.concat([ROWS, swapped]))) == 1
+    assert again(read_judgments(twice.select("left", "right", "winner"))) == 0
 
 
 def test_ten_thousand_systems_are_refused() -> None:

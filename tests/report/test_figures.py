@@ -16,6 +16,12 @@ from assay.report.figures import (
     save_figure,
     stability_figure,
 )
+from assay.report.figures_ranking import (
+    draw_curves,
+    draw_error_curves,
+    draw_win_ratios,
+    range_figure,
+)
 
 LENGTHS = [
     {"pair": pair, "sample": sample, "length": length, "share": share}
@@ -81,3 +87,36 @@ def test_save_figure_by_ending(tmp_path: Path) -> None:
         save_figure(figure, tmp_path / "a.pdf")
     with pytest.raises(InputError, match="does not exist"):
         save_figure(figure, tmp_path / "none" / "a.svg")
+
+
+def test_rank_ranges_name_systems_and_close_clusters() -> None:
+    systems = [
+        {"system": name, "rank": k + 1, "low_rank": low, "high_rank": high, "cluster": cluster}
+        for k, (name, low, high, cluster) in enumerate(
+            [("A", 1, 2, 1), ("B$x$", 1, 2, 1), ("C", 3, 3, 2)]
+        )
+    ]
+    shown = words(range_figure(systems))
+    assert {"A", "B$x$", "C", "rank (1 is best)"} <= shown
+    assert range_figure(systems) == range_figure(systems)
+
+
+def test_figures_of_koehn2012(tmp_path: Path) -> None:
+    ratios = [{"pair": "en-de", "system": "A", "ratio": 0.5}]
+    curves = [
+        {"pair": pair, "what": what, "judgments": 1000.0, "share": 40.0}
+        for pair in ("en-de", "fr-en")
+        for what in ("actual", "model")
+    ]
+    errors = [
+        {"sigma": 20, "method": method, "judgments": 1000.0, "error": 9.0, "paper": paper}
+        for method, paper in (("expected-win", 13.1), ("bojar", None))
+    ]
+    drawn = {
+        "en-de": draw_win_ratios(ratios),
+        "fr-en, sigma 10.0": draw_curves(curves, {"en-de": 9.0, "fr-en": 10.0}),
+        "the paper's numbers": draw_error_curves(errors),
+    }
+    for text, figure in drawn.items():
+        path = save_figure(figure, tmp_path / "figure.svg")
+        assert text in words(path.read_text("utf-8"))

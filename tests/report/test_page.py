@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from lxml import html
 
+import assay
 from assay.errors import InputError
 from assay.estimation import estimate
 from assay.report import read_result, write_report
@@ -48,6 +49,42 @@ def test_page_asks_for_nothing_outside(result: dict[str, object], tmp_path: Path
     assert addresses == []
 
 
+@pytest.fixture
+def ranking() -> dict[str, object]:
+    table = assay.simulate_judgments([9.0, 8.5, 5.0, 1.0], 2000, per_set=4, rng=1)
+    return assay.rank(table, rng=1).to_dict()
+
+
+def test_a_ranking(ranking: dict[str, object], tmp_path: Path) -> None:
+    page = write_report([ranking], tmp_path / "r.html").read_text("utf-8")
+    tree = html.fromstring(page)
+    cells = [
+        ["".join(cell.itertext()) for cell in row.xpath("td")]
+        for row in tree.xpath("(//table)[1]/tbody/tr")
+    ]
+    expected = [
+        [i["system"], f"{i['score']:.3f}", str(i["rank"]),
+         "–".join(map(str, dict.fromkeys([i["low_rank"], i["high_rank"]]))), str(i["cluster"])]
+        for i in ranking["systems"]  # type: ignore[attr-defined]
+    ]  # fmt: skip
+    assert cells == expected
+    assert ranking["signature"] in page
+    text = " ".join("".join(tree.xpath("//p[@class='lead']//text()")).split())
+    assert "ranks first of 4 systems (2,000 judgments); its rank range at 95 % is" in text
+    assert "rank (1 is best)" in page
+    undecided = [i for i in ranking["comparisons"] if not i["decided"]]  # type: ignore[attr-defined]
+    assert len(tree.xpath("(//table)[2]/tbody/tr")) == len(undecided) > 0
+
+
+def test_a_ranking_from_ratings_and_one_calibrated(world: World, tmp_path: Path) -> None:
+    rated = assay.rank_ratings(world.rate(), rng=1).to_dict()
+    table = assay.simulate_judgments(4, 600, per_set=4, rng=1)
+    calibrated = assay.rank(table, calibrate=True, rng=1).to_dict()
+    page = write_report([rated, calibrated], tmp_path / "r.html").read_text("utf-8")
+    assert "neighbours are decided" in page
+    assert "of the resamples, a share found by simulation" in page
+
+
 def test_names_are_escaped(result: dict[str, object], tmp_path: Path) -> None:
     text = json.dumps(result).replace("system-1", "<script>alert(1)</script>")
     page = write_report([json.loads(text)], tmp_path / "r.html").read_text("utf-8")
@@ -76,6 +113,36 @@ def test_one_system_with_one_rating(tmp_path: Path) -> None:
         ([], "nothing to report"),
         ([{"kind": "poem"}], "kind 'poem' cannot be reported"),
         ([{"kind": "estimates"}], "not complete"),
+        (
+            [
+                {
+                    "kind": "ranking",
+                    "better": "higher",
+                    "level": 0.95,
+                    "method": "bojar",
+                    "signature": "s",
+                    "systems": [],
+                    "notes": [],
+                }
+            ],
+            "has no systems",
+        ),
+        (
+            [
+                {
+                    "kind": "ranking",
+                    "better": "higher",
+                    "level": 0.95,
+                    "method": "bojar",
+                    "signature": "s",
+                    "notes": [],
+                    "systems": [
+                        {"system": "A", "rank": 1, "low_rank": 1, "high_rank": 1, "cluster": 1}
+                    ],
+                }
+            ],
+            "ranges is None",
+        ),
     ],
 )
 def test_what_cannot_be_reported(

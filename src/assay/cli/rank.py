@@ -62,6 +62,12 @@ def rank(
         typer.Option("--ties", help="Ties are dropped (default) or half a win for each."),
     ] = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate", help="Shorten ranges as far as simulated campaigns of this size allow."
+        ),
+    ] = False,
     sides: Annotated[
         int, typer.Option("--sides", help="Tests one-sided (1) or two-sided (2).", min=1, max=2)
     ] = 1,
@@ -97,11 +103,14 @@ def rank(
         if better != "higher":
             raise OptionError("--better", better, "is for ratings", "leave it out")
         common |= {name: value for name, value in chosen.items() if value is not None}
+        common |= {"calibrate": True} if calibrate else {}
         result = _from_judgments(table, columns, exclude, lp, common)
     else:
         for name, value in chosen.items():
             if value is not None:
                 raise OptionError(f"--{name}", value, "is for judgments", "leave it out")
+        if calibrate:
+            raise OptionError("--calibrate", True, "is for judgments", "leave it out")
         result = _from_ratings(table, columns, exclude, lp, better, common)
     if output is not None:
         save_json(result.to_dict(), output)

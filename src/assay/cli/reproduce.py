@@ -19,14 +19,17 @@ __all__ = ["reproduce"]
 
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(help="The paper: lo2023 or saldias2022.", metavar="PAPER")
+        str, typer.Argument(help="The paper: koehn2012, lo2023 or saldias2022.", metavar="PAPER")
     ],
     data: Annotated[
         Path, typer.Option("--data", help="Folder with the paper's data.", metavar="DIR")
     ],
     draws: Annotated[
         int | None,
-        typer.Option("--draws", help="Samples per simulation (lo2023: 1000, saldias2022: 100)."),
+        typer.Option(
+            "--draws",
+            help="Samples or campaigns simulated (koehn2012: 200, lo2023: 1000, saldias2022: 100).",
+        ),
     ] = None,
     seed: Annotated[
         int, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from assay.errors import InputError, OptionError
+from assay.ranking.calibrate import MOST, Calibration, calibrated_level
 from assay.ranking.counts import UNITS, Counts, block_numbers, components, count, repeated
 from assay.ranking.methods import effective_wins, find_method, score
 from assay.ranking.results import PairComparison, Ranking, SystemRank
@@ -22,7 +23,7 @@ from assay.ranking.uncertainty import (
 from assay.ranking.violations import EXACT, is_exact, lopez_order, order_cost
 from assay.stats.multiplicity import holm as holm_adjusted
 from assay.stats.orders import cluster_numbers
-from assay.stats.random import Rng, seeded
+from assay.stats.random import Rng, seeded, spawn
 from assay.tables import Judgments
 
 __all__ = ["check_choice", "check_level", "rank"]
@@ -47,6 +48,7 @@ def rank(
     interval: Literal["shortest", "equal-tailed"] = "shortest",
     ties: Literal["drop", "half"] = "drop",
     level: float = 0.95,
+    calibrate: bool = False,
     sides: Literal[1, 2] = 1,
     holm: bool = False,
     resamples: int = 1000,
@@ -61,7 +63,8 @@ def rank(
     resample: what is drawn anew, and what judgments hang together by in the pooled test. auto is
     the largest unit the table names: segments, else screens (sets), else single judgments.
     interval: the shortest range that holds ``level`` of the resamples, or what is left when as
-    many are cut off at both ends.
+    many are cut off at both ends. calibrate: such a range misses fewer than 1 - level of true
+    ranks; shorten it as far as simulated campaigns of this size allow (a few seconds).
     ties: dropped, or half a win for each side. sides: one-sided tests at 1 - level, as the paper
     has them, or two-sided. holm: correct for the number of pairs. watch: see the batches pass.
 
@@ -74,6 +77,8 @@ def rank(
     method = find_method(method)
     _check_options(method, ranges, resample, interval, ties, sides)
     check_level(level, resamples if ranges == "bootstrap" else None)
+    if calibrate:
+        _check_calibrate(method, ranges)
     generator, seed = seeded(rng)
     counts = count(judgments)
     notes = [*judgments.notes, *_check_counts(judgments, counts, method, ranges, ties)]
@@ -81,17 +86,19 @@ def rank(
     notes += said
     scores = score(method, counts.wins, counts.ties, ties)
     alpha = (1 - level) / sides
+    chosen = _calibration(judgments, interval, level, generator) if calibrate else None
     if ranges == "sign":
         sure = by_sign_test(counts, alpha, holm=holm)
     elif ranges == "pooled":
         sure = by_pooled_test(counts, block, ties, alpha, holm=holm)
     else:
         sure = bootstrap(
-            counts, block, method=method, ties=ties, interval=interval, level=level,
+            counts, block, method=method, ties=ties, interval=interval,
+            level=level if chosen is None else chosen.level,
             resamples=resamples, rng=generator, watch=watch,
         )  # fmt: skip
     systems = _systems(counts.systems, scores, sure)
-    notes += [*sure.notes, *_outside(systems)]
+    notes += [*sure.notes, *_calibrated(chosen), *_outside(systems)]
     return Ranking(
         systems=systems,
         comparisons=_comparisons(counts, systems, sure.p, alpha, sides, holm=holm),
@@ -104,6 +111,7 @@ def rank(
         blocks=len(judgments) if block is None else int(block.max()) + 1,
         ties=ties,
         level=level,
+        calibrated=None if chosen is None else chosen.level,
         sides=sides,
         holm=holm,
         resamples=resamples if ranges == "bootstrap" else None,
@@ -149,6 +157,52 @@ def _check_options(
         )
 
 
+def _check_calibrate(method: str, ranges: str) -> None:
+    if ranges != "bootstrap":
+        fault = "is for ranges from resampling"
+        raise OptionError("calibrate", True, fault, "leave out ranges, or calibrate")
+    if method != "expected-win":
+        fault = f"is simulated for expected-win, not {method}"
+        raise OptionError("calibrate", True, fault, "leave out method, or calibrate")
+
+
+def _calibration(
+    judgments: Judgments, interval: Literal["shortest", "equal-tailed"], level: float,
+    rng: np.random.Generator,
+) -> Calibration:  # fmt: skip
+    """The level for campaigns with as many systems, as noisy, that carry as much information.
+
+    Judgments of one segment may hang together more than those of a set do in the model; fewer
+    judgments of the model stand for them.
+    """
+    from assay.ranking.sigma import fit_sigma  # scipy.optimize is slow to load
+
+    fit = fit_sigma(judgments)
+    n = len(fit.systems)
+    if n > MOST:
+        fault = f"is simulated for at most {MOST} systems, not {n}"
+        raise OptionError("calibrate", True, fault, "leave it out")
+    block = block_numbers(judgments, "set")
+    pairs = 1.0 if block is None else len(judgments) / (int(block.max()) + 1)
+    k = int(np.clip(round((1 + np.sqrt(1 + 8 * pairs)) / 2), 2, n))
+    worth = min(1.0, (k + 1) / 3 / fit.effect)
+    size = max(1, round(fit.judgments * worth))
+    return calibrated_level(
+        n, size, sigma=fit.sigma, per_set=k, interval=interval, allowed=1 - level,
+        rng=spawn(rng, 1)[0],
+    )  # fmt: skip
+
+
+def _calibrated(found: Calibration | None) -> list[str]:
+    if found is None:
+        return []
+    return [
+        f"calibrated: ranges hold {found.level:.1%} of the resamples. In {found.runs} simulated"
+        f" campaigns like this one (sigma {found.sigma:.1f}, {found.judgments:,} judgments in sets"
+        f" of {found.per_set}) such ranges missed {found.violations:.1%} of the true ranks"
+    ]
+
+
 def _check_counts(
     judgments: Judgments, counts: Counts, method: str, ranges: str, ties: str
 ) -> list[str]:
@@ -184,7 +238,7 @@ def _check_counts(
         treated = "count as half a win for both" if ties == "half" else "are left out"
         treated = "count as wins of both" if method == "better-or-equal" else treated
         notes.append(f"{tied:,} of {len(judgments):,} judgments are ties and {treated}")
-    again = repeated(judgments)
+    again = repeated(judgments, counts)
     if again:
         notes.append(
             f"{again:,} judgments repeat a pair that the same screen or rater and segment judged"

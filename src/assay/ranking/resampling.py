@@ -12,15 +12,18 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from assay.ranking.counts import Counts
+from assay.ranking.counts import Counts, renumbered
 
 __all__ = ["batch_size", "block_table", "block_weights", "resampled_counts"]
 
 NUMBERS = 4_000_000
 """Numbers held at a time: 32 MiB of each array."""
 
-THIN = 0.1
+THIN = 0.02
 """Share of filled cells below which a sparse product is faster."""
+
+WHOLE = 2**23
+"""Judgments up to which float32 counts them exactly, a resample with more in a cell included."""
 
 
 def block_table(counts: Counts, block: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
@@ -30,7 +33,7 @@ def block_table(counts: Counts, block: np.ndarray) -> tuple[sparse.csr_array, np
     first = np.where(lost, counts.right, counts.left)
     second = np.where(lost, counts.left, counts.right)
     cell = first * n + second + n * n * (counts.outcome == 0)
-    cells, column = np.unique(cell, return_inverse=True)
+    cells, column = renumbered(cell)
     blocks = int(block.max()) + 1
     table = sparse.coo_array((np.ones(len(cell)), (block, column)), shape=(blocks, len(cells)))
     return table.tocsr(), cells
@@ -68,14 +71,17 @@ def resampled_counts(
 
 def block_weights(blocks: int, rows: int, rng: np.random.Generator) -> np.ndarray:
     """How often each block is drawn, as many draws as blocks (rows x blocks)."""
-    drawn = rng.integers(blocks, size=(rows, blocks))
-    drawn += np.arange(rows)[:, None] * blocks
-    return np.bincount(drawn.ravel(), minlength=rows * blocks).reshape(rows, blocks)
+    drawn = rng.integers(blocks, size=(rows, blocks), dtype=np.int32)
+    weights = np.empty((rows, blocks), dtype=np.float32)
+    for row, own in zip(weights, drawn, strict=True):  # row by row stays in the cache
+        row[:] = np.bincount(own, minlength=blocks)
+    return weights
 
 
 def _weighted(table: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
     """The counts of each resample: weights (rows x blocks) times the counts of the blocks."""
     blocks, cells = table.shape
-    if table.nnz > THIN * blocks * cells and blocks * cells <= NUMBERS:
-        return np.asarray(weights.astype(float) @ table.toarray())
+    if table.nnz > THIN * blocks * cells and blocks * cells <= 4 * NUMBERS:
+        kind = np.float32 if table.sum() < WHOLE else np.float64
+        return np.asarray(weights.astype(kind, copy=False) @ table.toarray().astype(kind))
     return np.asarray((table.T.tocsr() @ weights.T.astype(float)).T)

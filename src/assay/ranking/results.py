@@ -45,8 +45,9 @@ class PairComparison:
 class Ranking:
     """Systems, best first, and the pairs that were tested.
 
-    ``unit`` is what was resampled, or what the judgments hang together by; ``sides`` says whether
-    ``p`` are one-sided or two-sided.
+    ``unit`` is what was resampled, or what the judgments hang together by; ``calibrated`` is the
+    share of resamples in a range where that was found by simulation; ``sides`` says whether ``p``
+    are one-sided or two-sided.
     """
 
     systems: tuple[SystemRank, ...]
@@ -65,6 +66,7 @@ class Ranking:
     resamples: int | None
     seed: int | None
     better: str = "higher"
+    calibrated: float | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -92,6 +94,7 @@ class Ranking:
             ranges="-".join(filter(None, (self.ranges, self.interval))),
             unit=f"{self.unit}-{self.blocks}",
             level=f"{self.level:g}",
+            calibrated=None if self.calibrated is None else f"{self.calibrated:.4g}",
             sides=self.sides,
             holm="yes" if self.holm else "no",
             better="lower" if self.better == "lower" else None,
@@ -115,6 +118,7 @@ class Ranking:
             blocks=self.blocks,
             ties=self.ties,
             level=self.level,
+            calibrated=self.calibrated,
             sides=self.sides,
             holm=self.holm,
             resamples=self.resamples,

@@ -16,14 +16,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "ACCENT",
+    "COLOURS",
+    "INK",
+    "MARKS",
+    "MUTED",
     "draw_errors",
     "draw_lengths",
     "draw_scatter",
     "draw_stability",
     "interval_figure",
     "length_figure",
+    "new_figure",
     "save_figure",
     "stability_figure",
+    "svg_text",
+    "tidy",
 ]
 
 INK, MUTED, ACCENT = "#1c2430", "#8a93a3", "#1f5fbf"
@@ -37,7 +45,7 @@ def interval_figure(
     systems: Sequence[Mapping[str, Any]], *, better: str, truth: Mapping[str, float] | None = None
 ) -> str:
     """Every system's estimate and interval, best at the top; hollow marks are the known truth."""
-    figure = _new_figure(7.2, 0.9 + 0.34 * len(systems))
+    figure = new_figure(7.2, 0.9 + 0.34 * len(systems))
     axes = figure.subplots()
     for row, item in enumerate(reversed(systems)):
         low = item["low"] if item["low"] is not None else item["estimate"]
@@ -49,9 +57,9 @@ def interval_figure(
     names = [item["system"] for item in reversed(systems)]
     axes.set_yticks(range(len(systems)), names, parse_math=False)  # a name may have a $
     axes.set_xlabel(f"score on the whole test set ({better} is better)", color=INK)
-    _tidy(axes, grid="x")
+    tidy(axes, grid="x")
     axes.spines["left"].set_visible(False)
-    return _svg(figure)
+    return svg_text(figure)
 
 
 def length_figure(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -59,7 +67,7 @@ def length_figure(rows: Sequence[Mapping[str, Any]]) -> str:
 
     ``rows`` have ``pair``, ``sample`` (full, DF, DB), ``length`` and ``share`` in percent.
     """
-    return _svg(draw_lengths(rows))
+    return svg_text(draw_lengths(rows))
 
 
 def stability_figure(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -68,7 +76,7 @@ def stability_figure(rows: Sequence[Mapping[str, Any]]) -> str:
     ``rows`` have ``design``, ``budget``, ``changed`` and its ``error``, all but the first in
     percent; the bars are two errors long either way.
     """
-    return _svg(draw_stability(rows))
+    return svg_text(draw_stability(rows))
 
 
 def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
@@ -76,7 +84,7 @@ def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
     pairs = list(dict.fromkeys(row["pair"] for row in rows))
     bins = list(dict.fromkeys(row["length"] for row in rows))
     shares = {(row["pair"], row["sample"], row["length"]): row["share"] for row in rows}
-    figure = _new_figure(1.2 + 2.8 * len(pairs), 3.4)
+    figure = new_figure(1.2 + 2.8 * len(pairs), 3.4)
     panels = figure.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
     for axes, pair in zip(panels, pairs, strict=True):
         here = [name for name in SAMPLES if any((pair, name, length) in shares for length in bins)]
@@ -87,7 +95,7 @@ def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
         axes.set_xticks(range(len(bins)), bins)
         axes.set_title(pair, fontsize=10, color=INK, loc="left")
         axes.set_xlabel("segments in the document", color=INK)
-        _tidy(axes, grid="y")
+        tidy(axes, grid="y")
     panels[0].set_ylabel("share of the data (%)", color=INK)
     handles = {text: handle for axes in panels
                for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)}  # fmt: skip
@@ -101,7 +109,7 @@ def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
 def draw_stability(rows: Sequence[Mapping[str, Any]]) -> Figure:
     """The drawing behind :func:`stability_figure`."""
     designs = list(dict.fromkeys(row["design"] for row in rows))
-    figure = _new_figure(7.2, 4.2)
+    figure = new_figure(7.2, 4.2)
     axes = figure.subplots()
     for number, design in enumerate(designs):
         own = [row for row in rows if row["design"] == design]
@@ -123,7 +131,7 @@ def draw_stability(rows: Sequence[Mapping[str, Any]]) -> Figure:
     axes.set_ylabel("samples with a changed ranking (%)", color=INK)
     axes.set_ylim(0, 103)
     axes.legend(frameon=False, loc="lower left")
-    _tidy(axes, grid="y")
+    tidy(axes, grid="y")
     return figure
 
 
@@ -135,7 +143,7 @@ def draw_errors(rows: Sequence[Mapping[str, Any]]) -> Figure:
     """
     pairs = list(dict.fromkeys(row["pair"] for row in rows))
     methods = list(dict.fromkeys(row["method"] for row in rows))
-    figure = _new_figure(1.2 + 3.6 * len(pairs), 4.0)
+    figure = new_figure(1.2 + 3.6 * len(pairs), 4.0)
     panels = figure.subplots(1, len(pairs), squeeze=False)[0]
     for axes, pair in zip(panels, pairs, strict=True):
         for number, method in enumerate(methods):
@@ -157,7 +165,7 @@ def draw_errors(rows: Sequence[Mapping[str, Any]]) -> Figure:
         axes.set_title(pair, fontsize=10, color=INK, loc="left")
         axes.set_xlabel("sample size (% of the segments)", color=INK)
         axes.set_ylim(bottom=0)
-        _tidy(axes, grid="y")
+        tidy(axes, grid="y")
     panels[0].set_ylabel("absolute error (dashed: its sd)", color=INK)
     handles, texts = panels[0].get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside upper center", ncols=4, frameon=False)
@@ -171,7 +179,7 @@ def draw_scatter(panels: Sequence[Mapping[str, Any]]) -> Figure:
     mean distance between the line and the points.
     """
     lines = (len(panels) + 1) // 2
-    figure = _new_figure(7.6, 0.4 + 3.0 * lines)
+    figure = new_figure(7.6, 0.4 + 3.0 * lines)
     grid = figure.subplots(lines, 2, sharex=True, sharey=True, squeeze=False).ravel()
     for axes, panel in zip(grid, panels, strict=False):
         axes.plot(panel["x"], panel["y"], ".", color=ACCENT, markersize=3, alpha=0.5)
@@ -181,7 +189,7 @@ def draw_scatter(panels: Sequence[Mapping[str, Any]]) -> Figure:
         axes.set_title(title, fontsize=9, color=INK, loc="left", parse_math=False)
         axes.set_xlabel(panel["metric"], color=INK, parse_math=False)
         axes.set_ylabel("rating", color=INK)
-        _tidy(axes, grid="y")
+        tidy(axes, grid="y")
     return figure
 
 
@@ -192,26 +200,29 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         raise OptionError("path", target.name, "is no kind of figure", "let it end in .svg or .png")
     with atomic(target) as temporary:
         if target.suffix.lower() == ".svg":
-            temporary.write_text(_svg(figure), encoding="utf-8")
+            temporary.write_text(svg_text(figure), encoding="utf-8")
         else:
             figure.savefig(temporary, format="png", dpi=150)
     return target
 
 
-def _new_figure(width: float, height: float) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, sizes in inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _tidy(axes: Axes, *, grid: Literal["x", "y"]) -> None:
+def tidy(axes: Axes, *, grid: Literal["x", "y"]) -> None:
+    """The look that all figures share."""
     axes.grid(axis=grid, color="#e6e9ef")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK, length=0)
 
 
-def _svg(figure: Figure) -> str:
+def svg_text(figure: Figure) -> str:
+    """The drawing as SVG text that can stand in a page."""
     import matplotlib as mpl
 
     buffer = io.StringIO()

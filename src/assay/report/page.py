@@ -11,11 +11,12 @@ from typing import Any, Protocol
 from assay._version import __version__
 from assay.errors import InputError
 from assay.report.figures import interval_figure
+from assay.report.figures_ranking import range_figure
 from assay.tables.raw import read_bytes, write_bytes
 
 __all__ = ["read_result", "write_report"]
 
-KINDS = ("estimates",)
+KINDS = ("estimates", "ranking")
 
 
 class Result(Protocol):
@@ -75,34 +76,23 @@ def _section(result: Mapping[str, Any], truth: Mapping[str, float] | None) -> di
         )
     _need(
         result,
-        {
-            "better": str,
-            "level": float,
-            "method": str,
-            "interval": str,
-            "design": str,
-            "signature": str,
-            "systems": list,
-            "differences": list,
-            "notes": list,
-        },
-    )
+        {"better": str, "level": float, "method": str, "signature": str, "systems": list,
+         "notes": list},
+    )  # fmt: skip
     if not result["systems"]:
         raise InputError("the saved result has no systems; write it again with --json")
+    placed = {"system": str, "rank": int, "low_rank": int, "high_rank": int, "cluster": int}
     for item in result["systems"]:
-        _need(
-            item,
-            {
-                "system": str,
-                "estimate": float,
-                "n": int,
-                "population": int,
-                "rank": int,
-                "low_rank": int,
-                "high_rank": int,
-                "cluster": int,
-            },
-        )
+        _need(item, placed)
+    own = _ranking(result) if kind == "ranking" else _estimates(result, truth)
+    return {"seed": None} | dict(result) | own
+
+
+def _estimates(result: Mapping[str, Any], truth: Mapping[str, float] | None) -> dict[str, Any]:
+    """What the page shows of scores on the whole test set."""
+    _need(result, {"interval": str, "design": str, "differences": list})
+    for item in result["systems"]:
+        _need(item, {"estimate": float, "n": int, "population": int})
     for item in result["differences"]:
         _need(item, {"left": str, "right": str, "decided": bool})
     # What may be unknown (a bound, a seed) is null in the file or not there at all.
@@ -111,8 +101,28 @@ def _section(result: Mapping[str, Any], truth: Mapping[str, float] | None) -> di
     differences = [empty | dict(item) for item in result["differences"]]
     figure = interval_figure(systems, better=result["better"], truth=truth)
     decided = sum(1 for item in differences if item["decided"])
-    own = {"systems": systems, "differences": differences, "decided": decided, "figure": figure}
-    return {"seed": None} | dict(result) | own
+    return {"systems": systems, "differences": differences, "decided": decided, "figure": figure}
+
+
+def _ranking(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page shows of a ranking from judgments or ratings."""
+    _need(
+        result,
+        {"ranges": str, "unit": str, "blocks": int, "sides": int, "holm": bool, "pairs": int,
+         "significant_pairs": int, "clusters": int, "comparisons": list},
+    )  # fmt: skip
+    source = "judgments" if "judgments" in result else "ratings"
+    _need(result, {source: int})
+    for item in result["systems"]:
+        _need(item, {"score": float})
+    for item in result["comparisons"]:
+        _need(item, {"left": str, "right": str, "p": float, "decided": bool})
+    empty = {"wins": None, "losses": None, "ties": None, "better": None}
+    return {
+        "interval": None, "calibrated": None, "source": source, "number": result[source],
+        "figure": range_figure(result["systems"]),
+        "open": [empty | dict(item) for item in result["comparisons"] if not item["decided"]],
+    } | {key: result[key] for key in ("interval", "calibrated") if key in result}  # fmt: skip
 
 
 def _need(item: Any, fields: Mapping[str, type]) -> None:
@@ -138,6 +148,7 @@ def _template() -> Any:
         lstrip_blocks=True,
     )
     environment.filters["number"] = _number
+    environment.filters["thousands"] = "{:,}".format
     return environment.get_template("page.html")
 
 

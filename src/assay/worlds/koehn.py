@@ -26,7 +26,7 @@ from assay.stats.random import Rng, as_rng
 from assay.tables import Judgments, read_judgments
 from assay.worlds.judging import Screens, judgment_columns, screen_ranks
 
-__all__ = ["draw_qualities", "draw_sets", "simulate_judgments", "win_counts"]
+__all__ = ["draw_qualities", "draw_screens", "draw_sets", "simulate_judgments", "win_counts"]
 
 SCALE = 10.0
 """Qualities are drawn between 0 and this."""
@@ -129,6 +129,19 @@ def draw_sets(count: int, n: int, size: int, rng: Generator) -> Ints:
             drawn[:, i] += drawn[:, i] >= drawn[:, j]
         drawn[:, : i + 1].sort(axis=1)
     return drawn
+
+
+def draw_screens(
+    mu: Floats, count: int, rng: Generator, *, sigma: float = 10.0, per_set: int = 5
+) -> tuple[Ints, Floats]:
+    """The systems of ``count`` random sets, and the qualities of their outputs, both count x k.
+
+    >>> shown, q = draw_screens(np.array([0.0, 5.0, 10.0]), 4, as_rng(1), per_set=2)
+    >>> shown.shape == q.shape == (4, 2)
+    True
+    """
+    shown = draw_sets(count, len(mu), per_set, rng)
+    return shown, mu[shown] + sigma * rng.standard_normal(shown.shape)
 
 
 @lru_cache(maxsize=8)
