@@ -275,7 +275,7 @@ def test_a_system_that_lacks_segments_can_be_evaluated() -> None:
     short = read_scores(frame.filter(kept))
     ratings = replace(world.rate(), frame=world.rate().frame.filter(kept))
     records = list(
-        assay.evaluate_estimators(short, ratings, methods=["balanced+auto"], sizes=[0.3],
+        assay.evaluate_estimators(short, ratings, methods=["balanced+auto"], sizes=[0.5],
                                   draws=5, rng=1)
     )  # fmt: skip
     assert len({record.n for record in records}) == 2

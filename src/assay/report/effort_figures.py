@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
-from assay.report.figures import COLOURS, INK, _new_figure, _tidy
+from assay.report.figures import COLOURS, INK, new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +20,7 @@ def draw_effort(result: Mapping[str, Any]) -> Figure:
     ``result`` is what ``assay effort --json`` prints.
     """
     systems, units = _need(result, "systems"), result["units"]
-    figure = _new_figure(2.9 * len(units) + 0.8, 1.2 + 0.42 * len(systems))
+    figure = new_figure(2.9 * len(units) + 0.8, 1.2 + 0.42 * len(systems))
     panels = figure.subplots(1, len(units), sharey=True, squeeze=False)[0]
     for axes, (measure, unit) in zip(panels, units.items(), strict=True):
         for row, item in enumerate(reversed(systems)):
@@ -33,7 +33,7 @@ def draw_effort(result: Mapping[str, Any]) -> Figure:
         axes.set_title(measure, fontsize=10, color=INK, loc="left")
         axes.set_xlabel(unit.replace(", ", ",\n"), color=INK, fontsize=8)
         axes.set_ylim(-0.6, len(systems) - 0.4)
-        _tidy(axes, grid="x")
+        tidy(axes, grid="x")
     names = [item["system"] for item in reversed(systems)]
     panels[0].set_yticks(range(len(systems)), names, parse_math=False)  # a name may have a $
     return figure
@@ -46,7 +46,7 @@ def draw_effort_by_editor(result: Mapping[str, Any]) -> Figure:
     systems = [item["system"] for item in result["systems"]]
     most = max(sum(row["editor"] == editor for row in rows) for editor in editors)
     width = 0.8 / most
-    figure = _new_figure(1.6 + 1.1 * len(editors), 3.8)
+    figure = new_figure(1.6 + 1.1 * len(editors), 3.8)
     axes = figure.subplots()
     for number, editor in enumerate(editors):
         own = [row for row in rows if row["editor"] == editor]
@@ -62,7 +62,7 @@ def draw_effort_by_editor(result: Mapping[str, Any]) -> Figure:
     total = len(result["units"])
     axes.set_ylabel(f"effort, sum of {total} ratios to the editor's mean", color=INK)
     figure.legend(loc="outside upper center", ncols=min(6, len(systems)), frameon=False)
-    _tidy(axes, grid="y")
+    tidy(axes, grid="y")
     return figure
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.report.figures import COLOURS, INK, MARKS, MUTED, _new_figure, _svg, _tidy
+from assay.report.figures import COLOURS, INK, MARKS, MUTED, new_figure, svg_text, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ LABELLED = 100
 
 def kit_figure(result: Mapping[str, Any]) -> str:
     """The pieces with their kits, and the knee, as SVG text."""
-    return _svg(draw_kits(result))
+    return svg_text(draw_kits(result))
 
 
 def draw_kits(result: Mapping[str, Any]) -> Figure:
@@ -27,7 +27,7 @@ def draw_kits(result: Mapping[str, Any]) -> Figure:
 
     ``result`` is the JSON object of ``assay kits find``.
     """
-    figure = _new_figure(9.6, 4.2)
+    figure = new_figure(9.6, 4.2)
     left, right = figure.subplots(1, 2)
     _draw_pieces(left, result)
     _draw_knee(right, result)
@@ -58,7 +58,7 @@ def _draw_pieces(axes: Axes, result: Mapping[str, Any]) -> None:
     axes.set_ylabel("second", color=INK)
     if result["kits"]:
         axes.legend(frameon=False)
-    _tidy(axes, grid="y")
+    tidy(axes, grid="y")
 
 
 def _draw_knee(axes: Axes, result: Mapping[str, Any]) -> None:
@@ -73,4 +73,4 @@ def _draw_knee(axes: Axes, result: Mapping[str, Any]) -> None:
     axes.set_ylabel("distance to the nearest piece", color=INK)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False)
-    _tidy(axes, grid="y")
+    tidy(axes, grid="y")
