@@ -60,7 +60,7 @@ def demo(
     save_json(result.to_dict(), output / "estimates.json")
     save_json(ranking.to_dict(), output / "ranking.json")
     title = "A simulated campaign"
-    page = write_report(result, output / "report.html", title=title, truth=truth)
+    page = write_report([result, ranking], output / "report.html", title=title, truth=truth)
     if json:
         content = result.to_dict()["systems"]
         print_json(

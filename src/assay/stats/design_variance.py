@@ -83,18 +83,22 @@ def cluster_variance(
 ) -> np.ndarray:
     """Whole documents or one snippet each: the spread between the weighted totals of clusters.
 
-    K/(K-1) sum_c (sum in c of w e - mean)^2 / (sum w)^2, times 1 - n/N for this test set.
+    The jackknife over clusters: (K-1)/K sum_c (t_c / (1 - s_c))^2 / (sum w)^2, t_c the total of w e
+    in cluster c around its share s_c of the whole, times 1 - n/N for this test set. A long
+    document pulls the mean towards itself, which 1 - s_c makes up for; for clusters of one size it
+    is the usual K/(K-1) sum t_c^2.
     """
     samples, units = np.nonzero(drawn)
     shape = (len(drawn), int(cluster.max(initial=0)) + 1)
     totals = _sums(samples, cluster[units], weights[units] * e[samples, units], shape)
-    held = _sums(samples, cluster[units], np.ones(len(units)), shape) > 0
-    k = held.sum(axis=1)
-    mean = totals.sum(axis=1) / np.maximum(k, 1)
-    spread = (np.where(held, totals - mean[:, None], 0.0) ** 2).sum(axis=1)
-    spread = spread * k / np.maximum(k - 1, 1)
+    size = _sums(samples, cluster[units], weights[units], shape)
+    whole = np.maximum(size.sum(axis=1), 1e-300)
+    share = size / whole[:, None]
+    k = (size > 0).sum(axis=1)
+    gap = (totals - share * totals.sum(axis=1)[:, None]) / np.maximum(1 - share, 1e-9)
+    spread = (gap**2).sum(axis=1) * (k - 1) / np.maximum(k, 1)
     left = 1 - drawn.mean(axis=1)
-    return np.where(k > 1, spread / np.maximum(drawn @ weights, 1e-300) ** 2 * left, np.nan)
+    return np.where(k > 1, spread / whole**2 * left, np.nan)
 
 
 def neighbour_variance(
