@@ -27,6 +27,7 @@ def capped_shares(shares: np.ndarray, caps: np.ndarray, total: float) -> np.ndar
             weights = np.where(open_, caps, 0.0)
         if weights.sum() <= 0:
             break
+        weights = weights / weights.max()  # shares may be so small that products of them vanish
         wanted = rest * weights / weights.sum()
         over = open_ & (wanted > caps * (1 + 1e-12))
         if not over.any():
