@@ -178,8 +178,9 @@ class _Predictions:
         self.nearest, self.rank = sorted_neighbours(features)
         self.sums = np.zeros((draws, len(x)))  # of the ratings of the nearest
         self.free = np.ones((draws, len(x)), dtype=bool)
-        self.near = np.full((draws, len(x), k), -1, dtype=np.int32)
-        self.worst = np.zeros((draws, len(x)), dtype=np.int32)
+        small = self.rank.dtype  # less memory to move
+        self.near = np.full((draws, len(x), k), -1, dtype=small)
+        self.worst = np.zeros((draws, len(x)), dtype=small)
         self.count = np.tile(np.bincount(stratum).astype(float), (draws, 1))
         self.total = np.zeros(self.count.shape)
         self.square = np.zeros(self.count.shape)
@@ -199,7 +200,7 @@ class _Predictions:
             self._replace(segment)
         self.rated += 1
         if self.rated == self.k:
-            self.worst = np.where(self.free, self.near.max(axis=2), -1)
+            self.worst = np.where(self.free, self.near.max(axis=2), -1).astype(self.near.dtype)
 
     def _replace(self, segment: np.ndarray) -> None:
         """The new rating takes the place of the farthest one, where it is nearer."""
@@ -243,7 +244,8 @@ def sorted_neighbours(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     rank = np.empty_like(nearest)
     place = np.broadcast_to(np.arange(len(features), dtype=np.int32), nearest.shape)
     np.put_along_axis(rank, nearest, place, axis=1)
-    return nearest, np.ascontiguousarray(rank.T)
+    small = np.int16 if len(features) < 2**15 else np.int32
+    return nearest, np.ascontiguousarray(rank.T.astype(small))
 
 
 @dataclass(frozen=True, slots=True)
