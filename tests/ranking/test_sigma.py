@@ -123,3 +123,12 @@ def test_figure_2(shared_data: Path) -> None:
     assert round(found["fr-en"]) == 10
     assert all(6 < sigma < 13 for lp, sigma in found.items() if lp != "cs-en")
     assert 4 < found["cs-en"] < 6
+
+
+def test_a_seed_does_not_depend_on_what_was_read_before() -> None:
+    table = assay.simulate_judgments(6, 600, rng=1)
+    first = match_sigma(table, orders=3, rng=1).shares
+    pl.Series([f"{k}" for k in range(500, -1, -1)]).cast(pl.Categorical)
+    renamed = table.frame.with_columns(pl.col("set") + "x")
+    pl.Series([f"{k}x" for k in range(500, -1, -1)]).cast(pl.Categorical)
+    assert match_sigma(assay.read_judgments(renamed), orders=3, rng=1).shares == first

@@ -100,9 +100,20 @@ def _codes(judgments: Judgments, key: list[str]) -> np.ndarray:
     # Column by column: numbers are much faster to tell apart than tuples of text.
     code = np.zeros(len(judgments), dtype=np.int64)
     for name in key:
-        values = renumbered(judgments.frame[name].cast(pl.Categorical).to_physical().to_numpy())[1]
+        # Polars numbers categories by what the process saw before; no seed may depend on that.
+        values = _by_appearance(judgments.frame[name].cast(pl.Categorical).to_physical().to_numpy())
         code = renumbered(code * (int(values.max()) + 1) + values)[1]
     return code
+
+
+def _by_appearance(values: np.ndarray) -> np.ndarray:
+    """A number from 0 up for every different value, in the order in which they come."""
+    _, number = renumbered(values)
+    first = np.empty(int(number.max()) + 1, dtype=np.int64)
+    first[number[::-1]] = np.arange(len(number))[::-1]  # the last one written is the first seen
+    place = np.empty(len(first), dtype=np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(place[number])
 
 
 def renumbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
