@@ -9,18 +9,19 @@ from lxml import etree
 
 from assay.errors import InputError, OptionError
 from assay.report.figures import (
+    draw_intervals,
     draw_lengths,
+    draw_pairs,
+    draw_shares,
     draw_stability,
-    interval_figure,
-    length_figure,
     save_figure,
-    stability_figure,
+    svg_text,
 )
 from assay.report.figures_ranking import (
     draw_curves,
     draw_error_curves,
+    draw_ranges,
     draw_win_ratios,
-    range_figure,
 )
 
 LENGTHS = [
@@ -43,7 +44,7 @@ def words(svg: str) -> set[str]:
 
 
 def test_length_figure_shows_pairs_samples_and_bins() -> None:
-    shown = words(length_figure(LENGTHS))
+    shown = words(svg_text(draw_lengths(LENGTHS)))
     assert {"en-de", "uk-cs", "0-9", "10+", "share of the data (%)"} <= shown
     assert {"whole test set", "fixed snippets (DF)", "budgeted snippets (DB)"} <= shown
 
@@ -56,7 +57,7 @@ def test_length_figure_has_a_bar_per_row() -> None:
 
 
 def test_stability_figure_has_a_line_per_design_with_error_bars() -> None:
-    assert {"WD unmatched", "DB matched", "20", "40"} <= words(stability_figure(CHANGES))
+    assert {"WD unmatched", "DB matched", "20", "40"} <= words(svg_text(draw_stability(CHANGES)))
     axes = draw_stability(CHANGES).axes[0]
     first = axes.containers[0]
     assert list(first.lines[0].get_ydata()) == [85, 65]
@@ -66,25 +67,26 @@ def test_stability_figure_has_a_line_per_design_with_error_bars() -> None:
 
 def test_figures_are_the_same_in_every_run_and_ask_for_nothing_outside() -> None:
     rows = [{"system": "A", "estimate": 0.5, "low": 0.4, "high": None}]
-    for draw in (lambda: length_figure(LENGTHS), lambda: stability_figure(CHANGES),
-                 lambda: interval_figure(rows, better="higher", truth={"A": 0.45})):  # fmt: skip
-        svg = draw()
-        assert svg == draw()
+    for draw in (lambda: draw_lengths(LENGTHS), lambda: draw_stability(CHANGES),
+                 lambda: draw_intervals(rows, better="higher", truth={"A": 0.45})):  # fmt: skip
+        svg = svg_text(draw())
+        assert svg == svg_text(draw())
         assert svg.startswith("<svg")
         assert 'href="http' not in svg
 
 
 def test_missing_errors_are_drawn_as_none() -> None:
-    assert "<svg" in stability_figure([{**row, "error": None} for row in CHANGES])
+    assert "<svg" in svg_text(draw_stability([{**row, "error": None} for row in CHANGES]))
 
 
 def test_save_figure_by_ending(tmp_path: Path) -> None:
     figure = draw_stability(CHANGES)
     svg = save_figure(figure, tmp_path / "a.svg").read_text("utf-8")
-    assert svg == stability_figure(CHANGES)
+    assert svg == svg_text(draw_stability(CHANGES))
+    assert save_figure(figure, tmp_path / "a.pdf").read_bytes()[:4] == b"%PDF"
     assert save_figure(figure, tmp_path / "a.PNG").read_bytes()[:4] == b"\x89PNG"
-    with pytest.raises(OptionError, match=r"path \(a.pdf\) is no kind of figure"):
-        save_figure(figure, tmp_path / "a.pdf")
+    with pytest.raises(OptionError, match=r"path \(a.gif\) is no kind of figure"):
+        save_figure(figure, tmp_path / "a.gif")
     with pytest.raises(InputError, match="does not exist"):
         save_figure(figure, tmp_path / "none" / "a.svg")
 
@@ -96,9 +98,35 @@ def test_rank_ranges_name_systems_and_close_clusters() -> None:
             [("A", 1, 2, 1), ("B$x$", 1, 2, 1), ("C", 3, 3, 2)]
         )
     ]
-    shown = words(range_figure(systems))
+    shown = words(svg_text(draw_ranges(systems)))
     assert {"A", "B$x$", "C", "rank (1 is best)"} <= shown
-    assert range_figure(systems) == range_figure(systems)
+    assert svg_text(draw_ranges(systems)) == svg_text(draw_ranges(systems))
+
+
+def test_pairs_are_filled_in_the_row_of_the_better_system() -> None:
+    systems = [{"system": name} for name in "ABC"]
+    pairs = [
+        {"left": "A", "right": "B", "decided": True},
+        {"left": "A", "right": "C", "decided": False},
+        {"left": "B", "right": "C", "decided": True, "better": "C"},
+    ]
+    axes = draw_pairs(systems, pairs).axes[0]
+    filled = [
+        (round(box.y0 + 0.45), round(box.x0 + 0.45))
+        for box in (item.get_paths()[0].get_extents() for item in axes.collections)
+    ]
+    assert filled == [(0, 1), (2, 1)]
+    dots = {tuple(point) for line in axes.lines for point in line.get_xydata().tolist()}
+    assert dots == {(2.0, 0.0), (0.0, 2.0)}
+
+
+def test_shares_stand_side_by_side() -> None:
+    rows = [
+        {"by": "domain", "group": name, "full": full, "sample": part}
+        for name, full, part in (("news", 0.6, 0.5), ("chat", 0.4, 0.5))
+    ]
+    axes = draw_shares(rows).axes[0]
+    assert [bar.get_height() for bar in axes.patches] == [60, 40, 50, 50]
 
 
 def test_figures_of_koehn2012(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 
 import assay
 from assay.kits import pieces_from_features
-from assay.report.kit_figures import draw_kits, kit_figure
+from assay.report.figures import svg_text
+from assay.report.kit_figures import draw_kits
 
 
 def test_kits_are_marked() -> None:
@@ -18,7 +19,7 @@ def test_kits_are_marked() -> None:
     assert len(left.texts) == 40
     assert left.lines[1].get_xydata().tolist() == found.places[list(found.kits[0].pieces)].tolist()
     assert right.lines[0].get_ydata().tolist() == found.distances.tolist()
-    assert "<svg" in kit_figure(found.to_dict())
+    assert "<svg" in svg_text(draw_kits(found.to_dict()))
 
 
 def test_many_pieces_have_no_numbers() -> None:
@@ -32,4 +33,4 @@ def test_no_kit_and_no_knee() -> None:
         pieces_from_features(np.ones((3, 2)), words=[100, 500, 900]), rng=0
     )  # fmt: skip
     assert found.kits == ()
-    assert "<svg" in kit_figure(found.to_dict())
+    assert "<svg" in svg_text(draw_kits(found.to_dict()))

@@ -109,7 +109,7 @@ def estimate(
     """
     from assay.cli.output import note, print_json, save_json
     from assay.estimation import estimate as run
-    from assay.estimation import estimate_by, next_steps
+    from assay.estimation import estimate_by
     from assay.tables import read_errors, read_ratings, read_sample
 
     refuse_overwriting(json_file(output), scores, ratings, sample, errors)
@@ -164,7 +164,7 @@ def estimate(
         _show_comparison(two)
     if parts is not None:
         _show_breakdown(parts)
-    for line in next_steps(result):
+    for line in result.next:
         print(f"next: {line}")
     if output is not None:
         print(f"written to {output}; assay report {output} makes a page of it")

@@ -80,7 +80,7 @@ HISTORY = Annotated[
 ]
 FIGURE = Annotated[
     Path | None,
-    typer.Option("--figure", help="Draw it to this .svg or .png file.", metavar="FILE"),
+    typer.Option("--figure", help="Draw it to this .svg, .pdf or .png file.", metavar="FILE"),
 ]
 WORKERS = Annotated[
     int, typer.Option("--workers", help="Processes to share the work; 0: one per core.")
@@ -254,8 +254,11 @@ def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:
 
 def figure_file(figure: Path | None) -> Path | None:
     """The file for a figure; refused before anything is written, not after."""
-    if figure is not None and figure.suffix.lower() not in (".svg", ".png"):
-        raise OptionError("--figure", figure, "is no kind of figure", "end it in .svg or .png")
+    endings = (".svg", ".pdf", ".png")
+    if figure is not None and figure.suffix.lower() not in endings:
+        raise OptionError(
+            "--figure", figure, "is no kind of figure", f"end it in {', '.join(endings)}"
+        )
     return figure
 
 

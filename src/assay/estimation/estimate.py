@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from assay.estimation.features import Features
+from assay.estimation.power import next_steps
 from assay.estimation.results import Difference, Estimates, SystemEstimate
 from assay.estimation.study import Mean, Study, make_study
 from assay.stats.orders import cluster_numbers, rank_ranges
@@ -66,7 +68,7 @@ def estimate(
     means = [study.mean(i) for i in range(count)]
     differences = tuple(study.difference(i, j) for i, j in combinations(range(count), 2))
     systems = _systems(test_set, means, differences, ratings.better, interval)
-    return Estimates(
+    result = Estimates(
         systems=systems,
         differences=_by_rank(differences, systems),
         better=ratings.better,
@@ -79,6 +81,7 @@ def estimate(
         metrics=_metrics(study),
         notes=(*study.notes, *_gain(means, study.features), *_direction(study)),
     )
+    return replace(result, next=next_steps(result))
 
 
 def _metrics(study: Study) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ class Estimates:
     """Systems, best first, and every difference between two of them.
 
     ``target`` says what the intervals are for: this ``test-set``, or ``new-documents`` like its.
+    ``next`` says what more ratings would bring.
     """
 
     systems: tuple[SystemEstimate, ...]
@@ -81,6 +82,7 @@ class Estimates:
     target: str = "test-set"
     metrics: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
 
     @property
     def signature(self) -> str:
@@ -117,4 +119,5 @@ class Estimates:
             systems=self.systems,
             differences=self.differences,
             notes=self.notes,
+            next=self.next,
         )

@@ -18,18 +18,19 @@ if TYPE_CHECKING:
 __all__ = [
     "ACCENT",
     "COLOURS",
+    "FIGURES",
     "INK",
     "MARKS",
     "MUTED",
     "draw_errors",
+    "draw_intervals",
     "draw_lengths",
+    "draw_pairs",
     "draw_scatter",
+    "draw_shares",
     "draw_stability",
-    "interval_figure",
-    "length_figure",
     "new_figure",
     "save_figure",
-    "stability_figure",
     "svg_text",
     "tidy",
 ]
@@ -39,17 +40,20 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Colours that colour-blind readers can tell apart (Okabe and Ito)."""
 SAMPLES = {"full": MUTED, "DF": "#e69f00", "DB": "#0072b2", "sample": "#0072b2"}
 MARKS = "os^Dv<>"
+FIGURES = (".svg", ".pdf", ".png")
+"""Endings of the files a figure can be written to."""
 
 
-def interval_figure(
+def draw_intervals(
     systems: Sequence[Mapping[str, Any]], *, better: str, truth: Mapping[str, float] | None = None
-) -> str:
+) -> Figure:
     """Every system's estimate and interval, best at the top; hollow marks are the known truth."""
     figure = new_figure(7.2, 0.9 + 0.34 * len(systems))
     axes = figure.subplots()
     for row, item in enumerate(reversed(systems)):
-        low = item["low"] if item["low"] is not None else item["estimate"]
-        high = item["high"] if item["high"] is not None else item["estimate"]
+        # What may be unknown is null in the file or not there at all.
+        low, high = (item["estimate"] if item.get(end) is None else item[end]
+                     for end in ("low", "high"))  # fmt: skip
         axes.plot([low, high], [row, row], color=ACCENT, linewidth=2.5, solid_capstyle="butt")
         axes.plot(item["estimate"], row, "o", color=ACCENT, markersize=6)
         if truth and item["system"] in truth:
@@ -59,28 +63,72 @@ def interval_figure(
     axes.set_xlabel(f"score on the whole test set ({better} is better)", color=INK)
     tidy(axes, grid="x")
     axes.spines["left"].set_visible(False)
-    return svg_text(figure)
+    return figure
 
 
-def length_figure(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How much of the data comes from documents of each length (lo2023, Figure 1).
+def draw_pairs(systems: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str, Any]]) -> Figure:
+    """Row against column, systems best first: filled where the row is decided to be better.
 
-    ``rows`` have ``pair``, ``sample`` (full, DF, DB), ``length`` and ``share`` in percent.
+    ``pairs`` have ``left``, the one that stands higher, ``right`` and ``decided``; where the one
+    that stands lower is the better one, ``better`` names it.
     """
-    return svg_text(draw_lengths(rows))
+    names = [item["system"] for item in systems]
+    place = {name: number for number, name in enumerate(names)}
+    side = 0.9 + 0.3 * len(names)
+    figure = new_figure(side + 1.2, side + 0.5)
+    axes = figure.subplots()
+    for item in pairs:
+        winner, loser = item["left"], item["right"]
+        if item.get("better") == loser:
+            winner, loser = loser, winner
+        row, column = place[winner], place[loser]
+        if item["decided"]:
+            axes.fill_between([column - 0.45, column + 0.45], row - 0.45, row + 0.45,
+                              color=ACCENT, linewidth=0)  # fmt: skip
+        else:
+            axes.plot([column, row], [row, column], ".", color=MUTED, markersize=4)
+    axes.set_xticks(range(len(names)), names, rotation=90, parse_math=False)
+    axes.set_yticks(range(len(names)), names, parse_math=False)
+    axes.xaxis.tick_top()
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_aspect("equal")
+    axes.tick_params(colors=INK, length=0)
+    axes.spines[:].set_color("#e6e9ef")
+    return figure
 
 
-def stability_figure(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How often rankings change by budget, a line per design with Monte-Carlo error bars.
+def draw_shares(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """Shares of the whole test set and of a sample, a panel for each way to divide them.
 
-    ``rows`` have ``design``, ``budget``, ``changed`` and its ``error``, all but the first in
-    percent; the bars are two errors long either way.
+    ``rows`` have ``by``, ``group``, ``full`` and ``sample``, shares of 1.
     """
-    return svg_text(draw_stability(rows))
+    ways = list(dict.fromkeys(row["by"] for row in rows))
+    figure = new_figure(1.0 + 2.8 * len(ways), 3.0)
+    panels = figure.subplots(1, max(1, len(ways)), sharey=True, squeeze=False)[0]
+    for axes, way in zip(panels, ways, strict=False):
+        own = [row for row in rows if row["by"] == way]
+        for shift, key, text in ((-0.2, "full", "whole test set"), (0.2, "sample", "sample")):
+            places = [k + shift for k in range(len(own))]
+            heights = [100 * row[key] for row in own]
+            axes.bar(places, heights, 0.38, color=SAMPLES[key], label=text)
+        texts = [str(row["group"]).replace(" ", "\n") for row in own]
+        turn = 90 if len(own) > 8 else 0
+        axes.set_xticks(range(len(own)), texts, parse_math=False, rotation=turn)
+        axes.set_title(way, fontsize=10, color=INK, loc="left", parse_math=False)
+        tidy(axes, grid="y")
+    panels[0].set_ylabel("share of the segments (%)", color=INK)
+    handles, texts = panels[0].get_legend_handles_labels()
+    figure.legend(handles, texts, loc="outside upper center", ncols=2, frameon=False)
+    return figure
 
 
 def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """The drawing behind :func:`length_figure`: a panel per language pair."""
+    """How much of the data comes from documents of each length (lo2023, Figure 1).
+
+    A panel per language pair; ``rows`` have ``pair``, ``sample`` (full, DF, DB), ``length`` and
+    ``share`` in percent.
+    """
     pairs = list(dict.fromkeys(row["pair"] for row in rows))
     bins = list(dict.fromkeys(row["length"] for row in rows))
     shares = {(row["pair"], row["sample"], row["length"]): row["share"] for row in rows}
@@ -107,7 +155,11 @@ def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def draw_stability(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """The drawing behind :func:`stability_figure`."""
+    """How often rankings change by budget, a line per design with Monte-Carlo error bars.
+
+    ``rows`` have ``design``, ``budget``, ``changed`` and its ``error``, all but the first in
+    percent; the bars are two errors long either way.
+    """
     designs = list(dict.fromkeys(row["design"] for row in rows))
     figure = new_figure(7.2, 4.2)
     axes = figure.subplots()
@@ -194,13 +246,19 @@ def draw_scatter(panels: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def save_figure(figure: Figure, path: str | Path) -> Path:
-    """Write a drawing as SVG or PNG, by the ending of the path."""
+    """Write a drawing as SVG, PDF or PNG, by the ending of the path."""
     target = Path(path)
-    if target.suffix.lower() not in (".svg", ".png"):
-        raise OptionError("path", target.name, "is no kind of figure", "let it end in .svg or .png")
+    ending = target.suffix.lower()
+    if ending not in FIGURES:
+        raise OptionError(
+            "path", target.name, "is no kind of figure", f"let it end in {', '.join(FIGURES)}"
+        )
     with atomic(target) as temporary:
-        if target.suffix.lower() == ".svg":
+        if ending == ".svg":
             temporary.write_text(svg_text(figure), encoding="utf-8")
+        elif ending == ".pdf":
+            # Without the date, the same results make the same file.
+            figure.savefig(temporary, format="pdf", metadata={"CreationDate": None})
         else:
             figure.savefig(temporary, format="png", dpi=150)
     return target

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from assay.report.figures import ACCENT, COLOURS, INK, MARKS, MUTED, new_figure, svg_text, tidy
+from assay.report.figures import ACCENT, COLOURS, INK, MARKS, MUTED, new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_curves", "draw_error_curves", "draw_win_ratios", "range_figure"]
+__all__ = ["draw_curves", "draw_error_curves", "draw_ranges", "draw_win_ratios"]
 
 
-def range_figure(systems: Sequence[Mapping[str, Any]]) -> str:
+def draw_ranges(systems: Sequence[Mapping[str, Any]]) -> Figure:
     """Every system's rank and rank range, best at the top; a line closes a cluster."""
     figure = new_figure(7.2, 0.9 + 0.34 * len(systems))
     axes = figure.subplots()
@@ -34,7 +34,7 @@ def range_figure(systems: Sequence[Mapping[str, Any]]) -> str:
     axes.set_xlabel("rank (1 is best)", color=INK)
     tidy(axes, grid="x")
     axes.spines["left"].set_visible(False)
-    return svg_text(figure)
+    return figure
 
 
 def draw_win_ratios(rows: Sequence[Mapping[str, Any]]) -> Figure:

@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.report.figures import COLOURS, INK, MARKS, MUTED, new_figure, svg_text, tidy
+from assay.report.figures import COLOURS, INK, MARKS, MUTED, new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_kits", "kit_figure"]
+__all__ = ["draw_kits"]
 
 LABELLED = 100
 """Up to this many pieces, every piece bears its number."""
-
-
-def kit_figure(result: Mapping[str, Any]) -> str:
-    """The pieces with their kits, and the knee, as SVG text."""
-    return svg_text(draw_kits(result))
 
 
 def draw_kits(result: Mapping[str, Any]) -> Figure:

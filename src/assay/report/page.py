@@ -1,4 +1,4 @@
-"""One self-contained HTML page from saved results: no script, no external request."""
+"""Reports from saved results: a page, Markdown or LaTeX, and every table and figure as a file."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assay._version import __version__
-from assay.errors import InputError
-from assay.report.figures import interval_figure
-from assay.report.figures_ranking import range_figure
+from assay.errors import InputError, OptionError
+from assay.report.document import Figure, Report, Table
+from assay.report.figures import save_figure
+from assay.report.html import html
+from assay.report.markup import csv_table, latex, latex_table, markdown, markdown_table
+from assay.report.sections import SECTIONS, make_section
 from assay.tables.raw import read_bytes, write_bytes
 
-__all__ = ["read_result", "write_report"]
+__all__ = ["read_result", "write_parts", "write_report"]
 
-KINDS = ("estimates", "ranking")
+WRITERS = {".html": html, ".md": markdown, ".tex": latex}
+TABLES = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
 
 
 class Result(Protocol):
@@ -27,16 +31,21 @@ class Result(Protocol):
         ...
 
 
+Results = Result | Mapping[str, Any] | Sequence[Result | Mapping[str, Any]]
+
+
 def write_report(
-    results: Result | Mapping[str, Any] | Sequence[Result | Mapping[str, Any]],
+    results: Results,
     path: str | os.PathLike[str],
     *,
     title: str = "Evaluation report",
     truth: Mapping[str, float] | None = None,
 ) -> Path:
-    """Write the page from one result or several, or from what ``--json`` saved of them.
+    """Write one result or several, or what ``--json`` saved of them, as a report.
 
-    ``truth`` adds the true scores where they are known, as in a simulated campaign.
+    The ending of the path says what it becomes: ``.html`` one self-contained page, ``.md``
+    Markdown, ``.tex`` LaTeX. Sections stand in the order of the pipeline. ``truth`` adds the true
+    scores where they are known, as in a simulated campaign.
 
     >>> import assay, tempfile, pathlib
     >>> world = assay.simulate(documents=20, rng=1)
@@ -45,14 +54,65 @@ def write_report(
     >>> write_report(result, target).name
     'report.html'
     """
-    single = isinstance(results, Mapping) or hasattr(results, "to_dict")
-    listed: Sequence[Any] = [results] if single else list(results)  # type: ignore[arg-type]
-    if not listed:
-        raise InputError("there is nothing to report; give at least one saved result")
-    plain = [item if isinstance(item, Mapping) else item.to_dict() for item in listed]
-    sections = [_section(result, truth) for result in plain]
-    page = _template().render(title=title, sections=sections, version=__version__, truth=truth)
-    return write_bytes(Path(path), page.encode())
+    target = Path(path)
+    ending = target.suffix.lower()
+    if ending not in WRITERS:
+        known = ", ".join(WRITERS)
+        raise OptionError("path", target.name, "is no kind of report", f"let it end in {known}")
+    report = _report(results, title, truth)
+    return write_bytes(target, WRITERS[ending](report).encode())
+
+
+def write_parts(
+    results: Results,
+    folder: str | os.PathLike[str],
+    *,
+    truth: Mapping[str, float] | None = None,
+) -> tuple[Path, ...]:
+    """Write every table as CSV, Markdown and LaTeX and every figure as SVG and PDF.
+
+    >>> import assay, tempfile
+    >>> world = assay.simulate(documents=20, systems=2, rng=1)
+    >>> result = assay.estimate(world.test_set, world.rate())
+    >>> written = write_parts(result, tempfile.mkdtemp())
+    >>> sorted({path.name for path in written})[:3]
+    ['estimates-differences.csv', 'estimates-differences.md', 'estimates-differences.tex']
+    """
+    report = _report(results, "", truth)
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{place}: no folder can be made there ({error.strerror})") from None
+    written: list[Path] = []
+    taken: set[str] = set()
+    for part in report.sections:
+        for block in part.blocks:
+            if isinstance(block, Table | Figure):
+                written += _write_block(block, place / _free(part.name, block, taken))
+    return tuple(written)
+
+
+def _free(section: str, block: Table | Figure, taken: set[str]) -> str:
+    """A file name of its own for every block, also where two results are of one kind."""
+    kind = "table" if isinstance(block, Table) else "figure"
+    stem = section if block.name == section else f"{section}-{block.name}"
+    name, number = stem, 1
+    while f"{kind}:{name}" in taken:
+        number += 1
+        name = f"{stem}-{number}"
+    taken.add(f"{kind}:{name}")
+    return name
+
+
+def _write_block(block: Table | Figure, stem: Path) -> list[Path]:
+    if isinstance(block, Figure):
+        drawing = block.draw()
+        return [save_figure(drawing, stem.with_name(stem.name + end)) for end in (".svg", ".pdf")]
+    return [
+        write_bytes(stem.with_name(stem.name + ending), (text(block).rstrip("\n") + "\n").encode())
+        for ending, text in TABLES.items()
+    ]
 
 
 def read_result(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -68,90 +128,16 @@ def read_result(path: str | os.PathLike[str]) -> dict[str, Any]:
     return result
 
 
-def _section(result: Mapping[str, Any], truth: Mapping[str, float] | None) -> dict[str, Any]:
-    kind = result.get("kind")
-    if kind not in KINDS:
-        raise InputError(
-            f"a result of kind '{kind}' cannot be reported; known kinds are {', '.join(KINDS)}"
-        )
-    _need(
-        result,
-        {"better": str, "level": float, "method": str, "signature": str, "systems": list,
-         "notes": list},
-    )  # fmt: skip
-    if not result["systems"]:
-        raise InputError("the saved result has no systems; write it again with --json")
-    placed = {"system": str, "rank": int, "low_rank": int, "high_rank": int, "cluster": int}
-    for item in result["systems"]:
-        _need(item, placed)
-    own = _ranking(result) if kind == "ranking" else _estimates(result, truth)
-    return {"seed": None} | dict(result) | own
-
-
-def _estimates(result: Mapping[str, Any], truth: Mapping[str, float] | None) -> dict[str, Any]:
-    """What the page shows of scores on the whole test set."""
-    _need(result, {"interval": str, "design": str, "differences": list})
-    for item in result["systems"]:
-        _need(item, {"estimate": float, "n": int, "population": int})
-    for item in result["differences"]:
-        _need(item, {"left": str, "right": str, "decided": bool})
-    # What may be unknown (a bound, a seed) is null in the file or not there at all.
-    empty = {"low": None, "high": None, "difference": None}
-    systems = [empty | dict(item) for item in result["systems"]]
-    differences = [empty | dict(item) for item in result["differences"]]
-    figure = interval_figure(systems, better=result["better"], truth=truth)
-    decided = sum(1 for item in differences if item["decided"])
-    return {"systems": systems, "differences": differences, "decided": decided, "figure": figure}
-
-
-def _ranking(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page shows of a ranking from judgments or ratings."""
-    _need(
-        result,
-        {"ranges": str, "unit": str, "blocks": int, "sides": int, "holm": bool, "pairs": int,
-         "significant_pairs": int, "clusters": int, "comparisons": list},
-    )  # fmt: skip
-    source = "judgments" if "judgments" in result else "ratings"
-    _need(result, {source: int})
-    for item in result["systems"]:
-        _need(item, {"score": float})
-    for item in result["comparisons"]:
-        _need(item, {"left": str, "right": str, "p": float, "decided": bool})
-    empty = {"wins": None, "losses": None, "ties": None, "better": None}
-    return {
-        "interval": None, "calibrated": None, "source": source, "number": result[source],
-        "figure": range_figure(result["systems"]),
-        "open": [empty | dict(item) for item in result["comparisons"] if not item["decided"]],
-    } | {key: result[key] for key in ("interval", "calibrated") if key in result}  # fmt: skip
-
-
-def _need(item: Any, fields: Mapping[str, type]) -> None:
-    """Refuse a part of a saved result that is not what a command writes."""
-    for name, kind in fields.items():
-        value = item.get(name) if isinstance(item, Mapping) else None
-        fits = isinstance(value, int | float) if kind is float else isinstance(value, kind)
-        if not fits:
-            raise InputError(
-                f"the saved result is not complete: {name} is {value!r}, not a {kind.__name__};"
-                " write it again with --json"
-            )
-
-
-def _template() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("assay.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = _number
-    environment.filters["thousands"] = "{:,}".format
-    return environment.get_template("page.html")
-
-
-def _number(value: float | None) -> str:
-    """Three decimals; a dash where nothing is known."""
-    return "–" if value is None else f"{value:.3f}"
+def _report(results: Results, title: str, truth: Mapping[str, float] | None) -> Report:
+    single = isinstance(results, Mapping) or hasattr(results, "to_dict")
+    listed: Sequence[Any] = [results] if single else list(results)  # type: ignore[arg-type]
+    if not listed:
+        raise InputError("there is nothing to report; give at least one saved result")
+    plain = [item if isinstance(item, Mapping) else item.to_dict() for item in listed]
+    # An estimation by groups holds its groups inside.
+    plain += [item["breakdown"] for item in plain if isinstance(item.get("breakdown"), Mapping)]
+    order = list(SECTIONS)
+    # A stable sort: results of one kind stay in the order they were given.
+    plain.sort(key=lambda item: order.index(item["kind"]) if item.get("kind") in order else -1)
+    sections = [make_section({**item, "truth": truth} if truth else item) for item in plain]
+    return Report(title, tuple(sections), __version__)

@@ -1,0 +1,72 @@
+"""A report as one self-contained HTML page: no script, no external request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from assay.report.document import Column, Figure, Report, Section, Table, shown
+from assay.report.figures import svg_text
+from assay.report.references import REFERENCES
+
+__all__ = ["html"]
+
+
+def html(report: Report) -> str:
+    """The page."""
+    seen: Counter[str] = Counter()
+    sections = []
+    for part in report.sections:
+        seen[part.name] += 1
+        number = "" if seen[part.name] == 1 else f"-{seen[part.name]}"
+        sections.append(_section(part, f"{part.name}{number}"))
+    content = {
+        "title": report.title, "version": report.version, "sections": sections,
+        "answers": [part for part, own in zip(sections, report.sections, strict=True)
+                    if own in report.answers],
+        "next": report.next, "methods": report.methods,
+        "references": [REFERENCES[key] for key in report.sources],
+    }  # fmt: skip
+    return str(_template().render(report=content))
+
+
+def _section(part: Section, anchor: str) -> dict[str, Any]:
+    return {
+        "title": part.title, "lead": part.lead, "anchor": anchor, "notes": part.notes,
+        "question": part.question,
+        "signature": part.signature, "blocks": [_block(block) for block in part.blocks],
+    }  # fmt: skip
+
+
+def _block(block: Table | Figure | str) -> dict[str, Any]:
+    if isinstance(block, str):
+        return {"kind": "text", "text": block}
+    if isinstance(block, Figure):
+        return {"kind": "figure", "svg": svg_text(block.draw()), "caption": block.caption}
+    rows = block.rows[: block.page]
+    return {
+        "kind": "table", "caption": block.caption, "columns": block.columns, "lines": block.lines,
+        "left_out": len(block.rows) - len(rows),
+        "rows": [[_cell(value, column) for value, column in zip(row, block.columns, strict=True)]
+                 for row in rows],
+    }  # fmt: skip
+
+
+def _cell(value: object, column: Column) -> dict[str, str]:
+    words = ["text"] if column.show == "text" else []
+    # What is not decided steps back, so that the eye finds what is.
+    words += ["no"] if value is False else []
+    return {"text": shown(value, column.show), "class": " ".join(words)}
+
+
+def _template() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("assay.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html")

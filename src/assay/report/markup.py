@@ -1,0 +1,125 @@
+"""A report as Markdown or LaTeX, and single tables as Markdown, LaTeX or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+
+from assay.report.document import Report, Section, Table, shown
+from assay.report.references import REFERENCES
+
+__all__ = ["csv_table", "latex", "latex_table", "markdown", "markdown_table"]
+
+LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"$<$", ">": r"$>$", "±": r"$\pm$", "−": r"$-$", "–": "--",
+}  # fmt: skip
+
+
+def markdown(report: Report) -> str:
+    """The report without its figures, as Markdown."""
+    lines = [f"# {_md(report.title)}", "", "## In short", ""]
+    lines += [f"- {_md(f'{part.question} {part.lead}'.strip())}" for part in report.answers]
+    if report.next:
+        lines += ["", "## What to do next", "", *(f"- {_md(line)}" for line in report.next)]
+    for part in report.sections:
+        lines += ["", f"## {_md(part.title)}", "", _md(part.lead), ""]
+        lines += _blocks(part, _md, markdown_table)
+        lines += [f"- {_md(line)}" for line in part.notes] + ([""] if part.notes else [])
+        lines.append(f"Signature: `{part.signature}`")
+    lines += ["", "## Methods, for a paper", "", _md(report.methods), ""]
+    lines += [f"- {_md(REFERENCES[key])}" for key in report.sources]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def latex(report: Report) -> str:
+    """The report without its figures, as sections to be included in a paper (needs booktabs)."""
+    lines = [f"% {report.title}: needs \\usepackage{{booktabs}}".replace("\n", " ")]
+    for part in report.sections:
+        lines += [rf"\section{{{_tex(part.title)}}}", _tex(part.lead), ""]
+        lines += _blocks(part, _tex, latex_table)
+        lines += [rf"\noindent\texttt{{{_tex(part.signature)}}}", ""]
+    lines += [r"\section{Methods}", _tex(report.methods), ""]
+    if report.sources:
+        lines += [r"\begin{itemize}"]
+        lines += [rf"  \item {_tex(REFERENCES[key])}" for key in report.sources]
+        lines += [r"\end{itemize}"]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _blocks(
+    part: Section, escape: Callable[[str], str], render: Callable[[Table], str]
+) -> list[str]:
+    lines = []
+    for block in part.blocks:
+        if isinstance(block, Table):
+            lines += [render(block), ""]
+        elif isinstance(block, str):
+            lines += [escape(block), ""]
+    return lines
+
+
+def markdown_table(table: Table) -> str:
+    r"""The whole table, captioned.
+
+    >>> from assay.report.document import Column
+    >>> print(markdown_table(Table("t", "Two.", (Column("A|B", "text"),), (("x",), ("y",)))))
+    Two.
+    <BLANKLINE>
+    | A\|B |
+    |---|
+    | x |
+    | y |
+    """
+    head = [_md(column.name) for column in table.columns]
+    rule = ["---" if column.show == "text" else "---:" for column in table.columns]
+    rows = [[_md(cell) for cell in row] for row in _cells(table)]
+    lines = [f"| {' | '.join(row)} |" for row in [head, *rows]]
+    lines.insert(1, f"|{'|'.join(rule)}|")
+    return "\n".join([_md(table.caption), "", *lines])
+
+
+def latex_table(table: Table) -> str:
+    """The whole table with booktabs rules; a line closes a cluster."""
+    kinds = "".join("l" if column.show == "text" else "r" for column in table.columns)
+    body = []
+    for number, row in enumerate(_cells(table)):
+        body.append(" & ".join(_tex(cell) for cell in row) + r" \\")
+        if number in table.lines:
+            body.append(r"\midrule")
+    head = " & ".join(_tex(column.name) for column in table.columns) + r" \\"
+    return "\n".join([
+        r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", head,
+        r"\midrule", *body, r"\bottomrule", r"\end{tabular}",
+        rf"\caption{{{_tex(table.caption)}}}", r"\end{table}",
+    ])  # fmt: skip
+
+
+def csv_table(table: Table) -> str:
+    """The values as they are, not rounded; empty where nothing is known."""
+    target = io.StringIO()
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow([column.name for column in table.columns])
+    writer.writerows([["" if value is None else value for value in row] for row in table.rows])
+    return target.getvalue()
+
+
+def _cells(table: Table) -> list[list[str]]:
+    shows = [column.show for column in table.columns]
+    return [
+        [shown(value, show) for value, show in zip(row, shows, strict=True)] for row in table.rows
+    ]
+
+
+def _md(text: str) -> str:
+    """Names stand as they are: no emphasis, no HTML, no new column, no new line."""
+    flat = " ".join(text.split())
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", flat)
+
+
+def _tex(text: str) -> str:
+    flat = " ".join(text.split())
+    return "".join(LATEX.get(sign, sign) for sign in flat)

@@ -1,0 +1,151 @@
+"""Kits of documents, and the effort of editing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.report.document import Figure, Section, Table
+from assay.report.effort_figures import draw_effort, draw_effort_by_editor
+from assay.report.kit_figures import draw_kits
+from assay.report.parts import need, needed, plural, table
+
+__all__ = ["effort_section", "kits_section"]
+
+
+def effort_section(result: Mapping[str, Any]) -> Section:
+    """Engines compared by what it took to edit them."""
+    need(result, units=dict, editors=list, level=float, signature=str, notes=list)
+    systems = needed(result, "systems", system=str, measures=dict)
+    pairs = needed(result, "differences", left=str, right=str, measure=str, difference=float,
+                   decided=bool, verdict=str)  # fmt: skip
+    warnings = needed(result, "warnings", kind=str, message=str)
+    blocks: list[Table | Figure | str] = [
+        Figure(
+            "effort", f"Dot: mean. Thin bar: {100 * result['level']:g} % interval; where the thick"
+            " bars of two engines do not touch, they differ at about 5 %.",
+            lambda: draw_effort(result),
+        ),
+        _levels(systems),
+        _differences(pairs),
+    ]  # fmt: skip
+    if result.get("parity"):
+        blocks.append(_parity(needed(result, "parity", system=str, verdict=str)))
+    if result.get("by_editor"):
+        blocks.append(Figure(
+            "editors", "Every editor's documents against that editor's mean.",
+            lambda: draw_effort_by_editor(result),
+        ))  # fmt: skip
+    return Section(
+        name="effort",
+        title="Effort of post-editing",
+        lead=_lead(result, pairs),
+        blocks=tuple(blocks),
+        signature=result["signature"],
+        question=(
+            f"Which of {plural(len(systems), 'engine')} takes the least effort to edit, by the work"
+            f" of {plural(len(result['editors']), 'editor')}?"
+        ),
+        methods=_methods(result, systems),
+        sources=("korotaev2022", "patterson1971", *(("schuirmann1987",) if result.get("parity")
+                                                     else ())),
+        next=tuple(result.get("next", ())),
+        notes=(*(item["message"] for item in warnings), *result["notes"]),
+    )  # fmt: skip
+
+
+def _lead(result: Mapping[str, Any], pairs: list[Mapping[str, Any]]) -> str:
+    decided = [item for item in pairs if item["decided"]]
+    said = [
+        f"{_less(item)} takes less effort than {_more(item)} ({item['measure']})"
+        for item in decided[:4]
+    ]
+    more = f", and {len(decided) - 4} more such differences" if len(decided) > 4 else ""
+    found = f" {'; '.join(said)}{more}." if said else ""
+    open_ones = len(pairs) - len(decided)
+    rest = f" {open_ones} of {plural(len(pairs), 'comparison')} are undetermined." if pairs else ""
+    return f"{plural(len(result['editors']), 'editor')} took part.{found}{rest}"
+
+
+def _less(item: Mapping[str, Any]) -> str:
+    return str(item["left"] if item["difference"] < 0 else item["right"])
+
+
+def _more(item: Mapping[str, Any]) -> str:
+    return str(item["right"] if item["difference"] < 0 else item["left"])
+
+
+def _levels(systems: list[Mapping[str, Any]]) -> Table:
+    rows = [
+        {"system": item["system"], "measure": measure, **level,
+         "hours": item.get("hours_per_1000_words") if measure == "time" else None,
+         "price": item.get("price_per_1000_words") if measure == "time" else None}
+        for item in systems
+        for measure, level in item["measures"].items()
+    ]  # fmt: skip
+    return table(
+        "effort", "Effort by engine and measure; less is better. Hours and price are per 1,000"
+        " words.",
+        {"system": ("Engine", "text"), "measure": ("Measure", "text"), "mean": ("Mean", "number"),
+         "low": ("Low", "number"), "high": ("High", "number"),
+         "hours": ("Hours", "number"), "price": ("Price", "number")},
+        rows,
+    )  # fmt: skip
+
+
+def _differences(pairs: list[Mapping[str, Any]]) -> Table:
+    return table(
+        "effort-differences", "Left minus right; p by the mixed model, and by dealing the kits out"
+        " anew (randomisation).",
+        {"left": ("Left", "text"), "right": ("Right", "text"), "measure": ("Measure", "text"),
+         "difference": ("Difference", "number"), "low": ("Low", "number"),
+         "high": ("High", "number"), "p": ("p", "p"), "randomisation_p": ("randomised", "p"),
+         "verdict": ("Verdict", "text")},
+        pairs,
+    )  # fmt: skip
+
+
+def _parity(rows: list[Mapping[str, Any]]) -> Table:
+    return table(
+        "parity", "Does an engine need at most the margin more effort than the human translation?",
+        {"system": ("Engine", "text"), "measure": ("Measure", "text"),
+         "margin": ("Margin", "percent"), "excess": ("More effort", "percent"), "p": ("p", "p"),
+         "verdict": ("Verdict", "text")},
+        rows,
+    )  # fmt: skip
+
+
+def _methods(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> str:
+    return (
+        f"{plural(len(result['editors']), 'editor')} post-edited documents translated by"
+        f" {plural(len(systems), 'engine')}, each editor a different document of each engine."
+        f" Effort ({', '.join(result['units'])}) was analysed by a mixed model with editors,"
+        " segments and documents within editors as random effects (REML)."
+    )
+
+
+def kits_section(result: Mapping[str, Any]) -> Section:
+    """Pieces of text that are alike."""
+    need(result, size=int, mode=str, signature=str, notes=list, pieces=list)
+    kits = needed(result, "kits", pieces=list, diameter=float)
+    rows = [
+        dict(kit) | {"kit": number, "names": ", ".join(map(str, kit["pieces"]))}
+        for number, kit in enumerate(kits, start=1)
+    ]
+    shown = table(
+        "kits", "Diameter: the largest distance between two pieces of a kit, features scaled to"
+        " 0..1; percentile: sets of as many pieces that are as close or closer.",
+        {"kit": ("Kit", "count"), "names": ("Pieces", "text"), "diameter": ("Diameter", "number"),
+         "percentile": ("Percentile", "number"), "shared_terms": ("Shared terms", "number"),
+         "length_ratio": ("Length ratio", "number")},
+        rows,
+    )  # fmt: skip
+    figure = Figure("kits", "Left: pieces on two principal components. Right: the knee.",
+                    lambda: draw_kits(result))  # fmt: skip
+    return Section(
+        "kits", "Alike documents",
+        f"Among {plural(len(result['pieces']), 'piece')} of text, {plural(len(kits), 'kit')} of"
+        f" {result['size']} that are alike.",
+        (figure, shown), result["signature"], sources=("korotaev2022",),
+        notes=tuple(result["notes"]),
+    )  # fmt: skip

@@ -1,0 +1,270 @@
+"""Scores on the whole test set, for all of it and for its groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.errors import InputError
+from assay.report.document import Figure, Section, Table
+from assay.report.figures import draw_intervals, draw_pairs
+from assay.report.parts import cluster_lines, need, needed, plural, ranks, table
+
+__all__ = ["breakdown_section", "estimates_section", "monitoring_section"]
+
+PAIRS_ON_PAGE = 45
+"""With more differences than this, a page lists the undecided ones."""
+
+DESIGNS = {
+    "segments": "simple random sampling of segments",
+    "documents": "simple random sampling of whole documents",
+    "snippets": "sampling snippets of documents with equal probabilities for all segments",
+    "balanced": "sampling that is balanced on the automatic metrics (local pivotal method)",
+    "interleaved": "systematic sampling in an order interleaved by document and metric",
+    "census": "rating every segment",
+    "assumed-random": "a choice that is taken to be a simple random sample",
+    "assumed-documents": "a choice of documents that is taken to be random",
+}
+DESIGN_SOURCES = {
+    "segments": ("cochran1977",),
+    "documents": ("lo2023", "cochran1977"),
+    "snippets": ("lo2023",),
+    "balanced": ("grafstrom2012",),
+}
+METHODS = {
+    "mean": ("the mean of the ratings, weighted by the inclusion probabilities", ("cochran1977",)),
+    "regression": (
+        "a regression estimator that corrects the mean by what the automatic metrics say of the"
+        " segments that were not rated",
+        ("sarndal1992", "saldias2022"),
+    ),
+    "cv": ("automatic metrics as control variates", ("saldias2022",)),
+}
+
+
+def estimates_section(result: Mapping[str, Any]) -> Section:
+    """Every system's score with its interval, and what is decided between them."""
+    need(result, better=str, level=float, method=str, interval=str, design=str, signature=str,
+         notes=list)  # fmt: skip
+    systems = needed(result, "systems", system=str, estimate=float, n=int, population=int,
+                     rank=int, low_rank=int, high_rank=int, cluster=int)  # fmt: skip
+    if not systems:
+        raise InputError("the saved result has no systems; write it again with --json")
+    pairs = needed(result, "differences", left=str, right=str, decided=bool)
+    truth = result.get("truth")
+    blocks: list[Table | Figure | str] = [_interval_figure(result, truth), _scores(result, truth)]
+    if len(systems) > 2:
+        blocks.append(Figure(
+            "decided", "Row against column: filled where the row's system is decided to be better,"
+            " a dot where nothing is decided.", lambda: draw_pairs(systems, pairs),
+        ))  # fmt: skip
+    if pairs:
+        blocks.append(_differences(pairs))
+    if result.get("comparison"):
+        blocks.append(_comparison(result["comparison"]))
+    return Section(
+        name="estimates",
+        title="Scores on the whole test set",
+        lead=_lead(result, systems, pairs),
+        blocks=tuple(blocks),
+        signature=result["signature"],
+        question=_question(len(systems), systems[0]["population"]),
+        methods=_methods(result, systems, pairs),
+        sources=_sources(result),
+        next=tuple(result.get("next", ())),
+        notes=tuple(result["notes"]),
+    )
+
+
+def _question(systems: int, segments: int) -> str:
+    if systems == 1:
+        return f"How good is the system on a test set of {segments:,} segments?"
+    return (
+        f"How good are {systems} systems on a test set of {segments:,} segments, and which"
+        " differences between them are real?"
+    )
+
+
+def _lead(
+    result: Mapping[str, Any], systems: list[Mapping[str, Any]], pairs: list[Mapping[str, Any]]
+) -> str:
+    best, better = systems[0], result["better"]
+    if len(systems) == 1:
+        return f"{best['system']} is estimated at {best['estimate']:.3f} ({better} is better)."
+    rivals = [item["system"] for item in systems[1:] if item["low_rank"] == 1]
+    decided = sum(item["decided"] for item in pairs)
+    alone = (
+        "and nothing else can be first"
+        if not rivals
+        else f"but {_some(rivals)} may be as good or better"
+    )
+    open_ones = len(pairs) - decided
+    rest = f"; the other {open_ones} may go either way" if open_ones else ""
+    return (
+        f"{best['system']} has the best estimated score, {best['estimate']:.3f} on a scale where"
+        f" {better} is better, {alone}. {decided} of {plural(len(pairs), 'difference')} between"
+        f" systems are decided at the {100 * result['level']:g} % level{rest}."
+    )
+
+
+def _some(names: list[str], most: int = 4) -> str:
+    if len(names) == 1:
+        return names[0]
+    if len(names) <= most:
+        return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def _interval_figure(result: Mapping[str, Any], truth: Mapping[str, float] | None) -> Figure:
+    level = 100 * result["level"]
+    known = " Diamond: the true score, known because this campaign is simulated." if truth else ""
+    return Figure(
+        "scores",
+        f"Dot: estimate. Bar: {level:g} % interval.{known}",
+        lambda: draw_intervals(result["systems"], better=result["better"], truth=truth),
+    )
+
+
+def _scores(result: Mapping[str, Any], truth: Mapping[str, float] | None) -> Table:
+    rows = [
+        dict(item) | {"range": ranks(item), "truth": (truth or {}).get(item["system"])}
+        for item in result["systems"]
+    ]
+    return table(
+        "scores",
+        "Systems, best first. A rank range holds the ranks that the decided differences leave"
+        " open; a line closes a cluster, a group that nothing decided divides.",
+        {"system": ("System", "text"), "estimate": ("Estimate", "number"), "low": ("Low", "number"),
+         "high": ("High", "number"), "truth": ("Truth", "number"), "n": ("Rated", "count"),
+         "population": ("of", "count"), "rank": ("Rank", "count"), "range": ("Ranks", "count"),
+         "cluster": ("Cluster", "count")},
+        rows,
+        cluster_lines(result["systems"]),
+    )  # fmt: skip
+
+
+def _differences(pairs: list[Mapping[str, Any]]) -> Table:
+    undecided_only = len(pairs) > PAIRS_ON_PAGE
+    # The undecided ones first where not all are shown: they are what is left to do.
+    listed = sorted(pairs, key=lambda item: bool(item["decided"])) if undecided_only else pairs
+    return table(
+        "differences",
+        "Left minus right, on the segments rated for both; decided when the interval leaves out"
+        " zero." + (" The undecided ones come first." if undecided_only else ""),
+        {"left": ("Left", "text"), "right": ("Right", "text"),
+         "difference": ("Difference", "number"), "low": ("Low", "number"),
+         "high": ("High", "number"), "p": ("p", "p"), "n": ("Rated", "count"),
+         "decided": ("Decided", "text")},
+        listed,
+    )  # fmt: skip
+
+
+def _comparison(two: Mapping[str, Any]) -> str:
+    """What the ratings of two systems could have found."""
+    need(two, left=str, right=str, n=int, power=float, population=int)
+    if two.get("detectable") is None:
+        return f"{two['left']} against {two['right']}: there are too few ratings to say more."
+    more = (
+        "" if two.get("needed") is None
+        else f" One as large as the observed takes {two['needed']:,} of {two['population']:,}."
+    )  # fmt: skip
+    return (
+        f"{two['left']} against {two['right']}: {two['n']:,} ratings per system find a difference"
+        f" of {two['detectable']:.3f} with {100 * two['power']:g} % probability.{more}"
+    )
+
+
+def _methods(
+    result: Mapping[str, Any], systems: list[Mapping[str, Any]], pairs: list[Mapping[str, Any]]
+) -> str:
+    rated, of = sorted({item["n"] for item in systems}), systems[0]["population"]
+    number = f"{rated[0]:,}" if len(rated) == 1 else f"{rated[0]:,} to {rated[-1]:,}"
+    how = DESIGNS.get(result["design"], f"the design {result['design']}")
+    words, _ = _method(result)
+    used = result.get("metrics") or ()
+    metrics = f" ({', '.join(used)})" if used and result["method"] != "mean" else ""
+    seed = "" if result.get("seed") is None else f" (seed {result['seed']})"
+    goal = (
+        "on documents like those of the test set"
+        if result.get("target") == "new-documents"
+        else "on the whole test set"
+    )
+    compared = (
+        " Systems were compared on the segments rated for both, without correction for the number"
+        " of comparisons." if pairs else ""
+    )  # fmt: skip
+    return (
+        f"We estimated the mean human score of {plural(len(systems), 'system')} {goal} of"
+        f" {of:,} segments, of which {number} were rated for each system, chosen by {how}{seed}."
+        f" Scores were estimated by {words}{metrics}, with {100 * result['level']:g} %"
+        f" {result['interval']} intervals that take into account how the segments were"
+        f" drawn.{compared}"
+    )
+
+
+def _method(result: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """Words and sources; where systems differ in method, those of the one that uses metrics."""
+    name = result["method"].split("+")[-1]
+    return METHODS.get(name.split("-")[0], (name, ()))
+
+
+def _sources(result: Mapping[str, Any]) -> tuple[str, ...]:
+    _, of_method = _method(result)
+    of_interval = ("waudbysmith2024",) if result["interval"] == "betting" else ()
+    return (*DESIGN_SOURCES.get(result["design"], ()), *of_method, *of_interval)
+
+
+def breakdown_section(result: Mapping[str, Any]) -> Section:
+    """Every system in every group of segments."""
+    need(result, by=str, better=str, level=float, signature=str, notes=list, intervals=int)
+    rows = needed(result, "estimates", group=str, system=str, n=int, population=int)
+    groups = needed(result, "groups", group=str, population=int, decided=int, pairs=int)
+    decided = sum(item["decided"] for item in groups)
+    pairs = sum(item["pairs"] for item in groups)
+    lead = (
+        f"Seen by {result['by']}, in {plural(len(groups), 'group')}: {decided} of {pairs}"
+        f" differences inside the groups are decided. Among {result['intervals']:,} intervals at"
+        f" the {100 * result['level']:g} % level, about"
+        f" {result['intervals'] * (1 - result['level']):.0f} miss their truth by chance alone."
+    )
+    sizes = table(
+        f"groups-{result['by']}", "The groups.",
+        {"group": (result["by"].capitalize(), "text"), "population": ("Segments", "count"),
+         "decided": ("Decided", "count"), "pairs": ("of", "count")},
+        groups,
+    )  # fmt: skip
+    scores = table(
+        f"by-{result['by']}", f"Scores by {result['by']} ({result['better']} is better).",
+        {"group": (result["by"].capitalize(), "text"), "system": ("System", "text"),
+         "estimate": ("Estimate", "number"), "low": ("Low", "number"), "high": ("High", "number"),
+         "n": ("Rated", "count"), "population": ("of", "count")},
+        rows,
+    )  # fmt: skip
+    return Section(
+        f"by-{result['by']}", f"Scores by {result['by']}", lead, (sizes, scores),
+        result["signature"], notes=tuple(result["notes"]),
+    )  # fmt: skip
+
+
+def monitoring_section(result: Mapping[str, Any]) -> Section:
+    """Whether enough has been rated."""
+    need(result, stop=bool, n=int, population=int, target=float, goal=str, signature=str,
+         notes=list, guarantee=bool)  # fmt: skip
+    items = needed(result, "items", what=str, n=int)
+    verdict = "Enough has been rated" if result["stop"] else "More has to be rated"
+    each = "system" if result["goal"] == "score" else "pair of systems"
+    lead = (
+        f"{verdict}: {result['n']:,} of {result['population']:,} segments are rated, and the goal"
+        f" is an interval of ±{result['target']:g} for every {each}."
+    )
+    made = table(
+        "monitoring",
+        "Where each stands; reached is the number of ratings at which the goal was first met, more"
+        " how many more are expected.",
+        {"what": (each.capitalize(), "text"), "estimate": ("Estimate", "number"),
+         "low": ("Low", "number"), "high": ("High", "number"), "n": ("Rated", "count"),
+         "reached": ("Reached", "count"), "more": ("More", "count")},
+        items,
+    )  # fmt: skip
+    return Section("monitoring", "Is it enough?", lead, (made,), result["signature"],
+                   notes=tuple(result["notes"]))  # fmt: skip

@@ -1,0 +1,110 @@
+"""How the sample was drawn, whether it mirrors the test set, and how stable rankings are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.report.document import Figure, Section
+from assay.report.figures import draw_shares
+from assay.report.parts import need, needed, plural, table
+
+__all__ = ["sample_section", "stability_section"]
+
+GROUPS = {"length_bins": "document length", "domains": "domain", "positions": "place in document"}
+FAR = 0.05
+"""Shares further apart than this are named in words."""
+
+
+def sample_section(result: Mapping[str, Any]) -> Section:
+    """What was drawn, with which probabilities, beside the whole test set."""
+    need(result, n=int, population=int, design=str, matched=bool, signature=str, snippets=int,
+         min_probability=float, max_probability=float, context_segments=float,
+         outputs=int)  # fmt: skip
+    rows = [
+        {"by": what, "group": item["name"], "full": item["full"], "sample": item["sample"]}
+        for key, what in GROUPS.items()
+        for item in needed(result, key, name=str, full=float, sample=float)
+        if item["full"] or item["sample"]
+    ]
+    off = [row for row in rows if abs(row["sample"] - row["full"]) > FAR]
+    mirror = (
+        "It mirrors the test set: no share of a document length, domain or place in the document"
+        f" is off by more than {100 * FAR:g} points."
+        if not off
+        else "It differs from the test set in "
+        + "; ".join(
+            f"{row['by']} {row['group']} ({100 * row['sample']:.0f} % instead of"
+            f" {100 * row['full']:.0f} %)" for row in off[:3]
+        ) + "."
+    )  # fmt: skip
+    chance = (
+        f"every segment had the same chance, {result['max_probability']:.3f}"
+        if result["max_probability"] - result["min_probability"] < 1e-9
+        else f"chances from {result['min_probability']:.3f} to {result['max_probability']:.3f}"
+        " are kept with the sample and used later"
+    )
+    shares = table(
+        "shares", "Shares of the segments, in the whole test set and in the sample.",
+        {"by": ("By", "text"), "group": ("Group", "text"), "full": ("Test set", "percent"),
+         "sample": ("Sample", "percent")},
+        rows,
+    )  # fmt: skip
+    figure = Figure("shares", "Whole test set and sample side by side.", lambda: draw_shares(rows))
+    return Section(
+        name="sample",
+        title="The sample",
+        lead=(
+            f"{result['n']:,} of {result['population']:,} segments were drawn"
+            f" ({result['design']}{'' if result['matched'] else ', each system for itself'});"
+            f" {chance}. {mirror}"
+        ),
+        blocks=(figure, shares, _work(result)),
+        signature=result["signature"],
+        notes=tuple(result.get("notes", ())),
+    )
+
+
+def _work(result: Mapping[str, Any]) -> str:
+    distinct = result.get("distinct_outputs")
+    once = (
+        "" if distinct is None or distinct == result["outputs"]
+        else f" ({distinct:,} if identical ones are rated once)"
+    )  # fmt: skip
+    effect = result.get("design_effect")
+    predicted = (
+        "" if effect is None
+        else f" By the metrics, differences between systems vary {effect:.2f} times as much as in"
+        " a simple random sample of this size."
+    )  # fmt: skip
+    return (
+        f"The work: {plural(result['outputs'], 'output')} to rate{once}, and"
+        f" {result['context_segments']:,.0f} more segments to read as context.{predicted}"
+    )
+
+
+def stability_section(result: Mapping[str, Any]) -> Section:
+    """How often samples of each design rank systems otherwise than the whole test set."""
+    need(result, metric=str, draws=int, signature=str, notes=list)
+    rows = needed(result, "designs", design=str, matched=bool, changed=float,
+                  discordant_pairs=float, test_sets=int)  # fmt: skip
+    best = min(rows, key=lambda row: row["discordant_pairs"])
+    shown = table(
+        "stability",
+        "Changed: the expected number of test sets with another order. Length error: mean"
+        " difference of length shares, in points.",
+        {"design": ("Design", "text"), "matched": ("Matched", "text"), "budget": ("Budget", "text"),
+         "changed": ("Changed", "number"), "changed_error": ("±", "number"),
+         "test_sets": ("of", "count"), "discordant_pairs": ("Pairs turned", "percent"),
+         "significant_flips": ("Significant", "number"), "length_error": ("Length error", "number"),
+         "context": ("Context", "number")},
+        rows,
+    )  # fmt: skip
+    lead = (
+        f"Ranked by {result['metric']} on samples instead of everything, the fewest pairs of"
+        f" systems change places with {best['design']}"
+        f" ({'matched' if best['matched'] else 'unmatched'},"
+        f" {100 * best['discordant_pairs']:.1f} % of the pairs)."
+    )
+    return Section("stability", "Stability of rankings", lead, (shown,), result["signature"],
+                   sources=("lo2023",), notes=tuple(result["notes"]))  # fmt: skip

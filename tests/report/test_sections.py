@@ -1,0 +1,178 @@
+"""Every kind of result has its section, in every form of report."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import assay
+from assay.errors import InputError, OptionError
+from assay.kits import pieces_from_features
+from assay.report import write_parts, write_report
+from assay.report.document import Column, Table, shown
+from assay.report.markup import csv_table, latex_table, markdown_table
+from assay.report.references import REFERENCES
+from assay.report.sections import SECTIONS, make_section
+from assay.sampling import summarise, summarise_stability
+from assay.worlds.editing import EditingWorld
+
+KITS = [
+    (f"E{editor}", f"d{place}", "ABC"[(editor + place) % 3])
+    for editor in range(6)
+    for place in range(3)
+]
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, dict[str, Any]]:
+    """A result of every kind, from the functions that make them."""
+    world = assay.simulate(documents=30, systems=3, rng=1)
+    order = assay.sample(world.test_set, design="interleaved", budget="50%", rng=1)
+    ratings = world.rate(order)
+    judgments = world.judge(600, per_set=3, rng=1)
+    records = assay.stability(
+        {"one": world.test_set}, designs=["snippets", "documents"], budget="30%", metric="neural",
+        draws=10, rng=1,
+    )  # fmt: skip
+    tried = assay.evaluate_estimators(
+        world.test_set, world.rate(), methods=["baseline", "snippets+regression"], sizes=[0.3],
+        draws=5, rng=1,
+    )  # fmt: skip
+    points = np.random.default_rng(1).random((20, 2))
+    found: list[Any] = [
+        assay.plan_ratings(population=500, target=0.1, sd=1.0),
+        assay.plan_judgments(systems=5, sigma=10.0),
+        assay.plan_editors(3, 3.0),
+        summarise_stability(records, metric="neural"),
+        summarise(world.test_set, order),
+        assay.find_kits(pieces_from_features(points), rng=0),
+        assay.rater_report(world.test_set, ratings),
+        assay.monitor(world.test_set, ratings, sample=order, target=0.5),
+        assay.estimate(world.test_set, ratings, sample=order),
+        assay.estimate_by(world.test_set, ratings, by="domain", sample=order),
+        assay.rank(judgments, rng=1),
+        assay.effort(EditingWorld({"A": 0.0, "B": 2.0, "C": 12.0}).edits(KITS, rng=1), rng=1),
+        assay.summarise_evaluation(tried),
+    ]
+    return {item.to_dict()["kind"]: item.to_dict() for item in found}
+
+
+def test_every_kind_has_a_section(results: dict[str, dict[str, Any]]) -> None:
+    assert set(results) == set(SECTIONS) - {"reproduction"}
+    for kind, result in results.items():
+        part = make_section(result)
+        assert part.signature == result["signature"], kind
+        assert part.lead.endswith("."), kind
+        assert part.blocks, kind
+        assert set(part.sources) <= set(REFERENCES), kind
+
+
+def test_all_kinds_on_one_page(results: dict[str, dict[str, Any]], tmp_path: Path) -> None:
+    listed = list(results.values())
+    page = write_report(listed[::-1], tmp_path / "r.html").read_text("utf-8")
+    # In the order of the pipeline, whatever the order of the files.
+    places = [page.index(f'id="{make_section(result).name}"') for result in listed]
+    assert places == sorted(places)
+    for result in listed:
+        assert f"<code>{result['signature']}" in page.replace("&gt;", ">")
+
+
+def test_the_answers_and_the_advice_come_first(
+    results: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    page = write_report(list(results.values()), tmp_path / "r.html").read_text("utf-8")
+    top = page[: page.index("<section")]
+    assert "has the best estimated score" in top
+    assert "ranks first of 3 systems" in top
+    assert "takes less effort than" in top
+    assert results["estimates"]["next"][0].split(":")[0] in top
+    assert "segments were drawn" not in top
+
+
+def test_the_methods_paragraph_names_design_size_and_method(
+    results: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    text = write_report(results["estimates"], tmp_path / "r.md").read_text("utf-8")
+    said = text[text.index("## Methods") :]
+    n, population = (results["estimates"]["systems"][0][key] for key in ("n", "population"))
+    assert f"test set of {population} segments, of which {n} were rated" in said
+    assert "systematic sampling in an order interleaved" in said
+    assert "regression estimator" in said
+    assert "Model Assisted Survey Sampling" in said
+
+
+def test_a_breakdown_inside_estimates_is_shown(
+    results: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    nested = results["estimates"] | {"breakdown": results["breakdown"]}
+    page = write_report(nested, tmp_path / "r.html").read_text("utf-8")
+    assert 'id="by-domain"' in page
+
+
+def test_parts_hold_every_table_and_figure(
+    results: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    twice = [results["estimates"], results["ranking"], results["ranking"]]
+    written = write_parts(twice, tmp_path / "parts")
+    assert len(set(written)) == len(written) == 3 * (2 + 2 + 2) + 2 * (2 + 2 + 2)
+    with (tmp_path / "parts" / "estimates-scores.csv").open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    given = results["estimates"]["systems"]
+    assert [float(row["Estimate"]) for row in rows] == [item["estimate"] for item in given]
+    tables = (tmp_path / "parts" / "ranking-ranks-2.tex").read_text("utf-8")
+    assert tables.startswith(r"\begin{table}")
+
+
+def test_markdown_and_latex_let_names_stand() -> None:
+    odd = "a_b|c*<d>&50% $x$ ~^\\{}#`"
+    one = Table("t", "Caption", (Column(odd, "text"), Column("n", "count")), ((odd, 1),))
+    assert r"a\_b\|c\*\<d\>&50% $x$" in markdown_table(one)
+    assert r"a\_b|c*$<$d$>$\&50\% \$x\$ \textasciitilde{}\textasciicircum{}" in latex_table(one)
+    assert csv_table(one).splitlines()[1] == f"{odd},1"
+
+
+def test_clusters_are_ruled_off_in_latex() -> None:
+    rows = tuple((name,) for name in "ABC")
+    text = latex_table(Table("t", "", (Column("S", "text"),), rows, lines=frozenset({1})))
+    assert "B \\\\\n\\midrule\nC" in text
+    assert text.count("midrule") == 2
+
+
+def test_long_tables_are_cut_on_the_page_only(tmp_path: Path) -> None:
+    world = assay.simulate(documents=10, systems=14, rng=1)
+    result = assay.estimate(world.test_set, world.rate())
+    page = write_report(result, tmp_path / "r.html").read_text("utf-8")
+    assert "The first 60 of 91 rows." in page
+    write_parts(result, tmp_path)
+    text = (tmp_path / "estimates-differences.csv").read_text("utf-8")
+    assert len(text.splitlines()) == 92
+
+
+@pytest.mark.parametrize(
+    ("value", "show", "text"),
+    [(float("nan"), "number", "–"), (True, "text", "yes"), (False, "count", "no"),
+     (0.0004, "p", "< 0.001"), (0.0123, "p", "0.012"), ("1–2", "count", "1–2"),
+     (1234567, "count", "1,234,567"), (-0.5, "number", "-0.500")],
+)  # fmt: skip
+def test_values_as_people_read_them(value: object, show: Any, text: str) -> None:
+    assert shown(value, show) == text
+
+
+def test_reports_of_unknown_ending_and_cut_results(
+    results: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    with pytest.raises(OptionError, match="is no kind of report; let it end in .html, .md, .tex"):
+        write_report(results["ranking"], tmp_path / "r.docx")
+    for kind, result in results.items():
+        for key in result:
+            cut = {name: value for name, value in result.items() if name != key or name == "kind"}
+            try:
+                write_report(cut, tmp_path / "r.md")
+            except InputError as error:
+                assert "not complete" in str(error), kind
+    with pytest.raises(InputError, match="no folder can be made there"):
+        write_parts(results["ranking"], Path(__file__) / "x")
