@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.report.document import Section
+from assay.report.document import Section, Show
 from assay.report.parts import need, needed, plural, table
 
 __all__ = ["editors_section", "judgments_section", "ratings_section"]
@@ -47,7 +47,7 @@ def judgments_section(result: Mapping[str, Any]) -> Section:
     count = result.get("needed")
     takes = "is out of reach" if count is None else f"takes {count:,} judgments"
     # Without a pilot, what is left to collect is everything.
-    left = {
+    left: dict[str, tuple[str, Show]] = {
         "more_sign": ("more, sign test", "count"),
         "more_pooled": ("more, pooled test", "count"),
     }
