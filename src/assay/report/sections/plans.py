@@ -46,15 +46,17 @@ def judgments_section(result: Mapping[str, Any]) -> Section:
     goal = goals.get(result["goal"], result["goal"])
     count = result.get("needed")
     takes = "is out of reach" if count is None else f"takes {count:,} judgments"
-    # Without a pilot, what is left to collect is everything.
-    left: dict[str, tuple[str, Show]] = {
-        "more_sign": ("more, sign test", "count"),
-        "more_pooled": ("more, pooled test", "count"),
+    columns: dict[str, tuple[str, Show]] = {
+        "share": ("Decided", "percent"),
+        "sign": ("Sign test", "count"),
+        "pooled": ("Pooled test", "count"),
     }
+    if result.get("judged"):  # without a pilot, what is left to collect is everything
+        columns["more_sign"] = ("more, sign test", "count")
+        columns["more_pooled"] = ("more, pooled test", "count")
     curve = table(
         "plan-judgments", "Judgments for a share of decided pairs, by the test that decides.",
-        {"share": ("Decided", "percent"), "sign": ("Sign test", "count"),
-         "pooled": ("Pooled test", "count")} | (left if result.get("judged") else {}),
+        columns,
         needed(result, "curve", share=float),
     )  # fmt: skip
     return Section(
