@@ -71,7 +71,7 @@ def judgments_command(
 
     Example: assay plan judgments --pilot judgments.tsv --test pooled
     """
-    from assay.cli.output import note, print_json, save_json
+    from assay.cli.output import note, print_json, save_json, track
     from assay.planning import plan_judgments
 
     refuse_overwriting(json_file(output), pilot)
@@ -79,6 +79,7 @@ def judgments_command(
         systems, sigma=sigma, pilot=_pilot(pilot, columns, exclude), significant=significant,
         clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
         seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed,
+        watch=lambda items, total, /: track(items, total, "simulating"),
     )  # fmt: skip
     if output is not None:
         save_json(result.to_dict(), output)

@@ -155,7 +155,7 @@ def _from_judgments(
     table = read_judgments(path, columns=own, exclude=names(exclude) or ())
     table = Judgments(_one_lp(table.frame, lp), table.notes)
 
-    return run(table, watch=lambda found, total: track(found, total, "resampling"), **options)
+    return run(table, watch=lambda items, total, /: track(items, total, "simulating"), **options)
 
 
 def _from_ratings(
@@ -223,6 +223,8 @@ def _show(result: Ranking, *, pairs: bool) -> None:
         f" ({sided} {1 - result.level:.2g}, {corrected}); {result.clusters} clusters"
     )
     print(f"signature: {result.signature}")
+    for line in result.next:
+        print(f"next: {line}")
 
 
 def _ranks(low: int, high: int) -> str:

@@ -16,6 +16,7 @@ from assay.ranking.pooled import pooled_counts
 from assay.ranking.sigma import fit_sigma
 from assay.ranking.signs import sign_test
 from assay.ranking.theory import judgments_for, pooled_share, sign_share
+from assay.ranking.uncertainty import Watch, unwatched
 from assay.results import plain, result_dict, signature
 from assay.stats.orders import cluster_numbers, rank_ranges
 from assay.stats.random import Rng, seeded
@@ -28,8 +29,8 @@ SHARES = (0.5, 0.7, 0.8, 0.9)
 """Shares of significant pairs that every plan shows (the columns of the paper's Table 4)."""
 
 TESTS = ("sign", "pooled")
-RUNS = 100
-"""Simulated campaigns behind a plan for clusters or range sizes."""
+RUNS, BATCHES = 100, 20
+"""Simulated campaigns behind a plan for clusters or range sizes, and the parts they come in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,7 @@ def plan_judgments(
     seconds_per_judgment: float | None = None,
     cost_per_judgment: float | None = None,
     rng: Rng = None,
+    watch: Watch = unwatched,
 ) -> JudgmentsPlan:
     """Plan how many judgments to collect.
 
@@ -156,6 +158,7 @@ def plan_judgments(
     systems: how many. sigma: how noisy judgments are (7 to 12 at WMT12). pilot: judgments to
     fit sigma to and count ties in. test: ``sign`` (head to head) or ``pooled`` (all judgments
     decide about every pair); the plan shows both. level: one-sided. per_set: systems on a screen.
+    watch: see the simulated campaigns pass.
 
     >>> plan = plan_judgments(15, sigma=10, significant=0.8)
     >>> plan.needed, plan.needed_by["pooled"]
@@ -179,7 +182,7 @@ def plan_judgments(
         seed = None
         by = {name: model.for_share(target, name) for name in TESTS}
     else:
-        by = _simulated(model, goal, target, generator)
+        by = _simulated(model, goal, target, generator, watch)
     ends = None
     if interval is not None and goal == "significant":
         ends = (
@@ -305,14 +308,17 @@ def _curve(model: _Model, judged: int) -> tuple[JudgmentsPoint, ...]:
 
 
 def _simulated(
-    model: _Model, goal: str, target: float, rng: np.random.Generator
+    model: _Model, goal: str, target: float, rng: np.random.Generator, watch: Watch
 ) -> dict[str, int | None]:
     """Judgments until the mean over simulated campaigns reaches the target, by each test."""
     n, k = model.systems, model.per_set
     per_screen = k * (k - 1) / 2
     sizes = np.unique(np.geomspace(20, 1e6 / per_screen, 16).astype(int))
     mu = draw_qualities(RUNS, n, rng)
-    wins = win_counts(mu, sizes.tolist(), rng, sigma=model.sigma, per_set=k)
+    wins = np.concatenate([
+        win_counts(part, sizes.tolist(), rng, sigma=model.sigma, per_set=k)
+        for part in watch(np.split(mu, BATCHES), BATCHES)
+    ])  # fmt: skip
     # Counts do not know their sets: ten pairs of a set of k have (k + 1) / 3 times the variance
     # of independent ones where systems are alike (the variance of ranks).
     z = pooled_counts(np.maximum(wins, 1e-9)).z / np.sqrt((k + 1) / 3)

@@ -20,6 +20,7 @@ from scipy import special
 
 from assay.errors import OptionError
 from assay.ranking.ranges import equal_tailed_ranges, rank_table, shortest_ranges
+from assay.ranking.uncertainty import Watch, unwatched
 from assay.stats.orders import competition_ranks
 from assay.stats.random import Rng, seeded
 from assay.worlds.koehn import draw_qualities, draw_screens
@@ -69,6 +70,7 @@ def calibrated_level(
     allowed: float = 0.05,
     runs: int = 2000,
     rng: Rng = None,
+    watch: Watch = unwatched,
 ) -> Calibration:
     """The level of bootstrap ranges at which they miss a share ``allowed`` of true ranks.
 
@@ -89,7 +91,7 @@ def calibrated_level(
         raise OptionError("allowed", allowed, "is no share", "give a number like 0.05")
     generator, seed = seeded(rng)
     sets = max(2, round(judgments / (per_set * (per_set - 1) / 2)))
-    table, ranks = simulated_tables(systems, sets, sigma, per_set, runs, generator)
+    table, ranks = simulated_tables(systems, sets, sigma, per_set, runs, generator, watch)
     ranges = shortest_ranges if interval == "shortest" else equal_tailed_ranges
     # The lower the level, the shorter all ranges: halve the levels until the last good one is left.
     good, bad = 0, len(LEVELS)
@@ -116,12 +118,18 @@ def range_quality(
 
 
 def simulated_tables(
-    n: int, sets: int, sigma: float, k: int, runs: int, rng: np.random.Generator
+    n: int,
+    sets: int,
+    sigma: float,
+    k: int,
+    runs: int,
+    rng: np.random.Generator,
+    watch: Watch = unwatched,
 ) -> tuple[np.ndarray, np.ndarray]:
     """How often each system had each rank in the resamples of every campaign, and true ranks."""
     mu = draw_qualities(runs, n, rng)
     table = np.empty((runs, n, n), dtype=np.int32)
-    for run in range(runs):
+    for run in watch(range(runs), runs):
         shown = min(sets, SETS)
         score, cover = _campaign(mu[run], shown, sigma, k, rng)
         values, vectors = np.linalg.eigh(cover * (shown / sets))

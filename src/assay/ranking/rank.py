@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from assay.errors import InputError, OptionError
+from assay.ranking.advice import next_steps
 from assay.ranking.calibrate import MOST, Calibration, calibrated_level
 from assay.ranking.counts import UNITS, Counts, block_numbers, components, count, repeated
 from assay.ranking.methods import effective_wins, find_method, score
@@ -19,6 +20,7 @@ from assay.ranking.uncertainty import (
     by_sign_test,
     decide,
     ranked,
+    unwatched,
 )
 from assay.ranking.violations import EXACT, is_exact, lopez_order, order_cost
 from assay.stats.multiplicity import holm as holm_adjusted
@@ -53,7 +55,7 @@ def rank(
     holm: bool = False,
     resamples: int = 1000,
     rng: Rng = None,
-    watch: Watch | None = None,
+    watch: Watch = unwatched,
 ) -> Ranking:
     """Rank systems by pairwise judgments, with rank ranges and clusters (koehn2012).
 
@@ -66,7 +68,7 @@ def rank(
     many are cut off at both ends. calibrate: such a range misses fewer than 1 - level of true
     ranks; shorten it as far as simulated campaigns of this size allow (a few seconds).
     ties: dropped, or half a win for each side. sides: one-sided tests at 1 - level, as the paper
-    has them, or two-sided. holm: correct for the number of pairs. watch: see the batches pass.
+    has them, or two-sided. holm: correct for the number of pairs. watch: see the work pass.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -86,7 +88,7 @@ def rank(
     notes += said
     scores = score(method, counts.wins, counts.ties, ties)
     alpha = (1 - level) / sides
-    chosen = _calibration(judgments, interval, level, generator) if calibrate else None
+    chosen = _calibration(judgments, interval, level, generator, watch) if calibrate else None
     if ranges == "sign":
         sure = by_sign_test(counts, alpha, holm=holm)
     elif ranges == "pooled":
@@ -99,9 +101,10 @@ def rank(
         )  # fmt: skip
     systems = _systems(counts.systems, scores, sure)
     notes += [*sure.notes, *_calibrated(chosen), *_outside(systems)]
+    comparisons = _comparisons(counts, systems, sure.p, alpha, sides, holm=holm)
     return Ranking(
         systems=systems,
-        comparisons=_comparisons(counts, systems, sure.p, alpha, sides, holm=holm),
+        comparisons=comparisons,
         judgments=len(judgments),
         kind="judgments",
         method=method,
@@ -117,6 +120,7 @@ def rank(
         resamples=resamples if ranges == "bootstrap" else None,
         seed=seed if ranges == "bootstrap" else None,
         notes=tuple(notes),
+        next=next_steps(comparisons, len(judgments), "judgments", level=level, sides=sides),
     )
 
 
@@ -168,7 +172,7 @@ def _check_calibrate(method: str, ranges: str) -> None:
 
 def _calibration(
     judgments: Judgments, interval: Literal["shortest", "equal-tailed"], level: float,
-    rng: np.random.Generator,
+    rng: np.random.Generator, watch: Watch,
 ) -> Calibration:  # fmt: skip
     """The level for campaigns with as many systems, as noisy, that carry as much information.
 
@@ -189,7 +193,7 @@ def _calibration(
     size = max(1, round(fit.judgments * worth))
     return calibrated_level(
         n, size, sigma=fit.sigma, per_set=k, interval=interval, allowed=1 - level,
-        rng=spawn(rng, 1)[0],
+        rng=spawn(rng, 1)[0], watch=watch,
     )  # fmt: skip
 
 

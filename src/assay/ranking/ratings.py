@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError
+from assay.ranking.advice import next_steps
 from assay.ranking.counts import MOST
 from assay.ranking.rank import check_choice, check_level
 from assay.ranking.resampling import block_weights
@@ -73,9 +74,10 @@ def rank_ratings(
     systems = _systems(outputs, scores, ranked(sign * scores), sure, decided)
     why = "what one document holds hangs together" if unit == "document" else "no documents named"
     said = f"unit: {unit} ({len(sums):,} of them); {why}"
+    comparisons = _comparisons(systems, p, decided)
     return Ranking(
         systems=systems,
-        comparisons=_comparisons(systems, p, decided),
+        comparisons=comparisons,
         judgments=frame.height,
         kind="ratings",
         method=method,
@@ -91,6 +93,7 @@ def rank_ratings(
         seed=seed,
         better=ratings.better,
         notes=(*ratings.notes, *notes, said, *sure.notes),
+        next=next_steps(comparisons, frame.height, "ratings", level=level, sides=sides),
     )
 
 

@@ -47,7 +47,7 @@ class Ranking:
 
     ``unit`` is what was resampled, or what the judgments hang together by; ``calibrated`` is the
     share of resamples in a range where that was found by simulation; ``sides`` says whether ``p``
-    are one-sided or two-sided.
+    are one-sided or two-sided; ``next`` what more judgments would bring.
     """
 
     systems: tuple[SystemRank, ...]
@@ -68,6 +68,7 @@ class Ranking:
     better: str = "higher"
     calibrated: float | None = None
     notes: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> int:
@@ -130,4 +131,5 @@ class Ranking:
             clusters=self.clusters,
             comparisons=self.comparisons,
             notes=self.notes,
+            next=self.next,
         ) | {self.kind: self.judgments}

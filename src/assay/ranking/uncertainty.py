@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from math import ceil
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from scipy import special
@@ -27,10 +27,24 @@ __all__ = [
     "decide",
     "ranked",
     "spread",
+    "unwatched",
 ]
 
-Watch = Callable[[Iterable[np.ndarray], int], Iterable[np.ndarray]]
-"""Passes batches on and may show that they come; told how many there will be."""
+Item = TypeVar("Item")
+
+
+class Watch(Protocol):
+    """Passes items on and may show that they come; told how many there will be."""
+
+    def __call__(self, items: Iterable[Item], total: int, /) -> Iterable[Item]:
+        """The same items."""
+        ...
+
+
+def unwatched(items: Iterable[Item], total: int, /) -> Iterable[Item]:
+    """Nobody looks on."""
+    return items
+
 
 POOR = 0.01
 """P value below which one scale is said not to fit."""
@@ -56,7 +70,7 @@ def ranked(scores: np.ndarray) -> np.ndarray:
 
 def bootstrap(
     counts: Counts, block: np.ndarray | None, *, method: str, ties: str, interval: str,
-    level: float, resamples: int, rng: np.random.Generator, watch: Watch | None,
+    level: float, resamples: int, rng: np.random.Generator, watch: Watch,
 ) -> Uncertainty:  # fmt: skip
     """Rank ranges from campaigns drawn anew; p from the spread of the differences of scores."""
     point = score(method, counts.wins, counts.ties, ties)
@@ -66,11 +80,8 @@ def bootstrap(
         for wins, tied in resampled_counts(counts, block, resamples, rng):
             yield score(method, wins, tied, ties, resampled=True)
 
-    found: Iterable[np.ndarray] = batches()
-    if watch is not None:
-        size = batch_size(counts, blocks if block is not None else 1)
-        found = watch(found, ceil(resamples / size))
-    scores = np.concatenate(list(found))
+    size = batch_size(counts, blocks if block is not None else 1)
+    scores = np.concatenate(list(watch(batches(), ceil(resamples / size))))
     return spread(point, scores, interval, level, log=method == "bradley-terry")
 
 
