@@ -47,7 +47,7 @@ def thompson(
     run = np.arange(runs)[:, None, None]
     found = []
     for count in counts:
-        shown = thompson_sets(wins, count, k, rng)
+        shown = thompson_sets(*posterior(wins, k), count, k, rng)
         q = mu[run, shown] + sigma * rng.standard_normal(shown.shape)
         first = q[..., i] > q[..., j]
         winner = np.where(first, shown[..., i], shown[..., j])

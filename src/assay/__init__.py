@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from assay.planning import plan_comparison, plan_editors, plan_judgments, plan_ratings
     from assay.ranking import PairComparison, Ranking, SystemRank, rank, rank_ratings
     from assay.ranking.best import next_sets
-    from assay.report import write_report
+    from assay.ranking.sigma import fit_sigma, match_sigma
+    from assay.report import write_parts, write_report
     from assay.sampling import (
         next_segments,
         sample,
@@ -116,6 +117,8 @@ _HOMES = {
     "evaluate_stopping": "assay.estimation",
     "exclude_raters": "assay.estimation",
     "find_kits": "assay.kits",
+    "fit_sigma": "assay.ranking.sigma",
+    "match_sigma": "assay.ranking.sigma",
     "monitor": "assay.estimation",
     "next_segments": "assay.sampling",
     "next_sets": "assay.ranking.best",
@@ -142,6 +145,7 @@ _HOMES = {
     "summarise_evaluation": "assay.estimation",
     "summarise_stability": "assay.sampling",
     "top_up": "assay.sampling",
+    "write_parts": "assay.report",
     "write_report": "assay.report",
 }
 
@@ -184,6 +188,8 @@ __all__ = [
     "evaluate_stopping",
     "exclude_raters",
     "find_kits",
+    "fit_sigma",
+    "match_sigma",
     "monitor",
     "next_segments",
     "next_sets",
@@ -210,6 +216,7 @@ __all__ = [
     "summarise_evaluation",
     "summarise_stability",
     "top_up",
+    "write_parts",
     "write_report",
 ]
 

@@ -78,6 +78,9 @@ def test_votes_without_segment_effects_are_worth_as_much() -> None:
     assert found.agreement < 0.03
     assert votes(assay.simulate_judgments(6, 300, rng=1)) is None
     assert votes(assay.read_judgments(pilot.frame.drop("seg"))) is None
+    single = votes(assay.read_judgments(pilot.frame.drop("set")))
+    assert single is not None
+    assert single.per_segment > found.per_segment
 
 
 @pytest.mark.parametrize(
@@ -86,13 +89,13 @@ def test_votes_without_segment_effects_are_worth_as_much() -> None:
         ({}, InputError, "neither sigma nor a pilot"),
         ({"sigma": 10.0}, InputError, "systems is not given"),
         ({"systems": 1, "sigma": 10.0}, OptionError, "systems"),
-        ({"systems": 4, "sigma": 10.0}, OptionError, "per_set"),
+        ({"systems": 4, "sigma": 10.0, "per_set": 5}, OptionError, "per_set"),
         ({"systems": 9, "sigma": -1.0}, OptionError, "sigma"),
         ({"systems": 9, "sigma": 9.0, "significant": 1.0}, OptionError, "no share of pairs"),
         ({"systems": 9, "sigma": 9.0, "clusters": 10}, OptionError, "clusters"),
         ({"systems": 9, "sigma": 9.0, "clusters": 2, "range_size": 3}, InputError, "one goal"),
         ({"systems": 9, "sigma": 9.0, "test": "t"}, OptionError, "choose sign or pooled"),
-        ({"systems": 9, "sigma": 9.0, "level": 0.5}, OptionError, "one-sided level"),
+        ({"systems": 9, "sigma": 9.0, "level": 0.05}, OptionError, "no level of a test"),
     ],
 )
 def test_refusals(options: dict[str, Any], kind: type[Exception], message: str) -> None:
@@ -112,7 +115,12 @@ def test_command(run_assay: Callable[..., Any], tmp_path: Path) -> None:
         "plan", "judgments", "--pilot", file, "--seconds", 8, "--cost", 0.1, "-o", saved
     )
     assert ran.code == 0, ran.err
-    for words in ("still, sign", "by pooled test expected", "of a set on a new", "minutes, money"):
+    for words in (
+        "still, sign",
+        "by pooled test expected",
+        "on\n new segments".replace("\n", ""),
+        "minutes, ",
+    ):
         assert words in ran.out
     assert json.loads(saved.read_text("utf-8"))["source"] == "pilot"
     ran = run_assay("plan", "judgments", "--systems", 8, "--sigma", 5, "--clusters", 3, "--seed", 1)

@@ -27,7 +27,7 @@ def test_posterior_by_hand() -> None:
 
 
 def test_sets_have_different_systems() -> None:
-    chosen = thompson_sets(np.zeros((3, 6, 6)), 50, 4, as_rng(1))
+    chosen = thompson_sets(*posterior(np.zeros((3, 6, 6)), 4), 50, 4, as_rng(1))
     assert chosen.shape == (3, 50, 4)
     assert all(len(set(row)) == 4 for row in chosen.reshape(-1, 4).tolist())
     # Nothing is known yet: every system is shown about equally often.
@@ -53,7 +53,7 @@ def test_a_system_not_judged_yet_is_tried() -> None:
 def test_refusals() -> None:
     table = assay.simulate_judgments(3, 30, per_set=3, rng=1)
     with pytest.raises(OptionError, match="per_set"):
-        assay.next_sets(table)
+        assay.next_sets(table, per_set=4)
     with pytest.raises(OptionError, match="count"):
         assay.next_sets(table, per_set=2, count=0)
     with pytest.raises(OptionError, match="lacks"):

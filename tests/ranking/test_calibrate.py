@@ -36,11 +36,13 @@ def test_covariance_is_that_of_the_scores() -> None:
 
 def test_refusals() -> None:
     with pytest.raises(OptionError, match="per_set"):
-        calibrated_level(3, 1000)
+        calibrated_level(3, 1000, per_set=5)
     with pytest.raises(OptionError, match="allowed"):
         calibrated_level(6, 1000, allowed=0)
     with pytest.raises(OptionError, match="too many"):
         calibrated_level(MOST + 1, 1000)
+    with pytest.raises(OptionError, match="is fewer than ranges of 1000 resamples can miss"):
+        calibrated_level(6, 300, allowed=1e-6, runs=200, rng=1)
     table = assay.simulate_judgments(6, 600, rng=1)
     with pytest.raises(OptionError, match="ranges from resampling"):
         assay.rank(table, calibrate=True, ranges="pooled")

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from assay.ranking.decisions import Rule
 from assay.ranking.ranges import equal_tailed_ranges, rank_table, shortest_ranges
 from assay.ranking.signs import sign_test
-from assay.ranking.uncertainty import decide
 from assay.stats.multiplicity import holm
 
 
@@ -63,8 +63,11 @@ def test_holm_by_hand() -> None:
     assert holm(np.array([0.04, 0.01, 0.03, 0.005])) == pytest.approx([0.06, 0.03, 0.06, 0.02])
     assert holm(np.array([0.9, 0.8])).tolist() == [1.0, 1.0]
     p = np.array([[1, 0.001, 0.02], [0.999, 1, 0.03], [0.98, 0.97, 1]])
-    assert decide(p, 0.05, holm=False).sum() == 3
-    assert decide(p, 0.05, holm=True).tolist() == [
-        [False, True, True], [False, False, True], [False, False, False],
-    ]  # fmt: skip
-    assert decide(p, 0.025, holm=True).sum() == 1
+    assert Rule(0.95, 1, False).decide(p).sum() == 3
+    # Both directions count: .002, .04 and .06 become .006, .08 and .08.
+    assert Rule(0.95, 1, True).decide(p).tolist() == Rule(0.95, 2, True).decide(p).tolist()
+    assert Rule(0.95, 1, True).decide(p).sum() == 1
+    assert Rule(0.9, 1, True).decide(p).sum() == 3
+    assert Rule(0.95, 2, True).shown(np.array([0.001, 0.02, 0.03])) == pytest.approx(
+        [0.006, 0.08, 0.08]
+    )

@@ -99,7 +99,8 @@ def test_documents_hang_together() -> None:
 def test_equal_ratings_and_unrated_rows() -> None:
     result = assay.rank_ratings(ratings({"A": [1.0] * 9, "B": [1.0] * 9}), rng=1)
     assert [i.rank for i in result.systems] == [1, 1]
-    assert result.comparisons[0].p == 1
+    assert result.comparisons[0].p == 0.5
+    assert [(i.low_rank, i.high_rank) for i in result.systems] == [(1, 2), (1, 2)]
     constant = ratings({"A": [1.0] * 3, "B": [1.0] * 3}, rater=["x", "x", "y"])
     assert any(
         "2 raters gave one score" in n for n in assay.rank_ratings(constant, method="z").notes
@@ -109,7 +110,7 @@ def test_equal_ratings_and_unrated_rows() -> None:
     )
     notes = assay.rank_ratings(partial, rng=1).notes
     assert any("1 of 2 segments are not rated for all systems" in note for note in notes)
-    assert any("a system had no judgment" in note for note in notes)
+    assert any("a system was missing and kept its score" in note for note in notes)
 
 
 def test_refusals() -> None:

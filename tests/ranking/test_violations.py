@@ -50,7 +50,7 @@ def test_a_circle_of_more_than_twenty_is_a_heuristic_and_says_so() -> None:
 
 def test_equal_systems_share_a_place() -> None:
     wins = np.array([[0, 2, 5], [2, 0, 5], [1, 1, 0]])
-    assert score("lopez", wins, np.zeros((3, 3)), "drop").tolist() == [1.0, 1.0, 0.0]
+    assert score("lopez", wins, np.zeros((3, 3)), "drop").tolist() == [0.75, 0.75, 0.0]
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from assay.cli.report import report
 from assay.cli.reproduce import reproduce
 from assay.cli.sample import sample
 from assay.cli.stability import stability
-from assay.errors import AssayError, InputError
+from assay.errors import AssayError, InputError, OptionError
 
 __all__ = ["app", "main"]
 
@@ -78,12 +78,31 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "reproduce": reproduce,
 }
 
+RENAMED = {
+    "rng": "--seed",
+    "seconds_per_judgment": "--seconds",
+    "cost_per_judgment": "--cost",
+    "seconds_per_rating": "--seconds",
+    "cost_per_rating": "--cost",
+}
+"""Arguments of the library that the command line calls otherwise."""
+
 for name, command in COMMANDS.items():
     app.command(name)(command)
 app.add_typer(plan, name="plan")
 for name, command in (("design", design), ("build", build), ("collect", collect)):
     kits.command(name)(command)
 app.add_typer(kits, name="kits")
+
+
+def _as_typed(error: InputError) -> str:
+    """The message, with the option as the user typed it where the library has its own name."""
+    text = str(error)
+    if not isinstance(error, OptionError):
+        return text
+    option = RENAMED.get(error.argument, f"--{error.argument.replace('_', '-')}")
+    typed = any(word.split("=")[0] == option for word in sys.argv[1:])
+    return option + text.removeprefix(error.argument) if typed else text
 
 
 def main() -> None:
@@ -95,7 +114,7 @@ def main() -> None:
     try:
         app()
     except InputError as error:
-        print(f"assay: {error}", file=sys.stderr)
+        print(f"assay: {_as_typed(error)}", file=sys.stderr)
         sys.exit(2)
     except AssayError as error:
         print(f"assay: {error}", file=sys.stderr)

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from assay.cli.options import COLUMNS, EXCLUDE, JSON, SEED, columns_for, names
+from assay.cli.options import (
+    COLUMNS,
+    EXCLUDE,
+    JSON,
+    LP,
+    OUTPUT,
+    SEED,
+    json_file,
+    names,
+    read_judged,
+    refuse_overwriting,
+)
 
 __all__ = ["next_set"]
 
@@ -18,26 +29,39 @@ def next_set(
         str | None,
         typer.Option("--systems", help="All that compete; default: the judged.", metavar="A,B"),
     ] = None,
-    per_set: Annotated[int, typer.Option("--per-set", help="Systems shown at once.")] = 5,
+    goal: Annotated[
+        Literal["best", "order"],
+        typer.Option("--goal", help="Find the best system, or put all in order."),
+    ] = "best",
+    per_set: Annotated[
+        int | None,
+        typer.Option("--per-set", help="Systems shown at once; default: as many as so far."),
+    ] = None,
     count: Annotated[int, typer.Option("--count", help="How many sets.")] = 1,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
+    lp: LP = None,
     seed: SEED = None,
+    output: OUTPUT = None,
     json: JSON = False,
 ) -> None:
-    """Choose the systems to show next, where only the best one is sought.
+    """Choose the systems to show next: to find the best one soon, or the order.
 
-    Judgments chosen this way find the best system soon, but must not be tested for significance.
+    Judgments chosen this way must not be tested for significance. Towards the best system they
+    take far fewer judgments than random sets, towards the order hardly fewer.
 
     Example: assay next-set judgments.tsv --per-set 5 --count 20
     """
-    from assay.cli.output import number, print_json, print_table
+    from assay.cli.output import number, print_json, print_table, save_json
     from assay.ranking.best import next_sets
-    from assay.tables import read_judgments
 
-    (own,) = columns_for(columns, ("judgments", judgments))
-    table = read_judgments(judgments, columns=own, exclude=names(exclude) or ())
-    result = next_sets(table, systems=names(systems), per_set=per_set, count=count, rng=seed)
+    refuse_overwriting(json_file(output), judgments)
+    table = read_judged(judgments, columns, exclude, lp)
+    result = next_sets(
+        table, goal=goal, systems=names(systems), per_set=per_set, count=count, rng=seed
+    )
+    if output is not None:
+        save_json(result.to_dict(), output)
     if json:
         print_json(result.to_dict())
         return

@@ -10,7 +10,9 @@ import typer
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.tables import TestSet
+    import polars as pl
+
+    from assay.tables import Judgments, TestSet
     from assay.tables.formats import Options
 
 __all__ = [
@@ -36,7 +38,9 @@ __all__ = [
     "format_options",
     "json_file",
     "names",
+    "one_lp",
     "pairs",
+    "read_judged",
     "read_test_set",
     "refuse_overwriting",
     "score_range",
@@ -243,6 +247,28 @@ def with_history(
     from assay.tables import add_history, read_ratings
 
     return test_set if path is None else add_history(test_set, read_ratings(path, better=better))
+
+
+def read_judged(path: Path, columns: str | None, exclude: str | None, lp: str | None) -> Judgments:
+    """The judgments of one language pair, without the systems to be left out."""
+    from assay.tables import Judgments, read_judgments
+
+    (own,) = columns_for(columns, ("judgments", path))
+    table = read_judgments(path, columns=own, exclude=names(exclude) or ())
+    return Judgments(one_lp(table.frame, lp), table.notes)
+
+
+def one_lp(frame: pl.DataFrame, lp: str | None) -> pl.DataFrame:
+    """The rows of one language pair, where the user chose one."""
+    import polars as pl
+
+    if lp is None:
+        return frame
+    known = frame["lp"].unique(maintain_order=True).to_list() if "lp" in frame.columns else []
+    if lp not in known:
+        remedy = f"choose from {', '.join(known)}" if known else "leave it out: no column 'lp'"
+        raise OptionError("--lp", lp, "is not in the table", remedy)
+    return frame.filter(pl.col("lp") == lp)
 
 
 def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:

@@ -11,11 +11,11 @@ from assay.cli.options import (
     COLUMNS,
     EXCLUDE,
     JSON,
+    LP,
     OUTPUT,
     SEED,
-    columns_for,
     json_file,
-    names,
+    read_judged,
     refuse_overwriting,
 )
 from assay.errors import OptionError
@@ -50,17 +50,25 @@ def judgments_command(
         float | None, typer.Option("--range-size", help="Goal: mean size of rank ranges.")
     ] = None,
     test: Annotated[
-        Literal["sign", "pooled"],
-        typer.Option("--test", help="Head to head, or all judgments for every pair."),
-    ] = "sign",
-    per_set: Annotated[int, typer.Option("--per-set", help="Systems shown at once.")] = 5,
-    level: Annotated[float, typer.Option("--level", help="One-sided level of the test.")] = 0.05,
+        Literal["sign", "pooled", "bootstrap"] | None,
+        typer.Option(
+            "--test",
+            help="Head to head (default for pairs), all judgments for every pair, or, for clusters"
+            " and ranges, the default of assay rank.",
+        ),
+    ] = None,
+    per_set: Annotated[
+        int | None,
+        typer.Option("--per-set", help="Systems shown at once; default: 5, or as in the pilot."),
+    ] = None,
+    level: Annotated[float, typer.Option("--level", help="Level of one-sided tests.")] = 0.95,
     seconds: Annotated[
         float | None, typer.Option("--seconds", help="Seconds one judgment takes.")
     ] = None,
     cost: Annotated[float | None, typer.Option("--cost", help="What one judgment costs.")] = None,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
+    lp: LP = None,
     seed: SEED = None,
     output: OUTPUT = None,
     json: JSON = False,
@@ -76,7 +84,7 @@ def judgments_command(
 
     refuse_overwriting(json_file(output), pilot)
     result = plan_judgments(
-        systems, sigma=sigma, pilot=_pilot(pilot, columns, exclude), significant=significant,
+        systems, sigma=sigma, pilot=_pilot(pilot, columns, exclude, lp), significant=significant,
         clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
         seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed,
         watch=lambda items, total, /: track(items, total, "simulating"),
@@ -93,20 +101,19 @@ def judgments_command(
         print(f"written to {output}")
 
 
-def _pilot(path: Path | None, columns: str | None, exclude: str | None) -> Judgments | None:
-    from assay.tables import read_judgments
-
+def _pilot(
+    path: Path | None, columns: str | None, exclude: str | None, lp: str | None
+) -> Judgments | None:
     if path is None:
-        for name, value in (("--columns", columns), ("--exclude", exclude)):
+        for name, value in (("--columns", columns), ("--exclude", exclude), ("--lp", lp)):
             if value is not None:
                 raise OptionError(name, value, "is about a pilot", "give --pilot JUDGMENTS too")
         return None
-    (own,) = columns_for(columns, ("judgments", path))
-    return read_judgments(path, columns=own, exclude=names(exclude) or ())
+    return read_judged(path, columns, exclude, lp)
 
 
 def _show(result: JudgmentsPlan) -> None:
-    from assay.cli.output import number, print_table
+    from assay.cli.output import print_table
 
     heads = ["pairs told apart", "sign test", "pooled test"]
     heads += ["still, sign", "still, pooled"] if result.judged else []
@@ -114,13 +121,13 @@ def _show(result: JudgmentsPlan) -> None:
     for point in result.curve:
         cells = [point.sign, point.pooled]
         cells += [point.more_sign, point.more_pooled] if result.judged else []
-        rows.append([f"{point.share:.0%}", *("–" if cell is None else cell for cell in cells)])
+        rows.append([f"{point.share:.0%}", *("–" if n is None else f"{n:,}" for n in cells)])
     print_table(f"Judgments of {result.systems} systems, sigma {result.sigma:.3g}", heads, rows)
     if result.reached is not None:
         sign, pooled = result.reached["sign"], result.reached["pooled"]
         print(
-            f"the {result.judged} judgments so far: {sign:.0%} of pairs by sign test,"
-            f" {pooled:.0%} by pooled test expected"
+            f"the {result.judged:,} judgments so far: {sign:.0%} of pairs by sign test,"
+            f" {pooled:.0%} by pooled test expected{_observed(result)}"
         )
     goal = {
         "significant": f"{result.target:.0%} of pairs",
@@ -128,18 +135,29 @@ def _show(result: JudgmentsPlan) -> None:
         "range_size": f"rank ranges of {result.target:g}",
     }[result.goal]
     by = ", ".join(
-        f"{'out of reach' if found is None else found} by {test} test"
+        f"{'out of reach' if found is None else f'{found:,}'} by {test}"
+        f"{'' if test == 'bootstrap' else ' test'}"
         for test, found in result.needed_by.items()
     )
     print(f"needed for {goal}: {by}")
+    if result.judged and result.more is not None:
+        print(f"still to collect by {result.test}: {result.more:,}")
     if result.needed_range is not None:
-        low, high = (number(end, 0) for end in result.needed_range)
+        low, high = ("–" if end is None else f"{end:,}" for end in result.needed_range)
         print(f"the pilot leaves sigma uncertain: {low} to {high} by {result.test} test")
     if result.minutes is not None or result.money is not None:
-        minutes, money = number(result.minutes, 0), number(result.money, 2)
-        print(f"by {result.test} test: {minutes} minutes, money {money}")
+        parts = [] if result.minutes is None else [f"{result.minutes:,.0f} minutes"]
+        parts += [] if result.money is None else [f"{result.money:,.2f} of money"]
+        print(f"by {result.test}: {', '.join(parts)}{' still' if result.judged else ''}")
     if result.votes is not None:
         print(
-            f"one more set on the same segments is worth {result.votes.worth:.2f} of a set on a new"
-            f" segment (segments have {result.votes.per_segment:.1f} sets)"
+            f"one more set on every segment is worth {result.votes.worth:.2f} of as many sets on"
+            f" new segments (segments have {result.votes.per_segment:.1f} sets)"
         )
+
+
+def _observed(result: JudgmentsPlan) -> str:
+    if result.observed is None:
+        return ""
+    sign, pooled = result.observed["sign"], result.observed["pooled"]
+    return f"; found: {sign:.0%} and {pooled:.0%}"

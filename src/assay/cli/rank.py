@@ -18,13 +18,13 @@ from assay.cli.options import (
     columns_for,
     json_file,
     names,
+    one_lp,
+    read_judged,
     refuse_overwriting,
 )
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from assay.ranking import Ranking
 
 __all__ = ["rank"]
@@ -47,16 +47,16 @@ def rank(
         typer.Option("--ranges", help="Rank ranges from resampling (default) or from tests."),
     ] = None,
     resample: Annotated[
-        Literal["auto", "segment", "set", "rater", "pair"] | None,
+        Literal["auto", "document", "segment", "set", "rater", "pair"] | None,
         typer.Option(
             "--resample",
             help="What judgments hang together by; auto: segment, else set, else pair.",
         ),
     ] = None,
     interval: Annotated[
-        Literal["shortest", "equal-tailed"],
-        typer.Option("--interval", help="Which bootstrap range holds the level."),
-    ] = "shortest",
+        Literal["shortest", "equal-tailed"] | None,
+        typer.Option("--interval", help="Which bootstrap range holds the level (shortest)."),
+    ] = None,
     ties: Annotated[
         Literal["drop", "half"] | None,
         typer.Option("--ties", help="Ties are dropped (default) or half a win for each."),
@@ -74,7 +74,17 @@ def rank(
     holm: Annotated[
         bool, typer.Option("--holm", help="Correct the tests for the number of pairs.")
     ] = False,
-    resamples: Annotated[int, typer.Option("--resamples", help="How many to draw.")] = 1000,
+    resamples: Annotated[
+        int | None, typer.Option("--resamples", help="How many to draw (1000).")
+    ] = None,
+    clusters: Annotated[
+        Literal["neighbours", "all"] | None,
+        typer.Option(
+            "--clusters",
+            help="From ratings: a line where neighbours differ (default), or where all above it"
+            " differ from all below, as WMT has it.",
+        ),
+    ] = None,
     better: BETTER = "higher",
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
@@ -104,6 +114,8 @@ def rank(
             raise OptionError("--better", better, "is for ratings", "leave it out")
         common |= {name: value for name, value in chosen.items() if value is not None}
         common |= {"calibrate": True} if calibrate else {}
+        if clusters is not None:
+            raise OptionError("--clusters", clusters, "is for ratings", "leave it out")
         result = _from_judgments(table, columns, exclude, lp, common)
     else:
         for name, value in chosen.items():
@@ -111,6 +123,7 @@ def rank(
                 raise OptionError(f"--{name}", value, "is for judgments", "leave it out")
         if calibrate:
             raise OptionError("--calibrate", True, "is for judgments", "leave it out")
+        common |= {} if clusters is None else {"clusters": clusters}
         result = _from_ratings(table, columns, exclude, lp, better, common)
     if output is not None:
         save_json(result.to_dict(), output)
@@ -149,12 +162,8 @@ def _from_judgments(
 ) -> Ranking:
     from assay.cli.output import track
     from assay.ranking import rank as run
-    from assay.tables import Judgments, read_judgments
 
-    (own,) = columns_for(columns, ("judgments", path))
-    table = read_judgments(path, columns=own, exclude=names(exclude) or ())
-    table = Judgments(_one_lp(table.frame, lp), table.notes)
-
+    table = read_judged(path, columns, exclude, lp)
     return run(table, watch=lambda items, total, /: track(items, total, "simulating"), **options)
 
 
@@ -171,7 +180,7 @@ def _from_ratings(
 
     (own,) = columns_for(columns, ("ratings", path))
     table = read_ratings(path, columns=own, better=better)
-    frame = _one_lp(table.frame, lp)
+    frame = one_lp(table.frame, lp)
     for name in names(exclude) or ():
         if name not in frame["system"]:
             known = ", ".join(frame["system"].unique(maintain_order=True))
@@ -180,19 +189,6 @@ def _from_ratings(
             )
         frame = frame.filter(pl.col("system") != name)
     return run(replace(table, frame=frame), **options)
-
-
-def _one_lp(frame: pl.DataFrame, lp: str | None) -> pl.DataFrame:
-    """The rows of one language pair, where the user chose one."""
-    import polars as pl
-
-    if lp is None:
-        return frame
-    known = frame["lp"].unique(maintain_order=True).to_list() if "lp" in frame.columns else []
-    if lp not in known:
-        remedy = f"choose from {', '.join(known)}" if known else "leave it out: no column 'lp'"
-        raise OptionError("--lp", lp, "is not in the table", remedy)
-    return frame.filter(pl.col("lp") == lp)
 
 
 def _show(result: Ranking, *, pairs: bool) -> None:
@@ -205,26 +201,43 @@ def _show(result: Ranking, *, pairs: bool) -> None:
         for item in result.systems
     ]  # fmt: skip
     title = f"Ranking by {result.method} of {result.judgments:,} {result.kind}"
-    title += " (lower is better)" if result.better == "lower" else ""
+    title += f" ({result.better} is better)" if result.kind == "ratings" else ""
     print_table(title, ["rank", "system", "score", f"{result.level:.0%} ranks", "cluster"], rows)
     if pairs:
-        listed = [
-            [c.left, c.right, *("–" if n is None else n for n in (c.wins, c.losses, c.ties)),
-             f"{c.p:.4f}", c.better or "undecided"]
-            for c in result.comparisons
-        ]  # fmt: skip
-        columns = ["left", "right", "wins", "losses", "ties", "p", "better"]
-        print_table("Pairs", columns, listed)
-    what = "neighbours" if result.kind == "ratings" else "pairs"
-    sided = "one-sided" if result.sides == 1 else "two-sided"
-    corrected = "corrected for their number (Holm)" if result.holm else "each by itself"
+        _show_pairs(result)
+    what = "neighbours" if result.pairs == len(result.systems) - 1 > 1 else "pairs"
+    clusters = "1 cluster" if result.clusters == 1 else f"{result.clusters} clusters"
     print(
-        f"{result.significant_pairs} of {result.pairs} {what} are decided"
-        f" ({sided} {1 - result.level:.2g}, {corrected}); {result.clusters} clusters"
+        f"{result.significant_pairs:,} of {result.pairs:,} {what} are decided ({_tested(result)});"
+        f" {clusters}"
     )
     print(f"signature: {result.signature}")
     for line in result.next:
         print(f"next: {line}")
+
+
+def _show_pairs(result: Ranking) -> None:
+    from assay.cli.output import print_table
+
+    counted = result.kind == "judgments"
+    rows = [
+        [c.left, c.right, *((c.wins, c.losses, c.ties) if counted else ()),
+         f"{c.p:.4f}" if c.p >= 1e-4 else "< 0.0001", c.better or "undecided"]
+        for c in result.comparisons
+    ]  # fmt: skip
+    heads = ["left", "right", *(("wins", "losses", "ties") if counted else ()), "p", "better"]
+    print_table("Pairs" if counted else "Pairs by rank-sum test", heads, rows)
+
+
+def _tested(result: Ranking) -> str:
+    """The level, and how many equal pairs it would call different."""
+    alpha = 1 - result.level
+    if result.holm:
+        return f"at {alpha:.2g} for all of them together (Holm)"
+    if result.sides == 2:
+        return f"two-sided {alpha:.2g}, each by itself"
+    either = f", so {2 * alpha:.0%} of equal pairs would be" if result.kind == "judgments" else ""
+    return f"one-sided {alpha:.2g}, each by itself{either}"
 
 
 def _ranks(low: int, high: int) -> str:

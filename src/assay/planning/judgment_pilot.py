@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.ranking.counts import block_numbers, count
-from assay.ranking.pooled import pooled_strengths
+from assay.ranking.pooled import pooled_counts, pooled_strengths, pooled_test
+from assay.ranking.signs import sign_test
 from assay.tables import Judgments
 
-__all__ = ["Votes", "votes"]
+__all__ = ["Votes", "found_share", "votes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +19,8 @@ class Votes:
     """Do more votes on the same segments help as much as new segments?
 
     ``agreement`` is the correlation of what two sets of one segment say beyond the systems'
-    averages; ``per_segment`` the sets a segment has on average. One more set on the same segments
-    is ``worth`` that part of a set on a new segment.
+    averages; ``per_segment`` the sets a segment has on average. One more set on every segment is
+    ``worth`` that part of as many sets on new segments, each judged as often as these.
     """
 
     agreement: float
@@ -27,17 +28,39 @@ class Votes:
     worth: float
 
 
+def found_share(pilot: Judgments, test: str, *, alpha: float) -> float:
+    """The share of pairs that the pilot tells apart by sign test, or by the pooled test."""
+    counts = count(pilot)
+    if test == "sign":
+        p = sign_test(counts.wins)
+    else:
+        block = block_numbers(pilot, "segment")
+        block = block_numbers(pilot, "set") if block is None else block
+        told = counts.outcome != 0
+        arrays = counts.left[told], counts.right[told], counts.outcome[told]
+        pooled = (
+            pooled_counts(counts.wins) if block is None
+            else pooled_test(*arrays, block[told], len(counts.systems))
+        )  # fmt: skip
+        p = pooled.p
+    n = len(counts.systems)
+    return float((p <= alpha).sum() / (n * (n - 1) / 2))
+
+
 def votes(pilot: Judgments) -> Votes | None:
     """The variance between and within segments; None where no segment has two sets.
 
-    A set's say is, for every system, the sum of its residuals against the pooled strengths. With v
-    sets on each of G segments and the correlation r the variance of a mean is that of one set times
-    (1 + (v - 1) r) / (G v), and a further set on them adds (1 - r) / (1 + (v - 1) r)^2 of the
-    information of one elsewhere.
+    A set's say is, for every system, the sum of its residuals against the pooled strengths; where
+    the table names no sets, every judgment is one. With v sets on each of G segments and the
+    correlation r the variance of a mean is that of one set times (1 + (v - 1) r) / (G v). A set
+    more on each of them adds (1 - r) / (1 + v r) of the information (one over the variance) that
+    G / v new segments with v sets add.
     """
     segment, screen = block_numbers(pilot, "segment"), block_numbers(pilot, "set")
-    if segment is None or screen is None:
+    if segment is None:
         return None
+    if screen is None:
+        screen = np.arange(len(segment))
     counts = count(pilot)
     n, told = len(counts.systems), counts.outcome != 0
     left, right, y = counts.left[told], counts.right[told], counts.outcome[told].astype(float)
@@ -57,4 +80,4 @@ def votes(pilot: Judgments) -> Votes | None:
     together = (float((sums**2).sum()) - square) / float((size * (size - 1)).sum())
     r = min(1.0, max(0.0, together / (square / len(own))))
     v = len(own) / len(size)
-    return Votes(r, v, (1 - r) / (1 + (v - 1) * r) ** 2)
+    return Votes(r, v, (1 - r) / (1 + v * r))

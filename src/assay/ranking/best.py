@@ -1,27 +1,35 @@
-"""Which systems to show next, where only the best one is sought.
+"""Which systems to show next, where earlier judgments may say.
 
-Thompson sampling: a system is shown as often as it may still be the best. Judgments chosen so find
-the best system with far fewer judgments than random sets (``benchmarks/best_system.py``). They are
-no basis for significance: which pairs were compared depends on how earlier ones came out, and a
-test that does not know this finds too many differences. Nor do they rank the rest: weak systems
-are hardly shown.
+Two goals, with what may be claimed of each (``benchmarks/best_system.py``):
+
+- ``best``: find the best system. Thompson sampling: a system is shown as often as it may still be
+  the best. Far fewer judgments than random sets; the rest is not ranked, weak systems are hardly
+  shown.
+- ``order``: put all systems in the right order. Those are shown together whose order is still open.
+  A little fewer judgments for the same share of pairs in the wrong order.
+
+Judgments chosen so are no basis for significance: which pairs were compared depends on how earlier
+ones came out, and a test that does not know this finds too many differences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from assay.errors import OptionError
+from assay.ranking.checks import check_choice
+from assay.ranking.counts import check_per_set, screen_size, set_effect
 from assay.ranking.counts import count as count_judgments
 from assay.results import result_dict, signature
 from assay.stats.random import Rng, seeded
 from assay.tables import Judgments
 
-__all__ = ["NextSets", "next_sets", "posterior", "thompson_sets"]
+__all__ = ["NextSets", "next_sets", "order_sets", "posterior", "thompson_sets"]
 
 PRIOR = 0.5
 """Standard deviation of strengths before any judgment; a win every time is a difference of 2."""
@@ -35,6 +43,7 @@ class NextSets:
     """
 
     sets: tuple[tuple[str, ...], ...]
+    goal: str
     best: str
     systems: tuple[str, ...]
     chances: tuple[float, ...]
@@ -46,7 +55,7 @@ class NextSets:
     def signature(self) -> str:
         """How the sets were chosen."""
         return signature(
-            "next-sets", "thompson", n=len(self.systems), J=self.judgments, k=self.per_set,
+            "next-sets", self.goal, n=len(self.systems), J=self.judgments, k=self.per_set,
             seed=self.seed,
         )  # fmt: skip
 
@@ -62,29 +71,32 @@ class NextSets:
             for name, chance in zip(self.systems, self.chances, strict=True)
         ]
         return result_dict(
-            "next-sets", self.signature, sets=self.sets, best=self.best, systems=chances,
-            judgments=self.judgments, per_set=self.per_set, seed=self.seed,
+            "next-sets", self.signature, sets=self.sets, goal=self.goal, best=self.best,
+            systems=chances, judgments=self.judgments, per_set=self.per_set, seed=self.seed,
         )  # fmt: skip
 
 
 def next_sets(
     judgments: Judgments,
     *,
+    goal: Literal["best", "order"] = "best",
     systems: Sequence[str] | None = None,
-    per_set: int = 5,
+    per_set: int | None = None,
     count: int = 1,
     rng: Rng = None,
 ) -> NextSets:
-    """Choose the next sets (``per_set=2``: pairs) to find the best system soon.
+    """Choose the next sets (``per_set=2``: pairs) to find the best system, or the order, soon.
 
-    systems: all that compete, where some have not been judged yet. Ties count as half a win each.
-    The claim is about finding the best system only; see the module for what must not be claimed.
+    systems: all that compete, where some have not been judged yet. per_set: systems on a screen; as
+    many as the judgments so far show at once, if nothing is said. Ties count as half a win each.
+    See the module for what may and must not be claimed.
 
     >>> from assay.worlds.koehn import simulate_judgments
     >>> found = next_sets(simulate_judgments([0, 0, 0, 9, 10], 3000, rng=1), per_set=2, rng=1)
     >>> sorted(found.sets[0])
     ['S4', 'S5']
     """
+    check_choice("goal", goal, tuple(CHOICES))
     found = count_judgments(judgments)
     names = found.systems if systems is None else tuple(dict.fromkeys(systems))
     for name in found.systems:
@@ -92,27 +104,27 @@ def next_sets(
             raise OptionError(
                 "systems", ", ".join(names), f"lacks '{name}', which is judged", "name it too"
             )
-    if not 2 <= per_set <= len(names):
-        raise OptionError(
-            "per_set", per_set, "systems cannot be shown at once", f"give 2 to {len(names)}"
-        )
-    if count < 1:
+    shown = screen_size(judgments)
+    size = check_per_set(shown if per_set is None else per_set, len(names))
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise OptionError("count", count, "is not a number of sets", "give at least 1")
     generator, seed = seeded(rng)
     place = np.array([names.index(name) for name in found.systems])
     wins = np.zeros((len(names), len(names)))
     wins[np.ix_(place, place)] = found.wins + found.ties / 2
-    chosen = thompson_sets(wins, count, per_set, generator)
-    mean, root = posterior(wins, per_set)
+    belief = posterior(wins, shown)
+    chosen = CHOICES[goal](*belief, count, size, generator)
+    mean, root = belief
     drawn = mean + generator.standard_normal((4000, len(names))) @ root.T
     chances = np.bincount(drawn.argmax(axis=1), minlength=len(names)) / len(drawn)
     return NextSets(
         sets=tuple(tuple(names[i] for i in row) for row in chosen),
+        goal=goal,
         best=names[int(mean.argmax())],
         systems=names,
         chances=tuple(chances.tolist()),
         judgments=len(judgments),
-        per_set=per_set,
+        per_set=size,
         seed=seed,
     )
 
@@ -125,7 +137,7 @@ def posterior(wins: np.ndarray, per_set: int = 5) -> tuple[np.ndarray, np.ndarra
     """
     n = wins.shape[-1]
     games = wins + np.swapaxes(wins, -1, -2)
-    noise = (per_set + 1) / 3
+    noise = set_effect(per_set)
     laplacian = games.sum(axis=-1)[..., None] * np.eye(n) - games
     cover = np.linalg.inv(laplacian / noise + np.eye(n) / PRIOR**2)
     net = (wins.sum(axis=-1) - wins.sum(axis=-2)) / noise
@@ -133,20 +145,44 @@ def posterior(wins: np.ndarray, per_set: int = 5) -> tuple[np.ndarray, np.ndarra
 
 
 def thompson_sets(
-    wins: np.ndarray, count: int, per_set: int, rng: np.random.Generator
+    mean: np.ndarray, root: np.ndarray, count: int, per_set: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """``count`` sets for each table of wins (..., n, n): (..., count, per_set).
+    """``count`` sets for each posterior (..., n): (..., count, per_set).
 
     For every place of a set the strengths are drawn anew from the posterior, and the strongest
     system that is not yet in the set takes it.
     """
-    mean, root = posterior(wins, per_set)
     lead, n = mean.shape[:-1], mean.shape[-1]
     free = np.ones((*lead, count, n), dtype=bool)
     chosen = np.empty((*lead, count, per_set), dtype=np.intp)
     for k in range(per_set):
-        z = rng.standard_normal((*lead, count, n))
-        drawn = mean[..., None, :] + z @ np.swapaxes(root, -1, -2)
+        drawn = _draw(mean, root, count, rng)
         chosen[..., k] = np.where(free, drawn, -np.inf).argmax(axis=-1)
         np.put_along_axis(free, chosen[..., k, None], False, axis=-1)
     return chosen
+
+
+def order_sets(
+    mean: np.ndarray, root: np.ndarray, count: int, per_set: int, rng: np.random.Generator
+) -> np.ndarray:
+    """``count`` sets of systems whose order is open: (..., count, per_set).
+
+    The first is chosen evenly, so that every system keeps being shown; the others are those that
+    come nearest to it when strengths are drawn from the posterior.
+    """
+    lead, n = mean.shape[:-1], mean.shape[-1]
+    drawn = _draw(mean, root, count, rng)
+    first = rng.integers(n, size=(*lead, count, 1))
+    distance = np.abs(drawn - np.take_along_axis(drawn, first, axis=-1))
+    np.put_along_axis(distance, first, -1.0, axis=-1)
+    return np.asarray(np.argsort(distance, axis=-1, kind="stable")[..., :per_set])
+
+
+CHOICES = {"best": thompson_sets, "order": order_sets}
+"""Goal to how the sets are chosen."""
+
+
+def _draw(mean: np.ndarray, root: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Strengths from the posterior, ``count`` times."""
+    z = rng.standard_normal((*mean.shape[:-1], count, mean.shape[-1]))
+    return np.asarray(mean[..., None, :] + z @ np.swapaxes(root, -1, -2))

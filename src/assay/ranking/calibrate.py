@@ -19,6 +19,7 @@ import numpy as np
 from scipy import special
 
 from assay.errors import OptionError
+from assay.ranking.counts import check_per_set
 from assay.ranking.ranges import equal_tailed_ranges, rank_table, shortest_ranges
 from assay.ranking.uncertainty import Watch, unwatched
 from assay.stats.orders import competition_ranks
@@ -27,10 +28,10 @@ from assay.worlds.koehn import draw_qualities, draw_screens
 
 __all__ = ["MOST", "Calibration", "calibrated_level", "range_quality", "simulated_tables"]
 
-LEVELS = 1 - np.geomspace(0.01, 0.4, 200)
-"""Levels that are tried, the highest first."""
-
 RESAMPLES = 1000
+LEVELS = 1 - np.geomspace(1 / RESAMPLES, 0.4, 250)
+"""Levels that are tried, the highest first: no range can leave out less than one resample."""
+
 SETS = 2000
 """Sets beyond which a campaign is not simulated set by set: its scores are drawn around the
 expected ones, with the variance of this many sets scaled down."""
@@ -65,7 +66,7 @@ def calibrated_level(
     judgments: int,
     *,
     sigma: float = 10.0,
-    per_set: int = 5,
+    per_set: int | None = None,
     interval: Literal["shortest", "equal-tailed"] = "shortest",
     allowed: float = 0.05,
     runs: int = 2000,
@@ -81,10 +82,7 @@ def calibrated_level(
     >>> found.level < 0.95 and found.violations <= 0.05
     True
     """
-    if not 2 <= per_set <= systems:
-        raise OptionError(
-            "per_set", per_set, "systems cannot be shown at once", f"give 2 to {systems}"
-        )
+    per_set = check_per_set(per_set, systems)
     if systems > MOST:
         raise OptionError("systems", systems, "are too many to calibrate", f"give at most {MOST}")
     if not 0 < allowed < 1:
@@ -100,6 +98,12 @@ def calibrated_level(
         missed, error, _ = range_quality(*ranges(table, LEVELS[middle]), ranks)
         good, bad = (middle, bad) if missed + 2 * error <= allowed else (good, middle)
     found = range_quality(*ranges(table, LEVELS[good]), ranks)
+    if good == 0 and found[0] + 2 * found[1] > allowed:
+        raise OptionError(
+            "allowed", f"{allowed:.3g}",
+            f"is fewer than ranges of {RESAMPLES} resamples can miss here ({found[0]:.3g})",
+            "allow more, or do not calibrate",
+        )  # fmt: skip
     return Calibration(
         float(LEVELS[good]), *found, systems, sigma, judgments, per_set, interval, runs, seed
     )

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse.csgraph import connected_components
 
-from assay.errors import InputError
+from assay.errors import InputError, OptionError
 from assay.tables import Judgments
 
 __all__ = [
@@ -21,15 +21,20 @@ __all__ = [
     "Counts",
     "Unit",
     "block_numbers",
+    "check_per_set",
     "components",
     "count",
+    "evidence",
     "renumbered",
     "repeated",
+    "screen_size",
+    "set_effect",
 ]
 
-Unit = Literal["pair", "set", "segment", "rater"]
+Unit = Literal["pair", "set", "segment", "document", "rater"]
 
 UNITS: dict[str, tuple[str, ...]] = {
+    "document": ("lp", "doc"),
     "segment": ("lp", "doc", "seg"),
     "set": ("lp", "doc", "seg", "rater", "set"),
     "rater": ("rater",),
@@ -63,6 +68,12 @@ class Counts:
 
 def count(judgments: Judgments) -> Counts:
     """The judgments as arrays and count matrices."""
+    if not isinstance(judgments, Judgments):
+        raise OptionError(
+            "judgments", type(judgments).__name__, "is no table of judgments",
+            "read one with assay.read_judgments, which takes files and frames",
+        )  # fmt: skip
+    _one_pair_of_languages(judgments)
     systems = judgments.systems
     n = len(systems)
     if n > MOST:
@@ -82,6 +93,15 @@ def count(judgments: Judgments) -> Counts:
     wins = np.bincount(cells[outcome != 0], minlength=n * n).reshape(n, n)
     ties = np.bincount(cells[outcome == 0], minlength=n * n).reshape(n, n)
     return Counts(systems, left, right, outcome, wins, ties + ties.T)
+
+
+def _one_pair_of_languages(judgments: Judgments) -> None:
+    frame = judgments.frame
+    if "lp" in frame.columns and frame["lp"].n_unique() > 1:
+        found = ", ".join(frame["lp"].unique(maintain_order=True)[:5])
+        raise InputError(
+            f"the judgments are of several language pairs ({found}); choose one with --lp"
+        )
 
 
 def block_numbers(judgments: Judgments, unit: str) -> np.ndarray | None:
@@ -127,6 +147,46 @@ def renumbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return found, number
     there = np.bincount(values) > 0  # without sorting
     return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
+
+
+def evidence(counts: Counts, block: np.ndarray | None, ties: str) -> np.ndarray:
+    """How many blocks say something about each system."""
+    n = len(counts.systems)
+    if block is None:
+        games = counts.wins + counts.wins.T + (counts.ties if ties == "half" else 0)
+        return np.asarray(games.sum(axis=1))
+    used = np.ones(len(block), dtype=bool) if ties == "half" else counts.outcome != 0
+    cells = [block[used] * n + side[used] for side in (counts.left, counts.right)]
+    there, _ = renumbered(np.concatenate(cells))
+    return np.bincount(there % n, minlength=n)
+
+
+def screen_size(judgments: Judgments) -> int:
+    """How many systems a screen shows, from the judgments that a set has on average; else 2."""
+    block = block_numbers(judgments, "set")
+    pairs = 1.0 if block is None else len(judgments) / (int(block.max()) + 1)
+    return int(np.clip(round((1 + np.sqrt(1 + 8 * pairs)) / 2), 2, len(judgments.systems)))
+
+
+def check_per_set(per_set: int | None, systems: int, default: int = 5) -> int:
+    """The number of systems on a screen: as given, else the default or all systems."""
+    if per_set is None:
+        return min(default, systems)
+    if isinstance(per_set, bool) or not isinstance(per_set, int) or not 2 <= per_set <= systems:
+        raise OptionError(
+            "per_set", per_set, "systems cannot be shown at once",
+            f"give 2 to {systems}, the number of systems",
+        )  # fmt: skip
+    return per_set
+
+
+def set_effect(per_set: int) -> float:
+    """How much larger the variance of a difference is than from independent judgments.
+
+    Pairs of one screen of k systems hang together. Where systems are alike, a system's wins on it
+    are a rank, whose variance is (k + 1) / 3 times that of k - 1 tosses of a coin.
+    """
+    return (per_set + 1) / 3
 
 
 def components(met: np.ndarray) -> list[list[int]]:

@@ -58,7 +58,10 @@ def score(
 
 
 def _places(wins: np.ndarray) -> np.ndarray:
-    """The share of the other systems that stand below in the order of fewest violations."""
+    """The share of the other systems that stand below in the order of fewest violations.
+
+    Those on the same place count as half.
+    """
     order = lopez_order(wins)
     n = wins.shape[-1]
     place = np.broadcast_to(np.arange(n), order.shape).copy()
@@ -66,6 +69,8 @@ def _places(wins: np.ndarray) -> np.ndarray:
         # Neighbours that could change places without any cost stand on the same one.
         tied = np.append(False, tied_neighbours(wins[k], order[k]))
         place[k] = np.maximum.accumulate(np.where(tied, 0, np.arange(n)))
+    level = place[..., :, None] - place[..., None, :]
+    below = (level < 0).sum(axis=-1) + ((level == 0).sum(axis=-1) - 1) / 2
     scores = np.empty(order.shape)
-    np.put_along_axis(scores, order, (n - 1 - place) / max(1, n - 1), axis=-1)
+    np.put_along_axis(scores, order, below / max(1, n - 1), axis=-1)
     return scores

@@ -1,52 +1,54 @@
 """``rank_ratings``: systems in order from ratings, as WMT ranks them.
 
-Outputs rated by several raters count once, with the mean of their scores. Clusters are divided
-where a system's outputs are significantly better than those of the next (Wilcoxon's rank-sum test,
-one-sided); rank ranges come from documents drawn anew. What a system would score on segments that
-nobody rated is another question: :func:`assay.estimate` answers it.
+Outputs rated by several raters count once, with the mean of their scores. Wilcoxon's rank-sum test,
+one-sided, divides clusters: between neighbours, or, as WMT publishes them, where all systems above
+a line are significantly better than all below it. Rank ranges come from documents drawn anew. What
+a system would score on segments that nobody rated is another question: :func:`assay.estimate`
+answers it.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError
+from assay.errors import InputError, OptionError
 from assay.ranking.advice import next_steps
+from assay.ranking.checks import check_choice, check_level, resamples_for
 from assay.ranking.counts import MOST
-from assay.ranking.rank import check_choice, check_level
-from assay.ranking.resampling import block_weights
+from assay.ranking.decisions import Rule
+from assay.ranking.resampling import NUMBERS, block_weights
 from assay.ranking.results import PairComparison, Ranking, SystemRank
-from assay.ranking.uncertainty import Uncertainty, ranked, spread
+from assay.ranking.uncertainty import ENOUGH, Uncertainty, ranked, spread
+from assay.ranking.units import FEW
 from assay.stats.multiplicity import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
 from assay.tables import Ratings
 
 __all__ = ["rank_ratings"]
 
-NUMBERS = 4_000_000
-"""Weights held at a time."""
-
 
 def rank_ratings(
     ratings: Ratings,
     *,
     method: Literal["mean", "z"] = "mean",
-    interval: Literal["shortest", "equal-tailed"] = "shortest",
+    clusters: Literal["neighbours", "all"] = "neighbours",
+    interval: Literal["shortest", "equal-tailed"] | None = None,
     level: float = 0.95,
     sides: Literal[1, 2] = 1,
     holm: bool = False,
-    resamples: int = 1000,
+    resamples: int | None = None,
     rng: Rng = None,
 ) -> Ranking:
     """Rank systems by their mean rating, or by the mean of scores standardised per rater.
 
     method: mean, or z (each rater's scores less the rater's mean, over the rater's standard
-    deviation). holm: correct the tests between neighbours for their number. The other options are
-    those of :func:`assay.rank`; documents are drawn anew, or segments where the table has none.
+    deviation). clusters: a line stands where two neighbours differ, or where all systems above it
+    differ from all below. holm: correct the tests for their number. The other options are those of
+    :func:`assay.rank`; documents are drawn anew, or segments where the table has none.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -54,27 +56,33 @@ def rank_ratings(
     >>> [(item.system, item.cluster) for item in ranking.systems]
     [('good', 1), ('fair', 2), ('bad', 3)]
     """
+    if not isinstance(ratings, Ratings):
+        raise OptionError(
+            "ratings", type(ratings).__name__, "is no table of ratings",
+            "read one with assay.read_ratings, which takes files and frames",
+        )  # fmt: skip
     check_choice("method", method, ("mean", "z"))
-    check_choice("interval", interval, ("shortest", "equal-tailed"))
+    check_choice("clusters", clusters, ("neighbours", "all"))
+    check_choice("interval", interval, ("shortest", "equal-tailed", None))
     check_choice("sides", sides, (1, 2))
-    check_level(level, resamples)
+    check_level(level)
+    number = resamples_for(resamples, level)
     generator, seed = seeded(rng)
     frame, notes = _scored(ratings, method)
-    key = _key(frame, "system")
-    outputs = frame.group_by(key, maintain_order=True).agg(pl.col("score").mean())
+    outputs = frame.group_by(_key(frame, "system"), maintain_order=True).agg(pl.col("score").mean())
     unit = "document" if "doc" in frame.columns and frame["doc"].n_unique() > 1 else "segment"
     sums, sizes = _blocks(outputs, unit)
     scores = sums.sum(axis=0) / sizes.sum(axis=0)
     sign = -1.0 if ratings.better == "lower" else 1.0
-    drawn = _resampled(sums, sizes, resamples, generator)
-    sure = spread(sign * scores, sign * drawn, interval, level)
-    p = _neighbours(outputs, ranked(sign * scores), sign)
-    p = np.minimum(1.0, (holm_adjusted(p) if holm else p) * sides)
-    decided = p < 1 - level
-    systems = _systems(outputs, scores, ranked(sign * scores), sure, decided)
-    why = "what one document holds hangs together" if unit == "document" else "no documents named"
-    said = f"unit: {unit} ({len(sums):,} of them); {why}"
-    comparisons = _comparisons(systems, p, decided)
+    drawn = _resampled(sums, sizes, number, generator)
+    rule = Rule(level, sides, holm)
+    own = (sizes > 0).sum(axis=0)
+    sure = spread(sign * scores, sign * drawn, own, interval or "shortest", level, rule)
+    order = np.argsort(ranked(sign * scores), kind="stable")
+    pairs, p = _tests(outputs, order, sign, clusters)
+    shown, better = _decided(p, rule)
+    systems = _systems(outputs, scores, ranked(sign * scores), sure, order, pairs, better)
+    comparisons = _comparisons(systems, pairs, shown, better)
     return Ranking(
         systems=systems,
         comparisons=comparisons,
@@ -82,19 +90,53 @@ def rank_ratings(
         kind="ratings",
         method=method,
         ranges="bootstrap",
-        interval=interval,
+        interval=interval or "shortest",
         unit=unit,
         blocks=len(sums),
         ties=None,
         level=level,
         sides=sides,
         holm=holm,
-        resamples=resamples,
+        resamples=number,
         seed=seed,
         better=ratings.better,
-        notes=(*ratings.notes, *notes, said, *sure.notes),
+        notes=(*ratings.notes, *notes, *_about(frame, unit, own, systems, better), *sure.notes),
         next=next_steps(comparisons, frame.height, "ratings", level=level, sides=sides),
     )
+
+
+def _about(
+    frame: pl.DataFrame, unit: str, own: np.ndarray, systems: tuple[SystemRank, ...],
+    better: np.ndarray,
+) -> list[str]:  # fmt: skip
+    """The unit and why, and what is rough or odd."""
+    if unit == "document":
+        why = "what one document holds hangs together"
+    else:
+        why = "there is one document" if "doc" in frame.columns else "no documents are named"
+    blocks = frame["doc"].n_unique() if unit == "document" else frame.select(_key(frame)).n_unique()
+    notes = [f"unit: {unit} ({blocks:,} of them); {why}"]
+    if blocks < FEW:
+        notes.append(f"with only {blocks} of them, ranges are rough")
+    rare = int((own < ENOUGH).sum())
+    if rare:
+        notes.append(
+            f"{rare} systems have fewer than {ENOUGH} of them: ranges are widened by tests"
+        )
+    if (better < 0).any():
+        notes.append(
+            f"{int((better < 0).sum())} pairs stand in another order by the rank-sum test than by"
+            " their means; no line is drawn there"
+        )
+    crossing = [item.system for item in systems if _leaves(item, systems)]
+    if crossing:
+        notes.append(f"rank ranges reach beyond their cluster: {', '.join(crossing[:8])}")
+    return notes
+
+
+def _leaves(item: SystemRank, systems: tuple[SystemRank, ...]) -> bool:
+    own = [other.rank for other in systems if other.cluster == item.cluster]
+    return item.low_rank < min(own) or item.high_rank > min(own) + len(own) - 1
 
 
 def _scored(ratings: Ratings, method: str) -> tuple[pl.DataFrame, list[str]]:
@@ -171,49 +213,65 @@ def _resampled(
     return np.concatenate(found)
 
 
-def _neighbours(outputs: pl.DataFrame, ranks: np.ndarray, sign: float) -> np.ndarray:
-    """One-sided p of the rank-sum test of each system against the next."""
+def _tests(
+    outputs: pl.DataFrame, order: np.ndarray, sign: float, clusters: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of places (higher, lower), and the one-sided p of the rank-sum test of each."""
     from scipy.stats import mannwhitneyu  # heavy, and only needed here
 
     parts = outputs.partition_by("system", maintain_order=True)
-    values = [sign * parts[k]["score"].to_numpy() for k in np.argsort(ranks, kind="stable")]
+    values = [sign * parts[k]["score"].to_numpy() for k in order]
+    places = list(pairwise(range(len(order))))
+    if clusters == "all":
+        places = list(combinations(range(len(order)), 2))
     found = []
-    for one, other in pairwise(values):
+    for i, j in places:
+        one, other = values[i], values[j]
         same = np.ptp(np.concatenate([one, other])) == 0
         test = (
             None if same else mannwhitneyu(one, other, alternative="greater", method="asymptotic")
         )
-        found.append(1.0 if test is None else float(test.pvalue))
-    return np.array(found)
+        found.append(0.5 if test is None else float(test.pvalue))
+    return np.array(places), np.array(found)
+
+
+def _decided(p: np.ndarray, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
+    """What is printed, and 1 where the higher system is decidedly better, -1 where the lower.
+
+    Means name the direction beforehand, so one-sided tests are in that direction only.
+    """
+    if rule.sides == 1:
+        shown = holm_adjusted(p) if rule.holm else p
+        return shown, np.where(shown <= rule.alpha, 1, 0)
+    both = np.minimum(1.0, 2 * np.minimum(p, 1 - p))
+    shown = holm_adjusted(both) if rule.holm else both
+    sure = shown <= round(1 - rule.level, 12)
+    return shown, np.where(sure, np.where(p <= 0.5, 1, -1), 0)
 
 
 def _systems(
     outputs: pl.DataFrame, scores: np.ndarray, ranks: np.ndarray, sure: Uncertainty,
-    decided: np.ndarray,
+    order: np.ndarray, pairs: np.ndarray, better: np.ndarray,
 ) -> tuple[SystemRank, ...]:  # fmt: skip
-    """Best first; a new cluster starts behind every decided difference between neighbours."""
+    """Best first; a new cluster starts where every tested pair across the line is decided."""
     names = outputs["system"].unique(maintain_order=True).to_list()
-    clusters = 1 + np.cumsum(np.append(False, decided))
+    clusters = [1]
+    for line in range(1, len(order)):
+        across = (pairs[:, 0] < line) & (pairs[:, 1] >= line)
+        clusters.append(clusters[-1] + int((better[across] == 1).all()))
     found = []
-    for k, cluster in zip(np.argsort(ranks, kind="stable"), clusters, strict=True):
+    for k, cluster in zip(order, clusters, strict=True):
         low, high = int(sure.low[k]), int(sure.high[k])
-        found.append(SystemRank(names[k], int(ranks[k]), float(scores[k]), low, high, int(cluster)))
+        found.append(SystemRank(names[k], int(ranks[k]), float(scores[k]), low, high, cluster))
     return tuple(found)
 
 
 def _comparisons(
-    systems: tuple[SystemRank, ...], p: np.ndarray, decided: np.ndarray
+    systems: tuple[SystemRank, ...], pairs: np.ndarray, p: np.ndarray, better: np.ndarray
 ) -> tuple[PairComparison, ...]:
-    return tuple(
-        PairComparison(
-            one.system,
-            other.system,
-            None,
-            None,
-            None,
-            float(p[k]),
-            bool(decided[k]),
-            one.system if decided[k] else None,
-        )
-        for k, (one, other) in enumerate(pairwise(systems))
-    )
+    found = []
+    for (i, j), value, sign in zip(pairs.tolist(), p.tolist(), better.tolist(), strict=True):
+        one, other = systems[i].system, systems[j].system
+        winner = one if sign > 0 else other if sign < 0 else None
+        found.append(PairComparison(one, other, None, None, None, value, sign != 0, winner))
+    return tuple(found)

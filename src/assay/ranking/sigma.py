@@ -14,8 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize, special
 
-from assay.errors import InputError, OptionError
-from assay.ranking.counts import Counts, block_numbers, components, count
+from assay.errors import ConvergenceError, InputError, OptionError
+from assay.ranking.counts import (
+    Counts,
+    block_numbers,
+    check_per_set,
+    components,
+    count,
+    screen_size,
+)
 from assay.ranking.pooled import pooled_counts, pooled_test
 from assay.ranking.signs import sign_test
 from assay.ranking.theory import SCALE, sign_share
@@ -109,11 +116,12 @@ def fit_sigma(judgments: Judgments, *, level: float = 0.95) -> SigmaFit:
     unit, effect = _block_effect(judgments, counts)
     sigma, low, high = _likelihood(strength, stderr * np.sqrt(effect), level)
     middle = (strength.min() + strength.max()) / 2
+    width = sigma if np.isfinite(sigma) else 0.0  # no difference: all stand in the middle
     return SigmaFit(
         sigma=sigma,
         interval=Interval(low, high, level),
         systems=counts.systems,
-        qualities=tuple(float(q) for q in SCALE / 2 + sigma * (strength - middle)),
+        qualities=tuple(float(q) for q in SCALE / 2 + width * (strength - middle)),
         judgments=int(counts.wins.sum()),
         ties=int(counts.ties.sum()) // 2,
         effect=effect,
@@ -122,7 +130,12 @@ def fit_sigma(judgments: Judgments, *, level: float = 0.95) -> SigmaFit:
 
 
 def match_sigma(
-    judgments: Judgments, *, per_set: int = 5, points: int = 10, orders: int = 20, rng: Rng = None
+    judgments: Judgments,
+    *,
+    per_set: int | None = None,
+    points: int = 10,
+    orders: int = 20,
+    rng: Rng = None,
 ) -> SigmaMatch:
     """Match the curve of significant pairs over the number of judgments (koehn2012, Figure 2).
 
@@ -144,9 +157,10 @@ def match_sigma(
         block = np.arange(len(counts.outcome))
     sizes, shares = _curve(counts, block, points, orders, generator)
     n = len(counts.systems)
+    k = check_per_set(screen_size(judgments) if per_set is None else per_set, n)
 
     def model(sigma: float) -> np.ndarray:
-        return np.array([sign_share(n, sigma, size, per_set=min(per_set, n)) for size in sizes])
+        return np.array([sign_share(n, sigma, size, per_set=k) for size in sizes])
 
     found = optimize.minimize_scalar(
         lambda log: float(np.sum((model(float(np.exp(log))) - shares) ** 2)),
@@ -190,6 +204,10 @@ def thurstone(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         strength = strength + step / max(1.0, float(np.abs(step).max()))
         if np.abs(step).max() < 1e-9:
             break
+    else:
+        raise ConvergenceError(
+            "the Thurstone strengths did not settle; leave out systems with few judgments"
+        )
     _, information = _derivatives(strength, wins)
     cover = np.linalg.inv(information + RIDGE * np.eye(n) + centre * n) - centre / (n + RIDGE)
     strength = strength - strength.mean()
@@ -217,13 +235,15 @@ def _likelihood(
     values = np.array([log_likelihood(sigma) for sigma in GRID])
     top = int(np.argmax(values))
     best, peak = float(GRID[top]), float(values[top])
-    if 0 < top < len(GRID) - 1:
+    if top == len(GRID) - 1:  # the judgments show no difference at all
+        best = float("inf")
+    elif top > 0:
         found = optimize.minimize_scalar(
             lambda sigma: -log_likelihood(sigma),
             bounds=(GRID[top - 1], GRID[top + 1]), method="bounded",
         )  # fmt: skip
         best, peak = float(found.x), float(-found.fun)
-    bar = peak - special.chdtri(1, 1 - level) / 2
+    bar = peak - _drop(len(strength), level)
 
     def end(inner: float, outer: np.ndarray, missing: float) -> float:
         below = [sigma for sigma, value in outer if value < bar]
@@ -232,8 +252,29 @@ def _likelihood(
         return float(optimize.brentq(lambda s: log_likelihood(s) - bar, inner, below[0]))
 
     pairs = np.column_stack([GRID, values])
-    low = end(best, pairs[best > GRID][::-1], 0.0)
+    low = end(min(best, float(GRID[-1])), pairs[best > GRID][::-1], 0.0)
     return best, low, end(best, pairs[best < GRID], float("inf"))
+
+
+def _drop(n: int, level: float) -> float:
+    """How far below its peak the log likelihood may fall inside the interval.
+
+    Without error the range r of n draws from a width w is all that matters: u = r / w follows the
+    Beta(n - 1, 2) distribution and the log likelihood is (n - 1) log u + log(1 - u). The drop gives
+    the interval its level exactly then; the usual chi-squared one falls short by some 2 points.
+    """
+    peak = (n - 1) / n
+
+    def height(u: float) -> float:
+        return float((n - 1) * np.log(u) + np.log1p(-u))
+
+    def held(drop: float) -> float:
+        bar = height(peak) - drop
+        low = optimize.brentq(lambda u: height(u) - bar, 1e-12, peak)
+        high = optimize.brentq(lambda u: height(u) - bar, peak, 1 - 1e-15)
+        return float(special.betainc(n - 1, 2, high) - special.betainc(n - 1, 2, low)) - level
+
+    return float(optimize.brentq(held, 1e-6, 25.0))
 
 
 def _log_likelihood(width: float, strength: np.ndarray, stderr: np.ndarray) -> float:

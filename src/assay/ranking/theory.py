@@ -76,7 +76,8 @@ def sign_share(
     p, weight = _win_probabilities(sigma)
     lead = N * (p[:, None] - 0.5)
     bar = -special.ndtri(level) * np.sqrt(N) / 2 + 0.5
-    noise = np.sqrt(N * (p * (1 - p))[:, None])
+    # Where the better system always wins, there is no noise to divide by.
+    noise = np.sqrt(N * np.maximum(p * (1 - p), 1e-30)[:, None])
     rejects = special.ndtr((lead - bar) / noise) + special.ndtr((-lead - bar) / noise)
     return float(weight @ (rejects @ spread))
 
