@@ -72,10 +72,9 @@ class Study:
         """The tables from what :meth:`run` yielded."""
         parts: dict[tuple[object, ...], list[dict[str, np.ndarray]]] = {}
         real: dict[str, Real] = {}
-        names = iter(self.data)
         for record in steps:
             if record.real is not None:
-                real[next(names)] = record.real
+                real[record.work.pair] = record.real
             else:
                 parts.setdefault(_key(record.work), []).append(record.values)
         pool = {
@@ -152,8 +151,8 @@ def start(
 
 
 def _work(data: dict[str, Campaign], draws: int) -> Iterator[Work]:
-    for campaign in data.values():
-        yield Work("pair", campaign=campaign)
+    for lp, campaign in data.items():
+        yield Work("pair", campaign=campaign, pair=lp)
     for n, sigma, share, judgments in printed_needs():
         yield Work("share", sigma=sigma, judgments=judgments, systems=n, share=share)
         if (n, sigma) == (15, 10.0):

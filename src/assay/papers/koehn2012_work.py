@@ -61,6 +61,7 @@ class Work(NamedTuple):
     systems: int = SYSTEMS
     share: float = 0.0
     campaign: Campaign | None = None
+    pair: str = ""
 
 
 class Real(NamedTuple):
