@@ -79,8 +79,8 @@ READINGS = (
     " the paper does not say; Figures 1 and 3 are the sums of Tables 2 and 3",
     "the knee is that of the distances to the nearest neighbour; it would make one cluster of most"
     " pieces; the radius .14 was chosen by the authors, and the closest kit needs none",
-    "terms: the everyday words were chosen with these three documents in view; with the Dale-Chall"
-    " list alone 'frequent_words' refuses them, and fewer than most methods accept the kit",
+    "terms: the list of everyday words was chosen with these three documents in view; with the"
+    " Dale-Chall list alone 'frequent_words' refuses them, and 3 of 6 methods accept, not most",
     "H1 is neither shown nor rejected here either, H2 holds on every measure; the paper's evidence"
     " for Google against Amazon is undetermined",
 )
