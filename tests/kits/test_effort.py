@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from tests.conftest import Ran
 
 import assay
 from assay.errors import InputError, OptionError
+from assay.kits.effort import _Fit
 from assay.kits.effort_tables import place_systems, relative_effort
 from assay.kits.measures import edit_distance, measure_edits
 from assay.report.effort_figures import draw_effort, draw_effort_by_editor
@@ -338,6 +339,21 @@ def test_figures_refuse_other_results() -> None:
     for draw in (draw_effort, draw_effort_by_editor):
         with pytest.raises(InputError, match="no result of assay effort"):
             draw({"kind": "estimates", "systems": [1]})
+
+
+def test_progress_is_told_measure_by_measure(edits: Edits) -> None:
+    seen: list[object] = []
+
+    def watch(fits: Iterator[_Fit], total: int) -> Iterator[_Fit]:
+        seen.append(total)
+        for fit in fits:
+            seen.append(fit[0])
+            yield fit
+
+    watched = assay.effort(edits, measures=["distance", "changed"], rng=1, watch=watch)
+    assert seen == [2, "distance", "changed"]
+    plain = assay.effort(edits, measures=["distance", "changed"], rng=1)
+    assert watched.to_dict() == plain.to_dict()
 
 
 # The paper's data

@@ -82,7 +82,7 @@ def effort(
 
     Example: assay effort edits.tsv --human Human --margin 0.1
     """
-    from assay.cli.output import note, print_json, save_json
+    from assay.cli.output import note, print_json, save_json, track
     from assay.kits.effort import effort as run
     from assay.report.effort_figures import draw_effort, draw_effort_by_editor
     from assay.report.figures import save_figure
@@ -93,7 +93,7 @@ def effort(
     result = run(
         table, human=human, margin=margin, measures=names(measures), time=time,
         time_weight=time_weight, alike=alike, assume_alike=assume_alike, rate=rate, level=level,
-        rng=seed,
+        rng=seed, watch=lambda fits, total: track(fits, total, "measures"),
     )  # fmt: skip
     plain = result.to_dict()
     if output is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -24,6 +25,9 @@ from assay.tables.edits import Edits
 
 __all__ = ["effort"]
 
+_Fit: TypeAlias = tuple[str, tuple[Model, tuple[str, ...]]]
+Watch: TypeAlias = Callable[[Iterator[_Fit], int], Iterable[_Fit]]
+
 
 def effort(
     edits: Edits,
@@ -39,6 +43,7 @@ def effort(
     level: float = 0.95,
     draws: int = 10_000,
     rng: Rng = None,
+    watch: Watch = lambda fits, _: fits,
 ) -> Effort:
     """Compare systems by what editors did to their translations; less effort is better.
 
@@ -53,7 +58,8 @@ def effort(
     Documents are alike if the 90 % interval of their share lies within 1/``alike`` and ``alike``.
     ``assume_alike`` takes them as alike, for kits in which a document always has the same system.
     ``rate`` is the price of an editor's hour. ``draws`` random assignments are tried where there
-    are too many to try all.
+    are too many to try all. ``watch`` is handed the measures as they are fitted and their number,
+    to show progress.
 
     >>> import assay, polars as pl
     >>> rows = [
@@ -69,10 +75,11 @@ def effort(
     generator, seed = seeded(rng)
     measured = measure_edits(edits, measures, time=time)
     names = _names(measured.frame, human)
-    fits = {
-        name: fit_model(measured.frame, name, names, documents=not assume_alike)
+    fitted = (
+        (name, fit_model(measured.frame, name, names, documents=not assume_alike))
         for name in measured.measures
-    }
+    )
+    fits = dict(watch(fitted, len(measured.measures)))
     models = {name: model for name, (model, _) in fits.items()}
     used = next(iter(fits.values()))[1]
     cells = measured.cells()
