@@ -87,6 +87,8 @@ def test_command(tmp_path: Path, run_assay: Callable[..., Ran]) -> None:
     assert [(item["with"], item["n"]) for item in relations] == [("ratings", 3), ("LIX", 3)]
     assert [item["correlation"] for item in relations] == pytest.approx([1, 1])
     assert "LIX and distance: rank correlation 1.00 over 3 (p 0.33)" in run_assay(*given).out
+    found.write_text(json.dumps({"kind": "kits", "pieces": [{"piece": 3}]}))
+    assert "is not complete; save it again" in run_assay(*given).err
     found.write_text(json.dumps({"kind": "effort", "pieces": []}))
     ran = run_assay(*given)
     assert ran.code == 2

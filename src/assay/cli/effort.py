@@ -147,7 +147,10 @@ def _relations(
         if saved["kind"] != "kits":
             raise OptionError("--kits", kits, "is no result of kits find", "save one with -o")
         # Documents bear the names that kits find --texts gave the pieces.
-        lix = {f"piece {row['piece']}": row["features"]["lix"] for row in saved["pieces"]}
+        try:
+            lix = {f"piece {row['piece']}": row["features"]["lix"] for row in saved["pieces"]}
+        except (KeyError, TypeError):
+            raise OptionError("--kits", kits, "is not complete", "save it again with -o") from None
         found["LIX"] = complexity_effort(result, lix)
     return [
         {"with": name} | cast("dict[str, Any]", plain(relation))
