@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,6 @@ from tests.conftest import Ran
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.kits.effort import _Fit
 from assay.kits.effort_model import _freedom
 from assay.kits.effort_tables import place_systems, relative_effort
 from assay.kits.measures import edit_distance, measure_edits
@@ -26,6 +26,7 @@ from assay.tables import Edits
 from assay.worlds.editing import EditingWorld
 
 Run = Callable[..., Ran]
+Item = TypeVar("Item")
 
 KITS = [
     (f"E{number}", doc, system)
@@ -345,15 +346,15 @@ def test_figures_refuse_other_results() -> None:
 def test_progress_is_told_measure_by_measure(edits: Edits) -> None:
     seen: list[object] = []
 
-    def watch(fits: Iterator[_Fit], total: int) -> Iterator[_Fit]:
+    def watch(items: Iterator[Item], total: int, /) -> Iterator[Item]:
+        listed = list(items)
+        assert len(listed) == total
         seen.append(total)
-        for fit in fits:
-            seen.append(fit[0])
-            yield fit
+        yield from listed
 
-    watched = assay.effort(edits, measures=["distance", "changed"], rng=1, watch=watch)
-    assert seen == [2, "distance", "changed"]
-    plain = assay.effort(edits, measures=["distance", "changed"], rng=1)
+    watched = assay.effort(edits, measures=["distance", "hter"], rng=1, watch=watch)
+    assert seen == [len(edits), 2]  # the segments for HTER, then the measures
+    plain = assay.effort(edits, measures=["distance", "hter"], rng=1)
     assert watched.to_dict() == plain.to_dict()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 
@@ -25,12 +25,16 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.kits.effort_relations import Relation
     from assay.kits.effort_results import Effort
     from assay.tables import Edits
     from assay.tables.ratings import Better
 
-__all__ = ["effort", "read_edit_files"]
+__all__ = ["effort", "read_edit_files", "watch_effort"]
+
+Item = TypeVar("Item")
 
 
 def effort(
@@ -96,7 +100,7 @@ def effort(
 
     Example: assay effort edits.tsv --human Human --margin 0.1
     """
-    from assay.cli.output import note, number, print_json, save_json, track
+    from assay.cli.output import note, number, print_json, save_json
     from assay.kits.effort import effort as run
     from assay.report.effort_figures import draw_effort, draw_effort_by_editor
     from assay.report.figures import save_figure
@@ -107,7 +111,7 @@ def effort(
     result = run(
         table, human=human, margin=margin, measures=names(measures), time=time,
         time_weight=time_weight, alike=alike, assume_alike=assume_alike, rate=rate, level=level,
-        rng=seed, watch=lambda fits, total: track(fits, total, "measures"),
+        rng=seed, watch=watch_effort,
     )  # fmt: skip
     relations = _relations(result, ratings, better, kits)
     plain = result.to_dict() | {"relations": relations}
@@ -128,6 +132,13 @@ def effort(
             f" {number(item['correlation'], 2)} over {item['n']} (p {number(item['p'], 2)})"
         )
     print(f"signature: {result.signature}")
+
+
+def watch_effort(items: Iterator[Item], total: int, /) -> Iterator[Item]:
+    """A progress bar over the segments or measures of an analysis."""
+    from assay.cli.output import track
+
+    return track(items, total, "effort")
 
 
 def _relations(

@@ -44,8 +44,8 @@ def editors_command(
 
     Example: assay plan editors --engines 3 --gap 3
     """
-    from assay.cli.effort import read_edit_files
-    from assay.cli.output import note, number, print_json, print_table, save_json, track
+    from assay.cli.effort import read_edit_files, watch_effort
+    from assay.cli.output import note, number, print_json, print_table, save_json
     from assay.kits.effort import effort
     from assay.planning.editors import plan_editors
 
@@ -58,7 +58,7 @@ def editors_command(
     if pilot is not None:
         seen = effort(
             read_edit_files([pilot], columns=columns), measures=[measure], rng=0,
-            watch=lambda fits, total: track(fits, total, "pilot"),
+            watch=watch_effort,
         )  # fmt: skip
     plan = plan_editors(
         engines, gap, measure=measure, pilot=seen, cell=cell, residual=residual,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -16,7 +15,7 @@ from assay.kits.effort_model import Model, Names, adjusted, fit_model, t_p
 from assay.kits.effort_results import Effort, EffortDifference
 from assay.kits.effort_summary import judge_parity, summarise_documents, summarise_systems
 from assay.kits.effort_tables import effort_by_editor, place_systems, relative_effort
-from assay.kits.measures import MEASURES, Measured, measure_edits
+from assay.kits.measures import MEASURES, Measured, Watch, measure_edits, unwatched
 from assay.kits.randomisation import Assignments, deal_kits, randomisation_p, system_means
 from assay.results import signature
 from assay.stats.random import Rng, seeded
@@ -24,9 +23,6 @@ from assay.tables.check import did_you_mean
 from assay.tables.edits import Edits
 
 __all__ = ["effort"]
-
-_Fit: TypeAlias = tuple[str, tuple[Model, tuple[str, ...]]]
-Watch: TypeAlias = Callable[[Iterator[_Fit], int], Iterable[_Fit]]
 
 
 def effort(
@@ -43,7 +39,7 @@ def effort(
     level: float = 0.95,
     draws: int = 10_000,
     rng: Rng = None,
-    watch: Watch = lambda fits, _: fits,
+    watch: Watch = unwatched,
 ) -> Effort:
     """Compare systems by what editors did to their translations; less effort is better.
 
@@ -58,8 +54,8 @@ def effort(
     Documents are alike if the 90 % interval of their share lies within 1/``alike`` and ``alike``.
     ``assume_alike`` takes them as alike, for kits in which a document always has the same system.
     ``rate`` is the price of an editor's hour. ``draws`` random assignments are tried where there
-    are too many to try all. ``watch`` is handed the measures as they are fitted and their number,
-    to show progress.
+    are too many to try all. ``watch`` sees the segments pass as HTER is computed, and the measures
+    as they are fitted, to show progress.
 
     >>> import assay, polars as pl
     >>> rows = [
@@ -73,7 +69,7 @@ def effort(
     """
     _check_options(margin, human, alike, rate, level, time_weight, draws)
     generator, seed = seeded(rng)
-    measured = measure_edits(edits, measures, time=time)
+    measured = measure_edits(edits, measures, time=time, watch=watch)
     names = _names(measured.frame, human)
     fitted = (
         (name, fit_model(measured.frame, name, names, documents=not assume_alike))
