@@ -116,7 +116,7 @@ def test_demo(run_assay: Run, tmp_path: Path) -> None:
     names = {path.name for path in (tmp_path / "demo").iterdir()}
     assert names == {
         "scores.tsv", "sample.tsv", "ratings.tsv", "judgments.tsv", "estimates.json",
-        "ranking.json", "report.html",
+        "ranking.json", "report.html", "edits.tsv", "effort.json",
     }  # fmt: skip
     # What the demo wrote can be used as a user would.
     folder = tmp_path / "demo"
@@ -127,6 +127,10 @@ def test_demo(run_assay: Run, tmp_path: Path) -> None:
     assert json.loads(ran.out)["systems"] == json.loads(
         (folder / "estimates.json").read_text()
     )["systems"]  # fmt: skip
+    ran = run_assay("effort", folder / "edits.tsv", "--human", "human", "--json")
+    saved = json.loads((folder / "effort.json").read_text())
+    assert saved["kind"] == "effort"
+    assert json.loads(ran.out)["documents"] == saved["documents"]
 
 
 def test_demo_as_json(run_assay: Run, tmp_path: Path) -> None:

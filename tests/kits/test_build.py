@@ -84,6 +84,33 @@ def test_edits_and_seconds_come_back(
     assert (edits.frame["edited"] == edits.frame["mt"] + "!").all()
 
 
+def test_times_of_translation_tools_come_back(
+    texts: TestSet, design: assay.KitDesign, tmp_path: Path
+) -> None:
+    built = assay.build_kits(design.tasks, texts, tmp_path / "kits", formats=["xliff"])
+    key = pl.read_csv(built.key, separator="\t", infer_schema=False)
+    content = built.files[0].read_text("utf-8")
+    stats = "<m:editing-stats><m:editing-time>1250</m:editing-time></m:editing-stats></trans-unit>"
+    content = content.replace("</trans-unit>", stats)
+    content = content.replace("<xliff ", '<xliff xmlns:m="http://www.memsource.com/mxlf/2.0" ', 1)
+    path = built.files[0].with_suffix(".mxliff")
+    path.write_text(content, "utf-8")
+    edits = assay.collect_kits(key, [path])
+    assert set(edits.frame["seconds"]) == {1.25}
+    path.write_text(content.replace("1250", "soon", 1), "utf-8")
+    with pytest.raises(InputError, match=r"line \d+: expected milliseconds, found 'soon'"):
+        assay.collect_kits(key, [path])
+    trados = path.with_suffix(".sdlxliff")
+    marked = (
+        built.files[0]
+        .read_text("utf-8")
+        .replace('translation">', 'translation"><mrk mtype="seg" mid="1">')
+    )
+    trados.write_text(marked.replace("</target>", "</mrk></target>"), "utf-8")
+    back = assay.collect_kits(key, [trados]).frame
+    assert (back["mt"] == back["edited"]).all()
+
+
 def test_incomplete_returns_are_refused(
     texts: TestSet, design: assay.KitDesign, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ import assay
 from assay.errors import InputError, OptionError
 from assay.kits.designs import Task, read_design
 from assay.kits.squares import graeco_latin, permutation_rows, williams_rows
+from assay.worlds.editing import EditingWorld
 
 Run = Callable[..., Ran]
 ENGINES = [f"M{number}" for number in range(12)]
@@ -40,7 +41,7 @@ def _carry_over(tasks: Sequence[Task]) -> Counter[tuple[str, str]]:
 @given(
     n=st.integers(2, 12),
     times=st.integers(1, 3),
-    design=st.sampled_from(["latin", "williams", "graeco-latin", "permutations"]),
+    design=st.sampled_from(["latin", "williams", "graeco-latin", "rotated", "permutations"]),
     seed=st.integers(0, 99),
 )
 def test_balance(n: int, times: int, design: str, seed: int) -> None:
@@ -48,7 +49,8 @@ def test_balance(n: int, times: int, design: str, seed: int) -> None:
         with pytest.raises(OptionError, match=f"does not exist for {n} engines"):
             assay.design_kits(ENGINES[:n], n, design=design)
         return
-    block = 2 * n if design == "williams" and n % 2 else n
+    block = 2 * n if design in ("williams", "rotated") and n % 2 else n
+    block *= n if design == "rotated" else 1
     result = assay.design_kits(ENGINES[:n], times * block, design=design, rng=seed)
     for kit in range(times * block):
         own = result.tasks[kit * n : (kit + 1) * n]
@@ -61,10 +63,10 @@ def test_balance(n: int, times: int, design: str, seed: int) -> None:
         assert len(meetings) == n * n
         assert set(meetings.values()) == {count}
     assert {"engine_document", "engine_position"} <= set(result.balance.balanced)
-    if design == "graeco-latin":
+    if design in ("graeco-latin", "rotated"):
         assert set(_meetings(result.tasks, "document", "position").values()) == {count}
         assert "document_position" in result.balance.balanced
-    if design == "williams":
+    if design in ("williams", "rotated"):
         carried = _carry_over(result.tasks)
         assert len(carried) == n * (n - 1)
         assert len(set(carried.values())) == 1
@@ -110,8 +112,37 @@ def test_seeds_and_names() -> None:
     first = assay.design_kits(["A", "B", "C"], ["Ann", "Bob", "Cem"], rng=0)
     assert first == assay.design_kits(["A", "B", "C"], ["Ann", "Bob", "Cem"], rng=0)
     assert first.design == "graeco-latin"
-    assert assay.design_kits(ENGINES[:6], 6).design == "williams"
+    assert assay.design_kits(ENGINES[:6], 6).design == "rotated"
     assert first.editors == ("Ann", "Bob", "Cem")
+
+
+def test_two_engines_by_hand() -> None:
+    """Stock against custom: four editors see every engine with every document in every place."""
+    result = assay.design_kits(["stock", "custom"], 4, documents=["x", "y"], rng=1)
+    kits = {
+        tuple((task.document, task.system) for task in result.tasks[start : start + 2])
+        for start in range(0, 8, 2)
+    }
+    assert kits == {
+        (("x", "stock"), ("y", "custom")), (("x", "custom"), ("y", "stock")),
+        (("y", "stock"), ("x", "custom")), (("y", "custom"), ("x", "stock")),
+    }  # fmt: skip
+    assert len(result.balance.balanced) == 4
+    assert result.notes == ()
+    six = assay.design_kits(["stock", "custom"], 6, rng=1)
+    assert "6 editors do not complete the design; 8 would" in six.notes
+    assert "the documents' order is not quite balanced" in six.notes
+
+
+def test_two_engines_are_compared() -> None:
+    design = assay.design_kits(["stock", "custom"], 12, rng=1)
+    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    world = EditingWorld({"stock": 12.0, "custom": 0.0})
+    result = assay.effort(world.edits(kits, rng=1), rng=1)
+    assert result.fixed == ("system", "document", "place")
+    verdicts = {item.measure: item.verdict for item in result.differences}
+    assert verdicts["distance"] == "custom needs less effort"
+    assert result.freedom == 24 - 12 - 3
 
 
 def test_what_is_not_balanced_is_told() -> None:
@@ -135,7 +166,12 @@ def test_what_is_not_balanced_is_told() -> None:
         (["A", "B"], ["x", "x"], {}, "is named twice"),
         (["A", "B"], 2, {"design": "latn"}, "did you mean 'latin'"),
         (["A", "B"], 2, {"documents": ["d"]}, "do not go with 2 engines"),
-        (ENGINES[:6], 6, {"design": "graeco-latin"}, "does not exist for 6 engines"),
+        (
+            ENGINES[:6],
+            6,
+            {"design": "graeco-latin"},
+            "does not exist for 6 engines: .* use rotated",
+        ),
     ],
 )
 def test_bad_input(

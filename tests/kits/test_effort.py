@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import permutations
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from tests.conftest import Ran
 
 import assay
 from assay.errors import InputError, OptionError
+from assay.kits.effort_model import _freedom
 from assay.kits.effort_tables import place_systems, relative_effort
 from assay.kits.measures import edit_distance, measure_edits
 from assay.report.effort_figures import draw_effort, draw_effort_by_editor
@@ -24,6 +26,7 @@ from assay.tables import Edits
 from assay.worlds.editing import EditingWorld
 
 Run = Callable[..., Ran]
+Item = TypeVar("Item")
 
 KITS = [
     (f"E{number}", doc, system)
@@ -340,6 +343,21 @@ def test_figures_refuse_other_results() -> None:
             draw({"kind": "estimates", "systems": [1]})
 
 
+def test_progress_is_told_measure_by_measure(edits: Edits) -> None:
+    seen: list[object] = []
+
+    def watch(items: Iterator[Item], total: int, /) -> Iterator[Item]:
+        listed = list(items)
+        assert len(listed) == total
+        seen.append(total)
+        yield from listed
+
+    watched = assay.effort(edits, measures=["distance", "hter"], rng=1, watch=watch)
+    assert seen == [len(edits), 2]  # the segments for HTER, then the measures
+    plain = assay.effort(edits, measures=["distance", "hter"], rng=1)
+    assert watched.to_dict() == plain.to_dict()
+
+
 # The paper's data
 
 
@@ -409,3 +427,18 @@ def test_verdicts_on_the_data_of_korotaev2022(effectiff: Edits) -> None:
     narrow = {item.system: item.measures["distance"] for item in result.systems}
     assert narrow["Human"].high83 < narrow["Google"].low83
     assert math.isclose(found["Amazon", "Google", "distance"].difference, 1.43, abs_tol=0.01)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(0, 2), st.integers(0, 3)),
+        min_size=4, max_size=30, unique_by=lambda row: row[:2],
+    )
+)  # fmt: skip
+def test_degrees_of_freedom_equal_the_rank_of_the_whole(rows: list[tuple[int, ...]]) -> None:
+    editor, document, system, place = np.array(rows).T
+    editor = np.unique(editor, return_inverse=True)[1]
+    fixed = np.hstack([np.eye(3)[system], np.eye(4)[document][:, 1:], np.eye(4)[place][:, 1:]])
+    whole = np.hstack([np.eye(editor.max() + 1)[editor], fixed])
+    cell = editor * 4 + document
+    assert _freedom(fixed, editor, cell) == len(rows) - np.linalg.matrix_rank(whole)

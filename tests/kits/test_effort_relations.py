@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+
 import polars as pl
 import pytest
+from tests.conftest import Ran
 
 import assay
 from assay.errors import InputError, OptionError
@@ -59,3 +64,36 @@ def test_many_documents_are_drawn_from() -> None:
     effort = assay.effort(world.edits(kits, rng=1), measures=["distance"], rng=1)
     (found,) = complexity_effort(effort, {name: k for k, name in enumerate(documents)})
     assert 0 < found.p <= 1
+
+
+def test_command(tmp_path: Path, run_assay: Callable[..., Ran]) -> None:
+    documents = ["piece 3", "piece 5", "piece 9"]
+    design = assay.design_kits("ABC", 6, documents=documents, rng=1)
+    world = EditingWorld(
+        systems=dict(zip("ABC", (10.0, 30.0, 50.0), strict=True)),
+        documents=dict(zip(documents, (0.0, 15.0, 30.0), strict=True)),
+    )
+    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    edits, ratings, found = (tmp_path / name for name in ("e.tsv", "r.tsv", "k.json"))
+    world.edits(kits, rng=1).write(edits)
+    scores = pl.DataFrame({"system": list("ABC"), "seg": ["1"] * 3, "score": [9.0, 5.0, 2.0]})
+    scores.write_csv(ratings, separator="\t")
+    pieces = [{"piece": k, "features": {"lix": 40.0 + k}} for k in (3, 5, 9)]
+    found.write_text(json.dumps({"kind": "kits", "pieces": pieces}))
+    given = ("effort", edits, "--measures", "distance", "--ratings", ratings, "--kits", found)
+    ran = run_assay(*given, "--seed", 1, "--json")
+    assert ran.code == 0, ran.err
+    relations = json.loads(ran.out)["relations"]
+    assert [(item["with"], item["n"]) for item in relations] == [("ratings", 3), ("LIX", 3)]
+    assert [item["correlation"] for item in relations] == pytest.approx([1, 1])
+    assert "LIX and distance: rank correlation 1.00 over 3 (p 0.33)" in run_assay(*given).out
+    found.write_text(json.dumps({"kind": "kits", "pieces": [{"piece": 3}]}))
+    assert "is not complete; save it again" in run_assay(*given).err
+    found.write_text(json.dumps({"kind": "effort", "pieces": []}))
+    ran = run_assay(*given)
+    assert ran.code == 2
+    assert "is no result of kits find" in ran.err
+    found.write_text(json.dumps({"kind": "kits", "pieces": pieces[:2]}))
+    ran = run_assay(*given)
+    assert ran.code == 2
+    assert "complexity (piece 9) has no score" in ran.err

@@ -102,7 +102,8 @@ def test_three_identical_pieces_share_their_terms() -> None:
     pieces = cut_pieces([Text("same", tuple(paragraphs))], words=100)
     found = assay.find_kits(pieces, rng=0)
     assert found.kits == ()
-    assert "share too many terms" in found.notes[-1]
+    assert "shared (at most 20% of the terms)" in found.notes[-1]
+    assert "without shared there would be one; widen it" in found.notes[-1]
     assert found.notes[0].startswith("the same in all pieces: flesch, lix")
     free = assay.find_kits(pieces, shared=None, density=None, rng=0)
     assert (free.kits[0].pieces, free.kits[0].diameter) == ((0, 1, 2), 0.0)
@@ -197,10 +198,16 @@ def test_what_the_command_prints_and_writes(
 
 
 def test_the_command_says_when_there_is_no_kit(book: Path, run_assay: Callable[..., Ran]) -> None:
-    ran = run_assay("kits", "find", book, "--words", 100, "--length", 0, "--pieces", 6)
-    assert ran.code == 0
-    assert "no kit was found" in ran.out
-    assert "0 of 1 kits of 6 pieces meet the limits" in ran.err
+    made = book.parent / "none.json"
+    arguments = ("kits", "find", book, "--words", 100, "--length", 0, "--pieces", 6, "-o", made)
+    ran = run_assay(*arguments)
+    assert ran.code == 2
+    assert "Traceback" not in ran.err
+    assert ran.out == ""
+    assert "no kit was found: 0 of 1 kits of 6 pieces meet the limits (length (±0%)" in ran.err
+    assert "without length there would be one; widen it" in ran.err
+    assert not made.exists()
+    assert run_assay(*arguments, "--json").code == 2
 
 
 @pytest.mark.parametrize(
@@ -228,3 +235,26 @@ def test_the_command_refuses_to_write_over_the_corpus(
     ran = run_assay("kits", "find", book, "--texts", book)
     assert ran.code == 2
     assert "is a file that is read" in ran.err
+
+
+def test_the_remedy_names_what_is_in_the_way() -> None:
+    points = [[0.0, 0.0], [0.0, 0.1], [0.1, 0.0], [1.0, 1.0]]
+    lengths = pieces_from_features(points, words=[100, 200, 400, 800])
+    found = assay.find_kits(lengths, rng=0)
+    assert found.kits == ()
+    assert "length (±10%) refuses 6 pairs" in found.notes[-1]
+    assert "without length there would be one" in found.notes[-1]
+    apart = assay.find_kits(lengths, mode="dbscan", eps=0.01, length=None, rng=0)
+    assert "give a larger eps, use the mode closest" in apart.notes[-1]
+    both = cut_pieces(
+        [Text("same", tuple(make_corpus(1, seed=1) * 3)),
+         Text("long", tuple(make_corpus(1, seed=1) * 4))], words=100,
+    )  # fmt: skip
+    assert "share" in assay.find_kits(both, size=4, rng=0).notes[-1]
+
+
+def test_progress_is_told_for_every_piece_looked_at(pieces: assay.Pieces) -> None:
+    seen: list[int] = []
+    found = assay.find_kits(pieces, rng=0, tick=lambda: seen.append(1))
+    assert found.kits
+    assert 3 <= len(seen) <= len(pieces)

@@ -281,7 +281,7 @@ def test_command(folder: Path, tmp_path: Path, run_assay: Run) -> None:
 
 def test_command_refuses(folder: Path, tmp_path: Path, run_assay: Run) -> None:
     for arguments, message in (
-        (("reproduce", "koehn", "--data", folder), "choose from koehn2012, lo2023"),
+        (("reproduce", "koehn", "--data", folder), "choose from koehn2012, korotaev2022, lo2023"),
         (("reproduce", "lo2023", "--data", tmp_path / "nowhere"), "is no folder"),
         (("reproduce", "lo2023", "--data", folder, "--draws", -1), "draws (-1)"),
         (("reproduce", "lo2023", "--data", folder, "--draws", 2, "--figures",

@@ -10,13 +10,17 @@ import typer
 from assay.cli.options import JSON
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from assay.estimation import Estimates
+    from assay.kits.effort_results import Effort
     from assay.ranking import Ranking
-    from assay.tables import Ratings, Sample, TestSet
+    from assay.tables import Edits, Ratings, Sample, TestSet
 
 __all__ = ["demo"]
 
 BUDGET, JUDGMENTS = "20%", 3000
+EDITORS, HUMAN, HOURLY = 9, "human", 40.0
 
 
 def demo(
@@ -45,7 +49,7 @@ def demo(
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output}: no folder can be made there ({error.strerror})") from None
-    campaign, drawing, judging = spawn(as_rng(seed), 3)
+    campaign, drawing, judging, editing = spawn(as_rng(seed), 4)
     world = simulate(texts=True, rng=campaign)
     drawn = sample(world.test_set, budget=BUDGET, rng=int(drawing.integers(2**32)))
     ratings = world.rate(drawn)
@@ -53,12 +57,15 @@ def demo(
     judgments = world.judge(JUDGMENTS, rng=judging)
     ranking = rank(judgments, rng=int(judging.integers(2**32)))
     truth = world.truth()
+    edits, costs = _edit(result, truth, editing)
     world.test_set.write(output / "scores.tsv")
     drawn.write(output / "sample.tsv")
     ratings.write(output / "ratings.tsv")
     judgments.write(output / "judgments.tsv")
+    edits.write(output / "edits.tsv")
     save_json(result.to_dict(), output / "estimates.json")
     save_json(ranking.to_dict(), output / "ranking.json")
+    save_json(costs.to_dict(), output / "effort.json")
     title = "A simulated campaign"
     page = write_report([result, ranking], output / "report.html", title=title, truth=truth)
     if json:
@@ -72,6 +79,7 @@ def demo(
     _show_raters(world.test_set, ratings)
     _show_savings(result, truth, len(ratings), len(world.rate()))
     _show_ranking(ranking, result)
+    _show_effort(costs)
     print(f"next: {next_steps(result)[0]}")
     print(f"report: {page}")
 
@@ -121,6 +129,42 @@ def _show_ranking(ranking: Ranking, estimates: Estimates) -> None:
         f"ranking: {ranking.judgments:,} judgments, one output against another, decide"
         f" {ranking.significant_pairs} of {ranking.pairs} pairs; {moved} of {len(scored)} systems"
         " stand elsewhere than by their scores"
+    )
+
+
+def _edit(
+    estimates: Estimates, truth: dict[str, float], rng: np.random.Generator
+) -> tuple[Edits, Effort]:
+    """The two leading systems and a human translation, made right by editors."""
+    from assay.kits.designs import design_kits
+    from assay.kits.effort import effort
+    from assay.worlds.editing import EditingWorld
+
+    leaders = [item.system for item in estimates.systems[:2]]
+    world = EditingWorld(
+        {name: 3 * truth[name] for name in leaders} | {HUMAN: 0.0}, level=3.0, segments=15
+    )
+    design = design_kits([*leaders, HUMAN], EDITORS, rng=rng)
+    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    edits = world.edits(kits, rng=rng)
+    return edits, effort(edits, human=HUMAN, margin=0.2, rate=HOURLY, rng=rng)
+
+
+def _show_effort(result: Effort) -> None:
+    """One line: what the leading systems cost editors, and which differences are decided."""
+    systems = sorted(result.systems, key=lambda item: item.measures["distance"].mean)
+    shares = ", ".join(
+        f"{item.measures['distance'].mean:.1f} % of {item.system}" for item in systems
+    )
+    prices = ", ".join(f"{item.price_per_1000_words:.2f}" for item in systems)
+    pairs = [item for item in result.differences if item.measure == "distance"]
+    decided = sum(item.decided for item in pairs)
+    parity = [item for item in result.parity if item.measure == "distance"]
+    equal = [item.system for item in parity if item.verdict == "parity"]
+    print(
+        f"effort: {len(result.editors)} editors changed {shares} (1,000 words cost {prices} at"
+        f" {result.rate:.0f} an hour); {decided} of {len(pairs)} differences are decided;"
+        f" within {result.margin:.0%} of {result.human}: {', '.join(equal) or 'none is shown'}"
     )
 
 

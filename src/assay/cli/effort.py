@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 
 from assay.cli.options import (
+    BETTER,
     COLUMNS,
     EDITOR,
     FIGURE,
@@ -24,10 +25,16 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.kits.effort_relations import Relation
     from assay.kits.effort_results import Effort
     from assay.tables import Edits
+    from assay.tables.ratings import Better
 
-__all__ = ["effort", "read_edit_files"]
+__all__ = ["effort", "read_edit_files", "watch_effort"]
+
+Item = TypeVar("Item")
 
 
 def effort(
@@ -74,6 +81,17 @@ def effort(
         Path | None,
         typer.Option("--figure-by-editor", help="Draw every editor's work.", metavar="FILE"),
     ] = None,
+    ratings: Annotated[
+        Path | None,
+        typer.Option("--ratings", help="Ratings of the same systems: do they agree?"),
+    ] = None,
+    better: BETTER = "higher",
+    kits: Annotated[
+        Path | None,
+        typer.Option(
+            "--kits", help="Result of kits find: do harder documents take more?", metavar="FILE"
+        ),
+    ] = None,
     seed: SEED = None,
     output: OUTPUT = None,
     json: JSON = False,
@@ -82,7 +100,7 @@ def effort(
 
     Example: assay effort edits.tsv --human Human --margin 0.1
     """
-    from assay.cli.output import note, print_json, save_json
+    from assay.cli.output import note, number, print_json, save_json
     from assay.kits.effort import effort as run
     from assay.report.effort_figures import draw_effort, draw_effort_by_editor
     from assay.report.figures import save_figure
@@ -93,9 +111,10 @@ def effort(
     result = run(
         table, human=human, margin=margin, measures=names(measures), time=time,
         time_weight=time_weight, alike=alike, assume_alike=assume_alike, rate=rate, level=level,
-        rng=seed,
+        rng=seed, watch=watch_effort,
     )  # fmt: skip
-    plain = result.to_dict()
+    relations = _relations(result, ratings, better, kits)
+    plain = result.to_dict() | {"relations": relations}
     if output is not None:
         save_json(plain, output)
     if figure is not None:
@@ -107,6 +126,48 @@ def effort(
         return
     note(*result.notes)
     _show(result)
+    for item in relations:
+        print(
+            f"{item['with']} and {item['measure']}: rank correlation"
+            f" {number(item['correlation'], 2)} over {item['n']} (p {number(item['p'], 2)})"
+        )
+    print(f"signature: {result.signature}")
+
+
+def watch_effort(items: Iterator[Item], total: int, /) -> Iterator[Item]:
+    """A progress bar over the segments or measures of an analysis."""
+    from assay.cli.output import track
+
+    return track(items, total, "effort")
+
+
+def _relations(
+    result: Effort, ratings: Path | None, better: Better, kits: Path | None
+) -> list[dict[str, Any]]:
+    """Effort against ratings and against the documents' LIX; what is positive agrees."""
+    from assay.kits.effort_relations import compare_ratings, complexity_effort
+    from assay.report import read_result
+    from assay.results import plain
+    from assay.tables import read_ratings
+
+    found: dict[str, tuple[Relation, ...]] = {}
+    if ratings is not None:
+        found["ratings"] = compare_ratings(result, read_ratings(ratings, better=better))
+    if kits is not None:
+        saved = read_result(kits)
+        if saved["kind"] != "kits":
+            raise OptionError("--kits", kits, "is no result of kits find", "save one with -o")
+        # Documents bear the names that kits find --texts gave the pieces.
+        try:
+            lix = {f"piece {row['piece']}": row["features"]["lix"] for row in saved["pieces"]}
+        except (KeyError, TypeError):
+            raise OptionError("--kits", kits, "is not complete", "save it again with -o") from None
+        found["LIX"] = complexity_effort(result, lix)
+    return [
+        {"with": name} | cast("dict[str, Any]", plain(relation))
+        for name, listed in found.items()
+        for relation in listed
+    ]
 
 
 def read_edit_files(
@@ -163,6 +224,7 @@ def _show(result: Effort) -> None:
         ]
         print_table("Per 1,000 words", ["system", "hours", "price"], priced)
     _show_differences(result)
+    _show_paper(result)
     shares = [
         [item.document, name, number(share.ratio), f"{number(share.low)} – {number(share.high)}",
          share.verdict]
@@ -185,7 +247,6 @@ def _show(result: Effort) -> None:
         )
     for caution in result.warnings:
         print(f"beware ({caution.kind}): {caution.message}")
-    print(f"signature: {result.signature}")
 
 
 def _show_differences(result: Effort) -> None:
@@ -194,7 +255,7 @@ def _show_differences(result: Effort) -> None:
     rows = [
         [item.left, item.right, item.measure, number(item.difference),
          f"{number(item.low)} – {number(item.high)}", number(item.p),
-         number(item.randomisation_p), item.verdict]
+         number(item.randomisation_p), f"{number(item.least)} – {number(item.most)}", item.verdict]
         for item in result.differences
     ]  # fmt: skip
     kind = "all" if result.exact else "random"
@@ -202,6 +263,25 @@ def _show_differences(result: Effort) -> None:
         f"Differences, left less right ({result.freedom} degrees of freedom;"
         f" {result.assignments} {kind} assignments of kits)",
         ["left", "right", "measure", "difference", f"{result.level:.0%} interval", "p",
-         "randomisation p", "verdict"],
+         "randomisation p", "without one editor", "verdict"],
+        rows,
+    )  # fmt: skip
+
+
+def _show_paper(result: Effort) -> None:
+    """The systems as the tables of korotaev2022 have them."""
+    from assay.cli.output import number, print_table
+
+    own = {(row.name, row.measure): row for row in result.relative if row.kind == "system"}
+    rows: list[list[object]] = [
+        [place.system, *(number(own[place.system, name].described, 2) for name in result.units),
+         *(number(own[place.system, name].pooled, 2) for name in result.units),
+         " ".join(str(count) for count in place.places), f"{place.score:g}"]
+        for place in result.placings
+    ]  # fmt: skip
+    print_table(
+        "Ratios to the mean (of each editor; pooled), and places by their sum (korotaev2022)",
+        ["system", *result.units, *(f"{name}, pooled" for name in result.units),
+         "first, second, ...", "score"],
         rows,
     )  # fmt: skip

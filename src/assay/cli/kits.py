@@ -17,7 +17,7 @@ from assay.cli.options import (
     names,
     refuse_overwriting,
 )
-from assay.errors import OptionError
+from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from assay.kits import Kit, KitSet, Pieces
@@ -94,25 +94,31 @@ def find(
 
     Example: assay kits find book.docx --words 500 --pieces 3
     """  # fmt: skip
-    from assay.cli.output import note, print_json, save_json
+    from assay.cli.output import note, print_json, save_json, ticking
     from assay.kits import find_kits
 
     for path in corpus:
         refuse_overwriting(json_file(output), path)
         refuse_overwriting(figure_file(figure), path)
         refuse_overwriting(texts, path)
-    result = find_kits(
-        _read(corpus, words, language, profile, names(clean) or []),
-        size=pieces,
-        kits=number,
-        mode=mode,
-        eps=eps,
-        length=_limit("--length", length),
-        shared=_limit("--shared", shared),
-        density=_limit("--density", density),
-        methods=names(terms),
-        rng=seed,
-    )
+    read = _read(corpus, words, language, profile, names(clean) or [])
+    with ticking(len(read), "terms of pieces") as tick:
+        result = find_kits(
+            read,
+            size=pieces,
+            kits=number,
+            mode=mode,
+            eps=eps,
+            length=_limit("--length", length),
+            shared=_limit("--shared", shared),
+            density=_limit("--density", density),
+            methods=names(terms),
+            rng=seed,
+            tick=tick,
+        )
+    if not result.kits:
+        note(*result.notes[:-1])
+        raise InputError(f"no kit was found: {result.notes[-1]}")
     if output is not None:
         save_json(result.to_dict(), output)
     if texts is not None:
@@ -172,8 +178,6 @@ def _show(result: KitSet) -> None:
         columns = ["piece", "document", "paragraphs", "words", *result.pieces.names]
         print_table(f"Kit {place}", columns, rows)
         _say(kit, place == 1)
-    if not result.kits:
-        print("no kit was found")
     if result.mode == "dbscan":
         sizes = ", ".join(str(len(cluster)) for cluster in result.clusters) or "none"
         print(f"clusters within {number(result.eps, 4)}: {sizes} (pieces)")

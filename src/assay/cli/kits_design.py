@@ -30,7 +30,8 @@ def design(
     design: Annotated[
         str,
         typer.Option(
-            "--design", help="auto, permutations, latin, williams, graeco-latin or identical."
+            "--design",
+            help="auto, permutations, latin, williams, graeco-latin, rotated or identical.",
         ),
     ] = "auto",
     documents: Annotated[

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["note", "number", "print_json", "print_table", "save_json", "track"]
+__all__ = ["note", "number", "print_json", "print_table", "save_json", "ticking", "track"]
 
 Item = TypeVar("Item")
 
@@ -71,8 +72,17 @@ def note(*lines: str) -> None:
 
 def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
     """Pass items on while a progress bar grows on stderr; silent when that is no terminal."""
+    with ticking(total, label) as tick:
+        for item in items:
+            yield item
+            tick()
+
+
+@contextmanager
+def ticking(total: int, label: str) -> Iterator[Callable[[], None]]:
+    """A progress bar on stderr that grows with every call; silent when that is no terminal."""
     if not sys.stderr.isatty():
-        yield from items
+        yield lambda: None
         return
     from rich.progress import (
         BarColumn,
@@ -90,9 +100,7 @@ def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
     )
     with Progress(*parts, console=_console(sys.stderr), transient=True) as progress:
         task = progress.add_task(label, total=total)
-        for item in items:
-            yield item
-            progress.advance(task)
+        yield lambda: progress.advance(task)
 
 
 def _console(stream: Any) -> Console:

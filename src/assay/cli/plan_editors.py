@@ -44,7 +44,7 @@ def editors_command(
 
     Example: assay plan editors --engines 3 --gap 3
     """
-    from assay.cli.effort import read_edit_files
+    from assay.cli.effort import read_edit_files, watch_effort
     from assay.cli.output import note, number, print_json, print_table, save_json
     from assay.kits.effort import effort
     from assay.planning.editors import plan_editors
@@ -56,7 +56,10 @@ def editors_command(
         raise OptionError("--editors", editors, "are no numbers", "write 6,12,24") from None
     seen = None
     if pilot is not None:
-        seen = effort(read_edit_files([pilot], columns=columns), measures=[measure], rng=0)
+        seen = effort(
+            read_edit_files([pilot], columns=columns), measures=[measure], rng=0,
+            watch=watch_effort,
+        )  # fmt: skip
     plan = plan_editors(
         engines, gap, measure=measure, pilot=seen, cell=cell, residual=residual,
         segments=segments, editors=shown, power=power, level=level,

@@ -19,7 +19,10 @@ __all__ = ["reproduce"]
 
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(help="The paper: koehn2012, lo2023 or saldias2022.", metavar="PAPER")
+        str,
+        typer.Argument(
+            help="The paper: koehn2012, korotaev2022, lo2023 or saldias2022.", metavar="PAPER"
+        ),
     ],
     data: Annotated[
         Path, typer.Option("--data", help="Folder with the paper's data.", metavar="DIR")
@@ -28,7 +31,8 @@ def reproduce(
         int | None,
         typer.Option(
             "--draws",
-            help="Samples or campaigns simulated (koehn2012: 200, lo2023: 1000, saldias2022: 100).",
+            help="Samples or campaigns simulated (koehn2012 and korotaev2022: 200, lo2023: 1000,"
+            " saldias2022: 100).",
         ),
     ] = None,
     seed: Annotated[

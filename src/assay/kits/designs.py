@@ -3,7 +3,9 @@
 Every editor gets every document once, each from another engine. ``permutations`` are all orders of
 the engines (korotaev2022), ``latin`` needs as many editors as engines, ``williams`` also lets every
 engine follow every other equally often, and ``graeco-latin`` rotates the documents' order too, so
-that tiredness and document can be told apart. ``identical`` gives everybody the same kit.
+that tiredness and document can be told apart. ``rotated`` is Williams' design repeated with the
+documents in every rotation: all is balanced, with more editors. ``identical`` gives everybody the
+same kit.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from assay.tables.check import did_you_mean
 __all__ = ["DESIGNS", "Balance", "KitDesign", "Task", "design_kits", "read_design"]
 
 Ints = NDArray[np.intp]
-DESIGNS = ("permutations", "latin", "williams", "graeco-latin", "identical")
+DESIGNS = ("permutations", "latin", "williams", "graeco-latin", "rotated", "identical")
 MOST_ENGINES = 12
 
 
@@ -102,8 +104,8 @@ def design_kits(
     """Deal documents and engines to editors.
 
     ``editors`` is a number or names, ``documents`` has as many names as there are engines.
-    ``auto`` is graeco-latin where one exists and williams elsewhere. Which engine, document and
-    editor takes which place in the design is drawn at random.
+    ``auto`` is graeco-latin where one exists and rotated elsewhere (2 and 6 engines). Which engine,
+    document and editor takes which place in the design is drawn at random.
 
     >>> result = design_kits(["A", "B", "C"], 6, design="williams", rng=1)
     >>> result.balance.engine_document
@@ -122,7 +124,7 @@ def design_kits(
     # Labels are dealt at random: the randomisation test of the analysis rests on it.
     order = generator.permutation(len(people))
     engine, document = generator.permutation(n)[engine[order]], document[order]
-    if kind == "graeco-latin":
+    if kind in ("graeco-latin", "rotated"):
         document = generator.permutation(n)[document]
     tasks = tuple(
         Task(person, place + 1, texts[document[row, place]], names[engine[row, place]])
@@ -139,7 +141,7 @@ def design_kits(
         block=block,
         balance=balance,
         seed=seed,
-        notes=tuple(_notes(kind, n, len(people), block, balance)),
+        notes=tuple(_notes(kind, n, len(people), block, balance, bool(np.ptp(document, 0).any()))),
         signature=signature("kits", kind, engines=n, editors=len(people), seed=seed),
     )
 
@@ -192,7 +194,7 @@ def _documents(documents: Sequence[str] | None, engines: int) -> tuple[str, ...]
 
 def _kind(design: str, n: int) -> str:
     if design == "auto":
-        return "williams" if graeco_latin(n) is None else "graeco-latin"
+        return "rotated" if graeco_latin(n) is None else "graeco-latin"
     if design not in DESIGNS:
         raise OptionError(
             "design",
@@ -205,7 +207,7 @@ def _kind(design: str, n: int) -> str:
             "design",
             design,
             f"does not exist for {n} engines: no two Latin squares of order {n} are orthogonal",
-            f"use williams, or {n - 1 if n > 2 else 3} or {n + 1 if n > 2 else 4} engines",
+            f"use rotated, or {n - 1 if n > 2 else 3} or {n + 1 if n > 2 else 4} engines",
         )
     return design
 
@@ -213,8 +215,8 @@ def _kind(design: str, n: int) -> str:
 def _block(kind: str, n: int) -> int:
     if kind == "permutations":
         return factorial(n)
-    if kind == "williams":
-        return n if n % 2 == 0 else 2 * n
+    if kind in ("williams", "rotated"):
+        return (n if n % 2 == 0 else 2 * n) * (n if kind == "rotated" else 1)
     return 1 if kind == "identical" else n
 
 
@@ -228,6 +230,10 @@ def _rows(kind: str, n: int, editors: int) -> tuple[Ints, Ints]:
         assert squares is not None
         which = np.arange(editors) % n
         return squares[0][which], squares[1][which]
+    if kind == "rotated":
+        rows = williams_rows(n)
+        turn = np.arange(editors) // len(rows)
+        return rows[np.arange(editors) % len(rows)], (fixed + turn[:, None]) % n
     if kind == "permutations":
         rows = permutation_rows(n, min(editors, factorial(n)))
     else:
@@ -259,10 +265,13 @@ def _counts(left: Ints, right: Ints, n: int) -> Ints:
     return table
 
 
-def _notes(kind: str, n: int, editors: int, block: int, balance: Balance) -> list[str]:
+def _notes(
+    kind: str, n: int, editors: int, block: int, balance: Balance, turned: bool
+) -> list[str]:
+    """What is not balanced; ``turned``: the documents' order is not the same for all."""
     found = []
-    wanted = {"latin": "engine_document", "permutations": "engine_document"}
-    goal = wanted.get(kind, "carry_over" if kind == "williams" else "engine_document")
+    goals = {"williams": "carry_over", "rotated": "document_position"}
+    goal = goals.get(kind, "engine_document")
     if kind == "identical":
         found.append(
             "every editor has the same kit: engines can be compared only if the documents are"
@@ -277,7 +286,7 @@ def _notes(kind: str, n: int, editors: int, block: int, balance: Balance) -> lis
         found.append(
             "the documents' order is the same for all, so that position and document cannot be"
             " told apart"
-            if kind != "graeco-latin"
+            if not turned
             else "the documents' order is not quite balanced"
         )
     if editors < 3:

@@ -15,7 +15,7 @@ from assay.kits.effort_model import Model, Names, adjusted, fit_model, t_p
 from assay.kits.effort_results import Effort, EffortDifference
 from assay.kits.effort_summary import judge_parity, summarise_documents, summarise_systems
 from assay.kits.effort_tables import effort_by_editor, place_systems, relative_effort
-from assay.kits.measures import MEASURES, Measured, measure_edits
+from assay.kits.measures import MEASURES, Measured, Watch, measure_edits, unwatched
 from assay.kits.randomisation import Assignments, deal_kits, randomisation_p, system_means
 from assay.results import signature
 from assay.stats.random import Rng, seeded
@@ -39,6 +39,7 @@ def effort(
     level: float = 0.95,
     draws: int = 10_000,
     rng: Rng = None,
+    watch: Watch = unwatched,
 ) -> Effort:
     """Compare systems by what editors did to their translations; less effort is better.
 
@@ -53,7 +54,8 @@ def effort(
     Documents are alike if the 90 % interval of their share lies within 1/``alike`` and ``alike``.
     ``assume_alike`` takes them as alike, for kits in which a document always has the same system.
     ``rate`` is the price of an editor's hour. ``draws`` random assignments are tried where there
-    are too many to try all.
+    are too many to try all. ``watch`` sees the segments pass as HTER is computed, and the measures
+    as they are fitted, to show progress.
 
     >>> import assay, polars as pl
     >>> rows = [
@@ -67,12 +69,13 @@ def effort(
     """
     _check_options(margin, human, alike, rate, level, time_weight, draws)
     generator, seed = seeded(rng)
-    measured = measure_edits(edits, measures, time=time)
+    measured = measure_edits(edits, measures, time=time, watch=watch)
     names = _names(measured.frame, human)
-    fits = {
-        name: fit_model(measured.frame, name, names, documents=not assume_alike)
+    fitted = (
+        (name, fit_model(measured.frame, name, names, documents=not assume_alike))
         for name in measured.measures
-    }
+    )
+    fits = dict(watch(fitted, len(measured.measures)))
     models = {name: model for name, (model, _) in fits.items()}
     used = next(iter(fits.values()))[1]
     cells = measured.cells()

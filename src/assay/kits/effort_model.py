@@ -23,6 +23,7 @@ __all__ = ["Model", "Names", "adjusted", "document_shares", "fit_model", "fixed_
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +181,14 @@ def _freedom(fixed: Floats, editor: Ints, cell: Ints) -> int:
     """Cells less what editors and fixed effects take up."""
     first = np.unique(cell, return_index=True)[1]
     people = np.unique(editor[first], return_inverse=True)[1]
-    matrix = np.hstack([np.eye(people.max() + 1)[people], fixed[first]])
-    return int(len(first) - np.linalg.matrix_rank(matrix))
+    counts = np.bincount(people)
+    rows = fixed[first]
+    # The rank of editors and fixed effects together: that of editors, and of what the fixed
+    # effects vary within editors. The whole matrix would take a second where editors are many.
+    means = np.stack([np.bincount(people, weights=column) / counts for column in rows.T], axis=1)
+    within = rows - means[people]
+    within[np.abs(within) < _ROUNDING] = 0.0
+    return int(len(first) - len(counts) - np.linalg.matrix_rank(within))
 
 
 def _without(
@@ -194,12 +201,14 @@ def _without(
     freedoms = np.zeros(editors, dtype=np.intp)
     if fit is None:
         return means, errors, freedoms
+    cells = np.unique(factors[2], return_index=True)[1]
     every = fit_without_each(y, fixed, (factors[0], factors[1], factors[2]), fit.ratios)
     for gone, (coefficients, covariance) in enumerate(zip(*every, strict=True)):
         keep = editor != gone
         freedoms[gone] = _freedom(fixed[keep], editor[keep], factors[2][keep])
         # A pair of systems that only this editor links has no difference without the editor.
-        if freedoms[gone] < 1 or np.linalg.matrix_rank(fixed[keep]) < fixed.shape[1]:
+        left = fixed[cells[editor[cells] != gone]]
+        if freedoms[gone] < 1 or np.linalg.matrix_rank(left) < fixed.shape[1]:
             continue
         means[gone] = coefficients[:systems]
         own = np.diag(covariance)[:systems]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
@@ -84,6 +84,7 @@ def find_kits(
     density: float | None = 1.3,
     methods: Sequence[str] | None = None,
     rng: Rng = None,
+    tick: Callable[[], None] = lambda: None,
 ) -> KitSet:
     """Find ``kits`` disjoint kits of ``size`` pieces that are as alike as possible.
 
@@ -96,7 +97,8 @@ def find_kits(
     share ``shared`` of their best terms in common, and these occur at most ``density`` times as
     often in one as in the other, by more than half of the ``methods`` of :mod:`assay.kits.terms`
     (default: all that can be used). ``rng`` draws the random sets of the percentile where there
-    are too many to go through.
+    are too many to go through. ``tick`` is called after every piece whose terms were looked for,
+    at most as often as there are pieces: that takes most of the time.
 
     >>> import assay, numpy as np
     >>> from assay.kits import pieces_from_features
@@ -109,7 +111,7 @@ def find_kits(
     generator, seed = seeded(rng)
     limits = _limits(length, shared, density)
     points, notes = _scaled(pieces)
-    book, left_out = _term_book(pieces, limits, methods)
+    book, left_out = _term_book(pieces, limits, methods, tick)
     distances = nearest_distances(points)
     place = knee_place(distances)
     knee = None if place is None else float(distances[place])
@@ -174,7 +176,7 @@ def _scaled(pieces: Pieces) -> tuple[NDArray[np.float64], tuple[str, ...]]:
 
 
 def _term_book(
-    pieces: Pieces, limits: Limits, methods: Sequence[str] | None
+    pieces: Pieces, limits: Limits, methods: Sequence[str] | None, tick: Callable[[], None]
 ) -> tuple[TermBook | None, tuple[str, ...]]:
     if limits.shared is None and limits.density is None:
         return None, ("terms were not compared: there is no limit on them",)
@@ -185,7 +187,7 @@ def _term_book(
     chosen, notes = choose_methods(methods, pieces.language)
     if not chosen:
         raise OptionError("methods", "", "names none", "name at least one method")
-    return TermBook(pieces, chosen, limits), notes
+    return TermBook(pieces, chosen, limits, tick), notes
 
 
 def _clusters(
@@ -212,17 +214,41 @@ def _members(groups: NDArray[np.int64] | None) -> tuple[tuple[int, ...], ...]:
 
 
 def _shortfall(task: _Task, found: list[Found], kits: int) -> tuple[str, ...]:
+    """How many kits there are too few, which limits refused them, and what would help."""
     if len(found) == kits:
         return ()
-    reasons = [f"{task.refused} pairs differ too much in length"]
-    if task.book is not None:
-        reasons.append("the others share too many terms or differ in their density")
+    limits, reasons = task.limits, []
     if task.groups is not None:
-        reasons.insert(0, f"{task.groups.max() + 1} clusters have {sum(task.groups >= 0)} pieces")
+        reasons.append(f"{task.groups.max() + 1} clusters have {sum(task.groups >= 0)} pieces")
+    if task.refused:
+        reasons.append(f"length (±{limits.length:.0%}) refuses {task.refused} pairs")
+    if task.book is not None and task.book.extracted:
+        terms = []
+        if limits.shared is not None:
+            terms.append(f"shared (at most {limits.shared:.0%} of the terms)")
+        if limits.density is not None:
+            terms.append(f"density (at most {limits.density:g}-fold)")
+        reasons.append(f"{' and '.join(terms)} leave too few of the others")
+    remedy = "widen a limit, or take more text" if found else _remedy(task)
+    refused = f" ({'; '.join(reasons)})" if reasons else ""
     return (
-        f"{len(found)} of {kits} kits of {task.size} pieces meet the limits"
-        f" ({'; '.join(reasons)}): widen a limit, or take more text",
+        f"{len(found)} of {kits} kits of {task.size} pieces meet the limits{refused}: {remedy}",
     )
+
+
+def _remedy(task: _Task) -> str:
+    """The limits of which each alone, left out, would let a kit through."""
+    names = ["length"] if task.refused else []
+    if task.book is not None:
+        names += [name for name in ("shared", "density") if getattr(task.limits, name) is not None]
+    refused = task.refused
+    alone = [name for name in names if task.run(1, without=name, runner_up=False)]
+    task.refused = refused
+    if alone:
+        return f"without {' or '.join(alone)} there would be one; widen it, or take more text"
+    if task.groups is not None:
+        return "give a larger eps, use the mode closest, or take more text"
+    return "no limit alone is in the way; widen several, ask for fewer pieces, or take more text"
 
 
 def _describe(task: _Task, found: list[Found], rng: np.random.Generator) -> tuple[Kit, ...]:

@@ -11,8 +11,10 @@ from lxml import etree
 
 from assay.errors import InputError, OptionError
 from assay.tables.edits import Edits, read_edits
+from assay.tables.formats.mxliff import unit_seconds
+from assay.tables.formats.xliff import CODE
 from assay.tables.formats.xliff_write import XLIFF
-from assay.tables.formats.xml import children, flat_text, read_xml
+from assay.tables.formats.xml import children, flat_text, line_of, read_xml
 from assay.tables.raw import load, save
 
 __all__ = ["KIT_FORMATS", "collect_kits", "write_kit"]
@@ -103,13 +105,8 @@ def collect_kits(key: pl.DataFrame, files: Sequence[Path]) -> Edits:
 
 def _read_back(path: Path) -> dict[str, tuple[str, str | None]]:
     """Text and seconds (where the file has them) by id."""
-    if path.suffix.lower() in (".xliff", ".xlf", ".mxliff"):
-        found: dict[str, tuple[str, str | None]] = {}
-        for unit in read_xml(path).iter("{*}trans-unit"):
-            target = next(children(unit, "target"), None)
-            text = "" if target is None else flat_text(target)
-            found[unit.get("id", "")] = (text, None)
-        return found
+    if path.suffix.lower() in (".xliff", ".xlf", ".mxliff", ".sdlxliff"):
+        return _read_units(path)
     frame = load(path, text=lambda name: True).frame
     for name in ("id", "target"):
         if name not in frame.columns:
@@ -119,3 +116,20 @@ def _read_back(path: Path) -> dict[str, tuple[str, str | None]]:
         str(name): (str(text or ""), None if time is None or time == "" else str(time))
         for name, text, time in zip(frame["id"], frame["target"], seconds, strict=True)
     }
+
+
+def _read_units(path: Path) -> dict[str, tuple[str, str | None]]:
+    """The same from XLIFF 1.2; Phrase's own kind (MXLIFF) has times."""
+    found: dict[str, tuple[str, str | None]] = {}
+    for unit in read_xml(path).iter("{*}trans-unit"):
+        target = next(children(unit, "target"), None)
+        text = "" if target is None else flat_text(target, CODE)
+        try:
+            seconds = unit_seconds(unit)
+        except ValueError as error:
+            raise InputError(
+                f"{path}, line {line_of(unit)}: expected milliseconds, found '{error.args[1]}';"
+                " export the file again"
+            ) from None
+        found[unit.get("id", "")] = (text, None if seconds is None else str(seconds))
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -50,10 +50,18 @@ class TermCheck:
 class TermBook:
     """The terms of pieces, extracted when first asked for."""
 
-    def __init__(self, pieces: Pieces, methods: Mapping[str, Extractor], limits: Limits) -> None:
+    def __init__(
+        self,
+        pieces: Pieces,
+        methods: Mapping[str, Extractor],
+        limits: Limits,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
         self.pieces = pieces
         self.methods = dict(methods)
         self.limits = limits
+        self.tick = tick
+        """Called after every piece looked at."""
         self.needed = len(self.methods) // 2 + 1
         """How many methods must accept a kit: the paper's "most"."""
         self._function = function_words(pieces.language, pieces.pieces)
@@ -70,6 +78,7 @@ class TermBook:
         if piece not in self._known:
             words = Words.of(self.pieces.pieces[piece], self._function, self._common)
             self._known[piece] = {name: make(words) for name, make in self.methods.items()}
+            self.tick()
         return self._known[piece]
 
     def accepting(self, left: int, right: int) -> tuple[int, int]:

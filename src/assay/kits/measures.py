@@ -5,8 +5,9 @@ Distances are always computed from the two texts; what a tool reports about them
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,31 @@ import polars as pl
 from assay.errors import InputError, OptionError
 from assay.tables.edits import Edits
 
-__all__ = ["MEASURES", "Measured", "check_measures", "edit_distance", "measure_edits"]
+__all__ = [
+    "MEASURES",
+    "Measured",
+    "Watch",
+    "check_measures",
+    "edit_distance",
+    "measure_edits",
+    "unwatched",
+]
+
+Item = TypeVar("Item")
+
+
+class Watch(Protocol):
+    """Hands on the items of a long piece of work and their number, to show progress."""
+
+    def __call__(self, items: Iterator[Item], total: int, /) -> Iterable[Item]:
+        """The same items."""
+        ...
+
+
+def unwatched(items: Iterator[Item], total: int, /) -> Iterable[Item]:
+    """Hand the items on and show nothing."""
+    return items
+
 
 MEASURES = {
     "time": "seconds per word",
@@ -84,7 +109,9 @@ def check_measures(measures: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in MEASURES if name in measures)
 
 
-def measure_edits(edits: Edits, measures: Sequence[str] | None, *, time: str) -> Measured:
+def measure_edits(
+    edits: Edits, measures: Sequence[str] | None, *, time: str, watch: Watch = unwatched
+) -> Measured:
     """Measure every segment; time is left out, with a note, where the table has none."""
     wanted = check_measures(measures)
     notes = list(edits.notes)
@@ -106,7 +133,7 @@ def measure_edits(edits: Edits, measures: Sequence[str] | None, *, time: str) ->
         (pl.col("seconds") / pl.col("words")).alias("time"),
     ]
     if "hter" in wanted:
-        columns.append(pl.Series("hter", _hter(texts)))
+        columns.append(pl.Series("hter", _hter(texts, watch)))
     frame = frame.with_columns(columns).with_columns(_places(frame))
     return Measured(_robust(frame, time, notes), wanted, tuple(notes))
 
@@ -130,11 +157,14 @@ def _with_words(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return frame.with_columns(pl.col("words").clip(lower_bound=1.0))
 
 
-def _hter(texts: list[tuple[str, str]]) -> list[float]:
+def _hter(texts: list[tuple[str, str]], watch: Watch) -> list[float]:
     from sacrebleu.metrics.ter import TER
 
     ter = TER()
-    return [0.0 if mt == edited else ter.sentence_score(mt, [edited]).score for mt, edited in texts]
+    return [
+        0.0 if mt == edited else ter.sentence_score(mt, [edited]).score
+        for mt, edited in watch(iter(texts), len(texts))
+    ]
 
 
 def _places(frame: pl.DataFrame) -> pl.Expr:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PAPERS", "Cell", "Paper", "Reproduction", "Study", "find_paper", "reproduce"]
 
-PAPERS = ("koehn2012", "lo2023", "saldias2022")
+PAPERS = ("koehn2012", "korotaev2022", "lo2023", "saldias2022")
 
 
 class Study(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
@@ -11,7 +11,7 @@ from assay.report.figures import COLOURS, INK, new_figure, tidy
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_effort", "draw_effort_by_editor"]
+__all__ = ["draw_aggregate", "draw_averages", "draw_effort", "draw_effort_by_editor"]
 
 
 def draw_effort(result: Mapping[str, Any]) -> Figure:
@@ -63,6 +63,45 @@ def draw_effort_by_editor(result: Mapping[str, Any]) -> Figure:
     axes.set_ylabel(f"effort, sum of {total} ratios to the editor's mean", color=INK)
     figure.legend(loc="outside upper center", ncols=min(6, len(systems)), frameon=False)
     tidy(axes, grid="y")
+    return figure
+
+
+def draw_aggregate(parts: Mapping[str, Mapping[str, float | None]]) -> Figure:
+    """Effort summed over measures, a bar per document or system (korotaev2022, Figures 1 and 3).
+
+    ``parts`` has every bar's name with its measures.
+    """
+    figure = new_figure(1.6 + 1.2 * len(parts), 3.4)
+    axes = figure.subplots()
+    measures = list(dict.fromkeys(name for own in parts.values() for name in own))
+    for place, own in enumerate(parts.values()):
+        bottom = 0.0
+        for number, measure in enumerate(measures):
+            value = own.get(measure) or 0.0
+            axes.bar(place, value, 0.6, bottom=bottom, color=_colour(number))
+            bottom += value
+        axes.text(place, bottom + 0.03, f"{bottom:.2f}", ha="center", fontsize=8, color=INK)
+    for number, measure in enumerate(measures):
+        axes.bar(0, 0, color=_colour(number), label=_literal(measure))
+    axes.set_xticks(range(len(parts)), list(parts), parse_math=False)
+    axes.set_ylabel("effort, sum of ratios to the mean", color=INK)
+    figure.legend(loc="outside upper center", ncols=len(measures), frameon=False)
+    tidy(axes, grid="y")
+    return figure
+
+
+def draw_averages(rows: Mapping[str, Sequence[float]], *, interval: str) -> Figure:
+    """Mean, low and high of every row, in the same units (korotaev2022, Figure 2)."""
+    figure = new_figure(5.2, 1.2 + 0.42 * len(rows))
+    axes = figure.subplots()
+    for place, (mean, low, high) in enumerate(reversed(list(rows.values()))):
+        axes.plot([low, high], [place, place], color=COLOURS[0], linewidth=3)
+        axes.plot(mean, place, "o", color=INK, markersize=5)
+    axes.axvline(1.0, color=INK, linewidth=0.8, linestyle=":")
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_yticks(range(len(rows)), list(reversed(list(rows))), parse_math=False)
+    axes.set_xlabel(f"effort, mean of ratios to the mean, with {interval}", color=INK)
+    tidy(axes, grid="x")
     return figure
 
 

@@ -52,8 +52,9 @@ class EditingWorld:
 
     def values(self, kits: Sequence[Seen], rng: Rng = None) -> pl.DataFrame:
         """Effort as numbers, without texts: ``editor, doc, system, seg, value, position``."""
-        random = as_rng(rng)
-        rows = self._rows(kits)
+        return self._with_values(self._rows(kits), as_rng(rng))
+
+    def _with_values(self, rows: pl.DataFrame, random: np.random.Generator) -> pl.DataFrame:
         parts = [
             self._effects(rows.select("editor"), self.editor, random),
             self._effects(rows.select("doc", "seg"), self.segment, random),
@@ -75,19 +76,23 @@ class EditingWorld:
         """
         random = as_rng(rng)
         rows = self.values(kits, random)
-        share = np.clip(rows["value"].to_numpy() / 100, 0.0, 1.0)
         texts = [_text(random) for _ in range(rows.height)]
-        edited = [_edit(text, part, random) for text, part in zip(texts, share, strict=True)]
-        pace = random.gamma(2.0, 0.5, rows.height)
-        seconds = np.round(_SECONDS_PER_POINT * 100 * share * pace, 1)
         source = [text.swapcase() for text in texts]
-        frame = rows.drop("value").with_columns(
-            pl.Series("source", source),
-            pl.Series("mt", texts),
-            pl.Series("edited", edited),
-            pl.Series("seconds", seconds),
-        )
-        return Edits(frame)
+        rows = rows.with_columns(pl.Series("source", source), pl.Series("mt", texts))
+        return Edits(_worked_on(rows, random))
+
+    def edit(self, rows: pl.DataFrame, rng: Rng = None) -> pl.DataFrame:
+        """The same for texts there are: ``edited`` and ``seconds`` beside ``mt``.
+
+        ``rows`` has ``editor``, ``doc``, ``system``, ``seg`` and ``mt``, as the key of built kits.
+
+        >>> key = pl.DataFrame({"editor": ["E"], "doc": ["d"], "system": ["A"], "seg": ["1"],
+        ...                     "mt": ["a small house"]})
+        >>> EditingWorld(systems={"A": 90.0}).edit(key, rng=1)["edited"].to_list()
+        ['xxxxxxxxxoxxx']
+        """
+        random = as_rng(rng)
+        return _worked_on(self._with_values(rows, random), random)
 
     def _rows(self, kits: Sequence[Seen]) -> pl.DataFrame:
         places: dict[str, int] = {}
@@ -107,6 +112,17 @@ class EditingWorld:
         number = levels.select(pl.struct(levels.columns).rank("dense")).to_series().to_numpy() - 1
         effects: NDArray[np.float64] = random.normal(0.0, variance**0.5, int(number.max()) + 1)
         return np.asarray(effects[number])
+
+
+def _worked_on(rows: pl.DataFrame, random: np.random.Generator) -> pl.DataFrame:
+    """Texts changed by their values, in percent, and the time that took."""
+    share = np.clip(rows["value"].to_numpy() / 100, 0.0, 1.0)
+    edited = [_edit(text, part, random) for text, part in zip(rows["mt"], share, strict=True)]
+    pace = random.gamma(2.0, 0.5, rows.height)
+    seconds = np.round(_SECONDS_PER_POINT * 100 * share * pace, 1)
+    return rows.drop("value").with_columns(
+        pl.Series("edited", edited), pl.Series("seconds", seconds)
+    )
 
 
 def _text(random: np.random.Generator) -> str:

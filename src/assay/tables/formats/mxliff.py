@@ -20,7 +20,7 @@ from assay.tables.formats.xliff import read_file, root_of
 from assay.tables.formats.xml import Element, children, line_of
 from assay.tables.raw import Raw, refuse
 
-__all__ = ["read"]
+__all__ = ["read", "unit_seconds"]
 
 MEMSOURCE = "http://www.memsource.com/mxlf/2.0"
 
@@ -63,6 +63,16 @@ def _extra(users: dict[str, str | None]) -> Callable[[Element, Rows], dict[str, 
 
 
 def _seconds(unit: Element, rows: Rows) -> float | None:
+    try:
+        return unit_seconds(unit)
+    except ValueError as error:
+        name, text = error.args
+        rows.fault(f"expected milliseconds, found '{text}'", line_of(unit), name, text)
+        return None
+
+
+def unit_seconds(unit: Element) -> float | None:
+    """Editing and thinking time of a unit; None without, ValueError(name, text) if unreadable."""
     times = []
     for name in ("editing-time", "thinking-time"):
         found = unit.find(f"{_m('editing-stats')}/{_m(name)}")
@@ -70,9 +80,6 @@ def _seconds(unit: Element, rows: Rows) -> float | None:
         if not text:
             continue
         if not (text.isascii() and text.isdigit() and len(text) < 18):
-            rows.fault(
-                f"expected milliseconds, found '{text[:40]}'", line_of(unit), name, text[:40]
-            )
-            return None
+            raise ValueError(name, text[:40])
         times.append(int(text))
     return sum(times) / 1000 if times else None

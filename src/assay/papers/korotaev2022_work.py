@@ -1,0 +1,199 @@
+"""The computations and simulations behind korotaev2022, a piece of work at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import permutations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from assay.errors import MissingExtraError
+from assay.kits import KitSet, find_kits, read_pieces
+from assay.kits.build import Trace, find_traces
+from assay.kits.effort import effort
+from assay.kits.effort_relations import Relation, complexity_effort
+from assay.kits.effort_results import Effort, Placing, Relative
+from assay.kits.effort_tables import editor_ratios, place_systems, relative_effort
+from assay.kits.measures import measure_edits
+from assay.papers.korotaev2022_numbers import (
+    DOCUMENTS,
+    ENGINES,
+    EPS,
+    HUMAN,
+    MEASURES,
+    TABLE_1,
+    WORDS,
+)
+from assay.tables import Edits, read_scores
+from assay.worlds.editing import EditingWorld
+
+__all__ = ["LEFT_OUT", "Edited", "Record", "Selection", "Work", "do_work"]
+
+LEVEL, GAP = 9.0, 6.4
+"""Edit distance of the engines, and by how many points the human translation was better."""
+MARGIN = 0.2
+LEFT_OUT = "Editor 2"
+"""The editor of footnote 5, whose ratios are skewed."""
+SIZE = 3
+
+
+class Work(NamedTuple):
+    """A piece of work: ``kind`` selection, edited or chance, and what it needs."""
+
+    kind: str
+    runs: int = 0
+    corpus: Path | None = None
+    edits: Edits | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The kit that is closest, the paper's clusters, and how many triples are closer."""
+
+    found: KitSet
+    clustered: KitSet
+    free: KitSet
+    """Without any limit on length or terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What the edits say, in the paper's ways and in ours."""
+
+    result: Effort
+    tables: tuple[Relative, ...]
+    """Tables 2 and 3 as the paper computed them: speed of documents by the words of Table 1."""
+    unrounded: tuple[Relative, ...]
+    without: tuple[Relative, ...]
+    """Without the editor of footnote 5; empty where there is no such editor."""
+    places: tuple[Placing, ...]
+    aggregate: tuple[tuple[str, str, str, float, float], ...]
+    """Editor, document, system, and their effort: with inverse time, and as described."""
+    kits: int
+    """Different kits."""
+    traces: tuple[Trace, ...]
+    complexity: tuple[Relation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a piece of work found."""
+
+    kind: str
+    selection: Selection | None = None
+    edited: Edited | None = None
+    reason: str = ""
+    """Why there is no selection."""
+    values: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+def do_work(work: Work, rng: np.random.Generator) -> Record:
+    """Do a piece of work; the same whoever does it."""
+    if work.kind == "selection":
+        assert work.corpus is not None
+        return _select(work.corpus, rng)
+    if work.kind == "edited":
+        assert work.edits is not None
+        return Record("edited", edited=_edited(work.edits, rng))
+    return Record("chance", values=_chance(work.runs, rng))
+
+
+def _select(corpus: Path, rng: np.random.Generator) -> Record:
+    """Section 3.2: pieces, clusters, terms."""
+    try:
+        pieces = read_pieces(corpus)
+    except MissingExtraError as error:
+        return Record("selection", reason=str(error))
+    found = find_kits(pieces, size=SIZE, rng=rng)
+    clustered = find_kits(
+        pieces, size=SIZE, mode="dbscan", eps=EPS, shared=None, density=None, rng=rng
+    )
+    free = find_kits(pieces, size=SIZE, length=None, shared=None, density=None, rng=rng)
+    return Record("selection", selection=Selection(found, clustered, free))
+
+
+def _edited(edits: Edits, rng: np.random.Generator) -> Edited:
+    result = effort(edits, human=HUMAN, margin=MARGIN, rng=rng)
+    cells = measure_edits(edits, None, time="mean").cells()
+    names = list(MEASURES)
+    whole = _relative(cells, decimals=1)
+    others = cells.filter(pl.col("editor") != LEFT_OUT)
+    inverse, plain = (
+        editor_ratios(cells, names, inverse_time=inverted) for inverted in (True, False)
+    )
+    aggregate = tuple(
+        (row["editor"], row["doc"], row["system"],
+         *(float(sum(values[number] for values in ratios.values())) for ratios in (inverse, plain)))
+        for number, row in enumerate(cells.iter_rows(named=True))
+    )  # fmt: skip
+    kits = cells.sort("doc").group_by("editor", maintain_order=True).agg("system")["system"]
+    lix = {name: TABLE_1[printed][1] for name, printed in DOCUMENTS.items()}
+    return Edited(
+        result=result,
+        tables=whole,
+        unrounded=_relative(cells, decimals=None),
+        without=relative_effort(others, names) if 0 < others.height < cells.height else (),
+        places=place_systems(cells, names, {}),
+        aggregate=aggregate,
+        kits=len({tuple(kit) for kit in kits}),
+        traces=_traces(edits),
+        complexity=complexity_effort(result, lix),
+    )
+
+
+def _relative(cells: pl.DataFrame, *, decimals: int | None) -> tuple[Relative, ...]:
+    """Tables 2 and 3; the documents' words are those of Table 1, the engines' the edited ones."""
+    words = {name: WORDS[printed] for name, printed in DOCUMENTS.items()}
+    own = cells.with_columns(pl.col("doc").replace_strict(words).alias("words"))
+    engines = relative_effort(cells, list(MEASURES), decimals=decimals)
+    documents = relative_effort(own, list(MEASURES), decimals=decimals)
+    return (
+        *(row for row in documents if row.kind == "document"),
+        *(row for row in engines if row.kind == "system"),
+    )
+
+
+def _traces(edits: Edits) -> tuple[Trace, ...]:
+    """Section 2.4: is the human translation like an engine's?"""
+    texts = edits.frame.unique(["system", "doc", "seg"], keep="first", maintain_order=True)
+    frame = texts.select("system", "doc", "seg", pl.col("mt").alias("target"))
+    return find_traces(read_scores(frame), HUMAN, list(DOCUMENTS))
+
+
+def _chance(runs: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Campaigns of the paper's design in which Amazon and Google are equally good."""
+    kits = [
+        (f"Editor {number}", doc, engine)
+        for number, order in enumerate(permutations(ENGINES), start=1)
+        for doc, engine in zip(DOCUMENTS, order, strict=True)
+    ]
+    world = EditingWorld({engine: -GAP if engine == HUMAN else 0.0 for engine in ENGINES}, LEVEL)
+    found: dict[str, list[float]] = {}
+    for _ in range(runs):
+        for name, value in _one_chance(world.edits(kits, rng=rng), rng).items():
+            found.setdefault(name, []).append(float(value))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def _one_chance(edits: Edits, rng: np.random.Generator) -> dict[str, bool]:
+    cells = measure_edits(edits, None, time="mean").cells()
+    names = list(MEASURES)
+    rows = {(row.name, row.measure): row.pooled for row in relative_effort(cells, names)}
+    ahead = [rows["Amazon", name] > rows["Google", name] for name in ("time", "distance")]
+    places = {item.system: item for item in place_systems(cells, names, {})}
+    gap = places["Amazon"].inverse_score - places["Google"].inverse_score
+    same = gap > 0 if ahead[0] else gap < 0
+    result = effort(edits, measures=["distance"], rng=rng)
+    decided = {frozenset((item.left, item.right)): item.decided for item in result.differences}
+    return {
+        "Table 4 sets the engines 2 points apart or more, %": abs(gap) >= 2,
+        "time, distance and Table 4 name the same engine, %": ahead[0] == ahead[1] and same,
+        "the model decides between the engines, %": decided[frozenset(("Amazon", "Google"))],
+        "the human translation is first with all editors, %": places[HUMAN].inverse_places[0] == 6,
+        "the model finds it better than both engines, %": all(
+            decided[frozenset((engine, HUMAN))] for engine in ("Amazon", "Google")
+        ),
+    }
