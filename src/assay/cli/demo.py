@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +14,13 @@ if TYPE_CHECKING:
     import numpy as np
 
     from assay.estimation import Estimates
+    from assay.estimation.rater_results import RaterReport
     from assay.kits.effort_results import Effort
     from assay.ranking import Ranking
-    from assay.tables import Edits, Ratings, Sample, TestSet
+    from assay.sampling.stability import Stability
+    from assay.sampling.summary import SampleSummary
+    from assay.tables import Edits, Judgments, Ratings, Sample
+    from assay.worlds import World
 
 __all__ = ["demo"]
 
@@ -37,37 +42,25 @@ def demo(
     from assay.cli.estimate import show_estimates
     from assay.cli.output import print_json, save_json
     from assay.errors import InputError
-    from assay.estimation import estimate, next_steps
-    from assay.ranking import rank
     from assay.report import write_report
     from assay.results import result_dict
-    from assay.sampling import sample
-    from assay.stats.random import as_rng, spawn
-    from assay.worlds import simulate
+    from assay.stats.random import as_rng
 
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output}: no folder can be made there ({error.strerror})") from None
-    campaign, drawing, judging, editing = spawn(as_rng(seed), 4)
-    world = simulate(texts=True, rng=campaign)
-    drawn = sample(world.test_set, budget=BUDGET, rng=int(drawing.integers(2**32)))
-    ratings = world.rate(drawn)
-    result = estimate(world.test_set, ratings, sample=drawn)
-    judgments = world.judge(JUDGMENTS, rng=judging)
-    ranking = rank(judgments, rng=int(judging.integers(2**32)))
-    truth = world.truth()
-    edits, costs = _edit(result, truth, editing)
-    world.test_set.write(output / "scores.tsv")
-    drawn.write(output / "sample.tsv")
-    ratings.write(output / "ratings.tsv")
-    judgments.write(output / "judgments.tsv")
-    edits.write(output / "edits.tsv")
-    save_json(result.to_dict(), output / "estimates.json")
-    save_json(ranking.to_dict(), output / "ranking.json")
-    save_json(costs.to_dict(), output / "effort.json")
-    title = "A simulated campaign"
-    page = write_report([result, ranking], output / "report.html", title=title, truth=truth)
+    run = _run(as_rng(seed), seed)
+    for name, table in run.tables.items():
+        table.write(output / f"{name}.tsv")
+    for name, found in run.results.items():
+        save_json(found.to_dict(), output / f"{name}.json")
+    truth = run.world.truth()
+    page = write_report(
+        list(run.results.values()), output / "report.html", title="A simulated campaign",
+        truth=truth,
+    )  # fmt: skip
+    result = run.estimates
     if json:
         content = result.to_dict()["systems"]
         print_json(
@@ -75,31 +68,92 @@ def demo(
         )
         return
     show_estimates(result, truth)
-    _show_sample(world.test_set, drawn, seed)
-    _show_raters(world.test_set, ratings)
-    _show_savings(result, truth, len(ratings), len(world.rate()))
-    _show_ranking(ranking, result)
-    _show_effort(costs)
-    print(f"next: {next_steps(result)[0]}")
+    _show_sample(run)
+    _show_raters(run)
+    _show_savings(result, truth, len(run.ratings), len(run.world.rate()))
+    _show_ranking(run.ranking, result)
+    _show_effort(run.effort)
+    print(f"next: {result.next[0]}")
     print(f"report: {page}")
 
 
-def _show_sample(test_set: TestSet, drawn: Sample, seed: int) -> None:
-    """Two lines: what was drawn, and how stable rankings are under such samples."""
-    from assay.sampling import stability, summarise, summarise_stability
+@dataclass(frozen=True)
+class _Run:
+    """The simulated campaign, its tables, and what each stage found."""
 
-    summary = summarise(test_set, drawn)
+    world: World
+    sample: Sample
+    ratings: Ratings
+    judgments: Judgments
+    edits: Edits
+    summary: SampleSummary
+    stability: Stability
+    raters: RaterReport
+    estimates: Estimates
+    ranking: Ranking
+    effort: Effort
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """What a campaign has on file, by name."""
+        return {
+            "scores": self.world.test_set, "sample": self.sample, "ratings": self.ratings,
+            "judgments": self.judgments, "edits": self.edits,
+        }  # fmt: skip
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """What the report shows, by name, in the order of the pipeline."""
+        return {
+            "stability": self.stability, "sample": self.summary, "raters": self.raters,
+            "estimates": self.estimates, "ranking": self.ranking, "effort": self.effort,
+        }  # fmt: skip
+
+
+def _run(rng: np.random.Generator, seed: int) -> _Run:
+    """Draw, rate, judge and edit; estimate and rank."""
+    from assay.estimation import estimate, rater_report
+    from assay.ranking import rank
+    from assay.sampling import sample, stability, summarise, summarise_stability
+    from assay.stats.random import spawn
+    from assay.worlds import simulate
+
+    campaign, drawing, judging, editing = spawn(rng, 4)
+    world = simulate(texts=True, rng=campaign)
+    drawn = sample(world.test_set, budget=BUDGET, rng=int(drawing.integers(2**32)))
+    ratings = world.rate(drawn)
+    result = estimate(world.test_set, ratings, sample=drawn)
+    judgments = world.judge(JUDGMENTS, rng=judging)
+    ranking = rank(judgments, rng=int(judging.integers(2**32)))
+    edits, effort = _edit(result, world.truth(), editing)
+    records = stability(
+        {"demo": world.test_set}, designs=["snippets", "documents"], budget=BUDGET,
+        metric="neural", draws=500, matched=[True, False], rng=seed,
+    )  # fmt: skip
+    return _Run(
+        world=world,
+        sample=drawn,
+        ratings=ratings,
+        judgments=judgments,
+        edits=edits,
+        summary=summarise(world.test_set, drawn),
+        stability=summarise_stability(records, metric="neural", seed=seed),
+        raters=rater_report(world.test_set, ratings, sample=drawn),
+        estimates=result,
+        ranking=ranking,
+        effort=effort,
+    )
+
+
+def _show_sample(run: _Run) -> None:
+    """Two lines: what was drawn, and how stable rankings are under such samples."""
+    summary = run.summary
     print(
         f"sample: {summary.n} of {summary.population} segments in {summary.snippets} snippets;"
         f" every segment had the probability {summary.max_probability:.3f}"
     )
-    records = stability(
-        {"demo": test_set}, designs=["snippets", "documents"], budget=BUDGET, metric="neural",
-        draws=500, matched=[True, False], rng=seed,
-    )  # fmt: skip
     rows = {
-        (row.design, row.matched): f"{row.discordant_pairs:.0%}"
-        for row in summarise_stability(records, metric="neural").designs
+        (row.design, row.matched): f"{row.discordant_pairs:.0%}" for row in run.stability.designs
     }
     print(
         "stability: ranked by a metric on such samples,"
@@ -108,11 +162,9 @@ def _show_sample(test_set: TestSet, drawn: Sample, seed: int) -> None:
     )
 
 
-def _show_raters(test_set: TestSet, ratings: Ratings) -> None:
+def _show_raters(run: _Run) -> None:
     """One line: how far the raters agree, and how far apart they are."""
-    from assay.estimation import rater_report
-
-    report = rater_report(test_set, ratings)
+    report = run.raters
     severity = [item.severity for item in report.raters]
     apart = max(severity) - min(severity)
     print(
