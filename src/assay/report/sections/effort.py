@@ -55,16 +55,17 @@ def effort_section(result: Mapping[str, Any]) -> Section:
 
 
 def _lead(result: Mapping[str, Any], pairs: list[Mapping[str, Any]]) -> str:
-    decided = [item for item in pairs if item["decided"]]
-    said = [
-        f"{_less(item)} takes less effort than {_more(item)} ({item['measure']})"
-        for item in decided[:4]
-    ]
-    more = f", and {len(decided) - 4} more such differences" if len(decided) > 4 else ""
-    found = f" {'; '.join(said)}{more}." if said else ""
-    open_ones = len(pairs) - len(decided)
+    found: dict[tuple[str, str], list[str]] = {}
+    for item in pairs:
+        if item["decided"]:
+            found.setdefault((_less(item), _more(item)), []).append(item["measure"])
+    said = "; ".join(
+        f"{less} takes less effort than {more} ({', '.join(measures)})"
+        for (less, more), measures in found.items()
+    )
+    open_ones = sum(not item["decided"] for item in pairs)
     rest = f" {open_ones} of {plural(len(pairs), 'comparison')} are undetermined." if pairs else ""
-    return f"{plural(len(result['editors']), 'editor')} took part.{found}{rest}"
+    return f"By {plural(len(result['editors']), 'editor')}: {said or 'nothing is decided'}.{rest}"
 
 
 def _less(item: Mapping[str, Any]) -> str:
