@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from assay._version import __version__
 
 if TYPE_CHECKING:
+    from assay.engine import Cluster
     from assay.estimation import (
         Breakdown,
         Comparison,
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
 # Loaded when first used, so that `import assay` and `assay --help` cost next to nothing.
 _HOMES = {
     "Breakdown": "assay.estimation",
+    "Cluster": "assay.engine",
     "Comparison": "assay.estimation",
     "Design": "assay.tables",
     "Difference": "assay.estimation",
@@ -147,6 +149,7 @@ _HOMES = {
 
 __all__ = [
     "Breakdown",
+    "Cluster",
     "Comparison",
     "Design",
     "Difference",

@@ -11,14 +11,17 @@ import typer
 from assay.cli.options import (
     BETTER,
     COLUMNS,
+    ENGINE,
     EXCLUDE,
     JSON,
     LOWER_METRICS,
     LP,
     METRICS,
     OUTPUT,
+    SCHEDULER,
     SEED,
     WORKERS,
+    chosen_workers,
     columns_for,
     json_file,
     names,
@@ -55,7 +58,9 @@ def evaluate(
     exclude: EXCLUDE = None,
     lp: LP = None,
     seed: SEED = None,
-    workers: WORKERS = 1,
+    engine: ENGINE = None,
+    workers: WORKERS = None,
+    scheduler: SCHEDULER = None,
     output: OUTPUT = None,
     json: JSON = False,
 ) -> None:
@@ -70,6 +75,7 @@ def evaluate(
     from assay.tables import read_ratings
 
     refuse_overwriting(json_file(output), scores, ratings)
+    who = chosen_workers(engine, workers, scheduler)
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
@@ -79,7 +85,7 @@ def evaluate(
     listed, shares, (_, used) = names(methods) or [], _shares(sizes), seeded(seed)
     records = evaluate_estimators(
         test_set, given, methods=listed, sizes=shares, draws=draws, level=level, rng=used,
-        workers=workers,
+        workers=who,
     )  # fmt: skip
     cells = len(listed) * len(shares) * len(test_set.systems)
     result = summarise_evaluation(track(records, cells, "trying estimators"), seed=used)
@@ -87,7 +93,7 @@ def evaluate(
     stops: list[StoppingRecord] = []
     if stop is not None:
         runs = evaluate_stopping(
-            test_set, given, target=stop, draws=draws, level=level, rng=used, workers=workers
+            test_set, given, target=stop, draws=draws, level=level, rng=used, workers=who
         )
         stops = list(track(runs, 2 * len(test_set.systems), "trying to stop"))
         content["stopping"] = [plain(record) for record in stops]

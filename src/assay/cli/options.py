@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
+    from assay.engine import Workers
     from assay.tables import TestSet
     from assay.tables.formats import Options
 
@@ -18,6 +19,7 @@ __all__ = [
     "BLANKS",
     "COLUMNS",
     "EDITOR",
+    "ENGINE",
     "EXCLUDE",
     "FIGURE",
     "HUMAN",
@@ -27,10 +29,12 @@ __all__ = [
     "METRICS",
     "OUTPUT",
     "RANGE",
+    "SCHEDULER",
     "SEED",
     "SYSTEM",
     "WEIGHTS",
     "WORKERS",
+    "chosen_workers",
     "columns_for",
     "figure_file",
     "format_options",
@@ -82,8 +86,18 @@ FIGURE = Annotated[
     Path | None,
     typer.Option("--figure", help="Draw it to this .svg or .png file.", metavar="FILE"),
 ]
+Engine: TypeAlias = Literal["serial", "processes", "dask"]
+ENGINE = Annotated[
+    Engine | None,
+    typer.Option("--engine", help="Who works; default: by --workers and --scheduler."),
+]
 WORKERS = Annotated[
-    int, typer.Option("--workers", help="Processes to share the work; 0: one per core.")
+    int | None,
+    typer.Option("--workers", help="Processes to share the work; 0: one per core. Default: 1."),
+]
+SCHEDULER = Annotated[
+    str | None,
+    typer.Option("--scheduler", help="A dask cluster: tcp://HOST:8786.", metavar="ADDRESS"),
 ]
 LP = Annotated[
     str | None, typer.Option("--lp", help="Language pair, where a format has several or none.")
@@ -136,6 +150,40 @@ def format_options(
         weights=make_weights(changes),
         blanks=blanks,
     )
+
+
+def chosen_workers(
+    engine: Literal["serial", "processes", "dask"] | None,
+    workers: int | None,
+    scheduler: str | None,
+) -> Workers:
+    """Who does the work of a sweep; options that contradict each other are refused.
+
+    >>> chosen_workers(None, 4, None), chosen_workers("processes", None, None)
+    (4, 0)
+    >>> chosen_workers(None, None, "tcp://10.0.0.1:8786")
+    Cluster(address='tcp://10.0.0.1:8786')
+    """
+    from assay.engine import Cluster
+
+    if engine == "dask" or (engine is None and scheduler is not None):
+        if scheduler is None:
+            raise OptionError("--engine", "dask", "needs a cluster", "give --scheduler ADDRESS")
+        if workers is not None:
+            raise OptionError(
+                "--workers", workers, "is for processes of this machine",
+                "leave it out: the cluster has as many as were started",
+            )  # fmt: skip
+        return Cluster(scheduler)
+    if scheduler is not None:
+        raise OptionError("--scheduler", scheduler, "is for dask", "give --engine dask")
+    if engine == "serial":
+        if workers not in (None, 1):
+            raise OptionError("--workers", workers, "is not serial", "give --engine processes")
+        return 1
+    if engine == "processes":
+        return 0 if workers is None else workers
+    return 1 if workers is None else workers
 
 
 def names(text: str | None) -> list[str] | None:

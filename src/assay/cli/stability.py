@@ -10,14 +10,17 @@ import typer
 from assay.cli.design_options import MATCHED
 from assay.cli.options import (
     COLUMNS,
+    ENGINE,
     EXCLUDE,
     FIGURE,
     JSON,
     LOWER_METRICS,
     METRICS,
     OUTPUT,
+    SCHEDULER,
     SEED,
     WORKERS,
+    chosen_workers,
     columns_for,
     figure_file,
     json_file,
@@ -65,7 +68,9 @@ def stability(
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
     seed: SEED = None,
-    workers: WORKERS = 1,
+    engine: ENGINE = None,
+    workers: WORKERS = None,
+    scheduler: SCHEDULER = None,
     figure: FIGURE = None,
     output: OUTPUT = None,
     json: JSON = False,
@@ -81,6 +86,7 @@ def stability(
     from assay.stats.random import seeded
 
     refuse_overwriting(json_file(output), *scores, figure_file(figure))
+    who = chosen_workers(engine, workers, scheduler)
     sets = _test_sets(
         scores, by, columns=columns, metrics=metrics or _needed(metric, held_out),
         lower_metrics=lower_metrics, exclude=exclude,
@@ -97,7 +103,7 @@ def stability(
         draws=draws,
         matched=matched,
         rng=used,
-        workers=workers,
+        workers=who,
     )
     bar = track(records, len(sets) * len(listed) * len(budgets), "drawing samples")
     result = summarise_stability(bar, metric=metric, held_out=held_out, runs=runs, seed=used)

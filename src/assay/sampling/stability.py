@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from assay.engine import run
+from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
 from assay.results import plain, result_dict, signature
 from assay.sampling.draw import budget_size, choose_design
@@ -37,7 +37,7 @@ def stability(
     draws: int = 1000,
     matched: bool | Sequence[bool] = True,
     rng: Rng = None,
-    workers: int = 1,
+    workers: Workers = 1,
 ) -> Iterator[StabilityRecord]:
     """Draw many samples of every design from every test set and rank the systems by a metric.
 
