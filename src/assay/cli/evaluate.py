@@ -17,6 +17,7 @@ from assay.cli.options import (
     LOWER_METRICS,
     LP,
     METRICS,
+    ONLY,
     OUTPUT,
     SCHEDULER,
     SEED,
@@ -25,6 +26,7 @@ from assay.cli.options import (
     columns_for,
     json_file,
     names,
+    only_for,
     read_test_set,
     refuse_overwriting,
 )
@@ -56,6 +58,7 @@ def evaluate(
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     seed: SEED = None,
     engine: ENGINE = None,
@@ -79,9 +82,11 @@ def evaluate(
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, lp=lp,
+        exclude=exclude, only=only, lp=lp,
     )  # fmt: skip
-    given = read_ratings(ratings, test_set, columns=theirs, better=better)
+    given = read_ratings(
+        ratings, test_set, columns=theirs, better=better, only=only_for(only, lp, theirs, ratings)
+    )
     listed, shares, (_, used) = names(methods) or [], _shares(sizes), seeded(seed)
     records = evaluate_estimators(
         test_set, given, methods=listed, sizes=shares, draws=draws, level=level, rng=used,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -27,6 +28,7 @@ __all__ = [
     "LOWER_METRICS",
     "LP",
     "METRICS",
+    "ONLY",
     "OUTPUT",
     "RANGE",
     "SCHEDULER",
@@ -40,6 +42,7 @@ __all__ = [
     "format_options",
     "json_file",
     "names",
+    "only_for",
     "pairs",
     "read_test_set",
     "refuse_overwriting",
@@ -61,6 +64,10 @@ LOWER_METRICS = Annotated[
 EXCLUDE = Annotated[
     str | None,
     typer.Option("--exclude", help="Systems to leave out, such as a reference.", metavar="A,B"),
+]
+ONLY = Annotated[
+    str | None,
+    typer.Option("--only", help="Read only these rows: lp=en-de,domain=news.", metavar="A=B,..."),
 ]
 RANGE = Annotated[
     str | None,
@@ -247,6 +254,26 @@ def columns_for(text: str | None, *tables: tuple[str, Path]) -> list[dict[str, s
     ]
 
 
+def only_for(
+    only: str | None, lp: str | None, own: dict[str, str], path: Path, *, every: bool = False
+) -> dict[str, str]:
+    """The rows of ``--only`` and ``--lp`` in one table; with ``every``, it must have all columns.
+
+    Like ``--columns``, one choice serves all tables of a command: those that have the column.
+    """
+    from assay.tables.raw import column_names
+
+    wanted = pairs("--only", only)
+    if lp is not None:
+        if wanted.get("lp", lp) != lp:
+            raise OptionError("--lp", lp, f"is not --only lp={wanted['lp']}", "give one of them")
+        wanted["lp"] = lp
+    if not wanted or every:
+        return wanted
+    present = column_names(path)
+    return {name: value for name, value in wanted.items() if own.get(name, name) in present}
+
+
 def read_test_set(
     path: Path,
     own: dict[str, str],
@@ -255,11 +282,14 @@ def read_test_set(
     metrics: str | None,
     lower_metrics: str | None,
     exclude: str | None,
+    only: str | None = None,
     lp: str | None = None,
+    keep: Sequence[str | None] = (),
 ) -> TestSet:
-    """The scores table of a command, one language pair of it if the user says which.
+    """The scores table of a command, or the rows of it that the user wants.
 
-    A column that the user calls the score is no metric.
+    A column that the user calls the score is no metric. Where the metrics are named, columns that
+    are neither Assay's nor in ``keep`` are not loaded.
     """
     from dataclasses import replace
 
@@ -271,17 +301,14 @@ def read_test_set(
         metrics=names(metrics),
         lower_metrics=names(lower_metrics) or (),
         exclude=names(exclude) or (),
+        only=only_for(only, lp, own, path, every=True),
+        keep=None if metrics is None else [name for name in keep if name is not None],
     )
     answer = pairs("--columns", columns).get("score")
     if answer in test_set.metrics and not test_set.named:
         rest = tuple(name for name in test_set.metrics if name != answer)
         test_set = replace(test_set, metrics=rest)
-    if lp is None:
-        return test_set
-    parts = test_set.split("lp")
-    if lp not in parts:
-        raise OptionError("--lp", lp, "is not in the scores", f"choose from {', '.join(parts)}")
-    return parts[lp]
+    return test_set
 
 
 def with_history(
@@ -289,8 +316,14 @@ def with_history(
 ) -> TestSet:
     """The test set with what the ratings of a file say of its segments."""
     from assay.tables import add_history, read_ratings
+    from assay.tables.raw import column_names
 
-    return test_set if path is None else add_history(test_set, read_ratings(path, better=better))
+    if path is None:
+        return test_set
+    pairs = test_set.segments["lp"].unique().to_list() if "lp" in test_set.key else []
+    one = test_set.part and len(pairs) == 1 and "lp" in column_names(path)
+    ratings = read_ratings(path, better=better, only={"lp": pairs[0]} if one else None)
+    return add_history(test_set, ratings)
 
 
 def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:

@@ -13,18 +13,18 @@ from assay.cli.options import (
     EXCLUDE,
     JSON,
     LP,
+    ONLY,
     OUTPUT,
     SEED,
     columns_for,
     json_file,
     names,
+    only_for,
     refuse_overwriting,
 )
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from assay.ranking import Ranking
 
 __all__ = ["rank"]
@@ -78,6 +78,7 @@ def rank(
     better: BETTER = "higher",
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Print the table of pairs, too.")] = False,
     seed: SEED = None,
@@ -104,14 +105,14 @@ def rank(
             raise OptionError("--better", better, "is for ratings", "leave it out")
         common |= {name: value for name, value in chosen.items() if value is not None}
         common |= {"calibrate": True} if calibrate else {}
-        result = _from_judgments(table, columns, exclude, lp, common)
+        result = _from_judgments(table, columns, exclude, only, lp, common)
     else:
         for name, value in chosen.items():
             if value is not None:
                 raise OptionError(f"--{name}", value, "is for judgments", "leave it out")
         if calibrate:
             raise OptionError("--calibrate", True, "is for judgments", "leave it out")
-        result = _from_ratings(table, columns, exclude, lp, better, common)
+        result = _from_ratings(table, columns, exclude, only, lp, better, common)
     if output is not None:
         save_json(result.to_dict(), output)
     if json:
@@ -145,21 +146,21 @@ def _kind(path: Path, columns: str | None) -> str:
 
 
 def _from_judgments(
-    path: Path, columns: str | None, exclude: str | None, lp: str | None, options: dict[str, Any]
-) -> Ranking:
+    path: Path, columns: str | None, exclude: str | None, only: str | None, lp: str | None,
+    options: dict[str, Any],
+) -> Ranking:  # fmt: skip
     from assay.cli.output import track
     from assay.ranking import rank as run
-    from assay.tables import Judgments, read_judgments
+    from assay.tables import read_judgments
 
     (own,) = columns_for(columns, ("judgments", path))
-    table = read_judgments(path, columns=own, exclude=names(exclude) or ())
-    table = Judgments(_one_lp(table.frame, lp), table.notes)
-
+    rows = only_for(only, lp, own, path, every=True)
+    table = read_judgments(path, columns=own, exclude=names(exclude) or (), only=rows)
     return run(table, watch=lambda found, total: track(found, total, "resampling"), **options)
 
 
 def _from_ratings(
-    path: Path, columns: str | None, exclude: str | None, lp: str | None,
+    path: Path, columns: str | None, exclude: str | None, only: str | None, lp: str | None,
     better: Literal["higher", "lower"], options: dict[str, Any],
 ) -> Ranking:  # fmt: skip
     from dataclasses import replace
@@ -170,8 +171,9 @@ def _from_ratings(
     from assay.tables import read_ratings
 
     (own,) = columns_for(columns, ("ratings", path))
-    table = read_ratings(path, columns=own, better=better)
-    frame = _one_lp(table.frame, lp)
+    rows = only_for(only, lp, own, path, every=True)
+    table = read_ratings(path, columns=own, better=better, only=rows)
+    frame = table.frame
     for name in names(exclude) or ():
         if name not in frame["system"]:
             known = ", ".join(frame["system"].unique(maintain_order=True))
@@ -180,19 +182,6 @@ def _from_ratings(
             )
         frame = frame.filter(pl.col("system") != name)
     return run(replace(table, frame=frame), **options)
-
-
-def _one_lp(frame: pl.DataFrame, lp: str | None) -> pl.DataFrame:
-    """The rows of one language pair, where the user chose one."""
-    import polars as pl
-
-    if lp is None:
-        return frame
-    known = frame["lp"].unique(maintain_order=True).to_list() if "lp" in frame.columns else []
-    if lp not in known:
-        remedy = f"choose from {', '.join(known)}" if known else "leave it out: no column 'lp'"
-        raise OptionError("--lp", lp, "is not in the table", remedy)
-    return frame.filter(pl.col("lp") == lp)
 
 
 def _show(result: Ranking, *, pairs: bool) -> None:

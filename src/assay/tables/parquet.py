@@ -34,8 +34,9 @@ def read_parquet(
         table = _scan(source)
         schema = dict(table.collect_schema())
         kept = [name for name in schema if names is None or name in names]
+        left = tuple(name for name in schema if name not in kept)
         if not only:
-            return Raw(table.select(kept).collect(), str(path), from_one)
+            return Raw(table.select(kept).collect(), str(path), from_one, left=left)
         wanted = condition(only, schema)
         frame = table.with_row_index(ROW).filter(wanted).select(ROW, *kept).collect()
         if not frame.height:
@@ -46,7 +47,7 @@ def read_parquet(
     def lines(found: Sequence[int]) -> list[int]:
         return [rows[row] + 1 for row in found]
 
-    return Raw(frame.drop(ROW), str(path), lines, (note,))
+    return Raw(frame.drop(ROW), str(path), lines, (note,), left)
 
 
 def parquet_columns(path: Path) -> list[str]:
@@ -55,11 +56,25 @@ def parquet_columns(path: Path) -> list[str]:
         return list(_scan(path).collect_schema())
 
 
-def parquet_values(path: Path, column: str) -> list[str | None]:
-    """The values of one column in the order of the file, as text."""
+def parquet_values(path: Path, column: str, only: Only) -> list[str | None]:
+    """The values of one column in the rows ``only`` describes, as text, in order of appearance."""
     with _undamaged(path):
-        table = _scan(path).select(pl.col(column).cast(pl.String))
-        return table.unique(maintain_order=True).collect(engine="streaming").to_series().to_list()
+        table = _scan(path)
+        if only:
+            table = table.filter(condition(only, dict(table.collect_schema())))
+        # Where a value stands first: cheaper than keeping the order of all rows.
+        values = (
+            table.select(pl.col(column).cast(pl.String).alias("value"))
+            .with_row_index(ROW)
+            .group_by("value")
+            .agg(pl.col(ROW).min())
+            .sort(ROW)
+            .collect(engine="streaming")["value"]
+            .to_list()
+        )
+    if not values:
+        raise no_rows(only, _scan(path))
+    return values
 
 
 def _scan(source: bytes | Path) -> pl.LazyFrame:

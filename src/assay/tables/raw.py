@@ -32,8 +32,10 @@ __all__ = [
     "atomic",
     "column_names",
     "decode_utf8",
+    "is_plain_parquet",
     "load",
     "read_bytes",
+    "readable",
     "refuse",
     "save",
     "write_bytes",
@@ -57,13 +59,15 @@ class Raw:
     """A table before any check.
 
     ``lines`` gives, for 0-based rows of ``frame``, the lines they stand on in the source;
-    ``notes`` says what the reader had to do to read it.
+    ``notes`` says what the reader had to do to read it; ``left`` names the columns that were not
+    loaded because nobody needs them.
     """
 
     frame: pl.DataFrame
     source: str
     lines: Callable[[Sequence[int]], list[int]]
     notes: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 def refuse(source: str, message: str, **place: Any) -> TableError:
@@ -85,7 +89,7 @@ def load(
     """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        if _is_plain_parquet(path):
+        if is_plain_parquet(path):
             from assay.tables.parquet import read_parquet
 
             return read_parquet(path, path, only=only, names=names)
@@ -121,7 +125,7 @@ def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
     return read(data, path, text)
 
 
-def _is_plain_parquet(path: Path) -> bool:
+def is_plain_parquet(path: Path) -> bool:
     """Whether the file can be searched where it lies; one that is packed must be unpacked first."""
     return path.suffix.lower() == ".parquet" and path.is_file() and _head(path)[:4] == b"PAR1"
 
@@ -133,7 +137,7 @@ def _head(path: Path) -> bytes:
 
 def column_names(source: Source) -> list[str]:
     """The columns a table has, without checking it."""
-    if isinstance(source, str | os.PathLike) and _is_plain_parquet(Path(source)):
+    if isinstance(source, str | os.PathLike) and is_plain_parquet(Path(source)):
         from assay.tables.parquet import parquet_columns
 
         return parquet_columns(Path(source))

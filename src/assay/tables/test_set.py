@@ -42,7 +42,8 @@ class TestSet(Table):
 
     ``metrics`` are the columns used as such, ``named`` says whether the user chose them; those in
     ``lower_metrics`` are better when lower. ``excluded`` systems were left out when reading.
-    ``history`` names the column with what other systems' ratings say, if it was added.
+    ``history`` names the column with what other systems' ratings say, if it was added. ``part``:
+    only some rows of the table were asked for, so ratings may be about others.
     """
 
     __test__ = False  # pytest would take the name for a test class
@@ -52,6 +53,7 @@ class TestSet(Table):
     excluded: tuple[str, ...] = ()
     named: bool = False
     history: str | None = None
+    part: bool = False
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
@@ -189,6 +191,7 @@ def read_scores(
         lower_metrics=frozenset(lower_metrics),
         excluded=tuple(exclude),
         named=metrics is not None,
+        part=bool(only),
     )
 
 
@@ -208,7 +211,8 @@ def _choose_metrics(
     """The metric columns; a column that is nearly all numbers is taken, so its faults are told."""
     free = [name for name in frame.columns if name not in RESERVED]
     if metrics is not None:
-        _need_known("metrics", metrics, free)
+        left = [name for name in findings.raw.left if name not in RESERVED]
+        _need_known("metrics", metrics, [*free, *left])
         return list(dict.fromkeys(metrics))
     chosen = []
     for name in free:
