@@ -178,24 +178,29 @@ def test_the_command_line(dask: Dask, tmp_path: Path, run_assay: Run) -> None:
 def test_a_killed_worker_changes_nothing(dask: Dask, tmp_path: Path) -> None:
     victim = dask.add_worker()
     dask.wait_for(3)
-    table, log = np.random.default_rng(1).random(200_000), str(tmp_path / "log")
+    table, log = np.random.default_rng(1).random(200_000), tmp_path / "log"
+    log.touch()
 
     def slow(cell: int, rng: np.random.Generator) -> float:
-        with open(log, "a") as file:  # noqa: PTH123
-            file.write(f"{cell}\n")
-        time.sleep(0.15)
+        for word in ("begins", "ends"):
+            with log.open("a") as file:
+                file.write(f"{os.getpid()} {word} {cell}\n")
+            time.sleep(0.15 if word == "begins" else 0)
         return float(table[cell] + rng.random())
 
-    found = []
-    for record in run(slow, range(30), rng=2, workers=Cluster(dask.address)):
+    found: list[float] = []
+    killed = False
+    for record in run(slow, range(60), rng=2, workers=Cluster(dask.address)):
         found.append(record)
-        if len(found) == 3:
+        its = [line for line in log.read_text().splitlines() if line.startswith(f"{victim.pid} ")]
+        if not killed and its and its[-1].split()[1] == "begins":  # in the middle of a cell
             os.kill(victim.pid, signal.SIGKILL)
-    begun = Path(log).read_text().split()
-    assert len(begun) > len(set(begun)) == 30  # a cell was done again
-    log = os.devnull
-    rngs = np.random.default_rng(2).spawn(30)
-    assert found == [float(table[cell] + rngs[cell].random()) for cell in range(30)]
+            killed = True
+    assert killed
+    begun = [line.split()[2] for line in log.read_text().splitlines() if "begins" in line]
+    assert len(begun) > len(set(begun)) == 60  # a cell was done again
+    rngs = np.random.default_rng(2).spawn(60)
+    assert found == [float(table[cell] + rngs[cell].random()) for cell in range(60)]
 
 
 def test_a_cell_that_raises(dask: Dask) -> None:
