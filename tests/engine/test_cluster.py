@@ -68,8 +68,8 @@ class Dask:
             time.sleep(0.05)
 
     def wait_for(self, workers: int) -> None:
-        self._until(lambda: len(self.ask(lambda dask_scheduler: list(dask_scheduler.workers)))
-                    >= workers)  # fmt: skip
+        """Until there are so many workers, no more and no fewer."""
+        self._until(lambda: self.ask(lambda dask_scheduler: len(dask_scheduler.workers)) == workers)
 
     def ask(self, question: Callable[..., Any]) -> Any:
         from distributed import Client
@@ -247,26 +247,23 @@ def test_other_versions_are_refused(dask: Dask, monkeypatch: pytest.MonkeyPatch)
         list(run(draw, [1, 2], workers=Cluster(dask.address)))
 
 
-def test_a_cluster_without_workers_or_without_assay(
+def test_a_worker_without_assay(dask: Dask) -> None:
+    bad = dask.add_worker(WITHOUT_ASSAY)
+    dask.wait_for(3)
+    with pytest.raises(OptionError, match=r"worker .* has assay missing \(here"):
+        list(run(draw, [1, 2], workers=Cluster(dask.address)))
+    bad.kill()
+    dask.wait_for(2)
+
+
+def test_a_scheduler_without_workers_and_one_that_dies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.engine.cluster.CONNECT", 1.5)
     cluster = Dask(tmp_path)
     try:
+        monkeypatch.setattr("assay.engine.cluster.CONNECT", 1.0)
         with pytest.raises(OptionError, match="has no workers; start them with: dask worker"):
             list(run(draw, [1, 2], workers=Cluster(cluster.address)))
-        cluster.add_worker(WITHOUT_ASSAY)
-        cluster.wait_for(1)
-        with pytest.raises(OptionError, match=r"worker .* has assay missing"):
-            list(run(draw, [1, 2], workers=Cluster(cluster.address)))
-    finally:
-        cluster.stop()
-
-
-def test_a_scheduler_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.engine.cluster.LOOK", 0.5)
-    cluster = Dask(tmp_path)
-    try:
         cluster.add_worker()
         cluster.wait_for(1)
 
@@ -274,6 +271,7 @@ def test_a_scheduler_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             time.sleep(0.1)
             return cell
 
+        monkeypatch.undo()
         records = run(slow, range(100), workers=Cluster(cluster.address))
         assert next(records) == 0
         cluster.processes[0].kill()
