@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from assay._version import __version__
 
 if TYPE_CHECKING:
+    from assay.engine import Cluster
     from assay.estimation import (
         Breakdown,
         Comparison,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
         read_edits,
         read_errors,
         read_judgments,
+        read_parts,
         read_ratings,
         read_sample,
         read_scores,
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
 # Loaded when first used, so that `import assay` and `assay --help` cost next to nothing.
 _HOMES = {
     "Breakdown": "assay.estimation",
+    "Cluster": "assay.engine",
     "Comparison": "assay.estimation",
     "Design": "assay.tables",
     "Difference": "assay.estimation",
@@ -132,6 +135,7 @@ _HOMES = {
     "read_edits": "assay.tables",
     "read_errors": "assay.tables",
     "read_judgments": "assay.tables",
+    "read_parts": "assay.tables",
     "read_pieces": "assay.kits",
     "read_ratings": "assay.tables",
     "read_sample": "assay.tables",
@@ -151,6 +155,7 @@ _HOMES = {
 
 __all__ = [
     "Breakdown",
+    "Cluster",
     "Comparison",
     "Design",
     "Difference",
@@ -203,6 +208,7 @@ __all__ = [
     "read_edits",
     "read_errors",
     "read_judgments",
+    "read_parts",
     "read_pieces",
     "read_ratings",
     "read_sample",

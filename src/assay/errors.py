@@ -6,6 +6,7 @@
     ├── InputError            what the user gave cannot be used (exit code 2)
     │   ├── TableError        a table with problems, each with its line and remedy
     │   └── OptionError       an argument with a value that makes no sense
+    ├── ClusterError          a cluster was lost, or its workers keep dying
     ├── ConvergenceError      an iteration did not reach its goal
     └── MissingExtraError     an optional dependency is not installed
 
@@ -16,9 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = [
     "AssayError",
+    "ClusterError",
     "ConvergenceError",
     "InputError",
     "MissingExtraError",
@@ -32,7 +35,19 @@ SHOWN = 20
 
 
 class AssayError(Exception):
-    """The root of the tree."""
+    """The root of the tree; whole wherever it was raised, on another process or machine too."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(
+    kind: type[AssayError], args: tuple[object, ...], state: dict[str, object]
+) -> AssayError:
+    """An unpickled error: its text is made already, so its own ``__init__`` is not called."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class InputError(AssayError, ValueError):
@@ -95,6 +110,10 @@ class TableError(InputError):
         if count > SHOWN:
             lines.append(f"  ... and {count - SHOWN} more")
         super().__init__("\n".join(lines))
+
+
+class ClusterError(AssayError):
+    """A cluster did not finish its work, for a reason that does not lie in the work."""
 
 
 class ConvergenceError(AssayError):

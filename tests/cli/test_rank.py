@@ -67,7 +67,7 @@ def test_own_columns_and_one_language_pair(folder: Path, run_assay: Run) -> None
     assert ran.code == 2
     assert "several language pairs (x-y, x-z); choose one with --lp" in ran.err
     ran = run_assay(*own, "--lp", "x-x")
-    assert "--lp (x-x) is not in the table; choose from x-y, x-z" in ran.err
+    assert "only (lp=x-x) is in no row (did you mean 'x-z'?); choose from x-y, x-z" in ran.err
 
 
 def test_ratings(folder: Path, run_assay: Run) -> None:
@@ -95,7 +95,7 @@ def test_ratings(folder: Path, run_assay: Run) -> None:
         (["ratings.tsv", "--ranges", "sign"], "--ranges (sign) is for judgments"),
         (["ratings.tsv", "--method", "lopez"], "method (lopez) is not known; choose from mean, z"),
         (["ratings.tsv", "--exclude", "X"], "exclude (X) is not among the rated systems"),
-        (["ratings.tsv", "--lp", "x-y"], "no column 'lp'"),
+        (["ratings.tsv", "--lp", "x-y"], "only (lp) is no column of the table"),
         (["judgments.tsv", "--better", "lower"], "--better (lower) is for ratings"),
         (["judgments.tsv", "--method", "z"], "method (z) is not known"),
         (["judgments.tsv", "--level", "95"], "is no level"),

@@ -18,11 +18,13 @@ from assay.cli.options import (
     LOWER_METRICS,
     LP,
     METRICS,
+    ONLY,
     OUTPUT,
     RANGE,
     columns_for,
     json_file,
     names,
+    only_for,
     read_test_set,
     refuse_overwriting,
     score_range,
@@ -99,6 +101,7 @@ def estimate(
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     output: OUTPUT = None,
     json: JSON = False,
@@ -120,9 +123,16 @@ def estimate(
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, lp=lp,
+        exclude=exclude, only=only, lp=lp, keep=[by],
     )  # fmt: skip
-    given = read_ratings(ratings, test_set, columns=theirs, better=better, range=score_range(range))
+    given = read_ratings(
+        ratings,
+        test_set,
+        columns=theirs,
+        better=better,
+        range=score_range(range),
+        only=only_for(only, lp, theirs, ratings),
+    )
     drawn = None if sample is None else read_sample(sample, test_set)
 
     def how(answers: Ratings) -> Estimates:

@@ -11,17 +11,22 @@ import typer
 from assay.cli.options import (
     BETTER,
     COLUMNS,
+    ENGINE,
     EXCLUDE,
     JSON,
     LOWER_METRICS,
     LP,
     METRICS,
+    ONLY,
     OUTPUT,
+    SCHEDULER,
     SEED,
     WORKERS,
+    chosen_workers,
     columns_for,
     json_file,
     names,
+    only_for,
     read_test_set,
     refuse_overwriting,
 )
@@ -53,9 +58,12 @@ def evaluate(
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     seed: SEED = None,
-    workers: WORKERS = 1,
+    engine: ENGINE = None,
+    workers: WORKERS = None,
+    scheduler: SCHEDULER = None,
     output: OUTPUT = None,
     json: JSON = False,
 ) -> None:
@@ -70,16 +78,19 @@ def evaluate(
     from assay.tables import read_ratings
 
     refuse_overwriting(json_file(output), scores, ratings)
+    who = chosen_workers(engine, workers, scheduler)
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, lp=lp,
+        exclude=exclude, only=only, lp=lp,
     )  # fmt: skip
-    given = read_ratings(ratings, test_set, columns=theirs, better=better)
+    given = read_ratings(
+        ratings, test_set, columns=theirs, better=better, only=only_for(only, lp, theirs, ratings)
+    )
     listed, shares, (_, used) = names(methods) or [], _shares(sizes), seeded(seed)
     records = evaluate_estimators(
         test_set, given, methods=listed, sizes=shares, draws=draws, level=level, rng=used,
-        workers=workers,
+        workers=who,
     )  # fmt: skip
     cells = len(listed) * len(shares) * len(test_set.systems)
     result = summarise_evaluation(track(records, cells, "trying estimators"), seed=used)
@@ -87,7 +98,7 @@ def evaluate(
     stops: list[StoppingRecord] = []
     if stop is not None:
         runs = evaluate_stopping(
-            test_set, given, target=stop, draws=draws, level=level, rng=used, workers=workers
+            test_set, given, target=stop, draws=draws, level=level, rng=used, workers=who
         )
         stops = list(track(runs, 2 * len(test_set.systems), "trying to stop"))
         content["stopping"] = [plain(record) for record in stops]

@@ -15,8 +15,10 @@ from assay.cli.options import (
     LOWER_METRICS,
     LP,
     METRICS,
+    ONLY,
     RANGE,
     columns_for,
+    only_for,
     read_test_set,
     score_range,
 )
@@ -48,6 +50,7 @@ def monitor(
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     json: JSON = False,
 ) -> None:
@@ -62,9 +65,16 @@ def monitor(
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, lp=lp,
+        exclude=exclude, only=only, lp=lp,
     )  # fmt: skip
-    given = read_ratings(ratings, test_set, columns=theirs, better=better, range=score_range(range))
+    given = read_ratings(
+        ratings,
+        test_set,
+        columns=theirs,
+        better=better,
+        range=score_range(range),
+        only=only_for(only, lp, theirs, ratings),
+    )
     result = run(
         test_set, given, sample=read_sample(sample, test_set), target=half_width, goal=goal,
         guarantee=guarantee, level=level,

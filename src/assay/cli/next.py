@@ -14,8 +14,10 @@ from assay.cli.options import (
     JSON,
     LP,
     METRICS,
+    ONLY,
     SEED,
     columns_for,
+    only_for,
     read_test_set,
 )
 
@@ -50,6 +52,7 @@ def next_(
     columns: COLUMNS = None,
     metrics: METRICS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     seed: SEED = None,
     json: JSON = False,
@@ -65,9 +68,11 @@ def next_(
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=None,
-        exclude=exclude, lp=lp,
+        exclude=exclude, only=only, lp=lp,
     )  # fmt: skip
-    given = read_ratings(ratings, test_set, columns=theirs, better=better)
+    given = read_ratings(
+        ratings, test_set, columns=theirs, better=better, only=only_for(only, lp, theirs, ratings)
+    )
     drawn = None if sample is None else read_sample(sample, test_set)
     result = next_segments(
         test_set, given, sample=drawn, method=method, count=count, budget=budget, rng=seed

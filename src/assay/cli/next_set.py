@@ -12,6 +12,7 @@ from assay.cli.options import (
     EXCLUDE,
     JSON,
     LP,
+    ONLY,
     OUTPUT,
     SEED,
     json_file,
@@ -40,6 +41,7 @@ def next_set(
     count: Annotated[int, typer.Option("--count", help="How many sets.")] = 1,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     seed: SEED = None,
     output: OUTPUT = None,
@@ -56,7 +58,7 @@ def next_set(
     from assay.ranking.best import next_sets
 
     refuse_overwriting(json_file(output), judgments)
-    table = read_judged(judgments, columns, exclude, lp)
+    table = read_judged(judgments, columns, exclude, only, lp)
     result = next_sets(
         table, goal=goal, systems=names(systems), per_set=per_set, count=count, rng=seed
     )

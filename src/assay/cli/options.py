@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from assay.engine import Workers
     from assay.tables import Judgments, TestSet
     from assay.tables.formats import Options
 
@@ -20,6 +20,7 @@ __all__ = [
     "BLANKS",
     "COLUMNS",
     "EDITOR",
+    "ENGINE",
     "EXCLUDE",
     "FIGURE",
     "HUMAN",
@@ -27,18 +28,21 @@ __all__ = [
     "LOWER_METRICS",
     "LP",
     "METRICS",
+    "ONLY",
     "OUTPUT",
     "RANGE",
+    "SCHEDULER",
     "SEED",
     "SYSTEM",
     "WEIGHTS",
     "WORKERS",
+    "chosen_workers",
     "columns_for",
     "figure_file",
     "format_options",
     "json_file",
     "names",
-    "one_lp",
+    "only_for",
     "pairs",
     "read_judged",
     "read_test_set",
@@ -61,6 +65,10 @@ LOWER_METRICS = Annotated[
 EXCLUDE = Annotated[
     str | None,
     typer.Option("--exclude", help="Systems to leave out, such as a reference.", metavar="A,B"),
+]
+ONLY = Annotated[
+    str | None,
+    typer.Option("--only", help="Read only these rows: lp=en-de,domain=news.", metavar="A=B,..."),
 ]
 RANGE = Annotated[
     str | None,
@@ -86,8 +94,18 @@ FIGURE = Annotated[
     Path | None,
     typer.Option("--figure", help="Draw it to this .svg, .pdf or .png file.", metavar="FILE"),
 ]
+Engine: TypeAlias = Literal["serial", "processes", "dask"]
+ENGINE = Annotated[
+    Engine | None,
+    typer.Option("--engine", help="Who works; default: by --workers and --scheduler."),
+]
 WORKERS = Annotated[
-    int, typer.Option("--workers", help="Processes to share the work; 0: one per core.")
+    int | None,
+    typer.Option("--workers", help="Processes to share the work; 0: one per core. Default: 1."),
+]
+SCHEDULER = Annotated[
+    str | None,
+    typer.Option("--scheduler", help="A dask cluster: tcp://HOST:8786.", metavar="ADDRESS"),
 ]
 LP = Annotated[
     str | None, typer.Option("--lp", help="Language pair, where a format has several or none.")
@@ -140,6 +158,40 @@ def format_options(
         weights=make_weights(changes),
         blanks=blanks,
     )
+
+
+def chosen_workers(
+    engine: Literal["serial", "processes", "dask"] | None,
+    workers: int | None,
+    scheduler: str | None,
+) -> Workers:
+    """Who does the work of a sweep; options that contradict each other are refused.
+
+    >>> chosen_workers(None, 4, None), chosen_workers("processes", None, None)
+    (4, 0)
+    >>> chosen_workers(None, None, "tcp://10.0.0.1:8786")
+    Cluster(address='tcp://10.0.0.1:8786')
+    """
+    from assay.engine import Cluster
+
+    if engine == "dask" or (engine is None and scheduler is not None):
+        if scheduler is None:
+            raise OptionError("--engine", "dask", "needs a cluster", "give --scheduler ADDRESS")
+        if workers is not None:
+            raise OptionError(
+                "--workers", workers, "is for processes of this machine",
+                "leave it out: the cluster has as many as were started",
+            )  # fmt: skip
+        return Cluster(scheduler)
+    if scheduler is not None:
+        raise OptionError("--scheduler", scheduler, "is for dask", "give --engine dask")
+    if engine == "serial":
+        if workers not in (None, 1):
+            raise OptionError("--workers", workers, "is not serial", "give --engine processes")
+        return 1
+    if engine == "processes":
+        return 0 if workers is None else workers
+    return 1 if workers is None else workers
 
 
 def names(text: str | None) -> list[str] | None:
@@ -203,6 +255,26 @@ def columns_for(text: str | None, *tables: tuple[str, Path]) -> list[dict[str, s
     ]
 
 
+def only_for(
+    only: str | None, lp: str | None, own: dict[str, str], path: Path, *, every: bool = False
+) -> dict[str, str]:
+    """The rows of ``--only`` and ``--lp`` in one table; with ``every``, it must have all columns.
+
+    Like ``--columns``, one choice serves all tables of a command: those that have the column.
+    """
+    from assay.tables.raw import column_names
+
+    wanted = pairs("--only", only)
+    if lp is not None:
+        if wanted.get("lp", lp) != lp:
+            raise OptionError("--lp", lp, f"is not --only lp={wanted['lp']}", "give one of them")
+        wanted["lp"] = lp
+    if not wanted or every:
+        return wanted
+    present = column_names(path)
+    return {name: value for name, value in wanted.items() if own.get(name, name) in present}
+
+
 def read_test_set(
     path: Path,
     own: dict[str, str],
@@ -211,11 +283,14 @@ def read_test_set(
     metrics: str | None,
     lower_metrics: str | None,
     exclude: str | None,
+    only: str | None = None,
     lp: str | None = None,
+    keep: Sequence[str | None] = (),
 ) -> TestSet:
-    """The scores table of a command, one language pair of it if the user says which.
+    """The scores table of a command, or the rows of it that the user wants.
 
-    A column that the user calls the score is no metric.
+    A column that the user calls the score is no metric. Where the metrics are named, columns that
+    are neither Assay's nor in ``keep`` are not loaded.
     """
     from dataclasses import replace
 
@@ -227,17 +302,14 @@ def read_test_set(
         metrics=names(metrics),
         lower_metrics=names(lower_metrics) or (),
         exclude=names(exclude) or (),
+        only=only_for(only, lp, own, path, every=True),
+        keep=None if metrics is None else [name for name in keep if name is not None],
     )
     answer = pairs("--columns", columns).get("score")
     if answer in test_set.metrics and not test_set.named:
         rest = tuple(name for name in test_set.metrics if name != answer)
         test_set = replace(test_set, metrics=rest)
-    if lp is None:
-        return test_set
-    parts = test_set.split("lp")
-    if lp not in parts:
-        raise OptionError("--lp", lp, "is not in the scores", f"choose from {', '.join(parts)}")
-    return parts[lp]
+    return test_set
 
 
 def with_history(
@@ -245,30 +317,25 @@ def with_history(
 ) -> TestSet:
     """The test set with what the ratings of a file say of its segments."""
     from assay.tables import add_history, read_ratings
+    from assay.tables.raw import column_names
 
-    return test_set if path is None else add_history(test_set, read_ratings(path, better=better))
+    if path is None:
+        return test_set
+    pairs = test_set.segments["lp"].unique().to_list() if "lp" in test_set.key else []
+    one = test_set.part and len(pairs) == 1 and "lp" in column_names(path)
+    ratings = read_ratings(path, better=better, only={"lp": pairs[0]} if one else None)
+    return add_history(test_set, ratings)
 
 
-def read_judged(path: Path, columns: str | None, exclude: str | None, lp: str | None) -> Judgments:
-    """The judgments of one language pair, without the systems to be left out."""
-    from assay.tables import Judgments, read_judgments
+def read_judged(
+    path: Path, columns: str | None, exclude: str | None, only: str | None, lp: str | None
+) -> Judgments:
+    """The judgments that the user chose, without the systems to be left out."""
+    from assay.tables import read_judgments
 
     (own,) = columns_for(columns, ("judgments", path))
-    table = read_judgments(path, columns=own, exclude=names(exclude) or ())
-    return Judgments(one_lp(table.frame, lp), table.notes)
-
-
-def one_lp(frame: pl.DataFrame, lp: str | None) -> pl.DataFrame:
-    """The rows of one language pair, where the user chose one."""
-    import polars as pl
-
-    if lp is None:
-        return frame
-    known = frame["lp"].unique(maintain_order=True).to_list() if "lp" in frame.columns else []
-    if lp not in known:
-        remedy = f"choose from {', '.join(known)}" if known else "leave it out: no column 'lp'"
-        raise OptionError("--lp", lp, "is not in the table", remedy)
-    return frame.filter(pl.col("lp") == lp)
+    rows = only_for(only, lp, own, path, every=True)
+    return read_judgments(path, columns=own, exclude=names(exclude) or (), only=rows)
 
 
 def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:

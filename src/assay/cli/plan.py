@@ -15,11 +15,13 @@ from assay.cli.options import (
     LOWER_METRICS,
     LP,
     METRICS,
+    ONLY,
     OUTPUT,
     RANGE,
     columns_for,
     json_file,
     names,
+    only_for,
     read_test_set,
     refuse_overwriting,
     score_range,
@@ -107,6 +109,7 @@ def ratings_command(
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     output: OUTPUT = None,
     json: JSON = False,
@@ -120,7 +123,9 @@ def ratings_command(
     from assay.planning import plan_ratings
 
     refuse_overwriting(json_file(output), scores, ratings)
-    pilot = _pilot(scores, ratings, better, range, columns, metrics, lower_metrics, exclude, lp)
+    pilot = _pilot(
+        scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp
+    )
     result = plan_ratings(
         population=population, target=target, sd=sd, correlation=correlation, features=features,
         pilot=pilot, level=level, design_effect=design_effect,
@@ -156,6 +161,7 @@ def comparison_command(
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     output: OUTPUT = None,
     json: JSON = False,
@@ -170,7 +176,8 @@ def comparison_command(
     result = plan_comparison(
         gap=gap, power=power, population=population, difference_sd=difference_sd,
         correlation=correlation, features=features,
-        pilot=_pilot(scores, ratings, better, range, columns, metrics, lower_metrics, exclude, lp),
+        pilot=_pilot(scores, ratings, better, range, columns, metrics, lower_metrics, exclude,
+                     only, lp),
         level=level, design_effect=design_effect, seconds_per_rating=seconds,
         cost_per_rating=cost, sizes=_sizes(sizes),
     )  # fmt: skip
@@ -186,6 +193,7 @@ def _pilot(
     metrics: str | None,
     lower_metrics: str | None,
     exclude: str | None,
+    only: str | None,
     lp: str | None,
 ) -> tuple[TestSet, Ratings] | None:
     """The two tables of a pilot, or None; options about tables are refused without them."""
@@ -196,7 +204,8 @@ def _pilot(
             raise InputError(f"{scores} stands alone; a pilot is two files, SCORES and RATINGS")
         for name, value in (
             ("--range", range), ("--columns", columns), ("--metrics", metrics),
-            ("--lower-metrics", lower_metrics), ("--exclude", exclude), ("--lp", lp),
+            ("--lower-metrics", lower_metrics), ("--exclude", exclude), ("--only", only),
+            ("--lp", lp),
         ):  # fmt: skip
             if value is not None:
                 raise OptionError(name, value, "is about a pilot", "give SCORES and RATINGS too")
@@ -204,10 +213,17 @@ def _pilot(
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, lp=lp,
+        exclude=exclude, only=only, lp=lp,
     )  # fmt: skip
     limits = score_range(range)
-    return test_set, read_ratings(ratings, test_set, columns=theirs, better=better, range=limits)
+    return test_set, read_ratings(
+        ratings,
+        test_set,
+        columns=theirs,
+        better=better,
+        range=limits,
+        only=only_for(only, lp, theirs, ratings),
+    )
 
 
 def _sizes(text: str | None) -> list[int] | None:

@@ -12,6 +12,7 @@ from assay.cli.options import (
     EXCLUDE,
     JSON,
     LP,
+    ONLY,
     OUTPUT,
     SEED,
     json_file,
@@ -68,6 +69,7 @@ def judgments_command(
     cost: Annotated[float | None, typer.Option("--cost", help="What one judgment costs.")] = None,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     seed: SEED = None,
     output: OUTPUT = None,
@@ -84,8 +86,8 @@ def judgments_command(
 
     refuse_overwriting(json_file(output), pilot)
     result = plan_judgments(
-        systems, sigma=sigma, pilot=_pilot(pilot, columns, exclude, lp), significant=significant,
-        clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
+        systems, sigma=sigma, pilot=_pilot(pilot, columns, exclude, only, lp),
+        significant=significant, clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
         seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed,
         watch=lambda items, total, /: track(items, total, "simulating"),
     )  # fmt: skip
@@ -102,14 +104,19 @@ def judgments_command(
 
 
 def _pilot(
-    path: Path | None, columns: str | None, exclude: str | None, lp: str | None
+    path: Path | None, columns: str | None, exclude: str | None, only: str | None, lp: str | None
 ) -> Judgments | None:
     if path is None:
-        for name, value in (("--columns", columns), ("--exclude", exclude), ("--lp", lp)):
+        for name, value in (
+            ("--columns", columns),
+            ("--exclude", exclude),
+            ("--only", only),
+            ("--lp", lp),
+        ):
             if value is not None:
                 raise OptionError(name, value, "is about a pilot", "give --pilot JUDGMENTS too")
         return None
-    return read_judged(path, columns, exclude, lp)
+    return read_judged(path, columns, exclude, only, lp)
 
 
 def _show(result: JudgmentsPlan) -> None:

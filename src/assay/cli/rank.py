@@ -13,12 +13,13 @@ from assay.cli.options import (
     EXCLUDE,
     JSON,
     LP,
+    ONLY,
     OUTPUT,
     SEED,
     columns_for,
     json_file,
     names,
-    one_lp,
+    only_for,
     read_judged,
     refuse_overwriting,
 )
@@ -88,6 +89,7 @@ def rank(
     better: BETTER = "higher",
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Print the table of pairs, too.")] = False,
     seed: SEED = None,
@@ -116,7 +118,7 @@ def rank(
         common |= {"calibrate": True} if calibrate else {}
         if clusters is not None:
             raise OptionError("--clusters", clusters, "is for ratings", "leave it out")
-        result = _from_judgments(table, columns, exclude, lp, common)
+        result = _from_judgments(table, columns, exclude, only, lp, common)
     else:
         for name, value in chosen.items():
             if value is not None:
@@ -124,7 +126,7 @@ def rank(
         if calibrate:
             raise OptionError("--calibrate", True, "is for judgments", "leave it out")
         common |= {} if clusters is None else {"clusters": clusters}
-        result = _from_ratings(table, columns, exclude, lp, better, common)
+        result = _from_ratings(table, columns, exclude, only, lp, better, common)
     if output is not None:
         save_json(result.to_dict(), output)
     if json:
@@ -158,17 +160,18 @@ def _kind(path: Path, columns: str | None) -> str:
 
 
 def _from_judgments(
-    path: Path, columns: str | None, exclude: str | None, lp: str | None, options: dict[str, Any]
-) -> Ranking:
+    path: Path, columns: str | None, exclude: str | None, only: str | None, lp: str | None,
+    options: dict[str, Any],
+) -> Ranking:  # fmt: skip
     from assay.cli.output import track
     from assay.ranking import rank as run
 
-    table = read_judged(path, columns, exclude, lp)
+    table = read_judged(path, columns, exclude, only, lp)
     return run(table, watch=lambda items, total, /: track(items, total, "simulating"), **options)
 
 
 def _from_ratings(
-    path: Path, columns: str | None, exclude: str | None, lp: str | None,
+    path: Path, columns: str | None, exclude: str | None, only: str | None, lp: str | None,
     better: Literal["higher", "lower"], options: dict[str, Any],
 ) -> Ranking:  # fmt: skip
     from dataclasses import replace
@@ -179,8 +182,9 @@ def _from_ratings(
     from assay.tables import read_ratings
 
     (own,) = columns_for(columns, ("ratings", path))
-    table = read_ratings(path, columns=own, better=better)
-    frame = one_lp(table.frame, lp)
+    rows = only_for(only, lp, own, path, every=True)
+    table = read_ratings(path, columns=own, better=better, only=rows)
+    frame = table.frame
     for name in names(exclude) or ():
         if name not in frame["system"]:
             known = ", ".join(frame["system"].unique(maintain_order=True))

@@ -14,10 +14,12 @@ from assay.cli.options import (
     JSON,
     LP,
     METRICS,
+    ONLY,
     OUTPUT,
     RANGE,
     columns_for,
     json_file,
+    only_for,
     read_test_set,
     refuse_overwriting,
     score_range,
@@ -45,6 +47,7 @@ def raters(
     columns: COLUMNS = None,
     metrics: METRICS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     output: OUTPUT = None,
     json: JSON = False,
@@ -60,9 +63,23 @@ def raters(
     refuse_overwriting(json_file(output), scores, ratings, sample)
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
-        scores, own, columns=columns, metrics=metrics, lower_metrics=None, exclude=exclude, lp=lp
+        scores,
+        own,
+        columns=columns,
+        metrics=metrics,
+        lower_metrics=None,
+        exclude=exclude,
+        only=only,
+        lp=lp,
     )
-    given = read_ratings(ratings, test_set, columns=theirs, better=better, range=score_range(range))
+    given = read_ratings(
+        ratings,
+        test_set,
+        columns=theirs,
+        better=better,
+        range=score_range(range),
+        only=only_for(only, lp, theirs, ratings),
+    )
     drawn = None if sample is None else read_sample(sample, test_set)
     report = rater_report(test_set, given, sample=drawn, assume=assume)
     if output is not None:

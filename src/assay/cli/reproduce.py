@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.options import JSON, OUTPUT, WORKERS
+from assay.cli.options import ENGINE, JSON, OUTPUT, SCHEDULER, WORKERS, chosen_workers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +38,9 @@ def reproduce(
     seed: Annotated[
         int, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")
     ] = 13,
-    workers: WORKERS = 1,
+    engine: ENGINE = None,
+    workers: WORKERS = None,
+    scheduler: SCHEDULER = None,
     figures: Annotated[
         Path | None,
         typer.Option("--figures", help="Folder for the figures (SVG and PNG).", metavar="DIR"),
@@ -54,8 +56,9 @@ def reproduce(
     from assay.papers import find_paper
 
     study = find_paper(paper).start(
-        data, draws=draws, rng=seed, workers=workers, figures=figures is not None
-    )
+        data, draws=draws, rng=seed, workers=chosen_workers(engine, workers, scheduler),
+        figures=figures is not None,
+    )  # fmt: skip
     result = study.finish(track(study.run(), study.steps, paper))
     written = [] if figures is None else _save_figures(study.draw(result), figures)
     if output is not None:

@@ -32,6 +32,7 @@ from assay.cli.options import (
     LOWER_METRICS,
     LP,
     METRICS,
+    ONLY,
     OUTPUT,
     SEED,
     columns_for,
@@ -88,6 +89,7 @@ def sample(
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     lp: LP = None,
     history: HISTORY = None,
     better: Annotated[
@@ -111,7 +113,7 @@ def sample(
     (own,) = columns_for(columns, ("scores", scores))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, lp=lp,
+        exclude=exclude, only=only, lp=lp, keep=[importance],
     )  # fmt: skip
     test_set = with_history(test_set, history, better)
     given = {

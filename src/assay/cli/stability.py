@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,18 +11,23 @@ import typer
 from assay.cli.design_options import MATCHED
 from assay.cli.options import (
     COLUMNS,
+    ENGINE,
     EXCLUDE,
     FIGURE,
     JSON,
     LOWER_METRICS,
     METRICS,
+    ONLY,
     OUTPUT,
+    SCHEDULER,
     SEED,
     WORKERS,
+    chosen_workers,
     columns_for,
     figure_file,
     json_file,
     names,
+    only_for,
     read_test_set,
     refuse_overwriting,
 )
@@ -64,8 +70,11 @@ def stability(
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
+    only: ONLY = None,
     seed: SEED = None,
-    workers: WORKERS = 1,
+    engine: ENGINE = None,
+    workers: WORKERS = None,
+    scheduler: SCHEDULER = None,
     figure: FIGURE = None,
     output: OUTPUT = None,
     json: JSON = False,
@@ -81,9 +90,10 @@ def stability(
     from assay.stats.random import seeded
 
     refuse_overwriting(json_file(output), *scores, figure_file(figure))
+    who = chosen_workers(engine, workers, scheduler)
     sets = _test_sets(
         scores, by, columns=columns, metrics=metrics or _needed(metric, held_out),
-        lower_metrics=lower_metrics, exclude=exclude,
+        lower_metrics=lower_metrics, exclude=exclude, only=only,
     )  # fmt: skip
     listed, budgets = names(designs) or [], names(budget) or [budget]
     _, used = seeded(seed)
@@ -97,7 +107,7 @@ def stability(
         draws=draws,
         matched=matched,
         rng=used,
-        workers=workers,
+        workers=who,
     )
     bar = track(records, len(sets) * len(listed) * len(budgets), "drawing samples")
     result = summarise_stability(bar, metric=metric, held_out=held_out, runs=runs, seed=used)
@@ -120,19 +130,35 @@ def _test_sets(
     metrics: str,
     lower_metrics: str | None,
     exclude: str | None,
-) -> dict[str, TestSet]:
-    """The test sets of all files, split by a column where one is named."""
+    only: str | None,
+) -> Mapping[str, TestSet]:
+    """The test sets of all files, split by a column where one is named.
+
+    One Parquet file that is split may be larger than memory, so its parts are read as they come.
+    """
     from assay.cli.output import note
+    from assay.tables import Parts, read_parts
 
     sets: dict[str, TestSet] = {}
     for path in paths:
         (own,) = columns_for(columns, ("scores", path))
-        test_set = read_test_set(
-            path, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-            exclude=exclude,
-        )  # fmt: skip
-        note(*(f"{path.name}: {line}" for line in test_set.notes))
-        for part, found in ({"": test_set} if by is None else test_set.split(by)).items():
+        parts: Mapping[str, TestSet]
+        if by is None:
+            test_set = read_test_set(
+                path, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+                exclude=exclude, only=only,
+            )  # fmt: skip
+            note(*(f"{path.name}: {line}" for line in test_set.notes))
+            parts = {"": test_set}
+        else:
+            parts = read_parts(
+                path, by, columns=own, metrics=names(metrics),
+                lower_metrics=names(lower_metrics) or (), exclude=names(exclude) or (),
+                only=only_for(only, None, own, path, every=True), keep=(),
+            )  # fmt: skip
+            if isinstance(parts, Parts) and len(paths) == 1:
+                return parts.renamed({part: _name(path, part) for part in parts})
+        for part, found in parts.items():
             name = _name(path, part)
             sets[name if name not in sets else str(path)] = found
     return sets

@@ -17,7 +17,7 @@ from itertools import chain
 import numpy as np
 from scipy import special
 
-from assay.engine import run
+from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
 from assay.estimation.adjust import METHODS, Adjusted, Units, adjusted_means, check_method
 from assay.estimation.coverage import KINDS
@@ -78,7 +78,7 @@ def evaluate_estimators(
     draws: int = 100,
     level: float = 0.95,
     rng: Rng = None,
-    workers: int = 1,
+    workers: Workers = 1,
 ) -> Iterator[EvaluationRecord]:
     """Draw samples from a fully rated test set and estimate each system's score from them.
 

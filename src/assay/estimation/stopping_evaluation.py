@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from assay.engine import run
+from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
 from assay.estimation.adjust import Units, adjusted_means
 from assay.estimation.features import make_features
@@ -58,7 +58,7 @@ def evaluate_stopping(
     draws: int = 100,
     level: float = 0.95,
     rng: Rng = None,
-    workers: int = 1,
+    workers: Workers = 1,
 ) -> Iterator[StoppingRecord]:
     """Rate a fully rated test set again and again until the half-width is at most ``target``.
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from assay.engine import Workers
 from assay.errors import OptionError
 from assay.papers.cells import Cell, Reproduction
 from assay.stats.random import Rng
@@ -53,7 +54,7 @@ class Paper(Protocol):
         *,
         draws: int | None = None,
         rng: Rng = 13,
-        workers: int = 1,
+        workers: Workers = 1,
         figures: bool = False,
     ) -> Study:
         """Read the folder and list the simulations; without ``draws``, the paper's default."""
@@ -75,7 +76,7 @@ def find_paper(paper: str) -> Paper:
 
 
 def reproduce(
-    paper: str, folder: str | Path, *, draws: int | None = None, rng: Rng = 13, workers: int = 1
+    paper: str, folder: str | Path, *, draws: int | None = None, rng: Rng = 13, workers: Workers = 1
 ) -> Reproduction:
     """Reproduce a paper's tables on the data in a folder.
 

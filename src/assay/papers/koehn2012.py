@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from assay.engine import Workers
 from assay.engine import run as engine_run
 from assay.errors import OptionError
 from assay.papers.cells import Cell, Reproduction
@@ -56,7 +57,7 @@ class Study:
     draws: int
     seed: int | None
     rng: np.random.Generator
-    workers: int
+    workers: Workers
     figures: bool
 
     @property
@@ -133,7 +134,7 @@ def start(
     *,
     draws: int | None = None,
     rng: Rng = 13,
-    workers: int = 1,
+    workers: Workers = 1,
     figures: bool = False,
 ) -> Study:
     """Read the folder and list the work; ``figures`` adds the points of Figures 1 and 2.

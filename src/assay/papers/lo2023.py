@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from assay.engine import Workers
 from assay.errors import OptionError
 from assay.papers.cells import Cell, Reproduction
 from assay.papers.lo2023_data import Data, read_folder
@@ -61,7 +62,7 @@ class Study:
     draws: int
     seed: int | None
     rng: np.random.Generator
-    workers: int
+    workers: Workers
 
     @property
     def steps(self) -> int:
@@ -133,7 +134,7 @@ def start(
     *,
     draws: int | None = None,
     rng: Rng = 13,
-    workers: int = 1,
+    workers: Workers = 1,
     figures: bool = False,
 ) -> Study:
     """Read the folder and list the simulations; ``figures`` adds those of the stability figure.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from assay.engine import Workers
 from assay.engine import run as engine_run
 from assay.errors import OptionError
 from assay.estimation.evaluate import EvaluationRecord, evaluate_estimators
@@ -84,7 +85,7 @@ class Study:
     draws: int
     seed: int | None
     rng: np.random.Generator
-    workers: int
+    workers: Workers
     figures: bool
 
     @property
@@ -180,7 +181,7 @@ def start(
     *,
     draws: int | None = None,
     rng: Rng = 13,
-    workers: int = 1,
+    workers: Workers = 1,
     figures: bool = False,
 ) -> Study:
     """Read the folder and list the simulations; ``figures`` adds the curves of Figures 2-5.

@@ -6,21 +6,21 @@ Automatic metrics take the place of ratings, so that any number of samples costs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 import polars as pl
 
-from assay.engine import run
+from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
 from assay.results import plain, result_dict, signature
 from assay.sampling.draw import budget_size, choose_design
 from assay.sampling.population import Population
 from assay.sampling.replicates import Cell, StabilityRecord, run_cell
 from assay.stats.random import Rng
-from assay.tables import Design, TestSet
+from assay.tables import Design, Parts, TestSet
 from assay.tables.check import did_you_mean
 
 __all__ = ["DesignStability", "Stability", "metric_scores", "stability", "summarise_stability"]
@@ -37,13 +37,14 @@ def stability(
     draws: int = 1000,
     matched: bool | Sequence[bool] = True,
     rng: Rng = None,
-    workers: int = 1,
+    workers: Workers = 1,
 ) -> Iterator[StabilityRecord]:
     """Draw many samples of every design from every test set and rank the systems by a metric.
 
     Yields a record per test set and design, in that order; :func:`assay.summarise_stability`
     makes a table of them. ``budget`` may differ by test set (a mapping), and there may be several
-    (a list). ``matched`` may list both ways.
+    (a list). ``matched`` may list both ways. Of :func:`assay.read_parts`, one test set after the
+    other is in memory.
     With ``candidates`` > 1, every sample is the best of so many by the metric's own ranking,
     which makes that metric look stable and nothing else: a ``held_out`` metric is required.
 
@@ -68,14 +69,34 @@ def stability(
     ways = [matched] if isinstance(matched, bool) else list(matched)
     if candidates > 1 and not all(ways):
         raise InputError("candidates are chosen among matched samples only; leave out --unmatched")
-    cells = []
-    for name, test_set in test_sets.items():
+
+    def make(name: str, test_set: TestSet) -> Iterator[Cell]:
         for design, way, share in product(designs, ways, _budgets(budget, name)):
-            cells.append(
-                _cell(name, test_set, choose_design(test_set, design, None), share, metric,
-                      held_out, way, draws, candidates)
-            )  # fmt: skip
+            yield _cell(name, test_set, choose_design(test_set, design, None), share, metric,
+                        held_out, way, draws, candidates)  # fmt: skip
+
+    if isinstance(test_sets, Parts):
+        sizes = [len(designs) * len(ways) * len(_budgets(budget, name)) for name in test_sets]
+        return run(run_cell, _Cells(test_sets, make, sum(sizes)), rng=rng, workers=workers)
+    cells = [cell for name, test_set in test_sets.items() for cell in make(name, test_set)]
     return run(run_cell, cells, rng=rng, workers=workers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The cells of a file too large to be read at once: made from one part after the other."""
+
+    parts: Parts
+    make: Callable[[str, TestSet], Iterator[Cell]]
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[Cell]:
+        for name, test_set in self.parts.items():
+            for cell in self.make(name, test_set):
+                yield replace(cell, notes=(*cell.notes, *test_set.notes))
 
 
 def _budgets(

@@ -13,8 +13,9 @@ __all__ = ["place_in"]
 def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.DataFrame:
     """The rows that are about the test set, each with its full segment key; faults are reported.
 
-    Rows of systems that the test set left out, and of other language pairs, are left out and
-    counted. A missing ``doc`` is filled in where ``seg`` alone names one segment.
+    Rows of systems that the test set left out, of other language pairs, and of segments that a
+    part of a table does not have, are left out and counted. A missing ``doc`` is filled in where
+    ``seg`` alone names one segment.
     """
     kept = pl.Series([True] * frame.height, dtype=pl.Boolean)
     if "system" in frame.columns:
@@ -23,12 +24,23 @@ def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.D
     if "lp" in frame.columns and "lp" in test_set.key:
         pairs = test_set.segments["lp"].unique().to_list()
         kept = _leave_out(kept, ~frame["lp"].is_in(pairs), "of other language pairs", findings)
+    if test_set.part:
+        outside = ~_is_about(frame, test_set)
+        kept = _leave_out(kept, outside, "of segments outside the part that was read", findings)
     if "system" in frame.columns:
         _known_systems(frame, test_set, kept, findings)
     key = [name for name in test_set.key if name in frame.columns]
     frame = _fill_key(frame, test_set, key, kept, findings)
     _refuse_collapse(frame, test_set, kept, findings)
     return frame.filter(kept) if not kept.all() else frame
+
+
+def _is_about(frame: pl.DataFrame, test_set: TestSet) -> pl.Series:
+    """Whether each row names a segment of the test set."""
+    key = [name for name in test_set.key if name in frame.columns]
+    known = test_set.segments.select(key).unique().with_columns(_known=True)
+    joined = frame.select(key).join(known, on=key, how="left", maintain_order="left")
+    return joined["_known"].fill_null(False)
 
 
 def _leave_out(kept: pl.Series, out: pl.Series, what: str, findings: Findings) -> pl.Series:

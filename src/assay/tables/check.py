@@ -6,14 +6,15 @@ The columns of the result have Assay's names and types: text as strings (``seg``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TypeAlias
 
 import polars as pl
 
 from assay.errors import InputError, Problem, TableError
-from assay.tables.raw import LISTED, Raw, Source, load
+from assay.tables.only import keep_columns, keep_rows
+from assay.tables.raw import LISTED, Only, Raw, Source, load
 from assay.tables.schema import SCHEMAS, Column, Schema
 
 __all__ = [
@@ -89,15 +90,26 @@ class Findings:
 
 
 def conform(
-    source: Source | Raw, kind: str, *, columns: Columns | None = None
+    source: Source | Raw,
+    kind: str,
+    *,
+    columns: Columns | None = None,
+    only: Only | None = None,
+    extra: Collection[str] | None = None,
 ) -> tuple[pl.DataFrame, Findings]:
     """Read a table of this kind: the typed frame, row for row, and what is wrong with it.
 
-    Raises at once only where nothing more could be said (no columns, no rows).
+    ``only`` describes the rows that are wanted, ``extra`` the columns beside those of the schema;
+    None: all. Raises at once only where nothing more could be said (no columns, no rows).
     """
     schema = SCHEMAS[kind]
     own = _mapping(columns, schema)
-    raw = source if isinstance(source, Raw) else load(source, text=_text_columns(schema, own))
+    rows = {own.get(name, name): value for name, value in (only or {}).items()}
+    names = None if extra is None else {*schema.names, *own.values(), *extra, *rows}
+    if isinstance(source, Raw):
+        raw = keep_columns(keep_rows(source, rows), names)
+    else:
+        raw = load(source, text=_text_columns(schema, own), only=rows, names=names)
     findings = Findings(raw, own)
     frame = _rename(raw.frame, own, findings)
     _need_columns(frame, schema, own, findings)

@@ -10,7 +10,7 @@ import polars as pl
 
 from assay.errors import OptionError
 from assay.tables.check import Columns, conform, did_you_mean
-from assay.tables.raw import Raw, Source
+from assay.tables.raw import Only, Raw, Source
 from assay.tables.table import Table
 
 __all__ = ["Judgments", "read_judgments"]
@@ -34,16 +34,22 @@ class Judgments(Table):
 
 
 def read_judgments(
-    source: Source | Raw, *, columns: Columns | None = None, exclude: Sequence[str] = ()
+    source: Source | Raw,
+    *,
+    columns: Columns | None = None,
+    exclude: Sequence[str] = (),
+    only: Only | None = None,
 ) -> Judgments:
     """Read a judgments table; ``exclude`` leaves out every judgment of these systems.
+
+    ``only`` reads part of the rows (``{"lp": "en-de"}``).
 
     >>> import polars as pl
     >>> rows = {"left": ["A", "B"], "right": ["B", "C"], "winner": ["left", "tie"]}
     >>> read_judgments(pl.DataFrame(rows)).systems
     ('A', 'B', 'C')
     """
-    frame, findings = conform(source, "judgments", columns=columns)
+    frame, findings = conform(source, "judgments", columns=columns, only=only)
     findings.rows(
         frame["left"] == frame["right"],
         "right",

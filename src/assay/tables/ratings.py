@@ -12,7 +12,7 @@ import polars as pl
 from assay.errors import OptionError
 from assay.tables.against import place_in
 from assay.tables.check import Columns, Findings, conform
-from assay.tables.raw import Raw, Source
+from assay.tables.raw import Only, Raw, Source
 from assay.tables.table import Table
 from assay.tables.test_set import TestSet
 
@@ -101,11 +101,13 @@ def read_ratings(
     columns: Columns | None = None,
     better: Better = "higher",
     range: tuple[float, float] | None = None,
+    only: Only | None = None,
 ) -> Ratings:
     """Read a ratings table and check it against the test set it is about.
 
     ``better`` says whether higher or lower scores are good (MQM: lower); ``range`` is the scale,
     and scores outside it are refused. Ratings of systems the test set excludes are left out.
+    ``only`` reads part of the rows (``{"lp": "en-de"}``).
 
     >>> import polars as pl
     >>> ratings = read_ratings(pl.DataFrame({"system": ["A"], "seg": ["1"], "score": [3.5]}))
@@ -113,7 +115,7 @@ def read_ratings(
     (1, 'higher')
     """
     check_direction(better)
-    frame, findings = conform(source, "ratings", columns=columns)
+    frame, findings = conform(source, "ratings", columns=columns, only=only)
     if range is not None:
         _check_range(frame, range, findings)
     if test_set is not None:

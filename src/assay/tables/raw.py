@@ -10,7 +10,7 @@ import gzip
 import os
 import secrets
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 __all__ = [
     "FILE_TYPES",
     "LISTED",
+    "Only",
     "Raw",
     "Source",
     "atomic",
     "column_names",
     "decode_utf8",
+    "is_plain_parquet",
     "load",
     "read_bytes",
+    "readable",
     "refuse",
     "save",
     "write_bytes",
@@ -40,6 +43,9 @@ __all__ = [
 
 Source: TypeAlias = "str | os.PathLike[str] | pl.DataFrame | pd.DataFrame"
 """Where a table may come from: a path, or a polars or pandas frame."""
+
+Only: TypeAlias = Mapping[str, "str | None"]
+"""Which rows are wanted: columns, and the value each must have (None: no value at all)."""
 
 LISTED = 1000
 """How many rows with the same fault are listed one by one; the rest are counted."""
@@ -53,13 +59,15 @@ class Raw:
     """A table before any check.
 
     ``lines`` gives, for 0-based rows of ``frame``, the lines they stand on in the source;
-    ``notes`` says what the reader had to do to read it.
+    ``notes`` says what the reader had to do to read it; ``left`` names the columns that were not
+    loaded because nobody needs them.
     """
 
     frame: pl.DataFrame
     source: str
     lines: Callable[[Sequence[int]], list[int]]
     notes: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 def refuse(source: str, message: str, **place: Any) -> TableError:
@@ -67,23 +75,47 @@ def refuse(source: str, message: str, **place: Any) -> TableError:
     return TableError(source, [Problem(message, **place)])
 
 
-def load(source: Source, *, text: Callable[[str], bool]) -> Raw:
-    """Read a file or take a frame; ``text`` tells the columns that are never numbers."""
-    if isinstance(source, pl.DataFrame):
-        return Raw(source, "frame", from_one)
-    if type(source).__module__.partition(".")[0] == "pandas":
-        return Raw(_from_pandas(source), "frame", from_one)
-    if not isinstance(source, str | os.PathLike):
+def load(
+    source: Source,
+    *,
+    text: Callable[[str], bool],
+    only: Only | None = None,
+    names: Collection[str] | None = None,
+) -> Raw:
+    """Read a file or take a frame; ``text`` tells the columns that are never numbers.
+
+    Of the rows those that ``only`` describes, of the columns those in ``names``. A Parquet file is
+    searched for them, and nothing else of it is loaded.
+    """
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if is_plain_parquet(path):
+            from assay.tables.parquet import read_parquet
+
+            return read_parquet(path, path, only=only, names=names)
+        raw = _load_file(path, text)
+    elif isinstance(source, pl.DataFrame):
+        raw = Raw(source, "frame", from_one)
+    elif type(source).__module__.partition(".")[0] == "pandas":
+        raw = Raw(_from_pandas(source), "frame", from_one)
+    else:
         raise refuse(
             type(source).__name__, "is not a table; give a path, or a polars or pandas frame"
         )
-    path = Path(source)
+    from assay.tables.only import keep_columns, keep_rows
+
+    return keep_columns(keep_rows(raw, only or {}), names)
+
+
+def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
     data = read_bytes(path)
     if not data:
         raise refuse(str(path), "the file is empty; write a header line with the column names")
     match file_type(path):
         case ".parquet":
-            from assay.tables.parquet import read_parquet as read
+            from assay.tables.parquet import read_parquet
+
+            return read_parquet(data, path)
         case ".xlsx":
             from assay.tables.xlsx import read_xlsx as read
         case ".jsonl":
@@ -93,8 +125,22 @@ def load(source: Source, *, text: Callable[[str], bool]) -> Raw:
     return read(data, path, text)
 
 
+def is_plain_parquet(path: Path) -> bool:
+    """Whether the file can be searched where it lies; one that is packed must be unpacked first."""
+    return path.suffix.lower() == ".parquet" and path.is_file() and _head(path)[:4] == b"PAR1"
+
+
+def _head(path: Path) -> bytes:
+    with readable(path), path.open("rb") as file:
+        return file.read(4)
+
+
 def column_names(source: Source) -> list[str]:
     """The columns a table has, without checking it."""
+    if isinstance(source, str | os.PathLike) and is_plain_parquet(Path(source)):
+        from assay.tables.parquet import parquet_columns
+
+        return parquet_columns(Path(source))
     return load(source, text=lambda _: True).frame.columns
 
 
@@ -118,10 +164,11 @@ def file_type(path: Path) -> str:
     return ending
 
 
-def read_bytes(path: Path) -> bytes:
-    """The file's content, unpacked if it is gzip; a clear error where there is none."""
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """A clear error where a file cannot be read."""
     try:
-        data = path.read_bytes()
+        yield
     except IsADirectoryError:
         raise refuse(str(path), "is a directory where a file belongs; name a file in it") from None
     except FileNotFoundError:
@@ -129,6 +176,12 @@ def read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise refuse(str(path), f"cannot be read: {reason}") from None
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's content, unpacked if it is gzip; a clear error where there is none."""
+    with readable(path):
+        data = path.read_bytes()
     if data[:2] != b"\x1f\x8b":
         return data
     try:

@@ -18,7 +18,7 @@ from assay.tables.check import (
     did_you_mean,
     to_number,
 )
-from assay.tables.raw import Raw, Source
+from assay.tables.raw import Only, Raw, Source
 from assay.tables.schema import RESERVED
 from assay.tables.table import Table
 
@@ -42,7 +42,8 @@ class TestSet(Table):
 
     ``metrics`` are the columns used as such, ``named`` says whether the user chose them; those in
     ``lower_metrics`` are better when lower. ``excluded`` systems were left out when reading.
-    ``history`` names the column with what other systems' ratings say, if it was added.
+    ``history`` names the column with what other systems' ratings say, if it was added. ``part``:
+    only some rows of the table were asked for, so ratings may be about others.
     """
 
     __test__ = False  # pytest would take the name for a test class
@@ -52,6 +53,7 @@ class TestSet(Table):
     excluded: tuple[str, ...] = ()
     named: bool = False
     history: str | None = None
+    part: bool = False
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
@@ -144,6 +146,8 @@ def read_scores(
     metrics: Sequence[str] | None = None,
     lower_metrics: Sequence[str] = (),
     exclude: Sequence[str] = (),
+    only: Only | None = None,
+    keep: Sequence[str] | None = None,
 ) -> TestSet:
     """Read a scores table, the test set of an evaluation.
 
@@ -152,6 +156,9 @@ def read_scores(
     table has the ``target`` texts, ``length`` may be named too: their characters, a metric for
     free (longer outputs have more errors).
     ``lower_metrics`` are those where less is better, ``exclude`` the systems to leave out.
+    ``only`` reads part of the rows (``{"lp": "en-de"}``), and ``keep`` says which columns, beside
+    Assay's own and the metrics named, are wanted at all (None: all); a Parquet file is searched
+    for them, and the rest of it is never loaded.
 
     >>> import polars as pl
     >>> rows = {"system": ["A", "A", "B", "B"], "seg": [1, 2, 1, 2], "chrF": [.6, .5, .7, None]}
@@ -159,7 +166,10 @@ def read_scores(
     >>> test_set.systems, test_set.metrics, test_set.notes
     (('A', 'B'), ('chrF',), ('chrF: 1 of 4 values missing',))
     """
-    frame, findings = conform(source, "scores", columns=columns)
+    if keep is not None and metrics is None:
+        raise OptionError("keep", ", ".join(keep), "goes with metrics", "name the metrics too")
+    extra = None if keep is None else [*keep, *(metrics or ())]
+    frame, findings = conform(source, "scores", columns=columns, only=only, extra=extra)
     frame, lower_metrics = _with_length(frame, metrics, lower_metrics)
     chosen = _choose_metrics(frame, metrics, findings)
     _need_known("lower_metrics", lower_metrics, chosen)
@@ -181,6 +191,7 @@ def read_scores(
         lower_metrics=frozenset(lower_metrics),
         excluded=tuple(exclude),
         named=metrics is not None,
+        part=bool(only),
     )
 
 
@@ -200,7 +211,8 @@ def _choose_metrics(
     """The metric columns; a column that is nearly all numbers is taken, so its faults are told."""
     free = [name for name in frame.columns if name not in RESERVED]
     if metrics is not None:
-        _need_known("metrics", metrics, free)
+        left = [name for name in findings.raw.left if name not in RESERVED]
+        _need_known("metrics", metrics, [*free, *left])
         return list(dict.fromkeys(metrics))
     chosen = []
     for name in free:
