@@ -87,9 +87,9 @@ def judgments_command(
     refuse_overwriting(json_file(output), pilot)
     result = plan_judgments(
         systems, sigma=sigma, pilot=_pilot(pilot, columns, exclude, only, lp),
-        significant=significant, clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
-        seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed,
-        watch=lambda items, total, /: track(items, total, "simulating"),
+        significant=significant, clusters=clusters, range_size=range_size, test=test,
+        per_set=per_set, level=level, seconds_per_judgment=seconds, cost_per_judgment=cost,
+        rng=seed, watch=lambda items, total, /: track(items, total, "simulating"),
     )  # fmt: skip
     if output is not None:
         save_json(result.to_dict(), output)
