@@ -12,7 +12,7 @@ import pytest
 
 from assay.cli.options import chosen_workers
 from assay.engine import Cluster, available_workers, run
-from assay.errors import AssayError, OptionError, Problem, TableError
+from assay.errors import AssayError, MissingExtraError, OptionError, Problem, TableError
 
 Work = Callable[[int, np.random.Generator], tuple[int, float]]
 
@@ -55,7 +55,7 @@ def test_there_is_at_least_one_worker() -> None:
 
 def test_a_cluster_without_the_extra(draw: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(OptionError, match=r"needs an extra; pip install 'mt-assay\[cluster\]'"):
+    with pytest.raises(MissingExtraError, match=r"needs an extra: pip install 'mt-assay\[cluster\]'"):
         list(run(draw, [1], workers=Cluster("tcp://127.0.0.1:8786")))
 
 

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from assay.engine.run import Cells
-from assay.errors import ClusterError, OptionError
+from assay.errors import ClusterError, MissingExtraError, OptionError
 
 __all__ = ["run_on_cluster"]
 
@@ -165,9 +165,7 @@ def _connected(address: str) -> Iterator[Client]:
     try:
         import distributed
     except ImportError:
-        raise OptionError(
-            "engine", "dask", "needs an extra", "pip install 'mt-assay[cluster]'"
-        ) from None
+        raise MissingExtraError("working on a dask cluster", "cluster") from None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # versions are compared below, more strictly
