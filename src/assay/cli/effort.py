@@ -132,6 +132,8 @@ def effort(
             f" {number(item['correlation'], 2)} over {item['n']} (p {number(item['p'], 2)})"
         )
     print(f"signature: {result.signature}")
+    for line in result.next:
+        print(f"next: {line}")
 
 
 def watch_effort(items: Iterator[Item], total: int, /) -> Iterator[Item]:

@@ -10,6 +10,7 @@ import polars as pl
 from scipy import special
 
 from assay.errors import InputError, OptionError
+from assay.kits.effort_advice import next_steps
 from assay.kits.effort_cautions import design_cautions, difference_cautions, time_cautions
 from assay.kits.effort_model import Model, Names, adjusted, fit_model, t_p
 from assay.kits.effort_results import Effort, EffortDifference
@@ -120,6 +121,7 @@ def effort(
         exact=dealt.exact,
         seed=seed,
         notes=measured.notes,
+        next=next_steps(differences, len(names.editors), len(names.systems), level),
         signature=_signature(names, measured, used, time, level, dealt, seed),
     )
 

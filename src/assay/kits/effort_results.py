@@ -189,6 +189,8 @@ class Effort:
     """Whether all assignments of kits to editors were gone through."""
     seed: int | None
     notes: tuple[str, ...]
+    next: tuple[str, ...]
+    """What more editors would bring."""
     signature: str
 
     def to_frame(self) -> pl.DataFrame:

@@ -52,7 +52,7 @@ def _draw_pieces(axes: Axes, result: Mapping[str, Any]) -> None:
     axes.set_xlabel("first principal component of the features", color=INK)
     axes.set_ylabel("second", color=INK)
     if result["kits"]:
-        axes.legend(frameon=False)
+        axes.legend(frameon=False, loc="upper right")
     tidy(axes, grid="y")
 
 
@@ -67,5 +67,5 @@ def _draw_knee(axes: Axes, result: Mapping[str, Any]) -> None:
     axes.set_xlabel("pieces, sorted", color=INK)
     axes.set_ylabel("distance to the nearest piece", color=INK)
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=False)
+        axes.legend(frameon=False, loc="upper left")
     tidy(axes, grid="y")
