@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from assay.cli.answers import answers_kind, one_lp, without
 from assay.cli.options import (
     BETTER,
     COLUMNS,
@@ -20,11 +21,9 @@ from assay.cli.options import (
     names,
     refuse_overwriting,
 )
-from assay.errors import InputError, OptionError
+from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from assay.ranking import Ranking
 
 __all__ = ["rank"]
@@ -99,7 +98,7 @@ def rank(
         "resamples": resamples, "rng": seed,
     }  # fmt: skip
     common |= {} if method is None else {"method": method}
-    if _kind(table, columns) == "judgments":
+    if answers_kind(table, columns) == "judgments":
         if better != "higher":
             raise OptionError("--better", better, "is for ratings", "leave it out")
         common |= {name: value for name, value in chosen.items() if value is not None}
@@ -123,27 +122,6 @@ def rank(
         print(f"written to {output}")
 
 
-def _kind(path: Path, columns: str | None) -> str:
-    """Whether the file has judgments or ratings, by its columns."""
-    from assay.cli.options import pairs
-    from assay.tables.raw import column_names
-    from assay.tables.schema import find_schema
-
-    present = {*column_names(path), *pairs("--columns", columns)}
-    missing = {kind: [c for c in find_schema(kind).required if c not in present]
-               for kind in ("judgments", "ratings")}  # fmt: skip
-    if not missing["judgments"] and not missing["ratings"]:
-        raise InputError(
-            f"{path}: has the columns of judgments and of ratings; keep those of one of them"
-        )
-    if all(missing.values()):
-        raise InputError(
-            f"{path}: is neither a table of judgments (no {', '.join(missing['judgments'])}) nor"
-            f" of ratings (no {', '.join(missing['ratings'])}); map your names with --columns"
-        )
-    return "ratings" if missing["judgments"] else "judgments"
-
-
 def _from_judgments(
     path: Path, columns: str | None, exclude: str | None, lp: str | None, options: dict[str, Any]
 ) -> Ranking:
@@ -153,7 +131,7 @@ def _from_judgments(
 
     (own,) = columns_for(columns, ("judgments", path))
     table = read_judgments(path, columns=own, exclude=names(exclude) or ())
-    table = Judgments(_one_lp(table.frame, lp), table.notes)
+    table = Judgments(one_lp(table.frame, lp), table.notes)
 
     return run(table, watch=lambda found, total: track(found, total, "resampling"), **options)
 
@@ -164,35 +142,13 @@ def _from_ratings(
 ) -> Ranking:  # fmt: skip
     from dataclasses import replace
 
-    import polars as pl
-
     from assay.ranking import rank_ratings as run
     from assay.tables import read_ratings
 
     (own,) = columns_for(columns, ("ratings", path))
     table = read_ratings(path, columns=own, better=better)
-    frame = _one_lp(table.frame, lp)
-    for name in names(exclude) or ():
-        if name not in frame["system"]:
-            known = ", ".join(frame["system"].unique(maintain_order=True))
-            raise OptionError(
-                "exclude", name, "is not among the rated systems", f"choose from {known}"
-            )
-        frame = frame.filter(pl.col("system") != name)
+    frame = without(one_lp(table.frame, lp), names(exclude) or [])
     return run(replace(table, frame=frame), **options)
-
-
-def _one_lp(frame: pl.DataFrame, lp: str | None) -> pl.DataFrame:
-    """The rows of one language pair, where the user chose one."""
-    import polars as pl
-
-    if lp is None:
-        return frame
-    known = frame["lp"].unique(maintain_order=True).to_list() if "lp" in frame.columns else []
-    if lp not in known:
-        remedy = f"choose from {', '.join(known)}" if known else "leave it out: no column 'lp'"
-        raise OptionError("--lp", lp, "is not in the table", remedy)
-    return frame.filter(pl.col("lp") == lp)
 
 
 def _show(result: Ranking, *, pairs: bool) -> None:
