@@ -33,16 +33,15 @@ def _claims(audit: Audit) -> list[str]:
         "distinctions that the order of the scores makes"
     )  # fmt: skip
     where = {
-        "new-documents": "for new documents like these" if audit.unit == "document" else
-        "for new segments like these",
+        "new-documents": "for new documents like these",
         "test-set": "on this test set",
         "new-segments": "for new segments like these",
         "new-judgments": "if judged anew",
-    }[audit.target]  # fmt: skip
+    }[audit.target]
     lines = [
-        f"of {found.claims} {what}, {found.hold} hold {where}, {found.open} are not supported and"
-        f" {found.contradicted} {_are(found.contradicted)} contradicted; corrected for the number"
-        f" of pairs, {found.hold_holm} hold{_neighbours(found)}"
+        f"of {found.claims} {what}, {_hold(found.hold)} {where}, {_are(found.open)} not supported"
+        f" and {_are(found.contradicted)} contradicted; corrected for the number of pairs,"
+        f" {_hold(found.hold_holm)}{_neighbours(found)}"
     ]
     against = [f"{item.worse} is better than {item.better}" for item in audit.claims
                if item.verdict == "contradicted"]  # fmt: skip
@@ -60,7 +59,7 @@ def _claims(audit: Audit) -> list[str]:
 def _neighbours(found: Verdicts) -> str:
     if not found.neighbours or found.neighbours == found.claims:
         return ""
-    return f"; of the {found.neighbours} between neighbours, {found.neighbours_hold} hold"
+    return f"; of the {found.neighbours} between neighbours, {_hold(found.neighbours_hold)}"
 
 
 def _unmatched(audit: Audit) -> list[str]:
@@ -110,7 +109,9 @@ def _covered(audit: Audit) -> list[str]:
     found, lines = audit.coverage, []
     if found.unrated_systems:
         names = ", ".join(found.unrated_systems[:5])
-        more = f" and {len(found.unrated_systems) - 5} more" if len(found.unrated_systems) > 5 else ""
+        more = (
+            f" and {len(found.unrated_systems) - 5} more" if len(found.unrated_systems) > 5 else ""
+        )
         lines.append(f"{len(found.unrated_systems)} systems have no answer at all: {names}{more}")
     if found.segments is None or found.of_segments is None:
         return lines
@@ -177,8 +178,8 @@ def _power(audit: Audit) -> list[str]:
     if audit.target == "test-set" and audit.assumption == "census":
         return []
     return [
-        f"differences of {found.detectable:.3g} (median over pairs; {found.detectable_worst:.3g} for"
-        f" the worst) are found with {found.power:.0%} probability; {found.powered or 0:.0%} of"
+        f"differences of {found.detectable:.3g} (median over pairs; {found.detectable_worst:.3g} in"
+        f" the worst case) are found with {found.power:.0%} probability; {found.powered or 0:.0%} of"
         f" pairs differ by enough, and {found.expected:.0%} of pairs could be expected to be"
         f" decided ({found.found:.0%} are)"
     ]
@@ -198,6 +199,8 @@ def _met(audit: Audit) -> list[str]:
 
 def _model(audit: Audit) -> list[str]:
     found = audit.power
+    if found.sigma is None:
+        return ["no model of judgments could be fitted, so what was to be expected is not known"]
     expected, seen = found.expected_by or {}, found.found_by or {}
     return [
         f"one judgment has the noise sigma = {found.sigma:.1f} on a scale where systems lie between"
@@ -258,4 +261,8 @@ def _plural(number: int, thing: str) -> str:
 
 
 def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
+    return f"{number} {'is' if number == 1 else 'are'}"
+
+
+def _hold(number: int) -> str:
+    return f"{number} {'holds' if number == 1 else 'hold'}"

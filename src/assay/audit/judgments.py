@@ -85,7 +85,7 @@ def audit_judgments(
         pairs,
     )
     coverage, representation = _coverage(judgments, counts, test_set)
-    plan = plan_judgments(pilot=judgments, level=1 - level)
+    plan, said = _plan(judgments, level)
     result = Audit(
         source="judgments",
         findings=(),
@@ -107,7 +107,7 @@ def audit_judgments(
         level=level,
         sides=1,
         seed=seed,
-        notes=(*ranking.notes, *plan.notes),
+        notes=(*ranking.notes, *said),
     )
     return replace(result, findings=judgments_findings(result), next=judgments_next(result))
 
@@ -152,9 +152,7 @@ def _pairs(ranking: Ranking, alpha: float) -> tuple[AuditedPair, ...]:
     return tuple(found)
 
 
-def _systems(
-    judgments: Judgments, ranking: Ranking, usual: Ranking
-) -> tuple[AuditedSystem, ...]:
+def _systems(judgments: Judgments, ranking: Ranking, usual: Ranking) -> tuple[AuditedSystem, ...]:
     practice = {item.system: item for item in usual.systems}
     named = "rater" in judgments.frame.columns
     found = []
@@ -261,25 +259,40 @@ def _judged(test_set: TestSet, seen: pl.DataFrame | None) -> np.ndarray:
     return mask
 
 
+def _plan(judgments: Judgments, level: float) -> tuple[JudgmentsPlan | None, tuple[str, ...]]:
+    """What the model of koehn2012 says; nothing where it cannot be fitted."""
+    try:
+        plan = plan_judgments(pilot=judgments, level=1 - level)
+    except InputError as error:
+        return None, (f"no model fits these judgments: {error}",)
+    return plan, plan.notes
+
+
 def _power(
-    pairs: tuple[AuditedPair, ...], ranking: Ranking, signs: Ranking, plan: JudgmentsPlan
+    pairs: tuple[AuditedPair, ...], ranking: Ranking, signs: Ranking, plan: JudgmentsPlan | None
 ) -> Power:
     least = np.array([pair.detectable for pair in pairs])
     least = least[np.isfinite(least)]
-    reached = plan.reached or {}
     found = ranking.significant_pairs / ranking.pairs
+    seen = {"sign": signs.significant_pairs / signs.pairs, "bootstrap": found}
+    middle = float(np.median(least)) if len(least) else None
+    worst = float(least.max()) if len(least) else None
+    if plan is None:
+        chance = float(np.mean([pair.power for pair in pairs]))
+        return Power(POWER, middle, worst, None, chance, found, None, found_by=seen)
+    reached = plan.reached or {}
     interval = plan.sigma_interval or (float("nan"), float("nan"))
     # By the fitted model, since observed differences are larger than true ones by chance.
     return Power(
         power=POWER,
-        detectable=float(np.median(least)) if len(least) else None,
-        detectable_worst=float(least.max()) if len(least) else None,
+        detectable=middle,
+        detectable_worst=worst,
         powered=None,
         expected=reached.get("pooled", 0.0),
         found=found,
         needed=plan.needed_by["pooled"],
         expected_by=plan.reached,
-        found_by={"sign": signs.significant_pairs / signs.pairs, "bootstrap": found},
+        found_by=seen,
         needed_by=plan.needed_by,
         sigma=plan.sigma,
         sigma_low=interval[0],

@@ -87,9 +87,7 @@ def _checked(found: list[Distinction], systems: Sequence[str], place: str) -> li
                     f"the systems are {', '.join(systems)}",
                 )  # fmt: skip
         if item.better == item.worse:
-            raise OptionError(
-                "published", item.better, "is better than itself", "name two systems"
-            )
+            raise OptionError("published", item.better, "is better than itself", "name two systems")
     both = {(item.better, item.worse) for item in found}
     for better, worse in both:
         if (worse, better) in both:

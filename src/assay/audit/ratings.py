@@ -101,7 +101,7 @@ def audit_ratings(
         unit=basis.unit,
         blocks=len(np.unique(basis.document[_any(rows)])),
         assumption=estimates.design,
-        target=basis.target,
+        target=_target(basis),
         practice=f"wilcoxon {practice}",
         better=ratings.better,
         level=level,
@@ -148,10 +148,8 @@ def _rated_set(ratings: Ratings) -> TestSet:
     return TestSet(systems.join(segments, how="cross"))
 
 
-def _rated_systems(
-    test_set: TestSet, ratings: Ratings
-) -> tuple[TestSet, Ratings, tuple[str, ...]]:
-    """The systems that have ratings, the ratings placed in their test set, and the other systems."""
+def _rated_systems(test_set: TestSet, ratings: Ratings) -> tuple[TestSet, Ratings, tuple[str, ...]]:
+    """The systems that have ratings, their ratings placed in the test set, and the others."""
     test_set = replace(test_set, metrics=(), lower_metrics=frozenset(), named=True, history=None)
     placed = ratings.placed_in(test_set)
     have = set(placed.frame["system"].unique())
@@ -161,8 +159,8 @@ def _rated_systems(
         raise InputError(f"only {only} is rated; an audit compares at least two systems")
     if not rest:
         return test_set, placed, ()
-    kept = test_set.frame.filter(~pl.col("system").is_in(list(rest)))
-    kept = replace(test_set, frame=kept, excluded=(*test_set.excluded, *rest), notes=())
+    frame = test_set.frame.filter(~pl.col("system").is_in(list(rest)))
+    kept = replace(test_set, frame=frame, excluded=(*test_set.excluded, *rest), notes=())
     return kept, placed, rest
 
 
@@ -198,6 +196,11 @@ def _basis(
     own = replace(test_set, frame=test_set.frame.with_columns(doc=single))
     placed = replace(ratings, frame=ratings.frame.with_columns(doc=single))
     return _Basis(own, placed, documents_of(own), "segment", target)
+
+
+def _target(basis: _Basis) -> str:
+    new = basis.target == "new-documents"
+    return f"new-{basis.unit}s" if new else basis.target
 
 
 def _any(rows: dict[str, np.ndarray]) -> np.ndarray:
@@ -248,14 +251,20 @@ def _systems(
                 practice_cluster=usual[name].cluster,
             )
         )
-    return tuple(sorted(found, key=lambda item: (item.rank, item.system)))
+    sign = 1 if ratings.better == "higher" else -1
+    return tuple(sorted(found, key=lambda item: (item.rank, -sign * item.score, item.system)))
 
 
 def _notes(
     estimates: Estimates, basis: _Basis, apart: set[frozenset[str]], *, known: bool, guessed: bool
 ) -> tuple[str, ...]:
     """What the numbers rest on."""
-    notes = list(estimates.notes)
+    notes = [line for line in estimates.notes if not line.startswith("intervals are for new")]
+    if basis.target == "new-documents":
+        notes.append(
+            f"intervals are for new {basis.unit}s like the rated ones, as if these were drawn at"
+            " random from all of their kind"
+        )
     if guessed:
         notes.append("how segments were chosen is not known: give the sample, or state it (assume)")
     if not known:

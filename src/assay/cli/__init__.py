@@ -36,7 +36,8 @@ app = typer.Typer(
     name="assay",
     help="Human evaluation of machine translation: how good your systems are, and how sure you"
     " can be, from few judgments.\n\nThe stages, in the order of use:"
-    " check -> plan -> stability -> sample -> (collect) -> next -> estimate or rank -> audit -> report.",
+    " check -> plan -> stability -> sample -> (collect) -> next -> estimate or rank -> audit ->"
+    " report.",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode="markdown",

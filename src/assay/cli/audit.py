@@ -26,6 +26,7 @@ from assay.errors import OptionError
 
 if TYPE_CHECKING:
     from assay.audit import Audit, AuditedSystem
+    from assay.tables import TestSet
 
 __all__ = ["audit"]
 
@@ -128,12 +129,38 @@ def _of_ratings(
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", path))
     # Metrics play no part, so none can be mistaken for the answers.
     test_set = read_test_set(
-        scores, own, columns=columns, metrics="", lower_metrics=None, exclude=exclude, lp=lp
+        scores, own, columns=columns, metrics="", lower_metrics=None, exclude=None, lp=lp
     )
+    test_set = _excluding(test_set, names(exclude) or [], path, theirs.get("system", "system"))
     table = read_ratings(path, test_set, columns=theirs, better=better)
     if "sample" in options:
         options["sample"] = read_sample(options["sample"], test_set)
     return audit_ratings(table, test_set, **options)
+
+
+def _excluding(test_set: TestSet, systems: list[str], path: Path, column: str) -> TestSet:
+    """The test set without systems that it, or only the ratings, have."""
+    from dataclasses import replace
+
+    import polars as pl
+
+    from assay.tables.check import did_you_mean
+    from assay.tables.raw import load
+
+    if not systems:
+        return test_set
+    rated = load(path, text=lambda _: True).frame[column].cast(pl.String).unique().to_list()
+    known = list(dict.fromkeys([*test_set.systems, *rated]))
+    for name in systems:
+        if name not in known:
+            raise OptionError(
+                "exclude", name, f"is no system of these files{did_you_mean(name, known)}",
+                f"choose from {', '.join(known)}",
+            )  # fmt: skip
+    kept = test_set.frame.filter(~pl.col("system").is_in(systems))
+    if not kept.height:
+        raise OptionError("exclude", ", ".join(systems), "leaves no system", "keep at least two")
+    return replace(test_set, frame=kept, excluded=tuple(systems))
 
 
 def _of_judgments(
@@ -151,9 +178,8 @@ def _of_judgments(
     test_set = None
     if scores is not None:
         test_set = read_test_set(
-            scores, mapped[1], columns=columns, metrics="", lower_metrics=None, exclude=exclude,
-            lp=lp,
-        )  # fmt: skip
+            scores, mapped[1], columns=columns, metrics="", lower_metrics=None, exclude=None, lp=lp
+        )
     return audit_judgments(
         table, test_set, watch=lambda found, total: track(found, total, "resampling"), **options
     )
