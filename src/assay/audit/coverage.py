@@ -84,19 +84,22 @@ def match(scores: np.ndarray) -> Matching:
 
 
 def luck(scores: np.ndarray, sign: float) -> np.ndarray:
-    """By how much the other systems do better on each system's segments than on all of theirs.
+    """By how much better systems look because their segments were easier.
 
-    Scores less the system's mean are averaged over the other systems of a segment, then over the
-    system's segments. NaN where no other system shares one. 0 where all are rated alike.
+    In score = system + segment, by least squares, it is the mean of the segments' effects over the
+    system's own segments less that over all ratings. 0 where all are rated alike, NaN where no
+    chain of common segments connects all systems.
     """
-    rated = ~np.isnan(scores)
-    rest = np.where(rated, sign * (scores - np.nanmean(scores, axis=1, keepdims=True)), 0.0)
-    others = rated.sum(axis=0) - rated
-    ease = np.divide(rest.sum(axis=0) - rest, others, out=np.zeros_like(rest), where=others > 0)
-    met = rated & (others > 0)
-    count = met.sum(axis=1)
-    total = np.where(met, ease, 0.0).sum(axis=1)
-    found = np.divide(total, count, out=np.full(len(scores), np.nan), where=count > 0)
+    rated = (~np.isnan(scores)).astype(float)
+    x = np.where(rated > 0, sign * scores, 0.0)
+    raters, n = np.maximum(rated.sum(axis=0), 1), rated.sum(axis=1)
+    rest = rated * (x - x.sum(axis=0) / raters)
+    normal = np.diag(n) - (rated / raters) @ rated.T
+    effect, _, rank, _ = np.linalg.lstsq(normal, rest.sum(axis=1), rcond=1e-9)
+    if rank < len(scores) - 1:
+        return np.full(len(scores), np.nan)
+    ease = x.sum(axis=1) / n - effect
+    found = ease - float(n @ ease) / float(n.sum())
     return np.asarray(np.where(np.abs(found) < 1e-9, 0.0, found))  # rounding is no luck
 
 

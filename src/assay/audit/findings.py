@@ -47,7 +47,11 @@ def _claims(audit: Audit) -> list[str]:
                if item.verdict == "contradicted"]  # fmt: skip
     if against:
         more = f", and {len(against) - 5} more" if len(against) > 5 else ""
-        lines.append(f"contradicted: {', '.join(against[:5])}{more}")
+        left = sum(item.verdict_holm == "contradicted" for item in audit.claims)
+        lines.append(
+            f"contradicted: {', '.join(against[:5])}{more}; {left} of {len(against)} after"
+            " correction for the number of pairs"
+        )
     if audit.target == "test-set" and audit.assumption == "census":
         lines.append(
             "everything is rated, so any difference on this test set is decided; whether it would"
@@ -100,19 +104,19 @@ def _luck(audit: Audit) -> list[str]:
         return []
     how = "easier" if (top.luck or 0.0) > 0 else "harder"
     return [
-        f"{top.system} got {how} segments: other systems score {size:.2g} points"
-        f" {'better' if how == 'easier' else 'worse'} on them than elsewhere"
+        f"{top.system} got {how} segments: it looks {size:.2g} points"
+        f" {'better' if how == 'easier' else 'worse'} by them than on those of all ratings"
     ]
 
 
 def _covered(audit: Audit) -> list[str]:
     found, lines = audit.coverage, []
     if found.unrated_systems:
-        names = ", ".join(found.unrated_systems[:5])
-        more = (
-            f" and {len(found.unrated_systems) - 5} more" if len(found.unrated_systems) > 5 else ""
+        rest = found.unrated_systems
+        more = f" and {len(rest) - 5} more" if len(rest) > 5 else ""
+        lines.append(
+            f"{_plural(len(rest), 'system')} without any answer: {', '.join(rest[:5])}{more}"
         )
-        lines.append(f"{len(found.unrated_systems)} systems have no answer at all: {names}{more}")
     if found.segments is None or found.of_segments is None:
         return lines
     whole = ""
@@ -179,8 +183,8 @@ def _power(audit: Audit) -> list[str]:
         return []
     return [
         f"differences of {found.detectable:.3g} (median over pairs; {found.detectable_worst:.3g} in"
-        f" the worst case) are found with {found.power:.0%} probability; {found.powered or 0:.0%} of"
-        f" pairs differ by enough, and {found.expected:.0%} of pairs could be expected to be"
+        f" the worst case) are found with {found.power:.0%} probability; {found.powered or 0:.0%}"
+        f" of pairs differ by enough, and {found.expected:.0%} of pairs could be expected to be"
         f" decided ({found.found:.0%} are)"
     ]
 

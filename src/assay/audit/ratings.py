@@ -69,6 +69,7 @@ def audit_ratings(
     given, ratings, unrated = _rated_systems(test_set or _rated_set(ratings), ratings)
     scores = ratings.matrix(given)
     rated = ~np.isnan(scores)
+    _need_two_segments(given, rated)
     assumed = _assumption(given, rated, sample, assume)
     basis = _basis(given, ratings, rated, target, sample)
     estimates = estimate(
@@ -162,6 +163,15 @@ def _rated_systems(test_set: TestSet, ratings: Ratings) -> tuple[TestSet, Rating
     frame = test_set.frame.filter(~pl.col("system").is_in(list(rest)))
     kept = replace(test_set, frame=frame, excluded=(*test_set.excluded, *rest), notes=())
     return kept, placed, rest
+
+
+def _need_two_segments(test_set: TestSet, rated: np.ndarray) -> None:
+    for name, row in zip(test_set.systems, rated, strict=True):
+        if row.sum() < 2:
+            raise InputError(
+                f"{name} is rated on one segment, which says nothing about others; rate more, or"
+                " leave it out with --exclude"
+            )
 
 
 def _assumption(

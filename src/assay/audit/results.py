@@ -86,8 +86,8 @@ class Representation:
 class AuditedSystem:
     """One system: what it was given, where it stands, and where common practice puts it.
 
-    ``share`` is the part of the system's segments that have an answer, ``luck`` by how much the
-    other systems score better on these segments than elsewhere (points of the scale). ``low`` and
+    ``share`` is the part of the system's segments that have an answer, ``luck`` by how much
+    better the system looks because its segments were easier (points of the scale). ``low`` and
     ``high`` are the interval of the ``score``. The ranks of ``practice`` come from the plain test
     of the field, which takes answers for independent.
     """
