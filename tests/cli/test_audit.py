@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sample = assay.sample(world.test_set, budget="40%", rng=1)
     sample.write(path / "sample.tsv")
     world.rate(sample).write(path / "ratings.tsv")
-    world.judge(800, rng=1).write(path / "judgments.tsv")
+    world.judge(800, per_set=3, rng=1).write(path / "judgments.tsv")
     pl.DataFrame({"system": ["system-1", "system-2"], "rank": [1, 2]}).write_csv(path / "p.csv")
     return path
 
