@@ -153,6 +153,9 @@ def test_published_claims_that_are_wrong_are_contradicted(
     assert (found.published.claims, found.published.contradicted) == (2, 2)
     assert found.findings[0].startswith("of 2 published distinctions, 0 hold")
     assert "good is better than bad" in found.findings[1]
+    two = pl.DataFrame({"better": ["good"], "worse": ["bad"]})
+    found = assay.audit_ratings(world.rate(), world.test_set, published=two, rng=1)
+    assert found.notes[-1] == "no distinction speaks of fair"
     with pytest.raises(OptionError, match="did you mean 'good'"):
         assay.audit_ratings(
             world.rate(), world.test_set,

@@ -11,7 +11,7 @@ from scipy import special
 from assay.audit.differences import POWER
 from assay.audit.findings import judgments_findings, judgments_next
 from assay.audit.power import normal_detectable
-from assay.audit.published import judge, plain_order, read_published, verdicts
+from assay.audit.published import judge, plain_order, read_published, unclaimed, verdicts
 from assay.audit.results import (
     Audit,
     AuditedPair,
@@ -107,7 +107,7 @@ def audit_judgments(
         level=level,
         sides=1,
         seed=seed,
-        notes=(*ranking.notes, *said),
+        notes=(*ranking.notes, *said, *unclaimed(claims, list(scores))),
     )
     return replace(result, findings=judgments_findings(result), next=judgments_next(result))
 

@@ -13,7 +13,7 @@ from assay.errors import InputError, OptionError
 from assay.tables.check import did_you_mean
 from assay.tables.raw import Source, load
 
-__all__ = ["Distinction", "judge", "plain_order", "read_published", "verdicts"]
+__all__ = ["Distinction", "judge", "plain_order", "read_published", "unclaimed", "verdicts"]
 
 SHAPES = "system with rank or cluster, or better and worse"
 FILE, MEANS = "published", "order of the scores"
@@ -145,3 +145,10 @@ def verdicts(claims: Sequence[Claim], *, given: bool) -> Verdicts:
         neighbours=sum(item.neighbours for item in claims),
         neighbours_hold=sum(item.neighbours and item.verdict == "holds" for item in claims),
     )
+
+
+def unclaimed(claims: Sequence[Claim], systems: Sequence[str]) -> tuple[str, ...]:
+    """A note on systems with answers of which no distinction speaks."""
+    named = {name for item in claims for name in (item.better, item.worse)}
+    rest = [name for name in systems if name not in named]
+    return (f"no distinction speaks of {', '.join(rest)}",) if rest else ()

@@ -12,7 +12,14 @@ from assay.audit.coverage import agreement, cover, luck, match, represent
 from assay.audit.differences import Order, audited_pairs, in_order, with_apart
 from assay.audit.findings import ratings_findings, ratings_next
 from assay.audit.power import ratings_power
-from assay.audit.published import Distinction, judge, plain_order, read_published, verdicts
+from assay.audit.published import (
+    Distinction,
+    judge,
+    plain_order,
+    read_published,
+    unclaimed,
+    verdicts,
+)
 from assay.audit.results import Audit, AuditedSystem
 from assay.errors import InputError
 from assay.estimation import Estimates, estimate
@@ -108,7 +115,10 @@ def audit_ratings(
         level=level,
         sides=2,
         seed=seed,
-        notes=_notes(estimates, basis, apart, known=known, guessed=assumed != assume),
+        notes=(
+            *_notes(estimates, basis, apart, known=known, guessed=assumed != assume),
+            *unclaimed(claims, given.systems),
+        ),
     )  # fmt: skip
     return replace(result, findings=ratings_findings(result), next=ratings_next(result))
 
