@@ -144,6 +144,35 @@ def test_a_sample_says_how_segments_were_chosen(world: assay.World) -> None:
     assert any("give the sample" in note for note in guessed.notes)
 
 
+def test_a_sample_that_was_spread_over_metrics(world: assay.World) -> None:
+    drawn = assay.sample(world.test_set, design="balanced", budget="30%", rng=7)
+    ratings = world.rate(drawn)
+    found = assay.audit_ratings(ratings, world.test_set, sample=drawn, target="test-set", rng=1)
+    same = assay.estimate(world.test_set, ratings, sample=drawn, method="mean")
+    by = {frozenset((item.left, item.right)): item.stderr for item in same.differences}
+    assert {frozenset((item.left, item.right)): item.stderr for item in found.pairs} == by
+
+
+def test_samples_of_their_own_are_compared_by_estimates(world: assay.World) -> None:
+    drawn = assay.sample(world.test_set, design="segments", budget="20%", matched=False, rng=7)
+    ratings = world.rate(drawn)
+    found = assay.audit_ratings(ratings, world.test_set, sample=drawn, target="test-set", rng=1)
+    same = assay.estimate(world.test_set, ratings, sample=drawn, method="mean")
+    own = {item.system: item for item in same.systems}
+    assert found.matched.apart == 3
+    for pair in found.pairs:
+        left, right = own[pair.left], own[pair.right]
+        assert pair.basis == "apart"
+        assert pair.difference == pytest.approx(left.estimate - right.estimate)
+        assert pair.stderr == pytest.approx(np.hypot(left.stderr, right.stderr))
+
+
+def test_equal_scores_make_no_distinction() -> None:
+    found = assay.audit_ratings(table({"A": [1.0, 1, 1], "B": [1.0, 1, 1]}), rng=1)
+    assert found.findings[0] == "all scores are equal, so no distinction is made"
+    assert found.published.claims == 0
+
+
 def test_published_claims_that_are_wrong_are_contradicted(
     world: assay.World, tmp_path: Path
 ) -> None:

@@ -42,25 +42,49 @@ def apart_difference(
 
 
 def with_apart(
-    estimates: Estimates, scores: dict[str, np.ndarray], document: np.ndarray
+    estimates: Estimates, scores: dict[str, np.ndarray], document: np.ndarray, *, sampled: bool
 ) -> tuple[Estimates, set[frozenset[str]]]:
-    """The estimates with pairs that share too few segments compared on each system's own."""
-    rated = {name: int((~np.isnan(row)).sum()) for name, row in scores.items()}
+    """The estimates with pairs that share too few segments compared on each system's own.
+
+    Where a sample says with which probability segments were drawn (``sampled``), by the two
+    systems' estimates, which are weighted by it; else by their plain means.
+    """
+    rated = {name: ~np.isnan(row) for name, row in scores.items()}
     found, apart = [], set()
     for item in estimates.differences:
-        if 2 * item.n >= min(rated[item.left], rated[item.right]):
+        left, right = rated[item.left], rated[item.right]
+        if 2 * item.n >= min(left.sum(), right.sum()):
             found.append(item)
             continue
-        found.append(_apart(item, scores, document, estimates.level))
+        own = (
+            _estimates_apart(item, estimates, document, left, right)
+            if sampled
+            else apart_difference(scores[item.left], scores[item.right], document)
+        )
+        n = int(min(left.sum(), right.sum()))
+        found.append(_replaced(item, *own, n, estimates.level))
         apart.add(frozenset((item.left, item.right)))
     return replace(estimates, differences=tuple(found)), apart
 
 
-def _apart(
-    item: Difference, scores: dict[str, np.ndarray], document: np.ndarray, level: float
+def _estimates_apart(
+    item: Difference, estimates: Estimates, document: np.ndarray, left: np.ndarray,
+    right: np.ndarray,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Two estimates as if independent: documents that both have make it err on the safe side."""
+    known = {own.system: own for own in estimates.systems}
+    one, other = known[item.left], known[item.right]
+    if estimates.target == "new-documents":
+        degrees = min(len(np.unique(document[row])) for row in (left, right)) - 1
+    else:
+        degrees = min(one.n, other.n) - 1
+    stderr = float(np.hypot(one.stderr, other.stderr))
+    return one.estimate - other.estimate, stderr, float(max(degrees, 1))
+
+
+def _replaced(
+    item: Difference, center: float, stderr: float, degrees: float, n: int, level: float
 ) -> Difference:
-    x, y = scores[item.left], scores[item.right]
-    center, stderr, degrees = apart_difference(x, y, document)
     interval = t_interval(center, stderr, degrees, level)
     return replace(
         item,
@@ -69,7 +93,7 @@ def _apart(
         high=interval.high,
         stderr=stderr,
         degrees=degrees,
-        n=min(int((~np.isnan(row)).sum()) for row in (x, y)),
+        n=n,
         decided=interval.low > 0 or interval.high < 0,
         p=t_probability(center, stderr, degrees),
     )

@@ -29,9 +29,11 @@ def judgments_findings(audit: Audit) -> tuple[str, ...]:
 
 def _claims(audit: Audit) -> list[str]:
     found = audit.published
-    what = "published distinctions" if found.source == "published" else (
-        "distinctions that the order of the scores makes"
-    )  # fmt: skip
+    if not found.claims:
+        return ["all scores are equal, so no distinction is made"]
+    what = _plural(found.claims, "published distinction")
+    if found.source != "published":
+        what = f"{_plural(found.claims, 'distinction')} that the order of the scores makes"
     where = {
         "new-documents": "for new documents like these",
         "test-set": "on this test set",
@@ -39,7 +41,7 @@ def _claims(audit: Audit) -> list[str]:
         "new-judgments": "if judged anew",
     }[audit.target]
     lines = [
-        f"of {found.claims} {what}, {_hold(found.hold)} {where}, {_are(found.open)} not supported"
+        f"of {what}, {_hold(found.hold)} {where}, {_are(found.open)} not supported"
         f" and {_are(found.contradicted)} contradicted; corrected for the number of pairs,"
         f" {_hold(found.hold_holm)}{_neighbours(found)}"
     ]

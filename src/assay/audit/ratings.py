@@ -73,7 +73,8 @@ def audit_ratings(
     generator, seed = seeded(rng)
     ratings = _genuine(ratings)
     known = test_set is not None
-    given, ratings, unrated = _rated_systems(test_set or _rated_set(ratings), ratings)
+    whole = test_set or _rated_set(ratings)
+    given, ratings, unrated = _rated_systems(whole, ratings, metrics=sample is not None)
     scores = ratings.matrix(given)
     rated = ~np.isnan(scores)
     _need_two_segments(given, rated)
@@ -84,7 +85,7 @@ def audit_ratings(
         target=basis.target,
     )  # fmt: skip
     rows = dict(zip(given.systems, basis.ratings.matrix(basis.test_set), strict=True))
-    estimates, apart = with_apart(estimates, rows, basis.document)
+    estimates, apart = with_apart(estimates, rows, basis.document, sampled=sample is not None)
     order = Order(estimates)
     estimates = in_order(estimates, order)
     pairs = audited_pairs(estimates, apart, level)
@@ -159,9 +160,13 @@ def _rated_set(ratings: Ratings) -> TestSet:
     return TestSet(systems.join(segments, how="cross"))
 
 
-def _rated_systems(test_set: TestSet, ratings: Ratings) -> tuple[TestSet, Ratings, tuple[str, ...]]:
+def _rated_systems(
+    test_set: TestSet, ratings: Ratings, *, metrics: bool
+) -> tuple[TestSet, Ratings, tuple[str, ...]]:
     """The systems that have ratings, their ratings placed in the test set, and the others."""
-    test_set = replace(test_set, metrics=(), lower_metrics=frozenset(), named=True, history=None)
+    if not metrics:  # only a sample needs them, that was spread over them
+        none: frozenset[str] = frozenset()
+        test_set = replace(test_set, metrics=(), lower_metrics=none, named=True, history=None)
     placed = ratings.placed_in(test_set)
     have = set(placed.frame["system"].unique())
     rest = tuple(name for name in test_set.systems if name not in have)

@@ -13,7 +13,9 @@ from assay.cli.options import (
     COLUMNS,
     EXCLUDE,
     JSON,
+    LOWER_METRICS,
     LP,
+    METRICS,
     OUTPUT,
     SEED,
     columns_for,
@@ -69,6 +71,8 @@ def audit(
     better: BETTER = "higher",
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
     columns: COLUMNS = None,
+    metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
     lp: LP = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Print the table of pairs, too.")] = False,
@@ -86,6 +90,11 @@ def audit(
         raise OptionError("tables", len(tables), "are too many", "give [SCORES] and answers")
     answers, scores = tables[-1], tables[0] if len(tables) == 2 else None
     refuse_overwriting(json_file(output), *tables, published, sample)
+    for option, given in (("--metrics", metrics), ("--lower-metrics", lower_metrics)):
+        if given is not None and sample is None:
+            raise OptionError(
+                option, given, "is for a --sample that was drawn with them", "leave it out"
+            )
     common = {"published": published, "level": level, "rng": seed}
     own = {"sample": sample, "assume": assume, "target": target, "practice": practice}
     own = {name: value for name, value in own.items() if value is not None}
@@ -95,7 +104,11 @@ def audit(
             raise OptionError(f"--{name}", value, "is for ratings", "leave it out")
         result = _of_judgments(answers, scores, columns, exclude, lp, common)
     else:
-        result = _of_ratings(answers, scores, columns, exclude, lp, better, common | own)
+        # Else metrics play no part, and none can be mistaken for the answers.
+        drawn_with = (metrics, lower_metrics) if sample is not None else ("", None)
+        result = _of_ratings(
+            answers, scores, columns, exclude, lp, better, drawn_with, common | own
+        )
     if output is not None:
         save_json(result.to_dict(), output)
     if json:
@@ -109,7 +122,8 @@ def audit(
 
 def _of_ratings(
     path: Path, scores: Path | None, columns: str | None, exclude: str | None, lp: str | None,
-    better: Literal["higher", "lower"], options: dict[str, Any],
+    better: Literal["higher", "lower"], metrics: tuple[str | None, str | None],
+    options: dict[str, Any],
 ) -> Audit:  # fmt: skip
     from dataclasses import replace
 
@@ -127,10 +141,10 @@ def _of_ratings(
         frame = without(one_lp(table.frame, lp), names(exclude) or [])
         return audit_ratings(replace(table, frame=frame), **options)
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", path))
-    # Metrics play no part, so none can be mistaken for the answers.
     test_set = read_test_set(
-        scores, own, columns=columns, metrics="", lower_metrics=None, exclude=None, lp=lp
-    )
+        scores, own, columns=columns, metrics=metrics[0], lower_metrics=metrics[1], exclude=None,
+        lp=lp,
+    )  # fmt: skip
     test_set = _excluding(test_set, names(exclude) or [], path, theirs.get("system", "system"))
     table = read_ratings(path, test_set, columns=theirs, better=better)
     if "sample" in options:
