@@ -32,6 +32,9 @@ from assay.tables.raw import Source
 
 __all__ = ["audit_ratings"]
 
+FEW_RATERS = 5
+"""With so few raters, their taste is worth a note."""
+
 WHOLE = 0.9
 """Ratings of documents that are rated to this part or more were chosen by document."""
 
@@ -118,6 +121,7 @@ def audit_ratings(
         seed=seed,
         notes=(
             *_notes(estimates, basis, apart, known=known, guessed=assumed != assume),
+            *_few_raters(ratings),
             *unclaimed(claims, given.systems),
         ),
     )  # fmt: skip
@@ -278,6 +282,15 @@ def _systems(
         )
     sign = 1 if ratings.better == "higher" else -1
     return tuple(sorted(found, key=lambda item: (item.rank, -sign * item.score, item.system)))
+
+
+def _few_raters(ratings: Ratings) -> tuple[str, ...]:
+    if not 0 < len(ratings.raters) <= FEW_RATERS:
+        return ()
+    return (
+        f"{len(ratings.raters)} raters: what they prefer as persons counts as quality, and no"
+        " interval shows it",
+    )
 
 
 def _notes(
