@@ -161,20 +161,24 @@ def _share(item: Representation) -> str:
 def _practice(audit: Audit) -> list[str]:
     ours = max(item.cluster for item in audit.systems)
     usual = max(item.practice_cluster for item in audit.systems)
-    size, usual_size = (
-        sum(getattr(item, f"{kind}high_rank") - getattr(item, f"{kind}low_rank") + 1
-            for item in audit.systems) / len(audit.systems)
-        for kind in ("", "practice_")
-    )  # fmt: skip
-    how = (
-        "by rank-sum tests of neighbours, which take every output for independent,"
-        if audit.source == "ratings"
-        else "with single judgments drawn anew, as if they were independent,"
-    )
+    size = _mean_size([(item.low_rank, item.high_rank) for item in audit.systems])
+    if audit.source == "ratings":
+        how = "by rank-sum tests of neighbours, which take every output for independent,"
+        sizes = f"mean rank range {size:.1f} ranks"
+    else:
+        how = "with single judgments drawn anew, as if they were independent,"
+        usual_size = _mean_size(
+            [(item.practice_low_rank, item.practice_high_rank) for item in audit.systems]
+        )
+        sizes = f"mean rank range {usual_size:.1f} and {size:.1f} ranks"
     return [
         f"{how} the systems fall into {_plural(usual, 'cluster')}; with each {audit.unit} as the"
-        f" unit into {ours} (mean rank range {usual_size:.1f} and {size:.1f} ranks)"
+        f" unit into {ours} ({sizes})"
     ]
+
+
+def _mean_size(ranges: list[tuple[int, int]]) -> float:
+    return sum(high - low + 1 for low, high in ranges) / len(ranges)
 
 
 def _power(audit: Audit) -> list[str]:

@@ -88,8 +88,8 @@ class AuditedSystem:
 
     ``share`` is the part of the system's segments that have an answer, ``luck`` by how much
     better the system looks because its segments were easier (points of the scale). ``low`` and
-    ``high`` are the interval of the ``score``. The ranks of ``practice`` come from the plain test
-    of the field, which takes answers for independent.
+    ``high`` are the interval of the ``score``. What begins with ``practice`` is what
+    the field does: tests that take answers for independent.
     """
 
     system: str

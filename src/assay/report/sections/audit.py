@@ -93,7 +93,7 @@ def _systems(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> Tab
     return table(
         "systems",
         f"Systems, best first{lower}; a line closes a cluster. Practice: {result['practice']},"
-        " which takes answers for independent. Luck: by how much better a system looks because its"
+        " whose tests take answers for independent. Luck: by how much better a system looks because its"
         " segments were easier.",
         {"system": ("System", "text"), "score": ("Score", "number"), "low": ("Low", "number"),
          "high": ("High", "number"), "range": ("Ranks", "count"), "cluster": ("Cluster", "count"),
