@@ -93,8 +93,8 @@ def _systems(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> Tab
     return table(
         "systems",
         f"Systems, best first{lower}; a line closes a cluster. Practice: {result['practice']},"
-        " whose tests take answers for independent. Luck: by how much better a system looks because its"
-        " segments were easier.",
+        " whose tests take answers for independent. Luck: by how much better a system looks because"
+        " its segments were easier.",
         {"system": ("System", "text"), "score": ("Score", "number"), "low": ("Low", "number"),
          "high": ("High", "number"), "range": ("Ranks", "count"), "cluster": ("Cluster", "count"),
          "practice": ("Practice", "count"), "practice_cluster": ("Its cluster", "count"),
