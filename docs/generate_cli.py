@@ -12,7 +12,7 @@ COMMANDS = (
     "demo", "check", "convert", "plan ratings", "plan comparison", "plan judgments",
     "plan editors", "stability", "sample", "next", "next-set", "monitor", "estimate", "raters",
     "evaluate", "rank", "kits find", "kits design", "kits build", "kits collect", "effort",
-    "report", "reproduce",
+    "audit", "report", "reproduce",
 )  # fmt: skip
 INTRODUCTION = """# The command line
 

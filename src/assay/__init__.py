@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from assay._version import __version__
 
 if TYPE_CHECKING:
+    from assay.audit import Audit, audit_judgments, audit_ratings
     from assay.engine import Cluster
     from assay.estimation import (
         Breakdown,
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
 
 # Loaded when first used, so that `import assay` and `assay --help` cost next to nothing.
 _HOMES = {
+    "Audit": "assay.audit",
     "Breakdown": "assay.estimation",
     "Cluster": "assay.engine",
     "Comparison": "assay.estimation",
@@ -107,6 +109,8 @@ _HOMES = {
     "TestSet": "assay.tables",
     "World": "assay.worlds",
     "add_history": "assay.tables",
+    "audit_judgments": "assay.audit",
+    "audit_ratings": "assay.audit",
     "build_kits": "assay.kits.build",
     "check": "assay.tables.convert",
     "collect_kits": "assay.kits.kit_files",
@@ -154,6 +158,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Audit",
     "Breakdown",
     "Cluster",
     "Comparison",
@@ -180,6 +185,8 @@ __all__ = [
     "World",
     "__version__",
     "add_history",
+    "audit_judgments",
+    "audit_ratings",
     "build_kits",
     "check",
     "collect_kits",

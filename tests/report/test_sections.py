@@ -56,6 +56,7 @@ def results() -> dict[str, dict[str, Any]]:
         assay.estimate_by(world.test_set, ratings, by="domain", sample=order),
         assay.rank(judgments, rng=1),
         assay.effort(EditingWorld({"A": 0.0, "B": 2.0, "C": 12.0}).edits(KITS, rng=1), rng=1),
+        assay.audit_ratings(ratings, world.test_set, sample=order, rng=1),
         assay.summarise_evaluation(tried),
     ]
     return {item.to_dict()["kind"]: item.to_dict() for item in found}
@@ -91,6 +92,20 @@ def test_the_answers_and_the_advice_come_first(
     assert "takes less effort than" in top
     assert results["estimates"]["next"][0].split(":")[0] in top
     assert "segments were drawn" not in top
+
+
+def test_an_audit_of_judgments_has_the_same_section(tmp_path: Path) -> None:
+    world = assay.simulate(documents=30, systems=3, rng=1)
+    result = assay.audit_judgments(world.judge(600, per_set=3, rng=1), rng=1)
+    page = write_report(result, tmp_path / "r.html").read_text("utf-8")
+    assert "Which distinctions between 3 systems do 600 judgments bear out?" in page
+    assert "one judgment has the noise" in page.lower()
+    assert "<th>Wins" in page or ">Wins<" in page
+
+
+def test_an_audit_without_findings_is_refused(results: dict[str, dict[str, Any]]) -> None:
+    with pytest.raises(InputError, match="no systems or findings"):
+        make_section(results["audit"] | {"findings": []})
 
 
 def test_the_methods_paragraph_names_design_size_and_method(

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from assay._version import __version__
+from assay.cli.audit import audit
 from assay.cli.check import check
 from assay.cli.convert import convert
 from assay.cli.demo import demo
@@ -35,7 +36,8 @@ app = typer.Typer(
     name="assay",
     help="Human evaluation of machine translation: how good your systems are, and how sure you"
     " can be, from few judgments.\n\nThe stages, in the order of use:"
-    " check -> plan -> stability -> sample -> (collect) -> next -> estimate or rank -> report.",
+    " check -> plan -> stability -> sample -> (collect) -> next -> estimate or rank -> audit ->"
+    " report.",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode="markdown",
@@ -74,6 +76,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate,
     "rank": rank,
     "effort": effort,
+    "audit": audit,
     "report": report,
     "reproduce": reproduce,
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from assay.cli.answers import answers_kind, without
 from assay.cli.options import (
     BETTER,
     COLUMNS,
@@ -23,7 +24,7 @@ from assay.cli.options import (
     read_judged,
     refuse_overwriting,
 )
-from assay.errors import InputError, OptionError
+from assay.errors import OptionError
 
 if TYPE_CHECKING:
     from assay.ranking import Ranking
@@ -111,7 +112,7 @@ def rank(
         "resamples": resamples, "rng": seed,
     }  # fmt: skip
     common |= {} if method is None else {"method": method}
-    if _kind(table, columns) == "judgments":
+    if answers_kind(table, columns) == "judgments":
         if better != "higher":
             raise OptionError("--better", better, "is for ratings", "leave it out")
         common |= {name: value for name, value in chosen.items() if value is not None}
@@ -138,27 +139,6 @@ def rank(
         print(f"written to {output}")
 
 
-def _kind(path: Path, columns: str | None) -> str:
-    """Whether the file has judgments or ratings, by its columns."""
-    from assay.cli.options import pairs
-    from assay.tables.raw import column_names
-    from assay.tables.schema import find_schema
-
-    present = {*column_names(path), *pairs("--columns", columns)}
-    missing = {kind: [c for c in find_schema(kind).required if c not in present]
-               for kind in ("judgments", "ratings")}  # fmt: skip
-    if not missing["judgments"] and not missing["ratings"]:
-        raise InputError(
-            f"{path}: has the columns of judgments and of ratings; keep those of one of them"
-        )
-    if all(missing.values()):
-        raise InputError(
-            f"{path}: is neither a table of judgments (no {', '.join(missing['judgments'])}) nor"
-            f" of ratings (no {', '.join(missing['ratings'])}); map your names with --columns"
-        )
-    return "ratings" if missing["judgments"] else "judgments"
-
-
 def _from_judgments(
     path: Path, columns: str | None, exclude: str | None, only: str | None, lp: str | None,
     options: dict[str, Any],
@@ -176,22 +156,13 @@ def _from_ratings(
 ) -> Ranking:  # fmt: skip
     from dataclasses import replace
 
-    import polars as pl
-
     from assay.ranking import rank_ratings as run
     from assay.tables import read_ratings
 
     (own,) = columns_for(columns, ("ratings", path))
     rows = only_for(only, lp, own, path, every=True)
     table = read_ratings(path, columns=own, better=better, only=rows)
-    frame = table.frame
-    for name in names(exclude) or ():
-        if name not in frame["system"]:
-            known = ", ".join(frame["system"].unique(maintain_order=True))
-            raise OptionError(
-                "exclude", name, "is not among the rated systems", f"choose from {known}"
-            )
-        frame = frame.filter(pl.col("system") != name)
+    frame = without(table.frame, names(exclude) or [])
     return run(replace(table, frame=frame), **options)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.report.document import Section
+from assay.report.sections.audit import audit_section
 from assay.report.sections.effort import effort_section, kits_section
 from assay.report.sections.estimates import (
     breakdown_section,
@@ -34,6 +35,7 @@ SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
     "breakdown": breakdown_section,
     "ranking": ranking_section,
     "effort": effort_section,
+    "audit": audit_section,
     "evaluation": evaluation_section,
     "reproduction": reproduction_section,
 }

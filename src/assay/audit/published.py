@@ -1,0 +1,154 @@
+"""What was published, and whether the answers bear it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import polars as pl
+
+from assay.audit.results import AuditedPair, Claim, Verdicts
+from assay.errors import InputError, OptionError
+from assay.tables.check import did_you_mean
+from assay.tables.raw import Source, load
+
+__all__ = ["Distinction", "judge", "plain_order", "read_published", "unclaimed", "verdicts"]
+
+SHAPES = "system with rank or cluster, or better and worse"
+FILE, MEANS = "published", "order of the scores"
+
+
+@dataclass(frozen=True, slots=True)
+class Distinction:
+    """One system was said to be better than another."""
+
+    better: str
+    worse: str
+    neighbours: bool
+
+
+def read_published(source: Source, systems: Sequence[str]) -> list[Distinction]:
+    """The distinctions that a small table makes between these systems.
+
+    Columns ``better`` and ``worse``: a row is a distinction. Columns ``system`` and ``cluster``:
+    systems of different clusters are distinct; ``system`` and ``rank``: those of different ranks.
+    Number 1 is best; with both, clusters decide what is distinct and ranks who are neighbours.
+    """
+    raw = load(source, text=lambda name: name in ("system", "better", "worse"))
+    frame, place = raw.frame, raw.source
+    if {"better", "worse"} <= set(frame.columns):
+        found = [
+            Distinction(str(better).strip(), str(worse).strip(), True)
+            for better, worse in frame.select("better", "worse").drop_nulls().rows()
+        ]
+    elif "system" in frame.columns and {"rank", "cluster"} & set(frame.columns):
+        found = _from_places(frame, place)
+    else:
+        raise InputError(
+            f"{place}: has no published distinctions; its columns must be {SHAPES}, not"
+            f" {', '.join(frame.columns)}"
+        )
+    if not found:
+        raise InputError(f"{place}: makes no distinction between two systems; give at least one")
+    return _checked(found, systems, place)
+
+
+def _from_places(frame: pl.DataFrame, place: str) -> list[Distinction]:
+    by = "cluster" if "cluster" in frame.columns else "rank"
+    along = "rank" if "rank" in frame.columns else "cluster"
+    numbers = {}
+    for name in dict.fromkeys((by, along)):
+        number = frame[name].cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
+        if number.null_count():
+            bad = frame[name].filter(number.is_null())[0]
+            raise InputError(f"{place}: {name} '{bad}' is no number; write 1 for the best")
+        numbers[name] = number.to_list()
+    names = [str(name).strip() for name in frame["system"].to_list()]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise InputError(f"{place}: {twice[0]} stands there twice; keep one of the rows")
+    order = sorted(range(len(names)), key=lambda k: (numbers[by][k], numbers[along][k]))
+    levels = sorted(set(numbers[along]))
+    step = {value: k for k, value in enumerate(levels)}
+    return [
+        Distinction(names[a], names[b], step[numbers[along][b]] - step[numbers[along][a]] <= 1)
+        for a, b in combinations(order, 2)
+        if numbers[by][a] < numbers[by][b]
+    ]
+
+
+def _checked(found: list[Distinction], systems: Sequence[str], place: str) -> list[Distinction]:
+    for item in found:
+        for name in (item.better, item.worse):
+            if name not in systems:
+                raise OptionError(
+                    "published", name, f"of {place} has no answers{did_you_mean(name, systems)}",
+                    f"the systems are {', '.join(systems)}",
+                )  # fmt: skip
+        if item.better == item.worse:
+            raise OptionError("published", item.better, "is better than itself", "name two systems")
+    both = {(item.better, item.worse) for item in found}
+    for better, worse in both:
+        if (worse, better) in both:
+            raise OptionError(
+                "published", f"{better}, {worse}", "are each said to be better than the other",
+                "keep one of the two",
+            )  # fmt: skip
+    return list(dict.fromkeys(found))
+
+
+def plain_order(scores: dict[str, float], better: str) -> list[Distinction]:
+    """What the plain scores say, where nothing published is given: every pair that differs."""
+    sign = -1 if better == "lower" else 1
+    order = sorted(scores, key=lambda name: -sign * scores[name])
+    levels = sorted(set(scores.values()))
+    step = {value: k for k, value in enumerate(levels)}
+    return [
+        Distinction(a, b, abs(step[scores[a]] - step[scores[b]]) == 1)
+        for a, b in combinations(order, 2)
+        if scores[a] != scores[b]
+    ]
+
+
+def judge(distinctions: Sequence[Distinction], pairs: Sequence[AuditedPair]) -> tuple[Claim, ...]:
+    """Every distinction with its verdict."""
+    known = {frozenset((pair.left, pair.right)): pair for pair in pairs}
+    found = []
+    for item in distinctions:
+        pair = known[frozenset((item.better, item.worse))]
+        ahead = "holds" if pair.better == item.better else "contradicted"
+        found.append(
+            Claim(
+                better=item.better,
+                worse=item.worse,
+                neighbours=item.neighbours,
+                verdict=ahead if pair.decided else "open",
+                verdict_holm=ahead if pair.decided_holm else "open",
+                p=pair.p,
+            )
+        )
+    return tuple(found)
+
+
+def verdicts(claims: Sequence[Claim], *, given: bool) -> Verdicts:
+    """The claims counted."""
+    count = {word: sum(item.verdict == word for item in claims)
+             for word in ("holds", "open", "contradicted")}  # fmt: skip
+    return Verdicts(
+        source=FILE if given else MEANS,
+        claims=len(claims),
+        hold=count["holds"],
+        open=count["open"],
+        contradicted=count["contradicted"],
+        hold_holm=sum(item.verdict_holm == "holds" for item in claims),
+        neighbours=sum(item.neighbours for item in claims),
+        neighbours_hold=sum(item.neighbours and item.verdict == "holds" for item in claims),
+    )
+
+
+def unclaimed(claims: Sequence[Claim], systems: Sequence[str]) -> tuple[str, ...]:
+    """A note on systems with answers of which no distinction speaks."""
+    named = {name for item in claims for name in (item.better, item.worse)}
+    rest = [name for name in systems if name not in named]
+    return (f"no distinction speaks of {', '.join(rest)}",) if rest else ()

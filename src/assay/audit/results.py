@@ -1,0 +1,264 @@
+"""What an audit says, with all its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import polars as pl
+
+from assay.results import plain, result_dict, signature
+
+__all__ = [
+    "Audit",
+    "AuditedPair",
+    "AuditedSystem",
+    "Claim",
+    "Coverage",
+    "Matching",
+    "Power",
+    "Raters",
+    "Representation",
+    "Verdicts",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the test set was looked at.
+
+    ``answers`` are ratings or judgments, ``outputs`` those with an answer. Segments and documents
+    of the test set are None where none was given or the answers do not name them; ``whole`` counts
+    the documents of which every segment has an answer.
+    """
+
+    answers: int
+    systems: int
+    unrated_systems: tuple[str, ...]
+    segments: int | None
+    of_segments: int | None
+    documents: int | None
+    of_documents: int | None
+    whole_documents: int | None
+    outputs: int | None
+    of_outputs: int | None
+    per_output: float | None
+    raters: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Whether systems met on the same ground.
+
+    From ratings: ``complete`` of the rated ``segments`` are rated for all systems; ``common`` is
+    the median over pairs of the share of the smaller system's segments that the other has too, and
+    ``apart`` counts the pairs with less than half. ``sd_ratio`` is what not being matched costs:
+    the standard error of a difference of segments of their own over that of the same segments.
+    From judgments: the ``least``, median (``typical``) and ``most`` judgments of a pair, ``never``
+    the pairs that were never compared.
+    """
+
+    pairs: int
+    segments: int | None = None
+    complete: int | None = None
+    common: float | None = None
+    apart: int | None = None
+    sd_ratio: float | None = None
+    never: int | None = None
+    least: int | None = None
+    typical: float | None = None
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """A part of the test set by ``what`` (length, position, domain), and its part of the answers.
+
+    Lengths are those of documents, in segments.
+    """
+
+    what: str
+    name: str
+    full: float
+    rated: float
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedSystem:
+    """One system: what it was given, where it stands, and where common practice puts it.
+
+    ``share`` is the part of the system's segments that have an answer, ``luck`` by how much
+    better the system looks because its segments were easier (points of the scale). ``low`` and
+    ``high`` are the interval of the ``score``. What begins with ``practice`` is what
+    the field does: tests that take answers for independent.
+    """
+
+    system: str
+    n: int
+    share: float | None
+    answers: int
+    raters: int | None
+    luck: float | None
+    score: float
+    low: float | None
+    high: float | None
+    rank: int
+    low_rank: int
+    high_rank: int
+    cluster: int
+    practice_low_rank: int
+    practice_high_rank: int
+    practice_cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedPair:
+    """``left`` against ``right``, the one that stands higher first.
+
+    ``difference`` is left minus right, from the ``basis``: the ``common`` segments, each system's
+    own where fewer than half are common (``apart``), or ``judgments`` (of expected win).
+    ``p_holm`` is corrected for the number of pairs. ``detectable`` is the smallest true difference
+    that a campaign like this finds with the asked probability, ``power`` the probability to find
+    one as large as was observed.
+    """
+
+    left: str
+    right: str
+    basis: str
+    n: int
+    wins: int | None
+    losses: int | None
+    ties: int | None
+    difference: float
+    low: float | None
+    high: float | None
+    stderr: float
+    p: float
+    p_holm: float
+    decided: bool
+    decided_holm: bool
+    better: str | None
+    detectable: float
+    power: float
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A published distinction and what the answers say of it.
+
+    ``verdict`` is holds, contradicted or open; ``verdict_holm`` the same with p values corrected
+    for the number of pairs. ``neighbours`` says that the two stand next to each other.
+    """
+
+    better: str
+    worse: str
+    neighbours: bool
+    verdict: str
+    verdict_holm: str
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """How many distinctions hold, are open or contradicted; ``holm`` counts after correction."""
+
+    source: str
+    claims: int
+    hold: int
+    open: int
+    contradicted: int
+    hold_holm: int
+    neighbours: int
+    neighbours_hold: int
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """What the campaign could find.
+
+    ``detectable`` and ``detectable_worst`` are the median and largest smallest difference that is
+    found with probability ``power``; ``powered`` the share of pairs whose difference is found so
+    often, ``expected`` the mean probability over pairs, ``found`` the share decided. ``needed``
+    answers find the share ``power`` of all pairs on average, None where that is out of reach.
+    From judgments, ``expected_by``, ``found_by`` and ``needed_by`` say it by test, and ``sigma`` is
+    how noisy a judgment is where systems lie between 0 and 10.
+    """
+
+    power: float
+    detectable: float | None
+    detectable_worst: float | None
+    powered: float | None
+    expected: float
+    found: float
+    needed: int | None
+    expected_by: dict[str, float] | None = None
+    found_by: dict[str, float] | None = None
+    needed_by: dict[str, int | None] | None = None
+    sigma: float | None = None
+    sigma_low: float | None = None
+    sigma_high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Raters:
+    """How far raters agree: Krippendorff's alpha on the ``overlapping`` items with two raters.
+
+    ``within`` is the alpha of raters with themselves, on ``repeated`` items.
+    """
+
+    raters: int
+    overlapping: int
+    alpha: float
+    repeated: int = 0
+    within: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """A finished campaign: ``findings`` in plain words, the weightiest first, and the numbers.
+
+    ``source`` is ratings or judgments. ``unit`` is what answers hang together by, ``assumption``
+    how the answers are taken to have been chosen, ``target`` what the intervals are for;
+    ``practice`` names the common test that the systems' practice ranks come from.
+    """
+
+    source: str
+    findings: tuple[str, ...]
+    coverage: Coverage
+    matched: Matching
+    representation: tuple[Representation, ...]
+    systems: tuple[AuditedSystem, ...]
+    pairs: tuple[AuditedPair, ...]
+    published: Verdicts
+    claims: tuple[Claim, ...]
+    power: Power
+    raters: Raters | None
+    unit: str
+    blocks: int
+    assumption: str
+    target: str
+    practice: str
+    better: str
+    level: float
+    sides: int
+    seed: int | None
+    next: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """How this audit came about, in one line."""
+        return signature(
+            "audit", self.assumption, self.target, **{self.source: self.coverage.answers},
+            unit=f"{self.unit}-{self.blocks}", claims=self.published.claims,
+            level=f"{self.level:g}", sides=self.sides, practice=self.practice.replace(" ", "-"),
+            better=self.better if self.better == "lower" else None, seed=self.seed,
+        )  # fmt: skip
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per pair of systems."""
+        return pl.DataFrame([plain(item) for item in self.pairs], infer_schema_length=None)
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON object of ``assay audit``."""
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        return result_dict("audit", self.signature, **content)

@@ -1,0 +1,144 @@
+"""A campaign of judgments under the loupe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from scipy import stats
+
+import assay
+from assay.errors import InputError, OptionError
+
+
+@pytest.fixture(scope="module")
+def judgments() -> assay.Judgments:
+    return assay.simulate(systems=6, documents=60, rng=1).judge(4000, rng=2)
+
+
+def test_a_simulated_campaign(judgments: assay.Judgments) -> None:
+    found = assay.audit_judgments(judgments, rng=1)
+    assert (found.coverage.answers, found.matched.pairs, found.matched.never) == (4000, 15, 0)
+    assert found.matched.least is not None
+    assert found.matched.least <= (found.matched.typical or 0) <= (found.matched.most or 0)
+    assert sum(pair.n for pair in found.pairs) == 4000
+    ranking = assay.rank(judgments)
+    assert [item.score for item in found.systems] == [item.score for item in ranking.systems]
+    assert found.unit == "segment"
+    assert found.power.found_by is not None
+    signs = assay.rank(judgments, ranges="sign")
+    assert found.power.found_by["sign"] == signs.significant_pairs / signs.pairs
+    plan = assay.plan_judgments(pilot=judgments)
+    assert found.power.needed_by == plan.needed_by
+    assert found.to_dict()["kind"] == "audit"
+    assert found == assay.audit_judgments(judgments, rng=1)
+
+
+def test_single_judgments_are_too_sure(judgments: assay.Judgments) -> None:
+    """With segments as units ranges cannot be shorter, on average, than with single judgments."""
+    found = assay.audit_judgments(judgments, rng=1)
+    ours = sum(item.high_rank - item.low_rank for item in found.systems)
+    usual = sum(item.practice_high_rank - item.practice_low_rank for item in found.systems)
+    assert usual <= ours
+
+
+def test_counts_by_hand() -> None:
+    rows = [("A", "B", "left")] * 9 + [("B", "A", "left")] + [("B", "C", "left")] * 6 + [
+        ("C", "B", "tie")] * 2 + [("C", "B", "left")] * 2  # fmt: skip
+    frame = pl.DataFrame(rows, schema=["left", "right", "winner"], orient="row")
+    found = assay.audit_judgments(assay.read_judgments(frame), rng=1)
+    assert (found.matched.never, found.matched.least, found.matched.most) == (1, 0, 10)
+    pair = next(item for item in found.pairs if {item.left, item.right} == {"A", "B"})
+    assert (pair.left, pair.wins, pair.losses, pair.ties) == ("A", 9, 1, 0)
+    assert found.raters is None
+    assert any("1 of 3 pairs were never compared" in line for line in found.findings)
+    assert found.coverage.segments is None
+
+
+def test_agreement_by_hand() -> None:
+    rows = [
+        ("1", "x", "A", "B", "left"),
+        ("1", "y", "B", "A", "right"),
+        ("2", "x", "A", "B", "tie"),
+        ("2", "y", "A", "B", "tie"),
+        ("3", "x", "A", "B", "right"),
+        ("3", "x", "B", "A", "left"),
+    ]
+    schema = ["seg", "rater", "left", "right", "winner"]
+    found = assay.audit_judgments(
+        assay.read_judgments(pl.DataFrame(rows, schema=schema, orient="row")), rng=1
+    )
+    assert found.raters is not None
+    assert (found.raters.overlapping, found.raters.alpha) == (2, 1.0)
+    assert found.raters.repeated == 1
+
+
+def test_systems_never_connected_are_still_audited() -> None:
+    rows = [("A", "B", "left")] * 8 + [("B", "A", "left")] * 2
+    rows += [("C", "D", "left")] * 7 + [("D", "C", "left")] * 3
+    frame = pl.DataFrame(rows, schema=["left", "right", "winner"], orient="row")
+    found = assay.audit_judgments(assay.read_judgments(frame), rng=1)
+    assert found.matched.never == 4
+    assert found.power.sigma is None
+    assert any("no model of judgments" in line for line in found.findings)
+
+
+def test_published(judgments: assay.Judgments) -> None:
+    order = [item.system for item in assay.rank(judgments, rng=1).systems]
+    table = pl.DataFrame({"system": order[::-1], "rank": range(1, 7)})
+    found = assay.audit_judgments(judgments, published=table, rng=1)
+    straight = assay.audit_judgments(judgments, rng=1)
+    assert found.published.contradicted == straight.published.hold > 0
+    assert found.published.hold == 0
+    with pytest.raises(OptionError, match="did you mean 'system-1'"):
+        assay.audit_judgments(
+            judgments, published=pl.DataFrame({"better": ["sytem-1"], "worse": ["system-2"]})
+        )
+
+
+def test_scores_show_what_was_judged(judgments: assay.Judgments) -> None:
+    world = assay.simulate(systems=6, documents=60, rng=1)
+    found = assay.audit_judgments(judgments, world.test_set, rng=1)
+    assert found.coverage.of_segments == world.test_set.segments.height
+    assert found.coverage.of_documents == 60
+    assert found.representation
+    bare = assay.read_judgments(judgments.frame.select("left", "right", "winner"))
+    with pytest.raises(InputError, match="do not name segments"):
+        assay.audit_judgments(bare, world.test_set, rng=1)
+    other = assay.simulate(systems=6, documents=5, rng=1)
+    with pytest.raises(InputError, match="is not in the scores"):
+        assay.audit_judgments(judgments, other.test_set, rng=1)
+
+
+def test_wrong_tables_are_refused() -> None:
+    with pytest.raises(InputError, match="where Judgments belong"):
+        assay.audit_judgments(assay.simulate(rng=1).rate())  # type: ignore[arg-type]
+
+
+def test_power_of_a_decided_pair_is_that_of_its_z(judgments: assay.Judgments) -> None:
+    pair = next(item for item in assay.audit_judgments(judgments, rng=1).pairs if item.p < 0.04)
+    z = stats.norm.isf(pair.p)
+    assert pair.stderr == pytest.approx(pair.difference / z)
+    assert pair.power == pytest.approx(stats.norm.cdf(z - stats.norm.isf(0.05)))
+    assert pair.power > 0.5
+
+
+def test_wmt12_french_english(shared_data: Path) -> None:
+    frame = pl.read_parquet(shared_data / "wmt12_pairs.parquet").with_columns(
+        pl.col("lp", "judge", "system1", "system2", "outcome").cast(pl.String)
+    )
+    frame = frame.filter((pl.col("lp") == "fr-en") & ~pl.col("has_blank"))
+    table = frame.select(
+        set="ranking", seg="segment", rater="judge", left="system1", right="system2",
+        winner=pl.col("outcome").replace_strict({"<": "left", ">": "right", "=": "tie"}),
+    )  # fmt: skip
+    found = assay.audit_judgments(assay.read_judgments(table), rng=1)
+    assert found.coverage.systems == 15
+    assert found.published.claims == 105
+    assert 70 <= found.published.hold <= 85  # 78 with blanks counted as best, as the paper has them
+    assert found.published.contradicted == 0
+    assert found.systems[0].system == "LIMSI-Ncode-Constrained-Primary"
+    assert found.systems[-1].system == "onlineE"
+    assert found.power.sigma == pytest.approx(9.4, abs=0.5)
+    assert found.matched.never == 0
