@@ -20,6 +20,8 @@ from assay.sampling.plans import CircularPlan, Layout, TilesPlan
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.stats.orders import discordant
 from assay.stats.random import as_rng, spawn
+from benchmarks.claims import skipped
+from benchmarks.environment import DATA
 
 FILES = {"en-de": "wmt20_mqm_ende.parquet", "zh-en": "wmt20_mqm_zhen.parquet"}
 GROUPS = {
@@ -64,12 +66,12 @@ def error(values: np.ndarray) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--share", type=float, default=0.4)
     given = parser.parse_args()
     if not all((given.folder / file).is_file() for file in FILES.values()):
-        print(f"SKIPPED: {given.folder} has no WMT20 ratings to rank systems by")
+        skipped(f"{given.folder} has no WMT20 ratings to rank systems by")
         return
     print(f"discordant pairs in %, {given.share:.0%} of the outputs, {given.draws} draws")
     for group, keep in GROUPS.items():

@@ -23,6 +23,8 @@ from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval
 from assay.stats.finite_bootstrap import finite_bootstrap
 from assay.stats.intervals import Interval, mean_stderr, t_interval
 from assay.stats.random import as_rng, spawn
+from benchmarks.claims import skipped
+from benchmarks.environment import DATA
 
 FILES = {"en-de": ("wmt20_mqm_ende.parquet", 4.0), "zh-en": ("wmt20_mqm_zhen.parquet", 7.0)}
 SHARES, FEW = (0.1, 0.3, 0.5), (30, 45, 60)
@@ -118,14 +120,14 @@ def speed() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
     parser.add_argument("--draws", type=int, default=30)
     parser.add_argument("--resamples", type=int, default=400)
     parser.add_argument("--pair", choices=FILES, help="one language pair only")
     given = parser.parse_args()
     speed()
     if not all((given.folder / file).is_file() for file, _ in FILES.values()):
-        print(f"SKIPPED: {given.folder} has no WMT20 ratings to sample from")
+        skipped(f"{given.folder} has no WMT20 ratings to sample from")
         return
     print(f"coverage % (worst system), truth below/above %, half-width; {given.draws} draws")
     for lp, (file, oracle) in FILES.items():

@@ -23,6 +23,8 @@ from assay.sampling import sample, top_up
 from assay.sampling.designs import find_design, make_plan
 from assay.sampling.population import Population
 from assay.tables import Ratings, TestSet, add_history, read_ratings, read_scores
+from benchmarks.claims import skipped
+from benchmarks.environment import DATA
 from benchmarks.estimators import ANSWERS, FILES, NO_METRICS
 
 
@@ -111,14 +113,14 @@ def scores(test_set: TestSet, ratings: Ratings, share: str, draws: int
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
     parser.add_argument("--draws", type=int, default=300)
     parser.add_argument("--share", default="10%")
     given = parser.parse_args()
     for name in ("20-ende", "20-zhen"):
         path = given.folder / f"wmt{name.replace('-', '_mqm_')}.parquet"
         if not path.is_file():
-            print(f"SKIPPED: {given.folder} has no {path.name}")
+            skipped(f"{given.folder} has no {path.name}")
             continue
         test_set, ratings = load(path, FILES[name])
         n = round(float(given.share.rstrip("%")) / 100 * test_set.segments.height)

@@ -21,6 +21,8 @@ import polars as pl
 
 from assay.estimation import evaluate_estimators, summarise_evaluation
 from assay.tables import Ratings, TestSet, read_ratings, read_scores
+from benchmarks.claims import skipped
+from benchmarks.environment import DATA
 
 METHODS = "baseline,docs-prop,docs-prop+cv-knn,snippets+auto,balanced+auto"
 SIZES = "5%,10%,15%,20%,25%,30%,35%,40%,45%,50%"
@@ -79,7 +81,7 @@ def load(folder: Path, name: str, *, turned: bool = False) -> tuple[TestSet, Rat
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--sets", default="20-ende,20-zhen")
     parser.add_argument("--methods", default=METHODS)
@@ -90,7 +92,7 @@ def main() -> None:
     for name in given.sets.split(","):
         found = load(given.folder, name, turned=given.turned)
         if found is None:
-            print(f"SKIPPED: {given.folder} has no file for {name}")
+            skipped(f"{given.folder} has no file for {name}")
             continue
         for line in lines(name, *found, given):
             print(line, flush=True)

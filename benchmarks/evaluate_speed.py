@@ -30,6 +30,8 @@ from assay.estimation.features import make_features
 from assay.sampling.designs import metric_bins
 from assay.sampling.population import Population
 from assay.tables import Ratings, TestSet, read_ratings, read_scores
+from benchmarks.claims import skipped
+from benchmarks.environment import DATA
 from benchmarks.estimators import load
 
 METHODS = (
@@ -153,7 +155,7 @@ def protocol(folder: Path, given: argparse.Namespace) -> None:
     for name in ("20-ende", "20-zhen"):
         found = load(folder, name)
         if found is None:
-            print(f"SKIPPED: {folder} has no file for {name}")
+            skipped(f"{folder} has no file for {name}")
             return
         test_set, ratings = some(*found, given.systems)
         count = len(test_set.systems)
@@ -220,7 +222,7 @@ def one_estimate() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--loops", type=int, default=1)
     parser.add_argument("--systems", type=int, default=9)

@@ -20,6 +20,8 @@ import numpy as np
 
 from assay.estimation import EvaluationRecord, evaluate_estimators
 from benchmarks import bounds
+from benchmarks.claims import skipped
+from benchmarks.environment import DATA
 from benchmarks.estimators import load
 
 SETS = {"20-ende": "en-de", "20-zhen": "zh-en"}
@@ -80,12 +82,12 @@ def means(folder: Path, pair: str, draws: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--designs", default=DESIGNS)
     given = parser.parse_args()
     if not all((given.folder / file).is_file() for file, _ in bounds.FILES.values()):
-        print(f"SKIPPED: {given.folder} has no WMT20 ratings to sample from")
+        skipped(f"{given.folder} has no WMT20 ratings to sample from")
         return
     start, used = time.perf_counter(), time.process_time()
     print(f"coverage % (worst system) ±half-width, {given.draws} draws")

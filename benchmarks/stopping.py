@@ -19,6 +19,8 @@ from assay.estimation import evaluate_stopping
 from assay.estimation.stopping import look_sizes
 from assay.stats.bounds import hoeffding_bound
 from assay.tables import Ratings, TestSet, read_ratings, read_scores
+from benchmarks.claims import skipped
+from benchmarks.environment import DATA
 
 FILES = {
     "en-de": ("wmt20_mqm_ende.parquet", 0.2, 4.0),
@@ -40,11 +42,11 @@ def load(path: Path) -> tuple[TestSet, Ratings]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
     parser.add_argument("--draws", type=int, default=500)
     given = parser.parse_args()
     if not all((given.folder / file).is_file() for file, *_ in FILES.values()):
-        print(f"SKIPPED: {given.folder} has no WMT20 ratings to sample from")
+        skipped(f"{given.folder} has no WMT20 ratings to sample from")
         return
     for lp, (file, target, oracle) in FILES.items():
         test_set, ratings = load(given.folder / file)

@@ -16,6 +16,8 @@ from assay.sampling.effect import design_effect
 from assay.sampling.population import Population
 from assay.sampling.stability import metric_scores, summarise_stability
 from assay.tables import TestSet, read_scores
+from benchmarks.claims import skipped
+from benchmarks.environment import DATA
 
 DRAWS, SHARES = 10_000, (0.25, 0.4)
 DESIGNS = ("snippets", "snippets-linear", "documents", "fixed-snippets")
@@ -34,10 +36,10 @@ def load(folder: Path) -> dict[str, tuple[TestSet, str]]:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("../shared/data")
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else DATA
     sets = load(folder)
     if not sets:
-        print(f"SKIPPED: {folder} has no WMT20 metrics")
+        skipped(f"{folder} has no WMT20 metrics")
         return
     print(f"variance of system differences / matched random sample, {DRAWS:,} draws")
     for design in DESIGNS:

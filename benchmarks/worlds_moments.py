@@ -19,6 +19,8 @@ import polars as pl
 
 from assay.stats.random import as_rng, spawn
 from assay.worlds import PROFILES, moments, simulate
+from benchmarks.claims import skipped
+from benchmarks.environment import DATA
 
 FILES = {"en-de": "wmt20_mqm_ende.parquet", "zh-en": "wmt20_mqm_zhen.parquet"}
 METRICS = {"neural": "BLEURT-20", "surface": "chrF"}
@@ -155,11 +157,11 @@ def shown(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
     parser.add_argument("--worlds", type=int, default=100)
     given = parser.parse_args()
     if not (given.folder / FILES["en-de"]).is_file():
-        print(f"SKIPPED: {given.folder} has no WMT20 ratings to compare with")
+        skipped(f"{given.folder} has no WMT20 ratings to compare with")
         return
     columns: dict[str, tuple[dict[str, float], dict[str, float], dict[str, float]]] = {}
     for lp, file in FILES.items():
