@@ -53,5 +53,3 @@ def peer_python(name: str, *packages: str) -> Path | None:
     (Path(own) / "beside.pth").write_text(sysconfig.get_paths()["purelib"] + "\n", "utf-8")
     stamp.write_text(wanted, "utf-8")
     return python
-
-

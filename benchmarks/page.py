@@ -145,5 +145,7 @@ def _sizes(outcomes: dict[str, Outcome], full: dict[str, tuple[str, ...]]) -> st
         found = outcomes[script]
         given = f"`{' '.join(found.arguments)}`" if found.arguments else "defaults"
         more = f"`python -m benchmarks.{script} {' '.join(full[script])}`" if script in full else ""
-        rows.append(f"| `{script}` | {number(found.seconds, 's')} | {given} | {more or 'the same'} |")
+        rows.append(
+            f"| `{script}` | {number(found.seconds, 's')} | {given} | {more or 'the same'} |"
+        )
     return "\n".join(rows) + "\n"

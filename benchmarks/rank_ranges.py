@@ -1,7 +1,7 @@
 """Claims: 95 % rank ranges of sets drawn anew miss at most 5 % of true ranks, with sizes of at most
 4.6/3.3/2.9 at 10,000/30,000/50,000 judgments; with a calibrated level at most 4.3/2.9/2.5.
 
-    python -m benchmarks.rank_ranges [--runs 400]
+    python -m benchmarks.rank_ranges [--runs 60]
 
 The model of koehn2012 with 15 systems and sigma 10. The level is calibrated on other campaigns.
 The ranges are those of real resamples, not of the normal ones that calibrate the level. Run with
@@ -23,6 +23,7 @@ from assay.ranking.wins import expected_win
 from assay.stats.orders import competition_ranks
 from assay.stats.random import as_rng
 from assay.worlds.koehn import draw_qualities, draw_screens
+from benchmarks.claims import claim
 
 SYSTEMS, SIZES, RESAMPLES = 15, (10_000, 30_000, 50_000), 1000
 GOALS = {"default": (4.6, 3.3, 2.9), "calibrated": (4.3, 2.9, 2.5)}
@@ -44,7 +45,7 @@ def campaign(mu: np.ndarray, sets: int, sigma: float, rng: np.random.Generator) 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--sigma", type=float, default=10.0)
     given = parser.parse_args()
     print(f"{SYSTEMS} systems, sigma {given.sigma:g}, {given.runs} campaigns, by set, shortest")
@@ -56,11 +57,12 @@ def main() -> None:
         chosen = calibrated_level(SYSTEMS, judgments, sigma=10.0, rng=1)
         for name, level in (("default", 0.95), ("calibrated", chosen.level)):
             missed, error, size = range_quality(*shortest_ranges(table, level), ranks)
-            print(
-                f"{judgments:7,} judgments, {name:10} level {level:.3f}: size {size:.2f} (goal"
-                f" {GOALS[name][k]}), violations {missed:.2%} ± {error:.2%} (goal 5 %)",
-                flush=True,
-            )
+            what = f"rank ranges, {judgments:,} judgments, {name} level"
+            claim(f"{what}: size", size, goal=GOALS[name][k], peer=f"level {level:.3f}")
+            claim(
+                f"{what}: true ranks outside", 100 * missed, goal=5, unit="%",
+                peer=f"± {100 * error:.1f}, {given.runs} campaigns",
+            )  # fmt: skip
 
 
 if __name__ == "__main__":
