@@ -1,6 +1,6 @@
 """The bootstrap of a mean and of a difference beside scipy.stats.bootstrap: time, width, coverage.
 
-    python -m benchmarks.bootstrap_speed [--draws 200] [--resamples 1000]
+    python -m benchmarks.bootstrap_speed [--draws 100] [--resamples 1000]
 
 A simulated test set of 2,000 segments; simple random samples of 10 and 50 % of them, the same
 samples for all, as many resamples for both. The target is the mean of the test set: scipy's
@@ -70,7 +70,7 @@ def trial(method: Method, population: np.ndarray, n: int, draws: int) -> tuple[f
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--resamples", type=int, default=1000)
     given = parser.parse_args()
     scores = assay.simulate(documents=[10] * 200, systems=2, rng=1).scores.mean(axis=2)
@@ -106,7 +106,8 @@ def report(label: str, n: int, N: int, found: dict[str, tuple[float, float, floa
     )  # fmt: skip
     claim(
         f"{what}: width of assay's bootstrap against scipy's BCa", ours[1] / best[1],
-        unit="times", peer=f"coverage {ours[2]:.1f} %, scipy {best[2]:.1f} %, skew-t {skew[2]:.1f} %",
+        unit="times",
+        peer=f"coverage {ours[2]:.1f} %, scipy {best[2]:.1f} %, skew-t {skew[2]:.1f} %",
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Intervals for a mean side by side on WMT20 MQM: coverage and half-width, and what they cost.
 
-    python -m benchmarks.bounds [DATA_FOLDER] [--draws 300] [--resamples 400] [--pair en-de]
+    python -m benchmarks.bounds [DATA_FOLDER] [--draws 15] [--resamples 400] [--pair en-de]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``: one row per system and
 segment with ``mqm``, the mean of three raters. Simple random samples of every system but
@@ -120,7 +120,7 @@ def speed() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=DATA)
-    parser.add_argument("--draws", type=int, default=30)
+    parser.add_argument("--draws", type=int, default=15)
     parser.add_argument("--resamples", type=int, default=400)
     parser.add_argument("--pair", choices=FILES, help="one language pair only")
     given = parser.parse_args()

@@ -93,7 +93,7 @@ def page(outcomes: dict[str, Outcome], full: dict[str, tuple[str, ...]]) -> str:
         PEERS,
         _machines(outcomes),
         f"{sum(bool(c.kept) for c in goals)} of {len(goals)} goals are kept;"
-        f" {len(claims) - len(goals)} numbers are measured without a goal.\n",
+        f" {len(claims) - len(goals)} numbers without a goal are measured for comparison only.\n",
         _table(outcomes),
         _gaps(outcomes),
         _sizes(outcomes, full),

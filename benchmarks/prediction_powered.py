@@ -2,8 +2,8 @@
 
     python -m benchmarks.prediction_powered [--draws 400]
 
-A simulated test set of 1,000 segments with one metric; simple random samples of 10, 30 and 50 %, the
-same for both. The metric is put on the scale of the ratings, as predictions are, once in their
+A simulated test set of 1,000 segments with one metric; simple random samples of 10, 30 and 50 %,
+the same for both. The metric is put on the scale of the ratings, as predictions are, once in their
 direction and once turned round. The target is the mean of the test set; ppi-python's is the mean
 of what the segments were drawn from, so that its intervals do not shrink when much is rated.
 """
@@ -123,7 +123,7 @@ def report(
     (half, coverage, ms), (other, known, slow) = found["assay"], found["ppi"]
     what = f"mean of {len(x):,} segments from {n} ratings and a metric of the {label} sign"
     claim(
-        f"{what}: width against ppi-python", half / other, goal=1, unit="times",
+        f"{what}: width against ppi-python", half / other, unit="times",
         peer=f"coverage {coverage:.1f} %, ppi {known:.1f} %",
     )  # fmt: skip
     claim(
