@@ -29,14 +29,13 @@ FULL: dict[str, tuple[str, ...]] = {
     "differences": ("--draws", "300"),
     "effort_coverage": ("--runs", "2000"),
     "estimators": ("--draws", "500"),
-    "evaluate_speed": ("--draws", "200"),
+    "evaluate_speed": ("--draws", "200", "--loops", "5"),
     "intervals": ("--draws", "2000"),
     "pooled_test": ("--runs", "200"),
     "prediction_powered": ("--draws", "4000"),
-    "rank_ranges": ("--runs", "400"),
+    "rank_ranges": ("--runs", "2000"),
     "stopping": ("--draws", "500"),
     "subset_selection": ("--worlds", "100"),
-    "variance_ratio": ("--draws", "10000"),
     "worlds_moments": ("--worlds", "100"),
 }
 """Arguments for as many draws as the pages of docs/ state numbers from."""

@@ -1,6 +1,6 @@
 """Adaptive budget over systems beside uniform snippets on WMT20 MQM: pairs in the wrong order.
 
-    python -m benchmarks.adaptive_budget [DATA_FOLDER] [--draws 200] [--share 0.4]
+    python -m benchmarks.adaptive_budget [DATA_FOLDER] [--draws 400] [--share 0.4]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``: one row per system and
 segment with ``mqm`` (the mean of three raters), ``doc`` and ``is_human``. Both ways rate the same
@@ -67,7 +67,7 @@ def error(values: np.ndarray) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=DATA)
-    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--share", type=float, default=0.4)
     given = parser.parse_args()
     if not all((given.folder / file).is_file() for file in FILES.values()):

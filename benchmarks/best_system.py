@@ -1,7 +1,7 @@
 """Claim: Thompson sets find the best system with 90 % probability with at most a third of the
 judgments that random sets need.
 
-    python -m benchmarks.best_system [--runs 200] [--systems 15] [--sigma 10] [--sets 5]
+    python -m benchmarks.best_system [--runs 800] [--systems 15] [--sigma 10] [--sets 5]
 
 The model of koehn2012. "Found" means that the best system has the highest pooled strength (random
 sets: the highest expected win). Choices are renewed after every 100 judgments, later after every
@@ -79,7 +79,7 @@ def needed(found: np.ndarray, judgments: np.ndarray, goal: float) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=800)
     parser.add_argument("--systems", type=int, default=15)
     parser.add_argument("--sigma", type=float, default=10.0)
     parser.add_argument("--sets", default="5")

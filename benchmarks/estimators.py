@@ -1,6 +1,6 @@
 """Estimators on WMT MQM: error against simple random sampling, bias, wins, coverage.
 
-    python -m benchmarks.estimators [DATA_FOLDER] [--draws 10] [--sets a,b] [--methods x,y]
+    python -m benchmarks.estimators [DATA_FOLDER] [--draws 40] [--sets a,b] [--methods x,y]
                                     [--sizes 10%,30%] [--turned]
 
 The folder holds ``wmtYY_mqm_LP.parquet`` (``system``, ``doc``, ``seg_id``, ``mqm`` and metrics).
@@ -83,7 +83,7 @@ def load(folder: Path, name: str, *, turned: bool = False) -> tuple[TestSet, Rat
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=DATA)
-    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--sets", default="20-ende,20-zhen")
     parser.add_argument("--methods", default=METHODS)
     parser.add_argument("--sizes", default=SIZES)

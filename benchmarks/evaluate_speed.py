@@ -1,6 +1,6 @@
 """Tables 1-4 of saldias2022 against a plain loop with scikit-learn; one estimate.
 
-    python -m benchmarks.evaluate_speed [DATA_FOLDER] [--draws 20] [--loops 1] [--systems 9]
+    python -m benchmarks.evaluate_speed [DATA_FOLDER] [--draws 200] [--loops 1] [--systems 9]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``. Thirteen methods at ten
 sizes for every system but the reference: ours through ``evaluate_estimators`` on all processors,
@@ -216,7 +216,7 @@ def one_estimate() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=DATA)
-    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--loops", type=int, default=1)
     parser.add_argument("--systems", type=int, default=9)
     given = parser.parse_args()

@@ -1,6 +1,6 @@
 """Every interval side by side on WMT20 MQM: coverage, worst system, half-width at 10, 30, 50 %.
 
-    python -m benchmarks.intervals [DATA_FOLDER] [--draws 20] [--designs a,b]
+    python -m benchmarks.intervals [DATA_FOLDER] [--draws 100] [--designs a,b]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``. First the t interval of
 the default estimator (all metrics, mean of three raters) under every design, then the intervals
@@ -89,7 +89,7 @@ def means(folder: Path, pair: str, draws: int) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=DATA)
-    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--designs", default=DESIGNS)
     given = parser.parse_args()
     if not all((given.folder / file).is_file() for file, _ in bounds.FILES.values()):

@@ -19,9 +19,9 @@ Every claim of speed or accuracy has a script in `benchmarks/` that measures it,
 measured in the same run. This page is written by that run, not by hand; what was not kept says so.
 
 ```text
-make bench                                       all scripts, {default} on 2 cores
-python -m benchmarks rank_bootstrap kit_search   some scripts: only their rows are replaced
-python -m benchmarks --full                      more draws: the full sizes below, hours
+make bench                                                   all scripts{default}
+.venv/bin/python -m benchmarks rank_bootstrap kit_search     some: only their rows are replaced
+.venv/bin/python -m benchmarks --full                        the full sizes below: hours
 ```
 """
 PEERS = """Other tools come from the package index. Those that Assay's own tests do not need
@@ -89,7 +89,7 @@ def page(outcomes: dict[str, Outcome], full: dict[str, tuple[str, ...]]) -> str:
     goals = [claim for claim in claims if claim.goal is not None]
     total = sum(found.seconds for found in outcomes.values())
     parts = [
-        HEAD.format(default=f"about {max(1, round(total / 60))} minutes"),
+        HEAD.format(default=f" (these runs: {max(1, round(total / 60))} minutes)"),
         PEERS,
         _machines(outcomes),
         f"{sum(bool(c.kept) for c in goals)} of {len(goals)} goals are kept;"

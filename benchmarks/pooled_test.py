@@ -1,6 +1,6 @@
 """The pooled test beside the sign test: judgments needed, false positives, segment effects.
 
-    python -m benchmarks.pooled_test [--runs 20]
+    python -m benchmarks.pooled_test [--runs 60]
 
 The model of koehn2012 with sigma 10 and sets of 5; one-sided level .05.
 """
@@ -44,7 +44,7 @@ def line(values: np.ndarray) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--runs", type=int, default=60)
     runs = parser.parse_args().runs
     print("judgments for 80 % of pairs: sign test (theory), pooled test (theory), simulated share")
     for n in (6, 8, 10, 12, 15):

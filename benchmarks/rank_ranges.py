@@ -1,7 +1,7 @@
 """Claims: 95 % rank ranges of sets drawn anew miss at most 5 % of true ranks, with sizes of at most
 4.6/3.3/2.9 at 10,000/30,000/50,000 judgments; with a calibrated level at most 4.3/2.9/2.5.
 
-    python -m benchmarks.rank_ranges [--runs 60]
+    python -m benchmarks.rank_ranges [--runs 400]
 
 The model of koehn2012 with 15 systems and sigma 10. The level is calibrated on other campaigns.
 The ranges are those of real resamples, not of the normal ones that calibrate the level. Run with
@@ -45,7 +45,7 @@ def campaign(mu: np.ndarray, sets: int, sigma: float, rng: np.random.Generator) 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=60)
+    parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--sigma", type=float, default=10.0)
     given = parser.parse_args()
     print(f"{SYSTEMS} systems, sigma {given.sigma:g}, {given.runs} campaigns, by set, shortest")

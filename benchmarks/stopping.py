@@ -1,6 +1,6 @@
 """Stopping at a target half-width on WMT20 MQM: share of the segments rated, and coverage.
 
-    python -m benchmarks.stopping [DATA_FOLDER] [--draws 20]
+    python -m benchmarks.stopping [DATA_FOLDER] [--draws 100]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``: ``mqm`` is the mean of
 three raters, other columns are metrics. Every system but the reference by itself; looks every
@@ -43,7 +43,7 @@ def load(path: Path) -> tuple[TestSet, Ratings]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=DATA)
-    parser.add_argument("--draws", type=int, default=20)
+    parser.add_argument("--draws", type=int, default=100)
     given = parser.parse_args()
     if not all((given.folder / file).is_file() for file, *_ in FILES.values()):
         skipped(f"{given.folder} has no WMT20 ratings to sample from")

@@ -1,7 +1,7 @@
 """Claim: snippets cost no precision. The variance of system differences under each design, against
 a matched simple random sample of the same size, and how far length bins are off.
 
-    python -m benchmarks.variance_ratio [DATA_FOLDER] [--draws 1000]
+    python -m benchmarks.variance_ratio [DATA_FOLDER] [--draws 10000]
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def load(folder: Path) -> dict[str, tuple[TestSet, str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=DATA)
-    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--draws", type=int, default=10000)
     given = parser.parse_args()
     sets = load(given.folder)
     if not sets:

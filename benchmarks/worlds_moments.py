@@ -1,6 +1,6 @@
 """Simulated worlds beside WMT20: prints the comparison table of ``docs/worlds.md``.
 
-    python -m benchmarks.worlds_moments [DATA_FOLDER] [--worlds 20]
+    python -m benchmarks.worlds_moments [DATA_FOLDER] [--worlds 50]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``: one row per system and
 segment with ``mqm`` (the mean of three raters), ``mqm_r1`` to ``mqm_r3``, ``doc`` and metrics.
@@ -158,7 +158,7 @@ def shown(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=DATA)
-    parser.add_argument("--worlds", type=int, default=20)
+    parser.add_argument("--worlds", type=int, default=50)
     given = parser.parse_args()
     if not (given.folder / FILES["en-de"]).is_file():
         skipped(f"{given.folder} has no WMT20 ratings to compare with")
