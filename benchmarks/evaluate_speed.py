@@ -40,7 +40,7 @@ METHODS = (
     "docs-incr-metrics",
 )  # fmt: skip
 PROTOCOL = 200
-"""Draws of the whole protocol; fewer are scaled up."""
+"""Draws of the whole protocol."""
 SIZES = tuple(step / 20 for step in range(1, 11))
 
 
@@ -183,14 +183,15 @@ def protocol(folder: Path, given: argparse.Namespace) -> None:
             f" {scaled[1]:.0f} s in all: {scaled[1] / run[1]:.0f} times",
             flush=True,
         )
-    scale = PROTOCOL / given.draws
-    note = "" if scale == 1 else f"from {given.draws} draws: {ours[0]:.0f} s"
-    what = f"Tables 1-4 of saldias2022, 13 methods x 10 sizes x {PROTOCOL} draws"
-    claim(f"{what}: time", ours[0] * scale, goal=120, unit="s", peer=note)
+    # The goals are for the whole protocol: in a smaller run the start of the workers dominates.
+    whole = given.draws >= PROTOCOL and given.systems >= 9
+    what = f"Tables 1-4 of saldias2022, 13 methods x 10 sizes x {given.draws} draws"
+    claim(f"{what}: time", ours[0], goal=120 if whole else None, unit="s")
     claim(
         f"{what}: times faster than a plain loop with scikit-learn, processor time",
-        theirs[1] / ours[1], goal=20, at_most=False, unit="times",
-        peer=f"{ours[1]:.0f} s, the loop {theirs[1]:.0f} s from {given.loops} draws of one system",
+        theirs[1] / ours[1], goal=20 if whole else None, at_most=False, unit="times",
+        peer=f"{ours[1]:.0f} s, the loop {theirs[1]:.0f} s, scaled up from {given.loops} of"
+        f" {given.draws} draws of one system",
     )  # fmt: skip
 
 

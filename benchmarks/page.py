@@ -21,7 +21,7 @@ measured in the same run. This page is written by that run, not by hand; what wa
 ```text
 make bench                                                   all scripts{default}
 .venv/bin/python -m benchmarks rank_bootstrap kit_search     some: only their rows are replaced
-.venv/bin/python -m benchmarks --full                        the full sizes below: hours
+.venv/bin/python -m benchmarks --full                        the full sizes below: much longer
 ```
 """
 PEERS = """Other tools come from the package index. Those that Assay's own tests do not need
