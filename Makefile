@@ -31,11 +31,12 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Every claim measured, peers beside; writes docs/benchmarks.md. Some only: make bench ONLY="kit_search".
 bench: $(STAMP)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(ONLY)
 
 clean:
-	rm -rf .venv demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml
+	rm -rf .venv .bench demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -1,6 +1,6 @@
 """Adaptive budget over systems beside uniform snippets on WMT20 MQM: pairs in the wrong order.
 
-    python -m benchmarks.adaptive_budget [DATA_FOLDER] [--draws 2000] [--share 0.4]
+    python -m benchmarks.adaptive_budget [DATA_FOLDER] [--draws 400] [--share 0.4]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``: one row per system and
 segment with ``mqm`` (the mean of three raters), ``doc`` and ``is_human``. Both ways rate the same
@@ -20,6 +20,8 @@ from assay.sampling.plans import CircularPlan, Layout, TilesPlan
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.stats.orders import discordant
 from assay.stats.random import as_rng, spawn
+from benchmarks.claims import claim, skipped
+from benchmarks.environment import DATA
 
 FILES = {"en-de": "wmt20_mqm_ende.parquet", "zh-en": "wmt20_mqm_zhen.parquet"}
 GROUPS = {
@@ -64,12 +66,12 @@ def error(values: np.ndarray) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
-    parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
+    parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--share", type=float, default=0.4)
     given = parser.parse_args()
     if not all((given.folder / file).is_file() for file in FILES.values()):
-        print(f"SKIPPED: {given.folder} has no WMT20 ratings to rank systems by")
+        skipped(f"{given.folder} has no WMT20 ratings to rank systems by")
         return
     print(f"discordant pairs in %, {given.share:.0%} of the outputs, {given.draws} draws")
     for group, keep in GROUPS.items():
@@ -89,10 +91,11 @@ def main() -> None:
         a, b, da, db = np.array(means).T
         ratio = b.mean() / a.mean()
         spread = ratio * np.hypot(np.hypot(*da) / a.sum(), np.hypot(*db) / b.sum())
-        print(
-            f"{group:22} both: uniform {100 * a.mean():.2f}, adaptive {100 * b.mean():.2f},"
-            f" ratio {ratio:.3f} ± {spread:.3f}"
-        )
+        claim(
+            f"pairs of systems in the wrong order, WMT20 MQM, {group}: adaptive budget against"
+            " uniform snippets", ratio, unit="times",
+            peer=f"± {spread:.3f}; {100 * b.mean():.2f} % and {100 * a.mean():.2f} % of pairs",
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Intervals for a mean side by side on WMT20 MQM: coverage and half-width, and what they cost.
 
-    python -m benchmarks.bounds [DATA_FOLDER] [--draws 300] [--resamples 400] [--pair en-de]
+    python -m benchmarks.bounds [DATA_FOLDER] [--draws 15] [--resamples 400] [--pair en-de]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``: one row per system and
 segment with ``mqm``, the mean of three raters. Simple random samples of every system but
@@ -23,6 +23,8 @@ from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval
 from assay.stats.finite_bootstrap import finite_bootstrap
 from assay.stats.intervals import Interval, mean_stderr, t_interval
 from assay.stats.random import as_rng, spawn
+from benchmarks.claims import claim, skipped
+from benchmarks.environment import DATA
 
 FILES = {"en-de": ("wmt20_mqm_ende.parquet", 4.0), "zh-en": ("wmt20_mqm_zhen.parquet", 7.0)}
 SHARES, FEW = (0.1, 0.3, 0.5), (30, 45, 60)
@@ -94,9 +96,8 @@ def trials(method: Method, scores: np.ndarray, n: int, draws: int) -> np.ndarray
     return found
 
 
-def measure(method: Method, scores: np.ndarray, n: int, draws: int) -> str:
+def shown(found: np.ndarray) -> str:
     """Coverage in % (of the worst system), truth below and above in %, and half-width."""
-    found = trials(method, scores, n, draws)
     below, above, half = found.mean(axis=(0, 1))
     worst = 1 - found[..., :2].sum(axis=2).mean(axis=1).max()
     return (
@@ -113,19 +114,19 @@ def speed() -> None:
             start = time.perf_counter()
             work(values, 2000, 0.0, WIDTH, LEVEL)
             taken.append(time.perf_counter() - start)
-        print(f"betting {name}, n = 1000: {1000 * min(taken):.0f} ms")
+        claim(f"betting {name} of 1000 ratings out of 2000", 1000 * min(taken), unit="ms")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
-    parser.add_argument("--draws", type=int, default=30)
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
+    parser.add_argument("--draws", type=int, default=15)
     parser.add_argument("--resamples", type=int, default=400)
     parser.add_argument("--pair", choices=FILES, help="one language pair only")
     given = parser.parse_args()
     speed()
     if not all((given.folder / file).is_file() for file, _ in FILES.values()):
-        print(f"SKIPPED: {given.folder} has no WMT20 ratings to sample from")
+        skipped(f"{given.folder} has no WMT20 ratings to sample from")
         return
     print(f"coverage % (worst system), truth below/above %, half-width; {given.draws} draws")
     for lp, (file, oracle) in FILES.items():
@@ -136,12 +137,20 @@ def main() -> None:
         sizes = [round(share * scores.shape[1]) for share in SHARES]
         for label, counts in {"10/30/50 %": sizes, "30/45/60": FEW}.items():
             print(f"{lp}, n = {label} of {scores.shape[1]}, {len(scores)} systems")
+            widths = {}
             for name, method in methods(oracle, given.resamples).items():
                 if counts is FEW and name not in few:
                     continue
                 draws = given.draws // 3 if "bootstrap" in name else given.draws
-                cells = (measure(method, scores, n, draws) for n in counts)
-                print(f"  {name:24}", " | ".join(cells), flush=True)
+                cells = [trials(method, scores, n, draws) for n in counts]
+                print(f"  {name:24}", " | ".join(map(shown, cells)), flush=True)
+                widths[name] = float(np.mean([cell[..., 2].mean() for cell in cells]))
+            if counts is sizes:
+                claim(
+                    f"half-width of intervals that are guaranteed, WMT20 {lp} at {label}:"
+                    " betting against Hoeffding", widths["betting"] / widths["Hoeffding"],
+                    unit="times", peer=f"t {widths['t'] / widths['Hoeffding']:.2f} times",
+                )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Several systems rated together on WMT20 MQM: errors of differences and of each system's score.
 
-    python -m benchmarks.differences [DATA_FOLDER] [--draws 300] [--share 10%]
+    python -m benchmarks.differences [DATA_FOLDER] [--draws 100] [--share 10%]
 
 Machines only, the mean of three raters. Differences: the same segments for both systems against
 independent samples, the mean against the regression. Scores: each system's own, where half of the
@@ -23,6 +23,8 @@ from assay.sampling import sample, top_up
 from assay.sampling.designs import find_design, make_plan
 from assay.sampling.population import Population
 from assay.tables import Ratings, TestSet, add_history, read_ratings, read_scores
+from benchmarks.claims import claim, skipped
+from benchmarks.environment import DATA
 from benchmarks.estimators import ANSWERS, FILES, NO_METRICS
 
 
@@ -111,14 +113,14 @@ def scores(test_set: TestSet, ratings: Ratings, share: str, draws: int
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
-    parser.add_argument("--draws", type=int, default=300)
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
+    parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--share", default="10%")
     given = parser.parse_args()
     for name in ("20-ende", "20-zhen"):
         path = given.folder / f"wmt{name.replace('-', '_mqm_')}.parquet"
         if not path.is_file():
-            print(f"SKIPPED: {given.folder} has no {path.name}")
+            skipped(f"{given.folder} has no {path.name}")
             continue
         test_set, ratings = load(path, FILES[name])
         n = round(float(given.share.rstrip("%")) / 100 * test_set.segments.height)
@@ -133,6 +135,11 @@ def main() -> None:
             for way, (error, share) in rows.items():
                 print(f"  {way:40} {error:.4f}  {100 * (error / base - 1):+6.1f} %  {what}"
                       f" {share:.1%}", flush=True)  # fmt: skip
+            best = list(rows.values())[-1][0]
+            claim(
+                f"error of {title}, WMT20 {name[3:]} at {given.share}: {list(rows)[-1]} against"
+                f" {next(iter(rows))}", 100 * (best / base - 1), unit="%",
+            )  # fmt: skip
 
 
 if __name__ == "__main__":

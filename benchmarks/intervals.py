@@ -1,6 +1,6 @@
 """Every interval side by side on WMT20 MQM: coverage, worst system, half-width at 10, 30, 50 %.
 
-    python -m benchmarks.intervals [DATA_FOLDER] [--draws 2000] [--designs a,b]
+    python -m benchmarks.intervals [DATA_FOLDER] [--draws 100] [--designs a,b]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``. First the t interval of
 the default estimator (all metrics, mean of three raters) under every design, then the intervals
@@ -20,6 +20,8 @@ import numpy as np
 
 from assay.estimation import EvaluationRecord, evaluate_estimators
 from benchmarks import bounds
+from benchmarks.claims import claim, skipped
+from benchmarks.environment import DATA
 from benchmarks.estimators import load
 
 SETS = {"20-ende": "en-de", "20-zhen": "zh-en"}
@@ -47,6 +49,12 @@ def designs(folder: Path, name: str, wanted: list[str], draws: int) -> Iterator[
     for method in methods:
         own = [record for record in records if record.method == method]
         yield row(SETS[name], method, [[r for r in own if r.size == size] for size in SHARES])
+    systems = len({record.system for record in records})
+    claim(
+        f"coverage of the default 95 % interval, WMT{name}, mean over {len(methods)} designs, 10-50"
+        " % rated", 100 * float(np.mean([record.coverage for record in records])), goal=94.5,
+        at_most=False, unit="%", peer=f"{systems} systems, {draws} draws each",
+    )  # fmt: skip
 
 
 def row(pair: str, label: str, sizes: list[list[EvaluationRecord]]) -> str:
@@ -80,12 +88,12 @@ def means(folder: Path, pair: str, draws: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
-    parser.add_argument("--draws", type=int, default=50)
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
+    parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--designs", default=DESIGNS)
     given = parser.parse_args()
     if not all((given.folder / file).is_file() for file, _ in bounds.FILES.values()):
-        print(f"SKIPPED: {given.folder} has no WMT20 ratings to sample from")
+        skipped(f"{given.folder} has no WMT20 ratings to sample from")
         return
     start, used = time.perf_counter(), time.process_time()
     print(f"coverage % (worst system) ±half-width, {given.draws} draws")

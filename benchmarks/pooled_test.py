@@ -1,6 +1,6 @@
 """The pooled test beside the sign test: judgments needed, false positives, segment effects.
 
-    python -m benchmarks.pooled_test [--runs 200]
+    python -m benchmarks.pooled_test [--runs 60]
 
 The model of koehn2012 with sigma 10 and sets of 5; one-sided level .05.
 """
@@ -16,6 +16,7 @@ from assay.ranking.counts import block_numbers, count
 from assay.ranking.pooled import pooled_test
 from assay.ranking.theory import judgments_for, pooled_share
 from assay.stats.random import as_rng, spawn
+from benchmarks.claims import claim
 
 LEVEL = 0.05
 
@@ -43,7 +44,7 @@ def line(values: np.ndarray) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=60)
     runs = parser.parse_args().runs
     print("judgments for 80 % of pairs: sign test (theory), pooled test (theory), simulated share")
     for n in (6, 8, 10, 12, 15):
@@ -55,10 +56,19 @@ def main() -> None:
             f" simulated {line(np.array(found))}, theory {pooled_share(n, 10.0, size):.4f}",
             flush=True,
         )
+        claim(
+            f"judgments that tell 80 % of pairs apart, {n} systems: sign test against pooled test",
+            sign / pooled, unit="times", peer=f"{sign:,.0f} and {pooled:,.0f}",
+        )  # fmt: skip
     print("15 equal systems, share of one-sided tests that reject at .05, blocks: sets")
     for J in (1000, 5000, 10_000, 20_000):
         found = [share([5.0] * 15, J, rng)["set"] for rng in spawn(as_rng(J), runs)]
         print(f"{J:7,} judgments: {line(np.array(found))}", flush=True)
+        claim(
+            f"pooled test, 15 equal systems, {J:,} judgments: false alarms at 5 %",
+            100 * float(np.mean(found)), unit="%",
+            peer=f"± {100 * np.std(found, ddof=1) / np.sqrt(runs):.1f}",
+        )  # fmt: skip
     print("equal systems judged on 200 segments, 30 % of the variance theirs (10,000 judgments)")
     options = {"segments": 200, "segment_share": 0.3}
     both = [share([5.0] * 15, 10_000, rng, **options) for rng in spawn(as_rng(7), runs)]

@@ -23,6 +23,7 @@ from assay.ranking.wins import expected_win
 from assay.stats.orders import competition_ranks
 from assay.stats.random import as_rng
 from assay.worlds.koehn import draw_qualities, draw_screens
+from benchmarks.claims import claim
 
 SYSTEMS, SIZES, RESAMPLES = 15, (10_000, 30_000, 50_000), 1000
 GOALS = {"default": (4.6, 3.3, 2.9), "calibrated": (4.3, 2.9, 2.5)}
@@ -56,11 +57,12 @@ def main() -> None:
         chosen = calibrated_level(SYSTEMS, judgments, sigma=10.0, rng=1)
         for name, level in (("default", 0.95), ("calibrated", chosen.level)):
             missed, error, size = range_quality(*shortest_ranges(table, level), ranks)
-            print(
-                f"{judgments:7,} judgments, {name:10} level {level:.3f}: size {size:.2f} (goal"
-                f" {GOALS[name][k]}), violations {missed:.2%} ± {error:.2%} (goal 5 %)",
-                flush=True,
-            )
+            what = f"rank ranges, {judgments:,} judgments, {name} level"
+            claim(f"{what}: size", size, goal=GOALS[name][k], peer=f"level {level:.3f}")
+            claim(
+                f"{what}: true ranks outside", 100 * missed, goal=5, unit="%",
+                peer=f"± {100 * error:.1f}, {given.runs} campaigns",
+            )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Stopping at a target half-width on WMT20 MQM: share of the segments rated, and coverage.
 
-    python -m benchmarks.stopping [DATA_FOLDER] [--draws 500]
+    python -m benchmarks.stopping [DATA_FOLDER] [--draws 100]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``: ``mqm`` is the mean of
 three raters, other columns are metrics. Every system but the reference by itself; looks every
@@ -19,6 +19,8 @@ from assay.estimation import evaluate_stopping
 from assay.estimation.stopping import look_sizes
 from assay.stats.bounds import hoeffding_bound
 from assay.tables import Ratings, TestSet, read_ratings, read_scores
+from benchmarks.claims import claim, skipped
+from benchmarks.environment import DATA
 
 FILES = {
     "en-de": ("wmt20_mqm_ende.parquet", 0.2, 4.0),
@@ -40,11 +42,11 @@ def load(path: Path) -> tuple[TestSet, Ratings]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
-    parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
+    parser.add_argument("--draws", type=int, default=100)
     given = parser.parse_args()
     if not all((given.folder / file).is_file() for file, *_ in FILES.values()):
-        print(f"SKIPPED: {given.folder} has no WMT20 ratings to sample from")
+        skipped(f"{given.folder} has no WMT20 ratings to sample from")
         return
     for lp, (file, target, oracle) in FILES.items():
         test_set, ratings = load(given.folder / file)
@@ -85,6 +87,12 @@ def show(
         f" ± {error:.1%} (worst system {coverage.min():.1%}), {draws} draws",
         flush=True,
     )
+    if method in ("interleaved", "hoeffding"):
+        claim(
+            f"ratings until a score is known within ±{target:g}, WMT20 {lp}, `{method}`",
+            100 * share.mean(), unit="% of all",
+            peer=f"coverage {coverage.mean():.1%} ± {error:.1%}",
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

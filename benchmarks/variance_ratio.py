@@ -1,10 +1,12 @@
 """Claim: snippets cost no precision. The variance of system differences under each design, against
 a matched simple random sample of the same size, and how far length bins are off.
+
+    python -m benchmarks.variance_ratio [DATA_FOLDER] [--draws 10000]
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +18,10 @@ from assay.sampling.effect import design_effect
 from assay.sampling.population import Population
 from assay.sampling.stability import metric_scores, summarise_stability
 from assay.tables import TestSet, read_scores
+from benchmarks.claims import claim, skipped
+from benchmarks.environment import DATA
 
-DRAWS, SHARES = 10_000, (0.25, 0.4)
+SHARES = (0.25, 0.4)
 DESIGNS = ("snippets", "snippets-linear", "documents", "fixed-snippets")
 
 
@@ -34,26 +38,34 @@ def load(folder: Path) -> dict[str, tuple[TestSet, str]]:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("../shared/data")
-    sets = load(folder)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
+    parser.add_argument("--draws", type=int, default=10000)
+    given = parser.parse_args()
+    sets = load(given.folder)
     if not sets:
-        print(f"SKIPPED: {folder} has no WMT20 metrics")
+        skipped(f"{given.folder} has no WMT20 metrics")
         return
-    print(f"variance of system differences / matched random sample, {DRAWS:,} draws")
+    print(f"variance of system differences / matched random sample, {given.draws:,} draws")
     for design in DESIGNS:
         for share in SHARES:
-            print(f"  {design:16} f={share:g}  {line(sets, design, share)}")
+            print(f"  {design:16} f={share:g}  {line(sets, design, share, given.draws)}")
     print("length bins at f=.4, points off per bin: root mean square (of which bias)")
     documents = {k: s for k, (s, m) in sets.items() if m == "chrF" and s.documents.height > 1}
     for design in ("segments", *DESIGNS):
         records = stability(
-            documents, designs=[design], budget="40%", metric="chrF", draws=2000, rng=1
+            documents,
+            designs=[design],
+            budget="40%",
+            metric="chrF",
+            draws=max(1, given.draws // 5),
+            rng=1,
         )
         row = summarise_stability(records, metric="chrF").designs[0]
         print(f"  {design:16} {row.length_error:.2f} ({row.length_bias:.2f})")
 
 
-def line(sets: dict[str, tuple[TestSet, str]], design: str, share: float) -> str:
+def line(sets: dict[str, tuple[TestSet, str]], design: str, share: float, draws: int) -> str:
     ratios, human = {}, []
     for name, (test_set, metric) in sets.items():
         population = Population(test_set)
@@ -62,12 +74,19 @@ def line(sets: dict[str, tuple[TestSet, str]], design: str, share: float) -> str
         n = round(share * population.size)
         plan = make_plan(population, find_design(design), n)
         scores = metric_scores(test_set, metric)[1]
-        effect = design_effect(scores, plan, n, np.random.default_rng(1), DRAWS)
+        effect = design_effect(scores, plan, n, np.random.default_rng(1), draws)
         if metric == "mqm":
             human.append(f"{name} {effect.ratio:.2f}")
         else:
             ratios[name] = effect.ratio
     worst = max(ratios, key=ratios.__getitem__)
+    if design == "snippets":
+        claim(
+            f"variance of differences between systems, snippets at {share:.0%} against a matched"
+            f" random sample, chrF, mean of {len(ratios)} WMT20 pairs",
+            float(np.mean(list(ratios.values()))), goal=1, unit="times",
+            peer=f"worst {ratios[worst]:.2f} ({worst}); {', '.join(human)}",
+        )  # fmt: skip
     return (
         f"chrF mean {np.mean(list(ratios.values())):.3f}, worst {ratios[worst]:.3f} ({worst});"
         f" {', '.join(human)}"

@@ -1,6 +1,6 @@
 """Simulated worlds beside WMT20: prints the comparison table of ``docs/worlds.md``.
 
-    python -m benchmarks.worlds_moments [DATA_FOLDER] [--worlds 100]
+    python -m benchmarks.worlds_moments [DATA_FOLDER] [--worlds 50]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``: one row per system and
 segment with ``mqm`` (the mean of three raters), ``mqm_r1`` to ``mqm_r3``, ``doc`` and metrics.
@@ -19,6 +19,8 @@ import polars as pl
 
 from assay.stats.random import as_rng, spawn
 from assay.worlds import PROFILES, moments, simulate
+from benchmarks.claims import claim, skipped
+from benchmarks.environment import DATA
 
 FILES = {"en-de": "wmt20_mqm_ende.parquet", "zh-en": "wmt20_mqm_zhen.parquet"}
 METRICS = {"neural": "BLEURT-20", "surface": "chrF"}
@@ -155,11 +157,11 @@ def shown(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("../shared/data"))
-    parser.add_argument("--worlds", type=int, default=100)
+    parser.add_argument("folder", type=Path, nargs="?", default=DATA)
+    parser.add_argument("--worlds", type=int, default=50)
     given = parser.parse_args()
     if not (given.folder / FILES["en-de"]).is_file():
-        print(f"SKIPPED: {given.folder} has no WMT20 ratings to compare with")
+        skipped(f"{given.folder} has no WMT20 ratings to compare with")
         return
     columns: dict[str, tuple[dict[str, float], dict[str, float], dict[str, float]]] = {}
     for lp, file in FILES.items():
@@ -168,6 +170,12 @@ def main() -> None:
         mean = {key: float(np.mean([one[key] for one in drawn])) for key in drawn[0]}
         spread = {key: float(np.std([one[key] for one in drawn], ddof=1)) for key in drawn[0]}
         columns[lp] = (data.numbers(), mean, spread)
+        far = [abs(value - mean[key]) > 2 * spread[key] for key, value in data.numbers().items()]
+        claim(
+            f"moments of WMT20 {lp} within two standard deviations of simulated worlds",
+            100 * (1 - float(np.mean(far))), unit="%",
+            peer=f"{len(far)} moments, {given.worlds} worlds",
+        )  # fmt: skip
     titles = {"means": "Mean of three raters", "single": "Single ratings"}
     titles |= {name: f"Metric `{name}` beside {column}" for name, column in METRICS.items()}
     for kind, title in (titles | {"lengths": "Documents"}).items():
