@@ -196,8 +196,8 @@ def _of_judgments(
     test_set = None
     if scores is not None:
         test_set = read_test_set(
-            scores, mapped[1], columns=columns, metrics="", lower_metrics=None, exclude=None, only=only,
-            lp=lp,
+            scores, mapped[1], columns=columns, metrics="", lower_metrics=None, exclude=None,
+            only=only, lp=lp,
         )  # fmt: skip
     return audit_judgments(
         table, test_set, watch=lambda items, total, /: track(items, total, "resampling"), **options
