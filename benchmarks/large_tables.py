@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks.claims import claim
 from benchmarks.measure import Cost, measure
 
 ROWS, PAIRS, SYSTEMS, METRICS = 10_000_000, 50, 20, 8
@@ -51,6 +52,7 @@ READ = "import polars as pl; from assay.tables import read_scores, read_parts"
 
 def main() -> None:
     print(f"{ROWS:,} rows, {PAIRS} language pairs, {METRICS} metrics")
+    costs: dict[str, Cost] = {}
     for by_pair in (True, False):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "history.parquet"
@@ -59,7 +61,18 @@ def main() -> None:
             print(f"{'pair after pair' if by_pair else 'pairs mixed'}, a file of {size:.0f} MiB")
             for what, work in _works(repr(str(path)), everything=by_pair).items():
                 once = what.startswith("all")
-                _show(what, measure(work, READ, repeats=1 if once else 3))
+                costs[what] = measure(work, READ, repeats=1 if once else 3)
+                _show(what, costs[what])
+        if by_pair:
+            whole, one = costs["all rows, one metric"], costs["one pair, one metric"]
+            claim(
+                f"one of {PAIRS} language pairs of {ROWS:,} rows, one metric", one.seconds,
+                unit="s", peer=f"all rows {whole.seconds / one.seconds:.0f} times as long",
+            )  # fmt: skip
+            claim(
+                "memory for it", one.mebibytes, unit="MiB",
+                peer=f"all rows {whole.mebibytes / one.mebibytes:.0f} times as much",
+            )  # fmt: skip
 
 
 def _works(file: str, *, everything: bool) -> dict[str, str]:

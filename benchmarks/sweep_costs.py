@@ -24,6 +24,7 @@ from assay.engine.parts import Packer
 from assay.estimation import evaluate_estimators, evaluate_stopping
 from assay.papers import koehn2012
 from assay.sampling import stability
+from benchmarks.claims import claim
 
 Sweep = Callable[[Workers], list[Any]]
 
@@ -157,7 +158,8 @@ def main() -> None:
         for name, workers in (("processes", cores), ("dask", cluster)):
             few = timed(_empty, 2, workers)
             many = timed(_empty, 500, workers)
-            print(f"{name}: {few:.2f} s to start, {1000 * many / 500:.1f} ms a cell", flush=True)
+            print(f"{name}: {few:.2f} s to start", flush=True)
+            claim(f"a cell that does nothing, {name}", 1000 * many / 500, unit="ms")
         print(f"{'sweep':34s} cells CPU s/cell slowest serial  processes  dask   sent/cell  shared")
         for name, sweep in sweeps().items():
             _show(name, sweep, cores, cluster)

@@ -74,14 +74,11 @@ def test_agreement_by_hand() -> None:
     assert found.raters.repeated == 1
 
 
-def test_systems_never_connected_are_still_audited() -> None:
-    rows = [("A", "B", "left")] * 8 + [("B", "A", "left")] * 2
-    rows += [("C", "D", "left")] * 7 + [("D", "C", "left")] * 3
+def test_systems_never_connected_are_refused() -> None:
+    rows = [("A", "B", "left")] * 8 + [("C", "D", "left")] * 7
     frame = pl.DataFrame(rows, schema=["left", "right", "winner"], orient="row")
-    found = assay.audit_judgments(assay.read_judgments(frame), rng=1)
-    assert found.matched.never == 4
-    assert found.power.sigma is None
-    assert any("no model of judgments" in line for line in found.findings)
+    with pytest.raises(InputError, match=r"2 groups never compared with each other: A, B \| C, D"):
+        assay.audit_judgments(assay.read_judgments(frame), rng=1)
 
 
 def test_published(judgments: assay.Judgments) -> None:

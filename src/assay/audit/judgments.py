@@ -262,7 +262,7 @@ def _judged(test_set: TestSet, seen: pl.DataFrame | None) -> np.ndarray:
 def _plan(judgments: Judgments, level: float) -> tuple[JudgmentsPlan | None, tuple[str, ...]]:
     """What the model of koehn2012 says; nothing where it cannot be fitted."""
     try:
-        plan = plan_judgments(pilot=judgments, level=1 - level)
+        plan = plan_judgments(pilot=judgments, level=level)
     except InputError as error:
         return None, (f"no model fits these judgments: {error}",)
     return plan, plan.notes

@@ -133,13 +133,18 @@ def error_cells(pool: Pool) -> Iterator[Cell]:
             for k, size in enumerate(SIZES):
                 paper = ERRORS.get((method.partition(",")[0], size))
                 ours, error = mean_error(values[method][:, k])
-                close = None if paper is None else abs(ours - paper) <= 0.15
-                note = ""
-                if paper is not None and (error is None or 2 * error > 0.15):
-                    # A wider mark would make few draws match more easily than many.
-                    close, note = None, "too few draws to compare"
+                close, note = _near(ours, paper, error)
                 yield Cell(table, method, f"{size:,}", paper, ours, error, matches=close,
                            note=note, digits=2)  # fmt: skip
+
+
+def _near(ours: float, paper: float | None, error: float | None) -> tuple[bool | None, str]:
+    """Whether two numbers agree within .15; a wider mark would make few draws match more easily."""
+    if paper is None:
+        return None, ""
+    if error is None or abs(abs(ours - paper) - 0.15) < 2 * error:
+        return None, "too few draws to compare"
+    return abs(ours - paper) <= 0.15, ""
 
 
 def sigma_cells(real: Mapping[str, Real]) -> Iterator[Cell]:
