@@ -11,6 +11,9 @@ from assay.report.references import REFERENCES
 
 __all__ = ["html"]
 
+SHORT = 24
+"""Signs of a cell that stay on one line."""
+
 
 def html(report: Report) -> str:
     """The page."""
@@ -56,7 +59,10 @@ def _cell(value: object, column: Column) -> dict[str, str]:
     words = ["text"] if column.show == "text" else []
     # What is not decided steps back, so that the eye finds what is.
     words += ["no"] if value is False else []
-    return {"text": shown(value, column.show), "class": " ".join(words)}
+    text = shown(value, column.show)
+    # A short name is not broken at its hyphen.
+    words += ["whole"] if len(text) <= SHORT else []
+    return {"text": text, "class": " ".join(words)}
 
 
 def _template() -> Any:
