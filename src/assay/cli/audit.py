@@ -87,7 +87,7 @@ def audit(
 
     Example: assay audit scores.tsv ratings.tsv --better lower --published ranking.tsv
     """
-    from assay.cli.output import note, print_json, save_json
+    from assay.cli.output import deliver
 
     if len(tables) > 2:
         raise OptionError("tables", len(tables), "are too many", "give [SCORES] and answers")
@@ -112,15 +112,7 @@ def audit(
         result = _of_ratings(
             answers, scores, columns, exclude, only, lp, better, drawn_with, common | own
         )
-    if output is not None:
-        save_json(result.to_dict(), output)
-    if json:
-        print_json(result.to_dict())
-        return
-    note(*result.notes)
-    _show(result, pairs=pairs)
-    if output is not None:
-        print(f"written to {output}; assay report {output} makes a page of it")
+    deliver(result.to_dict(), output, json, lambda: _show(result, pairs=pairs))
 
 
 def _of_ratings(
@@ -206,6 +198,9 @@ def _of_judgments(
 
 def _show(result: Audit, *, pairs: bool) -> None:
     """Findings first, then the systems and what does not hold."""
+    from assay.cli.output import note
+
+    note(*result.notes)
     for line in result.findings:
         print(f"- {line}")
     print()

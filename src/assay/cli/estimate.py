@@ -110,7 +110,7 @@ def estimate(
 
     Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
-    from assay.cli.output import note, print_json, save_json
+    from assay.cli.output import deliver
     from assay.estimation import estimate as run
     from assay.estimation import estimate_by
     from assay.tables import read_errors, read_ratings, read_sample
@@ -159,11 +159,12 @@ def estimate(
         content["comparison"] = two.to_dict()
     if parts is not None:
         content["breakdown"] = parts.to_dict()
-    if output is not None:
-        save_json(content, output)
-    if json:
-        print_json(content)
-        return
+    deliver(content, output, json, lambda: _show(result, two, parts))
+
+
+def _show(result: Estimates, two: Comparison | None, parts: Breakdown | None) -> None:
+    from assay.cli.output import note
+
     said = () if parts is None else parts.notes
     note(
         *dict.fromkeys((*result.notes, *said)),
@@ -176,8 +177,6 @@ def estimate(
         _show_breakdown(parts)
     for line in result.next:
         print(f"next: {line}")
-    if output is not None:
-        print(f"written to {output}; assay report {output} makes a page of it")
 
 
 def _changed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,12 +16,18 @@ from assay.cli.options import (
     LP,
     METRICS,
     ONLY,
+    OUTPUT,
     RANGE,
     columns_for,
+    json_file,
     only_for,
     read_test_set,
+    refuse_overwriting,
     score_range,
 )
+
+if TYPE_CHECKING:
+    from assay.estimation import Monitoring
 
 __all__ = ["monitor"]
 
@@ -52,16 +58,18 @@ def monitor(
     exclude: EXCLUDE = None,
     only: ONLY = None,
     lp: LP = None,
+    output: OUTPUT = None,
     json: JSON = False,
 ) -> None:
     """Say whether enough has been rated, while ratings come in.
 
     Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --half-width 0.3
     """
-    from assay.cli.output import note, number, print_json, print_table
+    from assay.cli.output import deliver
     from assay.estimation import monitor as run
     from assay.tables import read_ratings, read_sample
 
+    refuse_overwriting(json_file(output), scores, ratings, sample)
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
@@ -79,16 +87,19 @@ def monitor(
         test_set, given, sample=read_sample(sample, test_set), target=half_width, goal=goal,
         guarantee=guarantee, level=level,
     )  # fmt: skip
-    if json:
-        print_json(result.to_dict())
-        return
+    deliver(result.to_dict(), output, json, lambda: _show(result))
+
+
+def _show(result: Monitoring) -> None:
+    from assay.cli.output import note, number, print_table
+
     note(*result.notes)
     rows = [
         [item.what, number(item.estimate), f"{number(item.low)} – {number(item.high)}",
          item.n, "yes" if item.reached else "no", "–" if item.more is None else item.more]
         for item in result.items
     ]  # fmt: skip
-    columns_shown = ["what", "estimate", f"{level:.0%} interval", "rated", "reached", "more"]
+    columns_shown = ["what", "estimate", f"{result.level:.0%} interval", "rated", "reached", "more"]
     print_table(f"{result.n} of {result.population} segments rated", columns_shown, rows)
     print("stop: the target is reached" if result.stop else "go on: the target is not reached yet")
     print(f"signature: {result.signature}")

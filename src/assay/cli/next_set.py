@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,6 +20,9 @@ from assay.cli.options import (
     read_judged,
     refuse_overwriting,
 )
+
+if TYPE_CHECKING:
+    from assay.ranking.best import NextSets
 
 __all__ = ["next_set"]
 
@@ -54,7 +57,7 @@ def next_set(
 
     Example: assay next-set judgments.tsv --per-set 5 --count 20
     """
-    from assay.cli.output import number, print_json, print_table, save_json
+    from assay.cli.output import deliver
     from assay.ranking.best import next_sets
 
     refuse_overwriting(json_file(output), judgments)
@@ -62,11 +65,12 @@ def next_set(
     result = next_sets(
         table, goal=goal, systems=names(systems), per_set=per_set, count=count, rng=seed
     )
-    if output is not None:
-        save_json(result.to_dict(), output)
-    if json:
-        print_json(result.to_dict())
-        return
+    deliver(result.to_dict(), output, json, lambda: _show(result))
+
+
+def _show(result: NextSets) -> None:
+    from assay.cli.output import number, print_table
+
     rows = [[k + 1, ", ".join(own)] for k, own in enumerate(result.sets)]
     print_table("Show next", ["set", "systems"], rows)
     likely = sorted(zip(result.chances, result.systems, strict=True), reverse=True)[:5]

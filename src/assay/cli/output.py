@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["note", "number", "print_json", "print_table", "save_json", "ticking", "track"]
+__all__ = [
+    "deliver",
+    "note",
+    "number",
+    "print_json",
+    "print_table",
+    "save_json",
+    "ticking",
+    "track",
+]
 
 Item = TypeVar("Item")
 
@@ -32,6 +41,20 @@ def save_json(result: Mapping[str, Any], path: Path) -> None:
 
 def _text(result: Mapping[str, Any]) -> str:
     return json.dumps(result, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def deliver(
+    content: Mapping[str, Any], output: Path | None, json: bool, show: Callable[[], None]
+) -> None:
+    """Save a result where it shall go, and print it as JSON or show it to a person."""
+    if output is not None:
+        save_json(content, output)
+    if json:
+        print_json(content)
+        return
+    show()
+    if output is not None:
+        print(f"written to {output}; assay report {output} makes a page of it")
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

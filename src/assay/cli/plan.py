@@ -234,22 +234,18 @@ def _sizes(text: str | None) -> list[int] | None:
 
 
 def _finish(result: RatingsPlan | ComparisonPlan, output: Path | None, json: bool) -> None:
-    from assay.cli.output import note, print_json, save_json
+    from assay.cli.output import deliver, note
     from assay.planning import RatingsPlan
 
-    if output is not None:
-        save_json(result.to_dict(), output)
-    if json:
-        print_json(result.to_dict())
-        return
-    note(*result.notes)
-    if isinstance(result, RatingsPlan):
-        _show_ratings(result)
-    else:
-        _show_comparison(result)
-    print(f"signature: {result.signature}")
-    if output is not None:
-        print(f"written to {output}")
+    def show() -> None:
+        note(*result.notes)
+        if isinstance(result, RatingsPlan):
+            _show_ratings(result)
+        else:
+            _show_comparison(result)
+        print(f"signature: {result.signature}")
+
+    deliver(result.to_dict(), output, json, show)
 
 
 def _show_ratings(result: RatingsPlan) -> None:

@@ -81,7 +81,7 @@ def judgments_command(
 
     Example: assay plan judgments --pilot judgments.tsv --test pooled
     """
-    from assay.cli.output import note, print_json, save_json, track
+    from assay.cli.output import deliver, track
     from assay.planning import plan_judgments
 
     refuse_overwriting(json_file(output), pilot)
@@ -91,16 +91,7 @@ def judgments_command(
         per_set=per_set, level=level, seconds_per_judgment=seconds, cost_per_judgment=cost,
         rng=seed, watch=lambda items, total, /: track(items, total, "simulating"),
     )  # fmt: skip
-    if output is not None:
-        save_json(result.to_dict(), output)
-    if json:
-        print_json(result.to_dict())
-        return
-    note(*result.notes)
-    _show(result)
-    print(f"signature: {result.signature}")
-    if output is not None:
-        print(f"written to {output}")
+    deliver(result.to_dict(), output, json, lambda: _show(result))
 
 
 def _pilot(
@@ -120,8 +111,9 @@ def _pilot(
 
 
 def _show(result: JudgmentsPlan) -> None:
-    from assay.cli.output import print_table
+    from assay.cli.output import note, print_table
 
+    note(*result.notes)
     heads = ["pairs told apart", "sign test", "pooled test"]
     heads += ["still, sign", "still, pooled"] if result.judged else []
     rows = []
@@ -161,6 +153,7 @@ def _show(result: JudgmentsPlan) -> None:
             f"one more set on every segment is worth {result.votes.worth:.2f} of as many sets on"
             f" new segments (segments have {result.votes.per_segment:.1f} sets)"
         )
+    print(f"signature: {result.signature}")
 
 
 def _observed(result: JudgmentsPlan) -> str:

@@ -103,7 +103,7 @@ def rank(
 
     Example: assay rank judgments.tsv --ranges pooled
     """
-    from assay.cli.output import note, print_json, save_json
+    from assay.cli.output import deliver
 
     refuse_overwriting(json_file(output), table)
     chosen = {"ranges": ranges, "resample": resample, "ties": ties}
@@ -128,15 +128,7 @@ def rank(
             raise OptionError("--calibrate", True, "is for judgments", "leave it out")
         common |= {} if clusters is None else {"clusters": clusters}
         result = _from_ratings(table, columns, exclude, only, lp, better, common)
-    if output is not None:
-        save_json(result.to_dict(), output)
-    if json:
-        print_json(result.to_dict())
-        return
-    note(*result.notes)
-    _show(result, pairs=pairs)
-    if output is not None:
-        print(f"written to {output}")
+    deliver(result.to_dict(), output, json, lambda: _show(result, pairs=pairs))
 
 
 def _from_judgments(
@@ -168,8 +160,9 @@ def _from_ratings(
 
 def _show(result: Ranking, *, pairs: bool) -> None:
     """Print the systems, best first, and what is decided between them."""
-    from assay.cli.output import number, print_table
+    from assay.cli.output import note, number, print_table
 
+    note(*result.notes)
     rows = [
         [item.rank, item.system, number(item.score), _ranks(item.low_rank, item.high_rank),
          item.cluster]

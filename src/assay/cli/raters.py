@@ -56,7 +56,7 @@ def raters(
 
     Example: assay raters scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
-    from assay.cli.output import note, print_json, save_json
+    from assay.cli.output import deliver
     from assay.estimation import rater_report
     from assay.tables import read_ratings, read_sample
 
@@ -82,18 +82,17 @@ def raters(
     )
     drawn = None if sample is None else read_sample(sample, test_set)
     report = rater_report(test_set, given, sample=drawn, assume=assume)
-    if output is not None:
-        save_json(report.to_dict(), output)
-    if json:
-        print_json(report.to_dict())
-        return
+    deliver(report.to_dict(), output, json, lambda: _show(report))
+
+
+def _show(report: RaterReport) -> None:
+    from assay.cli.output import note
+
     note(*report.notes)
     _show_raters(report)
     if report.estimates:
         _show_estimates(report)
     print(f"signature: {report.signature}")
-    if output is not None:
-        print(f"written to {output}")
 
 
 def _show_raters(report: RaterReport) -> None:
