@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test quick check bench browser clean
+.PHONY: demo test quick check bench docs browser clean
 
 demo: $(STAMP)
 	$(BIN)/assay demo -o demo
@@ -34,12 +34,19 @@ check: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
+# The two generated pages first; then the site, into site/, every warning an error.
+docs: $(STAMP)
+	$(BIN)/python docs/generate_cli.py
+	$(BIN)/python docs/generate_api.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
 clean:
-	rm -rf .venv demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml
+	rm -rf .venv demo dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Assay needs Python 3.11 or newer; say which: make PYTHON=python3.12"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,kits]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,kits,docs]'
 	@touch $(STAMP)
