@@ -35,8 +35,7 @@ The stages, in the order of use:
   sample    which segments to show?    assay sample scores.tsv --budget 20% -o drawn.tsv
   convert   a sheet for the raters     assay convert scores.tsv to-rate.xlsx --from scores \\
                                          --to ratings --sample drawn.tsv
-  monitor   is it enough yet?          assay monitor scores.tsv ratings.tsv --sample sample.tsv \\
-                                         --target .3 --better lower
+  raters    do the raters agree?       assay raters scores.tsv ratings.tsv --better lower
   estimate  scores with intervals      assay estimate scores.tsv ratings.tsv --sample sample.tsv \\
                                          --better lower -o estimates.json
   rank      an order from judgments    assay rank judgments.tsv -o ranking.json
