@@ -31,9 +31,10 @@ INTRODUCTION = """# The Python library
 
 This page is generated from the docstrings. `import assay` gives every name below; each is loaded
 when it is first used. Tables are the positional arguments, options have names, and `rng` is a seed,
-a numpy generator or None. Results are frozen: they repeat the settings they were made with, and have
-`.to_frame()`, `.to_dict()` and a `signature` to quote beside the number. Bad input raises
-`assay.errors.InputError` (or `OptionError`, for one argument), which says where, what and what to do.
+a numpy generator or None. Results are frozen: they repeat the settings they were made with, and
+have `.to_frame()`, `.to_dict()` and a `signature` to quote beside the number. Bad input raises
+`assay.errors.InputError` (or `OptionError`, for one argument), which says where, what and what to
+do. The examples are run by the tests; names without `assay.` stand for those of the library.
 """
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow

@@ -123,3 +123,14 @@ def test_the_readme_shows_what_the_demo_prints(
     printed = run_assay("demo", "-o", "demo").out
     for line in printed.splitlines():
         assert line.strip() in page, line
+
+
+def test_files_named_for_contributors_exist() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = re.findall(r"(?<![\w/.])(?:\w+/)+\w+\.(?:py|md)\b", page)
+    assert len(named) > 8
+    for name in named:
+        assert (ROOT / name).is_file() or (ROOT / "src" / "assay" / name).is_file(), name
+    tree = re.findall(r"^  ([\w/.]+)  ", page, re.MULTILINE)
+    assert len(tree) > 10
+    assert all((ROOT / "src" / "assay" / name).exists() for name in tree), tree

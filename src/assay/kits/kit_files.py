@@ -66,7 +66,7 @@ def _add(parent: etree._Element, name: str, attributes: dict[str, str]) -> etree
 
 
 def collect_kits(key: pl.DataFrame, files: Sequence[Path]) -> Edits:
-    """Join what editors sent back with the key, as a table of edits.
+    r"""Join what editors sent back with the key, as a table of edits.
 
     A file belongs to the editor whose file name it bears. Segments that are missing from it, or
     that the key does not know, are refused: the order of work would be in doubt.
@@ -79,7 +79,7 @@ def collect_kits(key: pl.DataFrame, files: Sequence[Path]) -> Edits:
     ... })
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sent_back = Path(folder) / "editor-01.tsv"
-    ...     _ = sent_back.write_text("id\\ttarget\\tseconds\\n1\\tGuten Morgen\\t12\\n")
+    ...     _ = sent_back.write_text("id\ttarget\tseconds\n1\tGuten Morgen\t12\n")
     ...     edits = collect_kits(key, [sent_back])
     >>> edits.frame.select("editor", "system", "edited", "seconds").row(0)
     ('anna', 'Alpha', 'Guten Morgen', 12.0)

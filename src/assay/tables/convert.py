@@ -145,7 +145,7 @@ def convert(
     sample: Sample | None = None,
     options: Options | None = None,
 ) -> Converted:
-    """Read ``source`` as ``origin`` and write it to ``target`` as ``to``.
+    r"""Read ``source`` as ``origin`` and write it to ``target`` as ``to``.
 
     Both are a kind of table (``ratings``; the file type follows from the name's ending) or a
     format (``google-mqm``). Scores can be restricted to the segments of a ``sample``, in its
@@ -155,7 +155,7 @@ def convert(
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     scores, sheet = Path(folder) / "scores.tsv", Path(folder) / "to-rate.csv"
-    ...     _ = scores.write_text("system\\tseg\\tchrF\\nA\\t1\\t0.61\\nA\\t2\\t0.55\\n")
+    ...     _ = scores.write_text("system\tseg\tchrF\nA\t1\t0.61\nA\t2\t0.55\n")
     ...     done = convert(scores, sheet, origin="scores", to="ratings")
     ...     print(done.rows, sheet.read_text().splitlines()[0])
     2 system,seg,score
