@@ -39,7 +39,7 @@ docs: $(STAMP)
 	$(BIN)/python docs/generate_cli.py
 	$(BIN)/python docs/generate_api.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "open site/index.html"
+	@echo "site/index.html (search needs a server: $(BIN)/python -m http.server -d site)"
 
 clean:
 	rm -rf .venv demo dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml
