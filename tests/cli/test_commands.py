@@ -74,7 +74,8 @@ def test_demo(run_assay: Run, tmp_path: Path) -> None:
     names = {path.name for path in (tmp_path / "demo").iterdir()}
     assert names == {
         "scores.tsv", "sample.tsv", "ratings.tsv", "judgments.tsv", "estimates.json",
-        "ranking.json", "report.html", "edits.tsv", "effort.json",
+        "ranking.json", "report.html", "edits.tsv", "effort.json", "sample.json", "raters.json",
+        "stability.json",
     }  # fmt: skip
     # What the demo wrote can be used as a user would.
     folder = tmp_path / "demo"

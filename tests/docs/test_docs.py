@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,7 @@ import pytest
 from tests.conftest import ROOT, Ran
 
 import assay
+from assay.cli.demo import demo as run_demo
 from assay.tables.formats import FORMATS
 from assay.tables.schema import SCHEMAS
 
@@ -32,12 +34,18 @@ def blocks(language: str) -> list[object]:
     ]
 
 
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    run_demo(folder)
+    return folder
+
+
 @pytest.fixture
-def demo_folder(
-    tmp_path: Path, run_assay: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def demo_folder(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of what the demo writes for every example, which may change it."""
+    shutil.copytree(demo, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    run_assay("demo", "-o", ".")
     return tmp_path
 
 

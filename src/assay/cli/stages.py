@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from typer.core import TyperGroup
-
-if TYPE_CHECKING:
-    from typer import Context
 
 __all__ = ["PANELS", "PIPELINE", "Stages", "panel"]
 
@@ -54,7 +51,7 @@ def panel(name: str) -> str | None:
 class Stages(TyperGroup):
     """The commands in the order of use, where Typer would list groups of commands last."""
 
-    def list_commands(self, ctx: Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """The names in the order of the panels; one without a panel comes last."""
         order = [name for names in PANELS.values() for name in names]
         known = super().list_commands(ctx)
