@@ -23,6 +23,7 @@ STAGES = {
     "kits": "Kits and effort",
     "audit": "Audit",
     "report": "Report",
+    "engine": "Large work",
     "stats": "Shared",
 }
 """The packages in the order of use."""
