@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test quick check bench browser clean
+.PHONY: demo test quick check bench docs browser clean
 
 demo: $(STAMP)
 	$(BIN)/assay demo -o demo
@@ -35,12 +35,19 @@ check: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(ONLY)
 
+# The two generated pages first; then the site, into site/, every warning an error.
+docs: $(STAMP)
+	$(BIN)/python docs/generate_cli.py
+	$(BIN)/python docs/generate_api.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html (search needs a server: $(BIN)/python -m http.server -d site)"
+
 clean:
-	rm -rf .venv .bench demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml
+	rm -rf .venv .bench demo dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Assay needs Python 3.11 or newer; say which: make PYTHON=python3.12"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,kits,cluster]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,kits,cluster,docs]'
 	@touch $(STAMP)

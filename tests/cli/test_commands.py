@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,46 +24,6 @@ def campaign(tmp_path: Path) -> Path:
     drawn.write(tmp_path / "sample.tsv")
     world.rate(drawn).write(tmp_path / "ratings.tsv")
     return tmp_path
-
-
-def test_help_shows_the_stages_in_the_order_of_use(run_assay: Run) -> None:
-    code, out, _ = run_assay("--help")
-    assert code == 0
-    stages = (
-        "demo",
-        "check",
-        "convert",
-        "stability",
-        "sample",
-        "next",
-        "estimate",
-        "report",
-        "reproduce",
-    )
-    listed = out[out.index("Commands") :]
-    places = [listed.index(f"│ {name} ") for name in stages]
-    assert places == sorted(places)
-
-
-def test_no_arguments_show_the_help(run_assay: Run) -> None:
-    assert "Usage" in run_assay().out
-
-
-def test_version(run_assay: Run) -> None:
-    assert run_assay("--version").out == f"assay {assay.__version__}\n"
-
-
-def test_python_m_assay() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "assay", "--version"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.startswith("assay ")
-
-
-def test_help_loads_nothing_heavy() -> None:
-    code = "import sys, assay.cli; print({'numpy', 'polars', 'scipy'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
 
 
 def test_sample_estimate_report(run_assay: Run, campaign: Path) -> None:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
+import inspect
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tests.conftest import ROOT, Ran
 
+import assay
+from assay.cli.demo import demo as run_demo
 from assay.tables.formats import FORMATS
 from assay.tables.schema import SCHEMAS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -27,12 +34,18 @@ def blocks(language: str) -> list[object]:
     ]
 
 
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    run_demo(folder)
+    return folder
+
+
 @pytest.fixture
-def demo_folder(
-    tmp_path: Path, run_assay: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def demo_folder(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of what the demo writes for every example, which may change it."""
+    shutil.copytree(demo, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    run_assay("demo", "-o", ".")
     return tmp_path
 
 
@@ -45,7 +58,7 @@ def test_python_examples_run(code: str, demo_folder: Path) -> None:
 def test_console_examples_run(
     session: str, demo_folder: Path, run_assay: Callable[..., Ran]
 ) -> None:
-    commands = re.findall(r"^\$ (.*(?:\\\n.*)*)", session, re.MULTILINE)
+    commands = re.findall(r"^\$ ((?:.*\\\n)*.*)", session, re.MULTILINE)
     assert commands
     for command in commands:
         words = shlex.split(command.replace("\\\n", " "))
@@ -55,14 +68,33 @@ def test_console_examples_run(
         assert ran.code == 0, (command, ran.err)
 
 
-def test_cli_page_is_current() -> None:
-    spec = importlib.util.spec_from_file_location("generate_cli", ROOT / "docs" / "generate_cli.py")
+@pytest.mark.parametrize("name", ["cli", "api"])
+def test_generated_pages_are_current(name: str) -> None:
+    module = generator(name)
+    current = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+    assert current == module.page(), f"run: .venv/bin/python docs/generate_{name}.py"
+
+
+def generator(name: str) -> ModuleType:
+    path = ROOT / "docs" / f"generate_{name}.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    current = (ROOT / "docs" / "cli.md").read_text("utf-8")
-    assert current == module.page(), "run: .venv/bin/python docs/generate_cli.py"
+    return module
+
+
+@pytest.mark.parametrize("name", [name for name in assay.__all__ if name != "__version__"])
+def test_every_public_name_is_explained(name: str) -> None:
+    item = getattr(assay, name)
+    text = inspect.getdoc(item) or ""
+    assert text.split("\n\n")[0].endswith("."), "the first paragraph is no sentence"
+    if inspect.isfunction(item):
+        # pytest runs the examples themselves (--doctest-modules).
+        examples = doctest.DocTestParser().get_examples(text)
+        assert examples, "there is no example"
+        assert any(example.want for example in examples), "the example shows no answer"
 
 
 def test_every_table_and_column_is_documented() -> None:
@@ -80,7 +112,7 @@ def test_every_format_is_documented() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+    for page in [*PAGES, *TUTORIALS, ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), (page.name, target)
@@ -99,3 +131,14 @@ def test_the_readme_shows_what_the_demo_prints(
     printed = run_assay("demo", "-o", "demo").out
     for line in printed.splitlines():
         assert line.strip() in page, line
+
+
+def test_files_named_for_contributors_exist() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = re.findall(r"(?<![\w/.])(?:\w+/)+\w+\.(?:py|md)\b", page)
+    assert len(named) > 8
+    for name in named:
+        assert (ROOT / name).is_file() or (ROOT / "src" / "assay" / name).is_file(), name
+    tree = re.findall(r"^  ([\w/.]+)  ", page, re.MULTILINE)
+    assert len(tree) > 10
+    assert all((ROOT / "src" / "assay" / name).exists() for name in tree), tree

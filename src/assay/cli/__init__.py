@@ -28,17 +28,17 @@ from assay.cli.report import report
 from assay.cli.reproduce import reproduce
 from assay.cli.sample import sample
 from assay.cli.stability import stability
+from assay.cli.stages import PIPELINE, Stages, panel
 from assay.errors import AssayError, InputError, OptionError
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="assay",
+    cls=Stages,
     help="Human evaluation of machine translation: how good your systems are, and how sure you"
-    " can be, from few judgments.\n\nThe stages, in the order of use:"
-    " check -> plan -> stability -> sample -> (collect) -> next -> estimate or rank -> audit ->"
-    " report.",
-    no_args_is_help=True,
+    " can be, from few judgments.\n\nCommands are listed in the order of use; `assay` alone"
+    " shows the pipeline with an example of every stage, `assay COMMAND --help` all of a command.",
     add_completion=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -52,14 +52,16 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(PIPELINE)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -91,11 +93,11 @@ RENAMED = {
 """Arguments of the library that the command line calls otherwise."""
 
 for name, command in COMMANDS.items():
-    app.command(name)(command)
-app.add_typer(plan, name="plan")
+    app.command(name, rich_help_panel=panel(name))(command)
+app.add_typer(plan, name="plan", rich_help_panel=panel("plan"))
 for name, command in (("design", design), ("build", build), ("collect", collect)):
     kits.command(name)(command)
-app.add_typer(kits, name="kits")
+app.add_typer(kits, name="kits", rich_help_panel=panel("kits"))
 
 
 def _as_typed(error: InputError) -> str:
@@ -115,7 +117,7 @@ def main() -> None:
             # A terminal that cannot show a character gets a question mark, not a crash.
             stream.reconfigure(errors="replace")
     try:
-        app()
+        app(prog_name="assay")  # also as python -m assay, or completion has another name
     except InputError as error:
         print(f"assay: {_as_typed(error)}", file=sys.stderr)
         sys.exit(2)

@@ -79,7 +79,7 @@ def stability(
     output: OUTPUT = None,
     json: JSON = False,
 ) -> None:
-    """How often samples of each design rank the systems otherwise than the whole test set.
+    """Measure how often samples of a design rank the systems otherwise than the whole test set.
 
     Example: assay stability scores.tsv --metric chrF --budget 40% --designs SL,WD,DB
     """

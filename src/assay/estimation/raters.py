@@ -123,6 +123,15 @@ def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
 
     The rater effect is that of :func:`rater_report`. Where not all raters can be compared, only
     the differences inside each group of comparable raters are removed, and a note says so.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=4, raters=3, rng=1)
+    >>> ratings = world.rate()
+    >>> fair = remove_severity(world.test_set, ratings)
+    >>> fair.notes[-2]
+    'severity of 3 raters removed (...): scores moved by ... to ..., grand mean kept'
+    >>> abs(fair.frame["score"].mean() - ratings.frame["score"].mean()) < 1e-9
+    True
     """
     given = _given(test_set, ratings)
     model, fit = _severity(given)

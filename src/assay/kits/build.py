@@ -126,6 +126,16 @@ def build_kits(
     beside it (FOLDER-key.tsv) and never over another key. ``formats`` are tsv, xlsx and xliff.
     ``human`` names the human translation, to be looked through for traces of the engines.
     ``languages`` (en-de) go into XLIFF files.
+
+    >>> import tempfile
+    >>> import assay
+    >>> texts = assay.simulate(documents=3, systems=3, texts=True, rng=1).test_set
+    >>> documents = texts.segments["doc"].unique(maintain_order=True).to_list()
+    >>> design = assay.design_kits(texts.systems, 3, documents=documents, rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     built = build_kits(design.tasks, texts, folder + "/kits")
+    ...     print(built.editors, [file.name for file in built.files], built.key.name)
+    3 ['editor-01.tsv', 'editor-02.tsv', 'editor-03.tsv', 'instructions.txt'] kits-key.tsv
     """
     target = Path(folder)
     key_file = Path(key) if key is not None else target.with_name(f"{target.name}-key.tsv")

@@ -66,10 +66,23 @@ def _add(parent: etree._Element, name: str, attributes: dict[str, str]) -> etree
 
 
 def collect_kits(key: pl.DataFrame, files: Sequence[Path]) -> Edits:
-    """Join what editors sent back with the key, as a table of edits.
+    r"""Join what editors sent back with the key, as a table of edits.
 
     A file belongs to the editor whose file name it bears. Segments that are missing from it, or
     that the key does not know, are refused: the order of work would be in doubt.
+
+    >>> import tempfile
+    >>> key = pl.DataFrame({
+    ...     "editor": ["anna"], "file": ["editor-01"], "id": ["1"], "position": ["1"],
+    ...     "doc": ["news-1"], "seg": ["1"], "system": ["Alpha"],
+    ...     "source": ["Good morning"], "mt": ["Guten Tag"],
+    ... })
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sent_back = Path(folder) / "editor-01.tsv"
+    ...     _ = sent_back.write_text("id\ttarget\tseconds\n1\tGuten Morgen\t12\n")
+    ...     edits = collect_kits(key, [sent_back])
+    >>> edits.frame.select("editor", "system", "edited", "seconds").row(0)
+    ('anna', 'Alpha', 'Guten Morgen', 12.0)
     """
     need = ("editor", "file", "id", "position", "doc", "seg", "system", "source", "mt")
     lacking = [name for name in need if name not in key.columns]

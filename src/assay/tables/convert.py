@@ -145,12 +145,20 @@ def convert(
     sample: Sample | None = None,
     options: Options | None = None,
 ) -> Converted:
-    """Read ``source`` as ``origin`` and write it to ``target`` as ``to``.
+    r"""Read ``source`` as ``origin`` and write it to ``target`` as ``to``.
 
     Both are a kind of table (``ratings``; the file type follows from the name's ending) or a
     format (``google-mqm``). Scores can be restricted to the segments of a ``sample``, in its
     order; as ``ratings`` they become a sheet to fill in. Errors become ratings by their weights.
     The table is checked on the way; where it has problems, nothing is written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     scores, sheet = Path(folder) / "scores.tsv", Path(folder) / "to-rate.csv"
+    ...     _ = scores.write_text("system\tseg\tchrF\nA\t1\t0.61\nA\t2\t0.55\n")
+    ...     done = convert(scores, sheet, origin="scores", to="ratings")
+    ...     print(done.rows, sheet.read_text().splitlines()[0])
+    2 system,seg,score
     """
     known = [*SCHEMAS, *FORMATS]
     _need_kind("from", origin, known)

@@ -139,7 +139,16 @@ def read_ratings(
 def read_errors(
     source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None
 ) -> Errors:
-    """Read a table of marked errors and check it against the test set it is about."""
+    """Read a table of marked errors and check it against the test set it is about.
+
+    >>> import polars as pl
+    >>> marked = pl.DataFrame({
+    ...     "system": ["A", "A"], "seg": [1, 1], "category": ["accuracy", "fluency"],
+    ...     "severity": ["major", "minor"],
+    ... })
+    >>> read_errors(marked).frame.height
+    2
+    """
     frame, findings = conform(source, "errors", columns=columns)
     if "start" in frame.columns and "end" in frame.columns:
         findings.rows(

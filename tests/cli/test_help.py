@@ -1,0 +1,143 @@
+"""What the command line says about itself: the pipeline, the help, completion, the version."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from tests.conftest import ROOT, Ran
+
+import assay
+from assay.cli import app
+from assay.cli.stages import PANELS, PIPELINE, Stages
+
+Run = Callable[..., Ran]
+WIDEST = 100
+
+
+def every_command() -> Iterator[tuple[str, str]]:
+    """Name and help of all commands, those inside ``plan`` and ``kits`` included."""
+    root = typer.main.get_command(app)
+    assert isinstance(root, Stages)
+    for name, command in root.commands.items():
+        inside = getattr(command, "commands", None)
+        if inside is None:
+            yield name, command.help or ""
+        else:
+            yield from ((f"{name} {inner}", each.help or "") for inner, each in inside.items())
+
+
+HELP = dict(every_command())
+
+
+def fresh(*arguments: str, **environment: str) -> str:
+    """What a new process prints, with nothing imported before it."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return done.stdout
+
+
+def test_nothing_typed_shows_the_pipeline(run_assay: Run) -> None:
+    ran = run_assay()
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == PIPELINE + "\n"
+    assert max(map(len, PIPELINE.splitlines())) <= WIDEST
+
+
+def test_every_command_of_the_pipeline_runs(
+    tmp_path: Path, run_assay: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"assay [a-z]+ [^\n]*--?\w[^\n]*", PIPELINE.replace("\\\n", " "))
+    assert len(commands) == 10
+    for command in commands:
+        ran = run_assay(*shlex.split(command)[1:])
+        assert ran.code == 0, (command, ran.err)
+        if command.startswith("assay demo"):
+            monkeypatch.chdir(tmp_path / "demo")
+    assert (tmp_path / "demo" / "report.html").is_file()
+
+
+def test_the_help_lists_the_stages_in_the_order_of_use(run_assay: Run) -> None:
+    code, out, _ = run_assay("--help")
+    assert code == 0
+    places = [out.index(f"─ {title} ─") for title in PANELS]
+    assert places == sorted(places)
+    places = [out.index(f"│ {name} ") for names in PANELS.values() for name in names]
+    assert places == sorted(places)
+
+
+def test_every_command_stands_in_one_panel() -> None:
+    listed = [name for names in PANELS.values() for name in names]
+    assert len(listed) == len(set(listed))
+    assert set(listed) == {name.split()[0] for name in HELP}
+
+
+@pytest.mark.parametrize("name", HELP)
+def test_every_help_is_a_sentence_with_an_example(name: str) -> None:
+    first = HELP[name].splitlines()[0]
+    assert first[0].isupper()
+    assert HELP[name].split("\n\n")[0].endswith("."), first
+    examples = re.findall(r"^Example: assay (.+)$", HELP[name], re.MULTILINE)
+    assert examples
+    assert all(example.startswith(name) for example in examples), examples
+
+
+def test_every_command_is_on_the_page() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text("utf-8")
+    assert set(re.findall(r"^## assay (.+)$", page, re.MULTILINE)) == set(HELP)
+
+
+def test_version(run_assay: Run) -> None:
+    assert run_assay("--version").out == f"assay {assay.__version__}\n"
+    assert fresh("-m", "assay", "--version") == f"assay {assay.__version__}\n"
+
+
+def test_an_unknown_command_is_refused(run_assay: Run) -> None:
+    ran = run_assay("bogus")
+    assert ran.code == 2
+    assert "No such command" in ran.err
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["estimate", "--help"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code = f"""
+import sys
+sys.argv = ["assay", *{arguments!r}]
+from assay.cli import main
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code, stop.code
+heavy = {{"numpy", "polars", "scipy", "matplotlib", "sklearn", "joblib", "lxml", "jinja2"}}
+print("loaded:", sorted(heavy & set(sys.modules)))
+"""
+    assert fresh("-c", code).splitlines()[-1] == "loaded: []"
+
+
+def test_the_shell_completes_commands_and_options() -> None:
+    def completed(words: str) -> list[str]:
+        place = str(len(words.split(" ")) - 1)
+        return fresh(
+            "-m", "assay", _ASSAY_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=place
+        ).split()
+
+    assert completed("assay es") == ["estimate"]
+    assert completed("assay plan ed") == ["editors"]
+    assert "--budget" in completed("assay sample --bu")
+    assert "complete -o default -F _assay_completion assay" in fresh(
+        "-m", "assay", _ASSAY_COMPLETE="source_bash"
+    )
