@@ -210,9 +210,10 @@ def _key_rows(tasks: Sequence[Task], test_set: TestSet) -> pl.DataFrame:
         # An id of no other kit, and that no spreadsheet takes for a date.
         kit = f"k{list(files).index(task.editor) + 1:02d}"
         for number, row in enumerate(part.iter_rows(named=True), start=1):
+            name = f"{kit}-{task.position}-{number:03d}"
             found.append(
-                (task.editor, files[task.editor], f"{kit}-{task.position}-{number:03d}", task.position,
-                 task.document, row["seg"], task.system, row["source"], row["target"])
+                (task.editor, files[task.editor], name, task.position, task.document, row["seg"],
+                 task.system, row["source"], row["target"])
             )  # fmt: skip
     names = ["editor", "file", "id", "position", "doc", "seg", "system", "source", "mt"]
     return pl.DataFrame(found, schema=names, orient="row")

@@ -16,7 +16,7 @@ import polars as pl
 from assay.errors import InputError, OptionError
 from assay.kits.kit_files import XLIFF_ENDINGS, load_kit
 from assay.kits.measures import edit_distance
-from assay.tables.check import Findings, did_you_mean, to_number, to_text
+from assay.tables.check import Findings, to_number, to_text
 from assay.tables.edits import Edits, read_edits
 from assay.tables.raw import Raw, Source, load
 
@@ -86,8 +86,7 @@ def collect_kits(
     if whole["seconds"].null_count() == whole.height:
         whole = whole.drop("seconds")
     notes += _missing(kits, given)
-    edits = read_edits(whole)
-    return Edits(edits.frame, (*notes, *edits.notes))
+    return Edits(read_edits(whole).frame, tuple(notes))
 
 
 def _kits(key: Source) -> dict[str, _Kit]:
@@ -98,6 +97,9 @@ def _kits(key: Source) -> dict[str, _Kit]:
         raise InputError(f"the key lacks {', '.join(lacking)}; give the file that build wrote")
     words = [name for name in _NEEDED if name != "position"]
     frame = frame.with_columns(to_text(frame[name]).fill_null("") for name in words)
+    frame = frame.drop("target", "seconds", "edited", strict=False)
+    if frame.select("file", "id").n_unique() < frame.height:
+        raise InputError("the key names a segment twice; give the file that build wrote")
     found = {}
     for part in frame.partition_by("file", maintain_order=True):
         texts = part.select("id", "source", "mt").iter_rows()
@@ -114,9 +116,10 @@ def _owners(files: Sequence[Path], kits: Mapping[str, _Kit]) -> dict[str, Path]:
     for path in files:
         name = Path(path.name.removesuffix(".gz")).stem
         if name not in kits:
+            known = [other for other in kits if other in name] or sorted(kits)
             raise InputError(
-                f"{path}: no editor's file has this name{did_you_mean(name, list(kits))}; keep the"
-                f" names as they were sent ({', '.join(sorted(kits)[:5])}, ...)"
+                f"{path}: no editor's file has this name; give it the name under which it was sent"
+                f" ({_listed(known)})"
             )
         if name in given:
             raise InputError(
@@ -315,8 +318,9 @@ def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[str]:
         return []
     note = f"no file of {len(absent)} of {len(kits)} editors: {_listed(absent)}"
     planned, done = _meetings(list(kits.values())), _meetings([kits[name] for name in given])
-    if len(set(planned.values())) > 1:
-        return [note]
+    systems, documents = ({pair[k] for pair in planned} for k in (0, 1))
+    if len(set(planned.values())) > 1 or len(planned) < len(systems) * len(documents):
+        return [note]  # there was no balance to lose
     counts = [done.get(pair, 0) for pair in planned]
     if len(set(counts)) == 1:
         return [f"{note}; system and document still meet equally often"]
