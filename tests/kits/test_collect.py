@@ -25,14 +25,16 @@ WORDS = {
 }
 
 
-def make(folder: Path, *, design: str = "graeco-latin", **options: object) -> assay.BuiltKits:
-    """Kits of three editors, three documents of four segments."""
+def make(
+    folder: Path, *, editors: int = 3, design: str = "graeco-latin", **options: object
+) -> assay.BuiltKits:
+    """Kits of three documents of four segments."""
     rows = [
         {"system": name, "doc": doc, "seg": seg, "source": f"This is sentence {seg} of text {doc}",
          "target": text.format(seg, doc)}
         for name, text in WORDS.items() for doc in "xyz" for seg in range(1, 5)
     ]  # fmt: skip
-    plan = assay.design_kits(SYSTEMS, 3, design=design, documents=["x", "y", "z"], rng=5)
+    plan = assay.design_kits(SYSTEMS, editors, design=design, documents=["x", "y", "z"], rng=5)
     texts = assay.read_scores(pl.DataFrame(rows), metrics=[])
     return assay.build_kits(plan.tasks, texts, folder / "kits", **options)  # type: ignore[arg-type]
 
@@ -208,10 +210,17 @@ def test_who_is_missing(built: assay.BuiltKits, tmp_path: Path, run_assay: Run) 
     assert note in run_assay(*given).err
 
 
-def test_missing_editors_of_a_balanced_half(tmp_path: Path) -> None:
+def test_missing_editors_and_balance(tmp_path: Path) -> None:
     kits = make(tmp_path, design="identical")
     edits = assay.collect_kits(kits.key, kits.files[:1])
     assert "no file of 2 of 3 editors: editor-02, editor-03" in edits.notes
+    (tmp_path / "more").mkdir()
+    kits = make(tmp_path / "more", editors=6, design="latin")
+    key = pl.read_csv(kits.key, separator="\t")
+    parts = key.partition_by("file")
+    half = {tuple(part["system"]): part["file"][0] for part in parts}  # one of each kind of kit
+    edits = assay.collect_kits(key, [kits.folder / f"{name}.tsv" for name in half.values()])
+    assert edits.notes[-1].endswith("; system and document still meet equally often")
 
 
 def test_who_changed_nothing(tmp_path: Path) -> None:
