@@ -58,12 +58,12 @@ def collect_kits(
     who changed nothing, and what was put right.
 
     >>> import assay, polars as pl, pathlib, tempfile
+    >>> from assay.kits.designs import Task
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> rows = [(s, "d", "1", "Guten Tag", "Good day") for s in "AB"]
     >>> names = ["system", "doc", "seg", "source", "target"]
     >>> texts = assay.read_scores(pl.DataFrame(rows, schema=names, orient="row"))
-    >>> task = assay.Task("E", 1, "d", "A")
-    >>> built = assay.build_kits([task], texts, folder / "kits")
+    >>> built = assay.build_kits([Task("E", 1, "d", "A")], texts, folder / "kits")
     >>> edits = assay.collect_kits(built.key, [folder / "kits" / "E.tsv"])
     >>> edits.frame["edited"].to_list(), edits.notes
     (['Good day'], ('E changed nothing; was this file worked on?',))
