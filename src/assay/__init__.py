@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     )
     from assay.kits import Kit, KitSet, Pieces, find_kits, read_pieces
     from assay.kits.build import build_kits
+    from assay.kits.collect import collect_kits
     from assay.kits.designs import KitDesign, design_kits
     from assay.kits.effort import effort
     from assay.kits.effort_results import Effort
-    from assay.kits.kit_files import collect_kits
     from assay.planning import plan_comparison, plan_editors, plan_judgments, plan_ratings
     from assay.ranking import PairComparison, Ranking, SystemRank, rank, rank_ratings
     from assay.ranking.best import next_sets
@@ -113,7 +113,7 @@ _HOMES = {
     "audit_ratings": "assay.audit",
     "build_kits": "assay.kits.build",
     "check": "assay.tables.convert",
-    "collect_kits": "assay.kits.kit_files",
+    "collect_kits": "assay.kits.collect",
     "compare_two": "assay.estimation",
     "convert": "assay.tables.convert",
     "design_kits": "assay.kits.designs",

@@ -55,6 +55,46 @@ def test_empty_texts(tmp_path: Path, run_assay: Run, text: str, words: str) -> N
     refused(run_assay("kits", "find", book), words)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "これは長い日本語の文章です。翻訳の品質を測るために使います。",
+        "这是一个很长的中文句子，用来测量翻译的质量。",
+        "นี่คือประโยคภาษาไทยที่ยาวมากซึ่งใช้เพื่อวัดคุณภาพของการแปล",
+    ],
+)
+def test_languages_without_spaces(tmp_path: Path, run_assay: Run, text: str) -> None:
+    book = tmp_path / "buch.txt"
+    book.write_text("\n".join([text] * 40), "utf-8")
+    ran = run_assay("kits", "find", book, "--language", "xx", "--words", 5)
+    refused(ran, "buch: 1 problem", "written without spaces", "set spaces between the words first")
+    # Cut into words it is a text like any other.
+    words = " ".join(text[k : k + 2] for k in range(0, len(text), 2))
+    book.write_text("\n".join([words] * 40), "utf-8")
+    ran = run_assay("kits", "find", book, "--language", "xx", "--words", 5, "--shared", "none")
+    assert "written without spaces" not in ran.err
+
+
+def test_the_same_text_twice(tmp_path: Path, run_assay: Run) -> None:
+    book, other = tmp_path / "book.txt", tmp_path / "more" / "book.txt"
+    other.parent.mkdir()
+    book.write_text("\n".join(make_corpus(9, seed=2)))
+    other.write_text("\n".join(make_corpus(9, seed=3)))
+    ran = run_assay("kits", "find", book, other, "--words", 100)
+    assert "beware: 2 texts are called book; give them other names" in ran.err
+    assert "the same text" not in ran.err
+    ran = run_assay("kits", "find", book, book, "--words", 100)
+    assert "beware: book and book are the same text" in ran.err
+
+
+def test_terms_without_limits_of_their_own(tmp_path: Path, run_assay: Run) -> None:
+    book = tmp_path / "book.txt"
+    book.write_text("\n".join(make_corpus(12, seed=2)))
+    ran = run_assay("kits", "find", book, "--words", 100, "--terms", "bigrams", "--density", "none")
+    assert ran.code == 0, ran.err
+    assert "terms: 1 of 1 methods accept it (bigrams)\n" in ran.out
+
+
 def test_one_piece(tmp_path: Path, run_assay: Run) -> None:
     book = tmp_path / "book.txt"
     book.write_text("\n".join(make_corpus(1, seed=2)))

@@ -119,7 +119,7 @@ def test_incomplete_returns_are_refused(
     first = built.files[0]
     lines = first.read_text().splitlines(keepends=True)
     first.write_text("".join(lines[:-1]))
-    with pytest.raises(InputError, match="1 segments are missing or not of this kit"):
+    with pytest.raises(InputError, match="1 segments are missing: k01-3-003; ask for the whole"):
         assay.collect_kits(key, [first])
     other = first.with_name("other.tsv")
     first.rename(other)

@@ -71,7 +71,8 @@ def effort(
     ] = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
     format: Annotated[
-        str | None, typer.Option("--format", help="Another tool's format: mxliff, sdlxliff, xliff.")
+        str | None,
+        typer.Option("--format", help="Another tool's: mxliff, sdlxliff, xliff, xliff2."),
     ] = None,
     system: SYSTEM = None,
     editor: EDITOR = None,
@@ -134,6 +135,9 @@ def effort(
     print(f"signature: {result.signature}")
     for line in result.next:
         print(f"next: {line}")
+    for written in (output, figure, figure_by_editor):
+        if written is not None:
+            print(f"written to {written}")
 
 
 def watch_effort(items: Iterator[Item], total: int, /) -> Iterator[Item]:
@@ -181,30 +185,29 @@ def read_edit_files(
     columns: str | None = None,
 ) -> Edits:
     """One table of edits from one file or several, which together may not name a row twice."""
-    import polars as pl
-
-    from assay.tables import Edits, read_edits
-    from assay.tables.formats import Options, load_format
+    from assay.tables.check import did_you_mean
+    from assay.tables.edits import join_edits
+    from assay.tables.formats import FORMATS, Options, load_format
 
     if format is None and (system or editor):
         raise OptionError(
             "--system" if system else "--editor", system or editor, "is of no use here",
             "it is for files of other tools; say which with --format",
         )  # fmt: skip
-    tables = []
-    for file in files:
-        if format is not None:
-            options = Options(system=system, editor=editor)
-            tables.append(read_edits(load_format(file, format, "edits", options)))
-        else:
-            (own,) = columns_for(columns, ("edits", file))
-            tables.append(read_edits(file, columns=own))
-    if len(tables) == 1:
-        return tables[0]
-    joined = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
-    notes = tuple(line for table in tables for line in table.notes)
-    whole = read_edits(joined)
-    return Edits(whole.frame, notes + whole.notes)
+    for place, file in enumerate(files):
+        if file.resolve() in [other.resolve() for other in files[:place]]:
+            raise OptionError("EDITS", file, "was given twice", "name each file once")
+    if format is None:
+        own = [columns_for(columns, ("edits", file))[0] for file in files]
+        return join_edits(list(zip(files, own, strict=True)))
+    known = [item.name for item in FORMATS.values() if "edits" in item.reads]
+    if format not in known:
+        raise OptionError(
+            "--format", format, f"holds no edits{did_you_mean(format, known)}",
+            f"choose from {', '.join(known)}",
+        )  # fmt: skip
+    options = Options(system=system, editor=editor)
+    return join_edits([(load_format(file, format, "edits", options), None) for file in files])
 
 
 def _show(result: Effort) -> None:

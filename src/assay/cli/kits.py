@@ -197,11 +197,14 @@ def _say(kit: Kit, first: bool) -> None:
     )
     if kit.terms:
         accepted = [check.method for check in kit.terms if check.accepted]
-        print(
-            f"terms: {len(accepted)} of {len(kit.terms)} methods accept it"
-            f" ({', '.join(accepted)}); shared at most {number(kit.shared_terms, 2)},"
-            f" occurrences {number(kit.density_ratio, 2)}-fold"
-        )
+        line = f"terms: {len(accepted)} of {len(kit.terms)} methods accept it"
+        line += f" ({', '.join(accepted)})"
+        if kit.shared_terms is not None and kit.density_ratio is not None:
+            line += (
+                f"; shared at most {number(kit.shared_terms, 2)},"
+                f" occurrences {number(kit.density_ratio, 2)}-fold"
+            )
+        print(line)
     if first:
         binding = ", ".join(f"{name} ({number(size, 4)})" for name, size in kit.binding.items())
         print(f"limits without which it would be closer: {binding or 'none'}")

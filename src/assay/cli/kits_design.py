@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -51,6 +52,10 @@ def design(
 
     people = names(editors) or []
     number = int(people[0]) if len(people) == 1 and people[0].isdecimal() else None
+    if number is None and len(people) == 1 and re.fullmatch(r"[-+]?[\d.]+", people[0]):
+        raise OptionError(
+            "--editors", editors, "is no number of editors", "give a whole number, or names"
+        )
     result = design_kits(
         names(engines) or [], people if number is None else number, design=design,
         documents=names(documents), rng=seed,
@@ -165,24 +170,35 @@ def collect(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The table of edits to write.", metavar="FILE")
     ],
+    empty: Annotated[
+        Literal["refuse", "unchanged", "keep"],
+        typer.Option(
+            "--empty", help="Empty translations: refuse, unchanged, or keep (all was deleted)."
+        ),
+    ] = "refuse",
     json: JSON = False,
 ) -> None:
     """Join the files that editors sent back with the key, as a table of edits.
 
     Example: assay kits collect kits-key.tsv returned/*.tsv -o edits.tsv
     """
-    from assay.cli.output import print_json
-    from assay.kits.kit_files import collect_kits
+    from assay.cli.output import note, print_json
+    from assay.kits.collect import collect_kits
     from assay.results import result_dict, signature
-    from assay.tables.raw import load
 
     refuse_overwriting(output, key, *files)
     if output.exists() and output.is_dir():
         raise OptionError("--output", output, "is a folder", "name a file")
-    edits = collect_kits(load(key, text=lambda name: True).frame, files)
+    edits = collect_kits(key, files, empty=empty)
     edits.write(output)
     if json:
         sign = signature("kits-collected", editors=len(edits.editors))
-        print_json(result_dict("kits-collected", sign, rows=len(edits), written=[str(output)]))
+        print_json(
+            result_dict(
+                "kits-collected", sign, rows=len(edits), editors=edits.editors,
+                written=[str(output)], notes=edits.notes,
+            )
+        )  # fmt: skip
         return
+    note(*edits.notes)
     print(f"{len(edits)} edits of {len(edits.editors)} editors written to {output}")

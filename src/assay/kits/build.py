@@ -162,16 +162,24 @@ def build_kits(
         editors=rows["editor"].n_unique(),
         segments=rows.height,
         traces=traces,
-        warnings=tuple(_warn(trace, human) for trace in traces if trace.suspect),
+        warnings=_warnings(traces, human, "xliff" in formats and languages is None),
         signature=signature("kits-built", "+".join(formats), editors=rows["editor"].n_unique()),
     )
 
 
-def _warn(trace: Trace, human: str | None) -> str:
-    return (
+def _warnings(traces: Sequence[Trace], human: str | None, nameless: bool) -> tuple[str, ...]:
+    found = [
         f"{len(trace.near)} of {trace.segments} segments of {human} are nearly those of"
         f" {trace.engine}: the human translation may have been made from its output"
-    )
+        for trace in traces
+        if trace.suspect
+    ]
+    if nameless:
+        found.append(
+            "the XLIFF files do not say which languages they are in (und), and some tools refuse"
+            " that; name them (--lp en-de)"
+        )
+    return tuple(found)
 
 
 def _check_places(folder: Path, key: Path) -> None:
@@ -209,10 +217,13 @@ def _key_rows(tasks: Sequence[Task], test_set: TestSet) -> pl.DataFrame:
                 " for it"
             )
         _need_texts(part, task, order)
+        # An id of no other kit, and that no spreadsheet takes for a date.
+        kit = f"k{list(files).index(task.editor) + 1:02d}"
         for number, row in enumerate(part.iter_rows(named=True), start=1):
+            name = f"{kit}-{task.position}-{number:03d}"
             found.append(
-                (task.editor, files[task.editor], f"{task.position}-{number:03d}", task.position,
-                 task.document, row["seg"], task.system, row["source"], row["target"])
+                (task.editor, files[task.editor], name, task.position, task.document, row["seg"],
+                 task.system, row["source"], row["target"])
             )  # fmt: skip
     names = ["editor", "file", "id", "position", "doc", "seg", "system", "source", "mt"]
     return pl.DataFrame(found, schema=names, orient="row")
@@ -287,8 +298,10 @@ other.
 3. Please do the whole job in one sitting, without distractions, and take no longer breaks. If you
    must stop, stop between two texts.
 4. Change only the translations ("target"). Leave ids, sources and the order of rows as they are.
-5. Work on your own; do not compare notes with colleagues before everybody has finished.
-6. Send the file back under the same name.
+5. If you note how long you worked on a segment, write it into "seconds", in seconds (90, not
+   1:30). You need not.
+6. Work on your own; do not compare notes with colleagues before everybody has finished.
+7. Send the file back under the same name.
 
 Thank you!
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from assay.errors import MissingExtraError, OptionError
 from assay.tables.check import did_you_mean
 from assay.tables.raw import FILE_TYPES, decode_utf8, load, read_bytes, refuse
 
-__all__ = ["CLEANING", "Text", "read_text"]
+__all__ = ["CLEANING", "Text", "need_spaces", "notes_on_twins", "read_text"]
 
 WRAPPED = 120
 """Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""
@@ -22,6 +23,13 @@ CITATION = re.compile(r"\s*\([^()]*\b(?:1[5-9]|20)\d\d[a-z]?\b[^()]*\)")
 NOTE = re.compile(r"\s*\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\]|(?<=[^\W\d_][.,;:!?’”\")])\d{1,3}(?!\S)")
 ADDRESS = re.compile(r"\s*\b(?:https?://|www\.)\S+")
 END = re.compile(r"[.!?:;…。！？][\"'’”»)\]]*$")
+
+UNSPACED = re.compile(
+    r"[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]"
+)
+"""Scripts that set no spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Han."""
+LONGEST = 10
+"""Signs per word, on average, from which on such a text was not cut into words."""
 
 CLEANING = {
     "citations": "bracketed references with a year: (Smith 2012: 34)",
@@ -70,6 +78,37 @@ def read_text(source: str | os.PathLike[str], *, clean: Sequence[str] = ()) -> l
     else:
         documents = _from_table(path)
     return [_cleaned(doc, found, clean, notes) for doc, found in documents.items()]
+
+
+def need_spaces(texts: Sequence[Text]) -> None:
+    """Refuse texts without spaces between words: every line would count as one word."""
+    for text in texts:
+        tokens = [token for paragraph in text.paragraphs for token in paragraph.split()]
+        signs = sum(map(len, tokens))
+        unspaced = sum(len(UNSPACED.findall(token)) for token in tokens)
+        if signs > LONGEST * len(tokens) and unspaced > 0.3 * signs:
+            raise refuse(
+                text.doc,
+                f"has {signs} signs in {len(tokens)} words: its language is written without spaces,"
+                " and words cannot be counted; set spaces between the words first (jieba, MeCab or"
+                " PyThaiNLP do that)",
+            )
+
+
+def notes_on_twins(texts: Sequence[Text]) -> list[str]:
+    """What to know where texts share their name or are the same."""
+    notes, names, known = [], Counter(text.doc for text in texts), dict[tuple[str, ...], str]()
+    for name, number in names.items():
+        if number > 1:
+            notes.append(f"beware: {number} texts are called {name}; give them other names")
+    for text in texts:
+        if text.paragraphs in known:
+            notes.append(
+                f"beware: {known[text.paragraphs]} and {text.doc} are the same text; its pieces"
+                " stand twice and are as alike as can be"
+            )
+        known.setdefault(text.paragraphs, text.doc)
+    return notes
 
 
 def _ending(path: Path) -> str:

@@ -21,13 +21,14 @@ from assay.kits.randomisation import Assignments, deal_kits, randomisation_p, sy
 from assay.results import signature
 from assay.stats.random import Rng, seeded
 from assay.tables.check import did_you_mean
-from assay.tables.edits import Edits
+from assay.tables.edits import Edits, as_edits
+from assay.tables.raw import Source
 
 __all__ = ["effort"]
 
 
 def effort(
-    edits: Edits,
+    edits: Edits | Source,
     *,
     human: str | None = None,
     margin: float | None = None,
@@ -70,7 +71,7 @@ def effort(
     """
     _check_options(margin, human, alike, rate, level, time_weight, draws)
     generator, seed = seeded(rng)
-    measured = measure_edits(edits, measures, time=time, watch=watch)
+    measured = measure_edits(as_edits(edits), measures, time=time, watch=watch)
     names = _names(measured.frame, human)
     fitted = (
         (name, fit_model(measured.frame, name, names, documents=not assume_alike))

@@ -1,8 +1,7 @@
-"""The files that editors get and send back."""
+"""The files that editors get and send back, written and read; :mod:`.collect` checks them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +9,16 @@ import polars as pl
 from lxml import etree
 
 from assay.errors import InputError, OptionError
-from assay.tables.edits import Edits, read_edits
 from assay.tables.formats.mxliff import unit_seconds
 from assay.tables.formats.xliff import CODE
 from assay.tables.formats.xliff_write import XLIFF
-from assay.tables.formats.xml import children, flat_text, line_of, read_xml
-from assay.tables.raw import load, save
+from assay.tables.formats.xml import child, flat_text, line_of, read_xml
+from assay.tables.raw import Raw, load, refuse, save
 
-__all__ = ["KIT_FORMATS", "collect_kits", "write_kit"]
+__all__ = ["KIT_FORMATS", "XLIFF_ENDINGS", "load_kit", "write_kit"]
 
 KIT_FORMATS = ("tsv", "xlsx", "xliff")
+XLIFF_ENDINGS = (".xliff", ".xlf", ".mxliff", ".sdlxliff")
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
@@ -30,8 +29,9 @@ def write_kit(rows: pl.DataFrame, folder: Path, name: str, languages: str) -> st
         (folder / file).write_bytes(_xliff(rows, languages))
     else:
         blind = rows.select(
-            pl.col("position").alias("text"), "id", "source", pl.col("mt").alias("target")
-        )
+            pl.col("position").alias("text"), "id", "source", pl.col("mt").alias("target"),
+            pl.lit(None, dtype=pl.String).alias("seconds"),
+        )  # fmt: skip
         save(blind, folder / file)
     return file
 
@@ -65,84 +65,42 @@ def _add(parent: etree._Element, name: str, attributes: dict[str, str]) -> etree
     return etree.SubElement(parent, f"{{{XLIFF}}}{name}", attributes)
 
 
-def collect_kits(key: pl.DataFrame, files: Sequence[Path]) -> Edits:
-    r"""Join what editors sent back with the key, as a table of edits.
-
-    A file belongs to the editor whose file name it bears. Segments that are missing from it, or
-    that the key does not know, are refused: the order of work would be in doubt.
-
-    >>> import tempfile
-    >>> key = pl.DataFrame({
-    ...     "editor": ["anna"], "file": ["editor-01"], "id": ["1"], "position": ["1"],
-    ...     "doc": ["news-1"], "seg": ["1"], "system": ["Alpha"],
-    ...     "source": ["Good morning"], "mt": ["Guten Tag"],
-    ... })
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     sent_back = Path(folder) / "editor-01.tsv"
-    ...     _ = sent_back.write_text("id\ttarget\tseconds\n1\tGuten Morgen\t12\n")
-    ...     edits = collect_kits(key, [sent_back])
-    >>> edits.frame.select("editor", "system", "edited", "seconds").row(0)
-    ('anna', 'Alpha', 'Guten Morgen', 12.0)
-    """
-    need = ("editor", "file", "id", "position", "doc", "seg", "system", "source", "mt")
-    lacking = [name for name in need if name not in key.columns]
-    if lacking:
-        raise InputError(f"the key lacks {', '.join(lacking)}; give the file that build wrote")
-    known = {str(part["file"][0]): part for part in key.partition_by("file", maintain_order=True)}
-    tables = []
-    for path in files:
-        rows = known.get(path.stem)
-        if rows is None:
-            raise InputError(
-                f"{path}: no editor's file has this name; keep the names as they were sent"
-                f" ({', '.join(sorted(known)[:5])}, ...)"
-            )
-        done = _read_back(path)
-        ids = [str(value) for value in rows["id"]]
-        odd = [name for name in ids if name not in done] + [n for n in done if n not in set(ids)]
-        if odd:
-            raise InputError(
-                f"{path}: {len(odd)} segments are missing or not of this kit (first: {odd[0]});"
-                " ask for the whole file"
-            )
-        texts = pl.Series("edited", [done[name][0] for name in ids], dtype=pl.String)
-        times = pl.Series("seconds", [done[name][1] for name in ids], dtype=pl.String)
-        tables.append(rows.drop("file", "id").with_columns(texts, times))
-    if not tables:
-        raise InputError("no file was given; name the files that editors sent back")
-    joined = pl.concat(tables)
-    if joined["seconds"].null_count() == joined.height:
-        joined = joined.drop("seconds")
-    return read_edits(joined)
-
-
-def _read_back(path: Path) -> dict[str, tuple[str, str | None]]:
-    """Text and seconds (where the file has them) by id."""
-    if path.suffix.lower() in (".xliff", ".xlf", ".mxliff", ".sdlxliff"):
-        return _read_units(path)
-    frame = load(path, text=lambda name: True).frame
+def load_kit(path: Path) -> Raw:
+    """What an editor sent back: id and target, with source and seconds where the file has them."""
+    if path.suffix.lower() in XLIFF_ENDINGS:
+        return _load_units(path)
+    raw = load(path, text=lambda name: True)
     for name in ("id", "target"):
-        if name not in frame.columns:
-            raise InputError(f"{path}: has no column {name}; send the file that editors got")
-    seconds = frame["seconds"] if "seconds" in frame.columns else [None] * frame.height
-    return {
-        str(name): (str(text or ""), None if time is None or time == "" else str(time))
-        for name, text, time in zip(frame["id"], frame["target"], seconds, strict=True)
-    }
+        if name in raw.frame.columns:
+            continue
+        first, *more = raw.frame.columns
+        sign = next((sign for sign in ";," if not more and sign in first), None)
+        if sign is not None:
+            raise refuse(
+                str(path), f"its cells are separated by '{sign}', not by tabs as the ending"
+                f" {path.suffix} says; rename it to {path.stem}.csv",
+            )  # fmt: skip
+        raise refuse(str(path), f"there is no column {name}; send the file that editors got")
+    return raw
 
 
-def _read_units(path: Path) -> dict[str, tuple[str, str | None]]:
+def _load_units(path: Path) -> Raw:
     """The same from XLIFF 1.2; Phrase's own kind (MXLIFF) has times."""
-    found: dict[str, tuple[str, str | None]] = {}
+    rows, lines = [], []
     for unit in read_xml(path).iter("{*}trans-unit"):
-        target = next(children(unit, "target"), None)
-        text = "" if target is None else flat_text(target, CODE)
+        if unit.get("translate") == "no":
+            continue
+        source, target = child(unit, "source"), child(unit, "target")
         try:
             seconds = unit_seconds(unit)
         except ValueError as error:
-            raise InputError(
-                f"{path}, line {line_of(unit)}: expected milliseconds, found '{error.args[1]}';"
-                " export the file again"
-            ) from None
-        found[unit.get("id", "")] = (text, None if seconds is None else str(seconds))
-    return found
+            raise refuse(
+                str(path), f"expected milliseconds, found '{error.args[1]}'; export the file again",
+                line=line_of(unit),
+            ) from None  # fmt: skip
+        texts = ["" if item is None else flat_text(item, CODE) for item in (source, target)]
+        rows.append((unit.get("id", ""), *texts, seconds))
+        lines.append(line_of(unit))
+    names = {"id": pl.String, "source": pl.String, "target": pl.String, "seconds": pl.Float64}
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    return Raw(frame, str(path), lambda wanted: [lines[row] for row in wanted])

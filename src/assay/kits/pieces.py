@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from assay.errors import InputError, MissingExtraError, OptionError
-from assay.kits.corpus import Text, read_text
+from assay.kits.corpus import Text, need_spaces, notes_on_twins, read_text
 from assay.kits.readability import count, feature_names
 from assay.results import result_dict, signature
 
@@ -153,7 +153,8 @@ def cut_pieces(
     if words < 1:
         raise OptionError("words", words, "is no length of a piece", "give at least 1")
     names = feature_names(language)
-    notes = [note for text in texts for note in text.notes]
+    need_spaces(texts)
+    notes = [note for text in texts for note in text.notes] + notes_on_twins(texts)
     spans: list[_Span] = []
     for text in texts:
         cut, rest = _cut(text, words)

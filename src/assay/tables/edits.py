@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
-from assay.tables.check import Columns, conform
-from assay.tables.raw import Raw, Source
+from assay.tables.check import Columns, Findings, conform
+from assay.tables.raw import LISTED, Raw, Source
+from assay.tables.schema import SCHEMAS
 from assay.tables.table import Table
 
-__all__ = ["Edits", "read_edits"]
+__all__ = ["Edits", "as_edits", "join_edits", "read_edits"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,68 @@ def read_edits(source: Source | Raw, *, columns: Columns | None = None) -> Edits
     >>> read_edits(pl.DataFrame([row])).editors
     ('E',)
     """
+    return _read(source, columns)[0]
+
+
+def as_edits(edits: Edits | Source) -> Edits:
+    """Edits as they are, or read from where they stand."""
+    return edits if isinstance(edits, Edits) else read_edits(edits)
+
+
+def join_edits(sources: Sequence[tuple[Source | Raw, Columns | None]]) -> Edits:
+    """One table of several, each with its column names; a row that two of them have is refused."""
+    tables: list[Edits] = []
+    places: list[tuple[pl.DataFrame, Findings]] = []
+    for source, columns in sources:
+        table, findings = _read(source, columns)
+        _refuse_repeated(table.frame, findings, places)
+        tables.append(table)
+        places.append((table.frame, findings))
+    notes = [
+        note if len(tables) == 1 else f"{findings.raw.source}: {note}"
+        for table, (_, findings) in zip(tables, places, strict=True)
+        for note in table.notes
+    ]
+    frame = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
+    return Edits(frame, tuple(notes))
+
+
+def _read(source: Source | Raw, columns: Columns | None) -> tuple[Edits, Findings]:
     frame, findings = conform(source, "edits", columns=columns)
     findings.stop()
     frame = frame.with_columns(pl.col("mt", "edited").fill_null(""))
-    return Edits(frame, tuple(findings.notes))
+    empty = frame.select(
+        (pl.col("edited").str.strip_chars() == "") & (pl.col("mt").str.strip_chars() != "")
+    ).to_series()
+    if number := int(empty.sum()):
+        (line,) = findings.raw.lines(empty.arg_true()[:1].to_list())
+        findings.notes.append(
+            f"{number} edited texts are empty (first: line {line}): each counts as a text that the"
+            " editor deleted; if it was left out, fill it in or take the row out"
+        )
+    return Edits(frame, tuple(findings.notes)), findings
+
+
+def _refuse_repeated(
+    frame: pl.DataFrame, findings: Findings, before: Sequence[tuple[pl.DataFrame, Findings]]
+) -> None:
+    """Refuse rows that a table before has too, with the places of both."""
+    key = list(SCHEMAS["edits"].key)
+    for other, theirs in before:
+        rows = other.select(key).with_row_index("_row")
+        place = frame.select(key).join(rows, on=key, how="left", maintain_order="left")["_row"]
+        repeated = place.is_not_null()
+        if not repeated.any():
+            continue
+        lines = iter(theirs.raw.lines(place.filter(repeated)[:LISTED].to_list()))
+        shown = frame.select(pl.concat_str(key, separator=" / ")).to_series()
+        source = theirs.raw.source
+
+        def message(value: str, lines: Iterator[int] = lines, source: str = source) -> str:
+            return (
+                f"{', '.join(key)} '{value}' stands in {source}, line {next(lines)} already; give"
+                " each edit once"
+            )
+
+        findings.rows(repeated, key[-1], shown, message)
+    findings.stop()

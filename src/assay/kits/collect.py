@@ -1,0 +1,344 @@
+"""What editors sent back, held against the key: nothing is joined that does not belong together."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from assay.errors import InputError, OptionError
+from assay.kits.kit_files import XLIFF_ENDINGS, load_kit
+from assay.kits.measures import edit_distance
+from assay.tables.check import Findings, to_number, to_text
+from assay.tables.edits import Edits, read_edits
+from assay.tables.raw import Raw, Source, load
+
+__all__ = ["Empty", "collect_kits"]
+
+Empty: TypeAlias = Literal["refuse", "unchanged", "keep"]
+_Row: TypeAlias = "tuple[str, str | None, str]"
+"""Id, source (None: the file has none) and translation, white space aside."""
+_NEEDED = ("editor", "file", "id", "position", "doc", "seg", "system", "source", "mt")
+_EMPTY = {"unchanged": "taken as unchanged", "keep": "kept, as edits that deleted everything"}
+_LISTED = 10
+_NO_BREAK = re.compile("[\u00a0\u202f]")
+_NEARER = 0.5
+"""A kit is another editor's where its distance to that one's translations is less, by this."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kit:
+    """One editor's part of the key, and its source and translation by id, white space aside."""
+
+    rows: pl.DataFrame
+    texts: dict[str, tuple[str, str]]
+
+    @property
+    def editor(self) -> str:
+        return str(self.rows["editor"][0])
+
+
+def collect_kits(
+    key: Source, files: Iterable[str | os.PathLike[str]], *, empty: Empty = "refuse"
+) -> Edits:
+    """Join what editors sent back with the key, as a table of edits.
+
+    ``key`` is the file that :func:`assay.build_kits` wrote, or its frame. A file belongs to the
+    editor whose file name it bears. It must have every segment of the kit once, with the source
+    that the key has. ``empty`` is what happens to translations that came back empty: refuse them,
+    take them as ``unchanged``, or ``keep`` them, as edits that deleted everything. White space
+    around a translation is that of the original. The notes of the table say whose file is missing,
+    who changed nothing, and what was put right.
+
+    >>> import assay, polars as pl, pathlib, tempfile
+    >>> from assay.kits.designs import Task
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> rows = [(s, "d", "1", "Guten Tag", "Good day") for s in "AB"]
+    >>> names = ["system", "doc", "seg", "source", "target"]
+    >>> texts = assay.read_scores(pl.DataFrame(rows, schema=names, orient="row"))
+    >>> built = assay.build_kits([Task("E", 1, "d", "A")], texts, folder / "kits")
+    >>> edits = assay.collect_kits(built.key, [folder / "kits" / "E.tsv"])
+    >>> edits.frame["edited"].to_list(), edits.notes
+    (['Good day'], ('E changed nothing; was this file worked on?',))
+    """
+    if empty not in ("refuse", "unchanged", "keep"):
+        raise OptionError("empty", empty, "is not known", "choose from refuse, unchanged, keep")
+    if isinstance(files, str | os.PathLike):
+        raise OptionError("files", files, "is one path", "give a list of paths")
+    kits = _kits(key)
+    given = _owners([Path(path) for path in files], kits)
+    tables, notes, tidied = [], list[str](), 0
+    for name, path in given.items():
+        table, said, number = _collect(path, kits[name], kits, empty)
+        tables.append(table)
+        notes += said
+        tidied += number
+    if tidied:
+        notes.append(f"{tidied} translations got the white space of the original back")
+    whole = pl.concat(tables)
+    if whole["seconds"].null_count() == whole.height:
+        whole = whole.drop("seconds")
+    notes += _missing(kits, given)
+    return Edits(read_edits(whole).frame, tuple(notes))
+
+
+def _kits(key: Source) -> dict[str, _Kit]:
+    """The key's rows by the names of the files."""
+    frame = load(key, text=lambda name: True).frame
+    lacking = [name for name in _NEEDED if name not in frame.columns]
+    if lacking:
+        raise InputError(f"the key lacks {', '.join(lacking)}; give the file that build wrote")
+    words = [name for name in _NEEDED if name != "position"]
+    frame = frame.with_columns(to_text(frame[name]).fill_null("") for name in words)
+    frame = frame.drop("target", "seconds", "edited", strict=False)
+    if frame.select("file", "id").n_unique() < frame.height:
+        raise InputError("the key names a segment twice; give the file that build wrote")
+    found = {}
+    for part in frame.partition_by("file", maintain_order=True):
+        texts = part.select("id", "source", "mt").iter_rows()
+        plain = {name: (_plain(source), _plain(mt)) for name, source, mt in texts}
+        found[str(part["file"][0])] = _Kit(part, plain)
+    return found
+
+
+def _owners(files: Sequence[Path], kits: Mapping[str, _Kit]) -> dict[str, Path]:
+    """The file of each editor; nobody has two."""
+    if not files:
+        raise InputError("no file was given; name the files that editors sent back")
+    given: dict[str, Path] = {}
+    for path in files:
+        name = Path(path.name.removesuffix(".gz")).stem
+        if name not in kits:
+            known = [other for other in kits if other in name] or sorted(kits)
+            raise InputError(
+                f"{path}: no editor's file has this name; give it the name under which it was sent"
+                f" ({_listed(known)})"
+            )
+        if name in given:
+            raise InputError(
+                f"{kits[name].editor} was given twice ({given[name]}, {path}); give one file"
+                " of each editor"
+            )
+        given[name] = path
+    return given
+
+
+def _collect(
+    path: Path, kit: _Kit, kits: Mapping[str, _Kit], empty: Empty
+) -> tuple[pl.DataFrame, list[str], int]:
+    """One editor's rows in the order of the key, notes, and how often white space was put back."""
+    raw = load_kit(path)
+    findings = Findings(raw)
+    sent = _sent(raw, findings)
+    notes = [f"{path.name}: {line}" for line in raw.notes]
+    if "source" not in raw.frame.columns:
+        notes.append(f"{path.name}: has no column source; only ids were held against the key")
+    if path.suffix.lower() in XLIFF_ENDINGS and _in_order(sent, kit, kits):
+        sent = sent.with_columns(kit.rows["id"])
+        notes.append(f"{path.name}: has ids of its own; joined in order, since all sources agree")
+    _refuse_others(path, sent, kit, kits)
+    _need_rows(sent, kit, findings)
+    blank = sent["target"].str.strip_chars() == ""
+    if empty == "refuse":
+        findings.rows(
+            blank, "target", sent["id"],
+            "the translation of {} is empty; ask the editor, or say with --empty what it means"
+            " (unchanged: it was fine, keep: all of it was deleted)",
+        )  # fmt: skip
+    findings.stop()
+    rows = kit.rows.join(sent.drop("source"), on="id", how="left", maintain_order="left")
+    _refuse_moved(path, rows)
+    made = [
+        _tidy(text, mt, empty) for text, mt in zip(rows["target"], rows["mt"], strict=True)
+    ]  # fmt: skip
+    edited = pl.Series("edited", [text for text, _ in made], dtype=pl.String)
+    if number := int(blank.sum()):
+        notes.append(f"{path.name}: {number} empty translations: {_EMPTY[empty]}")
+    if (edited == rows["mt"]).all():
+        notes.append(f"{kit.editor} changed nothing; was this file worked on?")
+    done = rows.drop("file", "id", "target").with_columns(edited)
+    return done, notes, sum(tidied for _, tidied in made)
+
+
+def _sent(raw: Raw, findings: Findings) -> pl.DataFrame:
+    """The file's rows as text, and the seconds that editors filled in."""
+    frame = raw.frame
+    texts = [
+        to_text(frame[name]).fill_null("") if name in frame.columns
+        else pl.Series(name, [None] * frame.height, dtype=pl.String)
+        for name in ("id", "source", "target")
+    ]  # fmt: skip
+    if "seconds" not in frame.columns:
+        return pl.DataFrame([*texts, pl.Series("seconds", [None] * frame.height, dtype=pl.Float64)])
+    seconds = to_number(frame["seconds"], findings, "seconds")
+    wrong = (seconds < 0) | ~seconds.is_finite()
+    findings.rows(wrong, "seconds", seconds, "{} is no time; correct it or leave the cell empty")
+    return pl.DataFrame([*texts, seconds.alias("seconds")])
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _in_order(sent: pl.DataFrame, kit: _Kit, kits: Mapping[str, _Kit]) -> bool:
+    """Whether a tool gave all units other ids, but left their order and sources alone."""
+    if any(not other.texts.keys().isdisjoint(sent["id"]) for other in kits.values()):
+        return False
+    return [_plain(text) for text in sent["source"]] == [text for text, _ in kit.texts.values()]
+
+
+def _need_rows(sent: pl.DataFrame, kit: _Kit, findings: Findings) -> None:
+    """Every segment of the kit, once, with its source; and nothing else."""
+    ids, sources = sent["id"], kit.rows["source"]
+    places = {name: place for place, name in enumerate(kit.texts)}
+    findings.rows(
+        ~ids.is_first_distinct(), "id", ids, "{} stands twice; keep the row that is meant"
+    )
+    given = set(ids)
+    known = ids.is_in(list(places))
+    findings.rows(~known, "id", ids, "'{}' is no segment of this kit; keep the ids as they were")
+    missing = [name for name in places if name not in given]
+    if missing:
+        findings.add(
+            f"{len(missing)} segments are missing: {_listed(missing)}; ask for the whole file, or"
+            " put their rows back from the kit as it was sent"
+        )
+    other = pl.Series(
+        [
+            text is not None and name in places and _plain(text) != kit.texts[name][0]
+            for name, text in zip(ids, sent["source"], strict=True)
+        ],
+        dtype=pl.Boolean,
+    )
+    wrong = iter(ids.filter(other))
+
+    def message(found: str) -> str:
+        name = next(wrong)
+        return (
+            f"the source of {name} is '{_short(found)}', in the key it is"
+            f" '{_short(sources[places[name]])}'; were rows moved? ask for the file as it was"
+        )
+
+    findings.rows(other, "source", sent["source"], message)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _refuse_others(path: Path, sent: pl.DataFrame, kit: _Kit, kits: Mapping[str, _Kit]) -> None:
+    """Refuse a kit that is another editor's, by its sources or else by its translations.
+
+    Editors often have the same texts in the same order: then only the translations tell.
+    """
+    rows = [
+        (name, None if source is None else _plain(source), _plain(target))
+        for name, source, target in sent.select("id", "source", "target").iter_rows()
+    ]
+    agreeing = {name: _agreeing(rows, other) for name, other in kits.items()}
+    most = max(agreeing.values())
+    if most < 0.9 * len(rows) or not rows:
+        return
+    # A segment has as many translations as there are systems, however many kits there are.
+    distance = cache(edit_distance)
+    alike = [kits[name] for name, number in agreeing.items() if number == most]
+    nearest = min(alike, key=lambda other: _distance(rows, other, other, distance))
+    if _agreeing(rows, kit) == most:
+        theirs = _distance(rows, nearest, kit, distance)
+        if theirs >= _NEARER * _distance(rows, kit, nearest, distance):
+            return
+    raise InputError(
+        f"{path}: this is the kit of {nearest.editor}, not of {kit.editor}; give each file the name"
+        " under which it was sent"
+    )
+
+
+def _agreeing(rows: Sequence[_Row], kit: _Kit) -> int:
+    """How many rows have the source that the kit has under their id."""
+    texts = kit.texts
+    return sum(name in texts and source in (None, texts[name][0]) for name, source, _ in rows)
+
+
+def _distance(
+    rows: Sequence[_Row], kit: _Kit, other: _Kit, distance: Callable[[str, str], float]
+) -> float:
+    """How far the rows are from a kit's translations, where another kit has other ones."""
+    mine, theirs = kit.texts, other.texts
+    return sum(
+        distance(target, mine[name][1])
+        for name, _, target in rows
+        if name in mine and name in theirs and (kit is other or mine[name] != theirs[name])
+    )
+
+
+def _refuse_moved(path: Path, rows: pl.DataFrame) -> None:
+    """Refuse a column of translations that was shifted or sorted by itself."""
+    own, sent = [[_plain(text) for text in rows[name]] for name in ("mt", "target")]
+    often = Counter(own)
+    homes = {text: place for place, text in enumerate(own) if often[text] == 1}
+    moved = [place for place, text in enumerate(sent) if homes.get(text, place) != place]
+    still = sum(text == mt for text, mt in zip(sent, own, strict=True))
+    if len(moved) > max(1, still):
+        here = moved[0]
+        raise InputError(
+            f"{path}: {len(moved)} translations are those of other rows (first:"
+            f" {rows['id'][here]} has that of {rows['id'][homes[sent[here]]]}); was the column"
+            " moved or sorted? ask for the file as it was"
+        )
+
+
+def _tidy(text: str, mt: str, empty: Empty) -> tuple[str, bool]:
+    """The edited text with the white space of the original, and whether that changed it.
+
+    Tools cut or add space at the ends and turn spaces into no-break ones: nobody's effort.
+    """
+    if not text.strip():
+        return (mt, False) if empty == "unchanged" else ("", False)
+    if _plain(text) == _plain(mt):
+        return mt, text != mt
+    inner = text.strip()
+    if not _NO_BREAK.search(mt):
+        inner = _NO_BREAK.sub(" ", inner)
+    start = mt[: len(mt) - len(mt.lstrip())]
+    found = start + inner + mt[len(mt.rstrip()) :]
+    return found, found != text
+
+
+def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[str]:
+    """Whose file did not come back, and what that does to the design."""
+    absent = [kit.editor for name, kit in kits.items() if name not in given]
+    if not absent:
+        return []
+    note = f"no file of {len(absent)} of {len(kits)} editors: {_listed(absent)}"
+    planned, done = _meetings(list(kits.values())), _meetings([kits[name] for name in given])
+    systems, documents = ({pair[k] for pair in planned} for k in (0, 1))
+    if len(set(planned.values())) > 1 or len(planned) < len(systems) * len(documents):
+        return [note]  # there was no balance to lose
+    counts = [done.get(pair, 0) for pair in planned]
+    if len(set(counts)) == 1:
+        return [f"{note}; system and document still meet equally often"]
+    gone = [f"{doc} by {system}" for (system, doc), n in zip(planned, counts, strict=True) if not n]
+    lost = f"; nobody edited {_listed(gone)}" if gone else ""
+    return [
+        f"{note}; the design is no longer balanced: system and document meet {min(counts)} to"
+        f" {max(counts)} times{lost}"
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
+
+
+def _meetings(kits: Sequence[_Kit]) -> dict[tuple[str, str], int]:
+    """How many editors have each document from each system."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for kit in kits:
+        pairs.update(kit.rows.select("system", "doc").unique().rows())
+    return dict(sorted(pairs.items()))
