@@ -62,7 +62,7 @@ def test_every_command_of_the_pipeline_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     commands = re.findall(r"assay [a-z]+ [^\n]*--?\w[^\n]*", PIPELINE.replace("\\\n", " "))
-    assert len(commands) == 10
+    assert len(commands) == 11
     for command in commands:
         ran = run_assay(*shlex.split(command)[1:])
         assert ran.code == 0, (command, ran.err)
