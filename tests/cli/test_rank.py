@@ -42,6 +42,7 @@ def test_judgments(folder: Path, run_assay: Run) -> None:
     }  # fmt: skip
     assert set(result["comparisons"][0]) == {
         "left", "right", "wins", "losses", "ties", "p", "decided", "better",
+        "stderr",
     }  # fmt: skip
     ran = run_assay("rank", "judgments.tsv", "--seed", 1, "--pairs", "--holm", "--sides", 2)
     assert "6 pairs are decided (at 0.05 for all of them together (Holm))" in ran.out

@@ -45,12 +45,16 @@ def results() -> dict[str, dict[str, Any]]:
     points = np.random.default_rng(1).random((20, 2))
     found: list[Any] = [
         assay.plan_ratings(population=500, target=0.1, sd=1.0),
+        assay.plan_comparison(population=500, gap=0.5, difference_sd=1.0),
         assay.plan_judgments(systems=5, sigma=10.0),
         assay.plan_editors(3, 3.0),
         summarise_stability(records, metric="neural"),
         summarise(world.test_set, order),
         assay.find_kits(pieces_from_features(points), rng=0),
-        assay.rater_report(world.test_set, ratings),
+        assay.design_kits(["A", "B", "C"], 6, rng=1),
+        assay.next_segments(world.test_set, ratings, sample=order),
+        assay.next_sets(judgments, rng=1),
+        assay.rater_report(world.test_set, ratings, sample=order),
         assay.monitor(world.test_set, ratings, sample=order, target=0.5),
         assay.estimate(world.test_set, ratings, sample=order),
         assay.estimate_by(world.test_set, ratings, by="domain", sample=order),
@@ -145,7 +149,7 @@ def test_parts_hold_every_table_and_figure(
 def test_markdown_and_latex_let_names_stand() -> None:
     odd = "a_b|c*<d>&50% $x$ ~^\\{}#`"
     one = Table("t", "Caption", (Column(odd, "text"), Column("n", "count")), ((odd, 1),))
-    assert r"a\_b\|c\*\<d\>&50% $x$" in markdown_table(one)
+    assert r"a\_b\|c\*\<d\>\&50% \$x\$" in markdown_table(one)
     assert r"a\_b|c*$<$d$>$\&50\% \$x\$ \textasciitilde{}\textasciicircum{}" in latex_table(one)
     assert csv_table(one).splitlines()[1] == f"{odd},1"
 
@@ -191,3 +195,98 @@ def test_reports_of_unknown_ending_and_cut_results(
                 assert "not complete" in str(error), kind
     with pytest.raises(InputError, match="no folder can be made there"):
         write_parts(results["ranking"], Path(__file__) / "x")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"design": "segments"}, "chosen by simple random sampling of segments (seed 1)"),
+        ({"design": "docs-prop"}, "stratified by documents"),
+        ({"design": "segments", "importance": "words"}, "probabilities that go with words"),
+        ({"design": "snippets", "matched": False}, "each system on a sample of its own"),
+        ({"design": "fixed-snippets"}, "each with its first segments only"),
+    ],
+)
+def test_the_paragraph_says_which_design_it_was(options: dict[str, Any], words: str) -> None:
+    world = assay.simulate(documents=30, systems=2, texts=True, rng=1)
+    drawn = assay.sample(world.test_set, budget="30%", rng=1, **options)
+    result = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
+    assert words in make_section(result.to_dict()).methods
+    plain = assay.sample(world.test_set, budget="30%", rng=1, design=options["design"])
+    again = assay.estimate(world.test_set, world.rate(plain), sample=plain)
+    assert (result.signature == again.signature) == (set(options) == {"design"})
+    assert (summarise(world.test_set, drawn).signature == summarise(
+        world.test_set, plain).signature) == (set(options) == {"design"})  # fmt: skip
+
+
+def test_a_census_has_no_sampling_error_in_words() -> None:
+    world = assay.simulate(documents=10, systems=2, rng=1)
+    part = make_section(assay.estimate(world.test_set, world.rate()).to_dict())
+    assert "all of which were rated; scores are plain means. They have no sampling error." in (
+        part.methods
+    )
+    assert "regression" not in part.methods
+    new = assay.estimate(world.test_set, world.rate(), target="new-documents")
+    assert "spread between documents" in make_section(new.to_dict()).methods
+
+
+def test_intervals_that_do_not_go_with_the_root_of_n_give_no_number(
+    results: dict[str, dict[str, Any]],
+) -> None:
+    world = assay.simulate(documents=30, systems=2, rng=1)
+    drawn = assay.sample(world.test_set, design="segments", budget="30%", rng=1)
+    rated = assay.Ratings(world.rate(drawn).frame, better="lower", range=(0.0, 25.0))
+    result = assay.estimate(world.test_set, rated, sample=drawn, interval="hoeffding")
+    assert not any("halve" in line for line in result.next)
+    assert "(Hoeffding)" in make_section(result.to_dict()).methods
+
+
+def test_ratings_rankings_say_what_a_line_means() -> None:
+    world = assay.simulate(documents=20, systems=4, rng=1)
+    lines = {}
+    for by in ("neighbours", "all"):
+        result = assay.rank_ratings(world.rate(), clusters=by, rng=1)  # type: ignore[arg-type]
+        part = make_section(result.to_dict())
+        lines[by] = part
+        assert (
+            f"of {result.pairs} {'neighbours' if by == 'neighbours' else 'pairs'} are" in part.lead
+        )
+        assert any(
+            isinstance(b, Table) and "significantly better" in b.caption for b in part.blocks
+        )
+    assert "tests of neighbours" in lines["neighbours"].methods
+    assert "tests of all pairs" in lines["all"].methods
+    assert lines["all"].signature != lines["neighbours"].signature
+
+
+def test_goals_of_plans_and_monitoring_in_words() -> None:
+    for options, words in (
+        ({"significant": 0.7}, "70 % of the pairs decided takes"),
+        ({"clusters": 2}, "2 clusters takes"),
+        ({"range_size": 3}, "rank ranges of 3 ranks takes"),
+    ):
+        plan = assay.plan_judgments(5, sigma=8.0, rng=1, **options)  # type: ignore[arg-type]
+        assert words in make_section(plan.to_dict()).lead
+    world = assay.simulate(documents=30, systems=3, rng=1)
+    order = assay.sample(world.test_set, design="interleaved", budget="50%", rng=1)
+    seen = assay.monitor(world.test_set, world.rate(order), sample=order, target=0.3,
+                         goal="ranking")  # fmt: skip
+    assert "a decision, or an interval of ±0.3, for every pair" in make_section(
+        seen.to_dict()
+    ).lead.replace("±0.3 for", "±0.3, for")
+
+
+def test_names_of_groups_become_file_names(tmp_path: Path) -> None:
+    world = assay.simulate(documents=20, systems=2, rng=1)
+    result = assay.estimate_by(world.test_set, world.rate(), by="domain").to_dict()
+    written = write_parts(result | {"by": "../a/b c"}, tmp_path / "parts")
+    assert all(path.parent == tmp_path / "parts" for path in written)
+
+
+def test_latex_rows_cannot_be_taken_for_options_and_long_tables_break() -> None:
+    rows = tuple((name,) for name in ("[ref]", "*star"))
+    text = latex_table(Table("t", "", (Column("S", "text"),), rows))
+    assert "{}[ref]" in text
+    assert "{}*star" in text
+    long = latex_table(Table("t", "c", (Column("S", "text"),), tuple((k,) for k in range(60))))
+    assert long.startswith(r"\begin{longtable}")

@@ -9,8 +9,7 @@ import numpy as np
 from assay.audit.results import Coverage, Matching, Raters, Representation
 from assay.sampling.population import Population
 from assay.sampling.representation import (
-    LENGTH_BINS,
-    Share,
+    bin_name,
     domain_shares,
     length_shares,
     position_shares,
@@ -119,17 +118,15 @@ def represent(test_set: TestSet, rated: np.ndarray) -> tuple[Representation, ...
         for parts in zip(*tables, strict=True):
             share = float(sum(w * part.sample for w, part in zip(weight, parts, strict=True)))
             if parts[0].full or share:
-                found.append(Representation(what, _name(what, parts[0]), parts[0].full, share))
+                found.append(
+                    Representation(
+                        what,
+                        bin_name(parts[0].name) if what == "length" else parts[0].name,
+                        parts[0].full,
+                        share,
+                    )
+                )
     return tuple(found)
-
-
-def _name(what: str, part: Share) -> str:
-    """``10-19`` for the bin that begins at 10."""
-    if what != "length" or not part.name.endswith("+"):
-        return part.name
-    start = int(part.name[:-1])
-    later = [end for end in LENGTH_BINS if end > start]
-    return f"{start}-{later[0] - 1}" if later else part.name
 
 
 def agreement(ratings: Ratings, key: tuple[str, ...]) -> Raters | None:

@@ -58,7 +58,7 @@ def with_apart(
             continue
         own = (
             _estimates_apart(item, estimates, document, left, right)
-            if sampled
+            if sampled or estimates.target == "test-set"
             else apart_difference(scores[item.left], scores[item.right], document)
         )
         n = int(min(left.sum(), right.sum()))

@@ -77,8 +77,8 @@ def _unmatched(audit: Audit) -> list[str]:
     if found.sd_ratio is not None and found.sd_ratio > 1:
         cost = (
             "; differences on segments of their own have"
-            f" {found.sd_ratio:.2f} times the standard error of matched ones, so"
-            f" {found.sd_ratio**2:.1f} times the ratings are needed"
+            f" {found.sd_ratio:.2f} times the standard error of matched ones if segments are taken"
+            f" for independent, so {found.sd_ratio**2:.1f} times the ratings are needed"
         )
     if found.apart:
         lines.append(
@@ -171,9 +171,12 @@ def _practice(audit: Audit) -> list[str]:
             [(item.practice_low_rank, item.practice_high_rank) for item in audit.systems]
         )
         sizes = f"mean rank range {usual_size:.1f} and {size:.1f} ranks"
+    ours_by = (
+        "by what is decided on this test set" if audit.target == "test-set"
+        else f"with each {audit.unit} as the unit"
+    )  # fmt: skip
     return [
-        f"{how} the systems fall into {_plural(usual, 'cluster')}; with each {audit.unit} as the"
-        f" unit into {ours} ({sizes})"
+        f"{how} the systems fall into {_plural(usual, 'cluster')}; {ours_by} into {ours} ({sizes})"
     ]
 
 

@@ -29,7 +29,7 @@ from assay.ranking import Ranking, rank
 from assay.ranking.counts import Counts, count
 from assay.ranking.uncertainty import Watch, unwatched
 from assay.sampling.population import Population
-from assay.sampling.representation import length_shares
+from assay.sampling.representation import bin_name, length_shares
 from assay.stats.agreement import krippendorff_alpha
 from assay.stats.multiplicity import holm
 from assay.stats.random import Rng, seeded, spawn
@@ -113,14 +113,12 @@ def audit_judgments(
 
 
 def _pairs(ranking: Ranking, alpha: float) -> tuple[AuditedPair, ...]:
-    """Every pair; the standard error is what the bootstrap's z makes it."""
+    """Every pair, with the standard error of the bootstrap."""
     score = {item.system: item.score for item in ranking.systems}
     p = np.array([item.p for item in ranking.comparisons])
     gap = np.array([score[item.left] - score[item.right] for item in ranking.comparisons])
-    z = -special.ndtri(np.minimum(p, 0.5))
-    # A p of 0 or of one half does not tell the standard error.
-    told = (z > 1e-9) & (gap > 0) & np.isfinite(z)
-    stderr = np.divide(gap, z, out=np.full(len(gap), np.nan), where=told)
+    stderr = np.array([item.stderr or np.nan for item in ranking.comparisons])
+    z = gap / stderr
     power = special.ndtr(z - special.ndtri(1 - alpha))
     least = normal_detectable(stderr, alpha)
     adjusted = holm(np.minimum(1.0, 2 * p))  # the better system is not known beforehand
@@ -212,7 +210,7 @@ def _coverage(
         held = np.bincount(layout.document, mask, minlength=len(layout.lengths))
         documents, whole = int((held > 0).sum()), int((held == layout.lengths).sum())
         shares = tuple(
-            Representation("length", part.name, part.full, part.sample)
+            Representation("length", bin_name(part.name), part.full, part.sample)
             for part in length_shares(layout, mask)
             if part.full
         )

@@ -38,9 +38,16 @@ def read_published(source: Source, systems: Sequence[str]) -> list[Distinction]:
     raw = load(source, text=lambda name: name in ("system", "better", "worse"))
     frame, place = raw.frame, raw.source
     if {"better", "worse"} <= set(frame.columns):
+        rows = frame.select("better", "worse").rows()
+        half = [k for k, row in enumerate(rows, start=1) if None in row and any(row)]
+        if half:
+            raise InputError(
+                f"{place}: row {half[0]} names one system only; name the other, or remove the row"
+            )
         found = [
             Distinction(str(better).strip(), str(worse).strip(), True)
-            for better, worse in frame.select("better", "worse").drop_nulls().rows()
+            for better, worse in rows
+            if better is not None
         ]
     elif "system" in frame.columns and {"rank", "cluster"} & set(frame.columns):
         found = _from_places(frame, place)

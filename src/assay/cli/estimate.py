@@ -153,7 +153,11 @@ def estimate(
             known, given, by=by or "category", sample=drawn, assume=assume, method=method,
             level=level, target=target, errors=marked,
         )  # fmt: skip
-    result = replace(result, notes=(*result.notes, *effects))
+    changed = (
+        *([f"raters:-{len(names(exclude_raters) or [])}"] if exclude_raters else []),
+        *(["severity:removed"] if remove_severity else []),
+    )
+    result = replace(result, notes=(*result.notes, *effects), changed=changed)
     content = result.to_dict()
     if two is not None:
         content["comparison"] = two.to_dict()

@@ -60,7 +60,8 @@ def run(
     """Yield ``work(cell, rng)`` for every cell, in order.
 
     ``workers`` processes share the cells; 1 works in this process and 0 means one per core. A
-    :class:`Cluster` does them on its machines.
+    :class:`Cluster` does them on its machines. Neither the work nor whoever makes the cells may
+    change arrays that cells share: on other processes that is refused or not seen.
 
     >>> list(run(lambda cell, rng: cell * 2, [1, 2, 3]))
     [2, 4, 6]
@@ -99,4 +100,18 @@ def _processes(
     from joblib import Parallel, delayed
 
     pool = Parallel(n_jobs=workers, return_as="generator")
-    yield from pool(delayed(work)(cell, own) for cell, own in zip(cells, generators, strict=True))
+    jobs = zip(cells, generators, strict=True)
+    for record, error in pool(delayed(_attempt)(work, cell, own) for cell, own in jobs):
+        if error is not None:
+            raise error
+        yield record
+
+
+def _attempt(
+    work: Callable[[Cell, np.random.Generator], Record], cell: Cell, rng: np.random.Generator
+) -> tuple[Record | None, Exception | None]:
+    """A record, or why there is none: an error must not overtake the records before it."""
+    try:
+        return work(cell, rng), None
+    except Exception as error:
+        return None, error

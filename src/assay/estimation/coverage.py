@@ -51,6 +51,8 @@ class Rated:
     stratum: np.ndarray | None = None
     matched: bool = True
     classes: Classes | None = None
+    drawn: str | None = None
+    """The whole design of the sample, as its file has it."""
 
 
 def rated_outputs(
@@ -114,6 +116,7 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
         stratum,
         sample.matched,
         classes,
+        str(sample.design),
     )
 
 

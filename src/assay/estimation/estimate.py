@@ -77,6 +77,7 @@ def estimate(
         interval=interval,
         design=study.rated.design,
         seed=study.rated.seed,
+        drawn=study.rated.drawn,
         target=target,
         metrics=_metrics(study),
         notes=(*study.notes, *_gain(means, study.features), *_direction(study)),

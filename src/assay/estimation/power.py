@@ -108,6 +108,9 @@ def compare_two(
     )
 
 
+ROOT_N = ("t", "skew-t", "bootstrap")
+"""Intervals whose width goes with the standard error."""
+
 SPREAD = ("segments", "snippets", "balanced", "interleaved", "census", "assumed-random")
 """Designs whose error goes down with the number of ratings."""
 
@@ -140,9 +143,9 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     known = [
         item for item in estimates.systems if np.isfinite(item.high - item.low) and item.stderr > 0
     ]
-    if known:
+    if known and estimates.interval in ROOT_N:
         lines.append(_to_halve(max(known, key=lambda item: item.high - item.low), estimates.level))
-    elif any(item.n < item.population for item in estimates.systems):
+    elif not known and any(item.n < item.population for item in estimates.systems):
         lines.append("more ratings: these are too few, or too alike, for an interval")
     return tuple(lines)
 
@@ -185,7 +188,7 @@ def _to_halve(item: SystemEstimate, level: float) -> str:
     half = (item.high - item.low) / 2
     said = f"to halve the widest interval ({item.system}, ±{half:.3g})"
     if spread is None:
-        return said
+        return f"{said}: rate more; how many, these ratings do not say"
     needed = spread.n_for_half_width(half / 2)
     return f"{said}: about {max(needed - item.n, 1)} more ratings per system, {needed} in all"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from assay.results import plain, result_dict, signature
+from assay.tables import Design
 
 __all__ = ["Difference", "Estimates", "SystemEstimate"]
 
@@ -83,14 +84,19 @@ class Estimates:
     metrics: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
+    drawn: str | None = None
+    """The design of the sample with all its parameters."""
+    changed: tuple[str, ...] = ()
+    """What was done to the ratings beforehand, such as ``severity:removed``."""
 
     @property
     def signature(self) -> str:
         """How these numbers came about, in one line."""
         sizes = sorted({f"{item.n}/{item.population}" for item in self.systems})
         return signature(
-            self.design,
+            self.design if self.drawn is None else Design.parse(self.drawn).brief,
             self.method,
+            *self.changed,
             *(("history",) if "history" in self.metrics else ()),
             *(() if self.target == "test-set" else (self.target,)),
             n=sizes[0] if len(sizes) == 1 else "varied",
@@ -120,4 +126,6 @@ class Estimates:
             differences=self.differences,
             notes=self.notes,
             next=self.next,
+            drawn=self.drawn,
+            changed=self.changed,
         )

@@ -93,7 +93,7 @@ def rank(
             rng=generator, watch=watch,
         )  # fmt: skip
     systems = _systems(counts.systems, score(method, counts.wins, counts.ties, ties), sure)
-    comparisons = _comparisons(counts, systems, sure.p, rule)
+    comparisons = _comparisons(counts, systems, sure, rule)
     return Ranking(
         systems=systems,
         comparisons=comparisons,
@@ -177,12 +177,13 @@ def _outside(systems: tuple[SystemRank, ...]) -> list[str]:
 
 
 def _comparisons(
-    counts: Counts, systems: tuple[SystemRank, ...], p: np.ndarray, rule: Rule
+    counts: Counts, systems: tuple[SystemRank, ...], sure: Uncertainty, rule: Rule
 ) -> tuple[PairComparison, ...]:
     """Every pair of systems; with Holm the p values are the corrected ones."""
     place = {name: k for k, name in enumerate(counts.systems)}
     order = np.array([place[item.system] for item in systems])
-    wins, ties, p = (table[np.ix_(order, order)] for table in (counts.wins, counts.ties, p))
+    wins, ties, p = (table[np.ix_(order, order)] for table in (counts.wins, counts.ties, sure.p))
+    spread = None if sure.stderr is None else sure.stderr[np.ix_(order, order)]
     i, j = np.triu_indices(len(order), 1)
     better = rule.decide(p)
     shown = rule.shown(np.minimum(p[i, j], p[j, i]))
@@ -199,6 +200,7 @@ def _comparisons(
                 p=value,
                 decided=winner is not None,
                 better=None if winner is None else systems[winner].system,
+                stderr=None if spread is None else float(spread[a, b]),
             )
         )
     return tuple(found)

@@ -101,6 +101,7 @@ def rank_ratings(
         seed=seed,
         better=ratings.better,
         notes=(*ratings.notes, *notes, *_about(frame, unit, own, systems, better), *sure.notes),
+        clusters_by=clusters,
         next=next_steps(comparisons, frame.height, "ratings", level=level, sides=sides),
     )
 

@@ -28,7 +28,8 @@ class PairComparison:
     """``left`` against ``right``, the one that stands higher first.
 
     ``wins`` and ``losses`` are those of the left, and None in a ranking from ratings. ``better``
-    names the system that is decidedly better.
+    names the system that is decidedly better. ``stderr`` is that of the difference of the scores,
+    where these were resampled and have one.
     """
 
     left: str
@@ -39,6 +40,7 @@ class PairComparison:
     p: float
     decided: bool
     better: str | None
+    stderr: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class Ranking:
     calibrated: float | None = None
     notes: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
+    clusters_by: str | None = None
+    """From ratings: ``neighbours``, or ``all`` systems above a line against all below."""
 
     @property
     def pairs(self) -> int:
@@ -98,6 +102,7 @@ class Ranking:
             calibrated=None if self.calibrated is None else f"{self.calibrated:.4g}",
             sides=self.sides,
             holm="yes" if self.holm else "no",
+            clusters="all" if self.clusters_by == "all" else None,
             better="lower" if self.better == "lower" else None,
             resamples=self.resamples,
             seed=self.seed,
@@ -132,4 +137,5 @@ class Ranking:
             comparisons=self.comparisons,
             notes=self.notes,
             next=self.next,
+            clusters_by=self.clusters_by,
         ) | {self.kind: self.judgments}

@@ -61,6 +61,7 @@ class Uncertainty(NamedTuple):
     high: np.ndarray
     p: np.ndarray
     notes: tuple[str, ...] = ()
+    stderr: np.ndarray | None = None
 
 
 def ranked(scores: np.ndarray) -> np.ndarray:
@@ -106,7 +107,8 @@ def spread(
     table = rank_table(ranked(scores))
     ranges = shortest_ranges if interval == "shortest" else equal_tailed_ranges
     low, high = ranges(table, level)
-    p = _by_order(scores, own) if steps else _by_spread(point, scores, own)
+    stderr = None if steps else _stderr(scores)
+    p = _by_order(scores, own) if stderr is None else _by_spread(point, stderr, own)
     # Few blocks drawn anew repeat themselves: what they leave open the tests must show.
     tested_low, tested_high = rank_ranges(rule.decide(p))
     rare = own < ENOUGH
@@ -114,14 +116,18 @@ def spread(
     high = np.where(rare, np.maximum(high, tested_high), high)
     absent = int(missing.any(axis=1).sum())
     said = f"in {absent} of {len(scores)} resamples a system was missing and kept its score"
-    return Uncertainty(low, high, p, (said,) if absent else ())
+    return Uncertainty(low, high, p, (said,) if absent else (), stderr)
 
 
-def _by_spread(point: np.ndarray, scores: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """One-sided p of every difference, over its standard deviation in the resamples."""
+def _stderr(scores: np.ndarray) -> np.ndarray:
+    """The standard deviation of every difference in the resamples."""
     cover = np.atleast_2d(np.cov(scores, rowvar=False))
     variance = np.diagonal(cover)
-    stderr = np.sqrt(np.maximum(variance[:, None] + variance - 2 * cover, 0.0))
+    return np.asarray(np.sqrt(np.maximum(variance[:, None] + variance - 2 * cover, 0.0)))
+
+
+def _by_spread(point: np.ndarray, stderr: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """One-sided p of every difference over its standard error."""
     gap = point[:, None] - point
     sure = np.where(gap > 1e-12, np.inf, np.where(gap < -1e-12, -np.inf, 0.0))
     return sober(np.divide(gap, stderr, out=sure, where=stderr > 1e-12), own)

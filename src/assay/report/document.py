@@ -117,4 +117,5 @@ def shown(value: object, show: Show) -> str:
         return f"{100 * value:.1f} %"
     if show == "p" and value < 0.001:
         return "< 0.001"
-    return f"{value:.3f}"
+    # A small number keeps the digits that matter.
+    return f"{value:.3g}" if 0 < abs(value) < 0.01 else f"{value:.3f}"

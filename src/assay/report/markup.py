@@ -19,6 +19,10 @@ LATEX = {
 }  # fmt: skip
 
 
+LONG = 40
+"""Rows beyond which a LaTeX table runs over pages."""
+
+
 def markdown(report: Report) -> str:
     """The report without its figures, as Markdown."""
     lines = [f"# {_md(report.title)}", "", "## In short", ""]
@@ -37,11 +41,17 @@ def markdown(report: Report) -> str:
 
 def latex(report: Report) -> str:
     """The report without its figures, as sections to be included in a paper (needs booktabs)."""
-    lines = [f"% {report.title}: needs \\usepackage{{booktabs}}".replace("\n", " ")]
+    lines = [
+        f"% {report.title}: needs \\usepackage{{booktabs,longtable}}; names in other scripts need"
+        " XeLaTeX".replace("\n", " ")
+    ]
     for part in report.sections:
         lines += [rf"\section{{{_tex(part.title)}}}", _tex(part.lead), ""]
         lines += _blocks(part, _tex, latex_table)
+        lines += [_tex(f"Note: {line}.") + "\n" for line in part.notes]
         lines += [rf"\noindent\texttt{{{_tex(part.signature)}}}", ""]
+    if report.next:
+        lines += [r"\section{What to do next}", *(_tex(f"{line}.") + "\n" for line in report.next)]
     lines += [r"\section{Methods}", _tex(report.methods), ""]
     if report.sources:
         lines += [r"\begin{itemize}"]
@@ -87,14 +97,19 @@ def latex_table(table: Table) -> str:
     kinds = "".join("l" if column.show == "text" else "r" for column in table.columns)
     body = []
     for number, row in enumerate(_cells(table)):
-        body.append(" & ".join(_tex(cell) for cell in row) + r" \\")
+        text = " & ".join(_tex(cell) for cell in row)
+        # What begins with one of these would be taken for an option of the line before.
+        body.append(("{}" if text[:1] in ("[", "*") else "") + text + r" \\")
         if number in table.lines:
             body.append(r"\midrule")
     head = " & ".join(_tex(column.name) for column in table.columns) + r" \\"
+    caption = rf"\caption{{{_tex(table.caption)}}}"
+    if len(body) > LONG:
+        inner = [rf"\begin{{longtable}}{{{kinds}}}", caption + r" \\", r"\toprule", head]
+        return "\n".join([*inner, r"\midrule", *body, r"\bottomrule", r"\end{longtable}"])
     return "\n".join([
         r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", head,
-        r"\midrule", *body, r"\bottomrule", r"\end{tabular}",
-        rf"\caption{{{_tex(table.caption)}}}", r"\end{table}",
+        r"\midrule", *body, r"\bottomrule", r"\end{tabular}", caption, r"\end{table}",
     ])  # fmt: skip
 
 
@@ -117,7 +132,7 @@ def _cells(table: Table) -> list[list[str]]:
 def _md(text: str) -> str:
     """Names stand as they are: no emphasis, no HTML, no new column, no new line."""
     flat = " ".join(text.split())
-    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", flat)
+    return re.sub(r"([\\`*_\[\]<>|#~$&])", r"\\\1", flat)
 
 
 def _tex(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -97,6 +98,7 @@ def _free(section: str, block: Table | Figure, taken: set[str]) -> str:
     """A file name of its own for every block, also where two results are of one kind."""
     kind = "table" if isinstance(block, Table) else "figure"
     stem = section if block.name == section else f"{section}-{block.name}"
+    stem = re.sub(r"[^\w.-]+", "-", stem).strip(".-")  # a group's name may hold any sign
     name, number = stem, 1
     while f"{kind}:{name}" in taken:
         number += 1

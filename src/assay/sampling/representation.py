@@ -13,6 +13,7 @@ from assay.tables import TestSet
 __all__ = [
     "LENGTH_BINS",
     "Share",
+    "bin_name",
     "context_mask",
     "context_segments",
     "domain_shares",
@@ -105,3 +106,16 @@ def context_mask(layout: Layout, drawn: np.ndarray) -> np.ndarray:
 def context_segments(layout: Layout, drawn: np.ndarray) -> int:
     """How many segments must be read though not rated; each is counted once."""
     return int(context_mask(layout, drawn).sum())
+
+
+def bin_name(name: str) -> str:
+    """``10-19`` for the bin that begins at 10.
+
+    >>> bin_name("10+"), bin_name("50+"), bin_name("0-9")
+    ('10-19', '50+', '0-9')
+    """
+    if not name.endswith("+"):
+        return name
+    start = int(name[:-1])
+    later = [end for end in LENGTH_BINS if end > start]
+    return f"{start}-{later[0] - 1}" if later else name

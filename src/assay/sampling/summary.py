@@ -24,7 +24,7 @@ from assay.sampling.representation import (
     vocabulary_share,
 )
 from assay.sampling.stability import metric_scores
-from assay.tables import Sample, TestSet
+from assay.tables import Design, Sample, TestSet
 
 __all__ = ["SampleSummary", "summarise"]
 
@@ -67,10 +67,8 @@ class SampleSummary:
     @property
     def signature(self) -> str:
         """How the sample was drawn, in one line."""
-        matched = None if self.matched else "no"
-        return signature(
-            self.design, n=f"{self.n}/{self.population}", matched=matched, seed=self.seed
-        )
+        brief = Design.parse(self.parameters).brief
+        return signature(brief, n=f"{self.n}/{self.population}", seed=self.seed)
 
     def to_dict(self) -> dict[str, object]:
         """The JSON object of ``assay sample``."""
@@ -99,6 +97,13 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
     probability = frame["probability"].to_numpy()
     outputs, distinct = _outputs(test_set, sample)
     unreachable, effect, spread = _predicted(population, sample)
+    context = 0.0
+    lengths: tuple[Share, ...] = ()
+    places: tuple[Share, ...] = ()
+    if test_set.has_documents:
+        context = float(np.mean([context_segments(layout, mask) for mask in masks]))
+        lengths = _mean_shares([length_shares(layout, mask) for mask in masks])
+        places = _mean_shares([position_shares(layout, mask) for mask in masks])
     return SampleSummary(
         n=round(float(np.mean(sizes))),
         population=population.size,
@@ -114,10 +119,10 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
         snippets=frame.select(owner).n_unique() if "snippet" in frame.columns else len(frame),
         outputs=outputs,
         distinct_outputs=distinct,
-        context_segments=float(np.mean([context_segments(layout, mask) for mask in masks])),
-        length_bins=_mean_shares([length_shares(layout, mask) for mask in masks]),
+        context_segments=context,
+        length_bins=lengths,
         domains=_mean_shares([domain_shares(test_set, mask) for mask in masks]),
-        positions=_mean_shares([position_shares(layout, mask) for mask in masks]),
+        positions=places,
         vocabulary=_mean([vocabulary_share(test_set, mask) for mask in masks]),
     )
 

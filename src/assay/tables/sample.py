@@ -29,6 +29,13 @@ __all__ = ["Design", "Sample", "read_sample"]
 _DESIGN = re.compile(r"[a-z][a-z0-9-]*(\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
 
 
+COUNTED = ("n", "N", "seed", "parts")
+"""Parameters that say how much was drawn and by which seed, not how."""
+PLAIN = {"strata": "none", "stop": "closest", "limit": "none", "first": "random", "max": "10",
+         "length": "10", "rounding": "random"}  # fmt: skip
+"""Parameters as they are where nobody said otherwise."""
+
+
 @dataclass(frozen=True)
 class Design:
     """How a sample is drawn: the design's name and its parameters, as one line of text.
@@ -52,6 +59,20 @@ class Design:
         """The seed it was drawn, or last topped up, with, where one was recorded."""
         seed = self.parameters.get("seed", "").split("+")[-1]
         return int(seed) if seed.isdecimal() else None
+
+    @property
+    def brief(self) -> str:
+        """The name and what makes this design another than the plain one of that name.
+
+        >>> Design("segments", {"strata": "metrics", "n": "142", "N": "710", "seed": "7"}).brief
+        'segments/strata:metrics'
+        """
+        told = [
+            f"{key}:{value}"
+            for key, value in self.parameters.items()
+            if key not in COUNTED and PLAIN.get(key) != value
+        ]
+        return "/".join([self.name, *told])
 
     @classmethod
     def parse(cls, text: str) -> Design:

@@ -8,13 +8,23 @@ from typing import Any
 from assay.errors import InputError
 from assay.report.document import Section
 from assay.report.sections.audit import audit_section
+from assay.report.sections.choices import (
+    kit_design_section,
+    next_section,
+    next_sets_section,
+)
 from assay.report.sections.effort import effort_section, kits_section
 from assay.report.sections.estimates import (
     breakdown_section,
     estimates_section,
     monitoring_section,
 )
-from assay.report.sections.plans import editors_section, judgments_section, ratings_section
+from assay.report.sections.plans import (
+    comparison_section,
+    editors_section,
+    judgments_section,
+    ratings_section,
+)
 from assay.report.sections.ranking import ranking_section
 from assay.report.sections.raters import raters_section
 from assay.report.sections.sampling import sample_section, stability_section
@@ -24,11 +34,15 @@ __all__ = ["SECTIONS", "make_section"]
 
 SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
     "plan-ratings": ratings_section,
+    "plan-comparison": comparison_section,
     "plan-judgments": judgments_section,
     "editors-plan": editors_section,
     "stability": stability_section,
     "sample": sample_section,
     "kits": kits_section,
+    "kit-design": kit_design_section,
+    "next": next_section,
+    "next-sets": next_sets_section,
     "raters": raters_section,
     "monitoring": monitoring_section,
     "estimates": estimates_section,

@@ -77,8 +77,8 @@ def _question(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> st
 def _figure(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> Figure:
     level = 100 * result["level"]
     return Figure(
-        "ranks", f"Dot: rank. Bar: {level:g} % rank range with each {result['unit']} as the unit."
-        " A line closes a cluster.", lambda: draw_ranges(systems),
+        "ranks", f"Dot: rank. Bar: {level:g} % rank range. A line closes a cluster.",
+        lambda: draw_ranges(systems),
     )  # fmt: skip
 
 
@@ -92,9 +92,7 @@ def _systems(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> Tab
     lower = " (lower scores are better)" if result["better"] == "lower" else ""
     return table(
         "systems",
-        f"Systems, best first{lower}; a line closes a cluster. Practice: {result['practice']},"
-        " whose tests take answers for independent. Luck: by how much better a system looks because"
-        " its segments were easier.",
+        f"Systems, best first{lower}; a line closes a cluster. {_practice(result)}",
         {"system": ("System", "text"), "score": ("Score", "number"), "low": ("Low", "number"),
          "high": ("High", "number"), "range": ("Ranks", "count"), "cluster": ("Cluster", "count"),
          "practice": ("Practice", "count"), "practice_cluster": ("Its cluster", "count"),
@@ -103,6 +101,17 @@ def _systems(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> Tab
         rows,
         cluster_lines(systems),
     )  # fmt: skip
+
+
+def _practice(result: Mapping[str, Any]) -> str:
+    """What the columns beside ours are."""
+    if result["source"] == "judgments":
+        return "Practice: single judgments drawn anew, as if no two had anything in common."
+    return (
+        "Practice: ranks from documents drawn anew, clusters from rank-sum tests of neighbours,"
+        " which take every output for independent. Luck: by how much better a system looks because"
+        " its segments were easier."
+    )
 
 
 def _claims(claims: list[Mapping[str, Any]]) -> Table:
@@ -143,6 +152,12 @@ def _pairs(result: Mapping[str, Any], pairs: list[Mapping[str, Any]]) -> Table:
     )  # fmt: skip
 
 
+def _units(result: Mapping[str, Any]) -> str:
+    if result["target"] == "test-set":
+        return ""
+    return f" with {result['blocks']:,} {result['unit']}s as units,"
+
+
 def _methods(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> str:
     how = (
         "paired differences of mean ratings, or differences of means where two systems share less"
@@ -153,7 +168,7 @@ def _methods(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> str
     goal = TARGETS.get(result["target"], result["target"])
     return (
         f"We audited {result['coverage']['answers']:,} {result['source']} of"
-        f" {plural(len(systems), 'system')}: pairs were compared by {how} with"
-        f" {result['blocks']:,} {result['unit']}s as units, for {goal}, at the"
+        f" {plural(len(systems), 'system')}: pairs were compared by {how}"
+        f"{_units(result)} for {goal}, at the"
         f" {100 * result['level']:g} % level, also with Holm's correction."
     )

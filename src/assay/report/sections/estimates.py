@@ -21,6 +21,8 @@ DESIGNS = {
     "snippets": "sampling snippets of documents with equal probabilities for all segments",
     "balanced": "sampling that is balanced on the automatic metrics (local pivotal method)",
     "interleaved": "systematic sampling in an order interleaved by document and metric",
+    "fixed-snippets": "drawing documents at random, each with its first segments only",
+    "snippets-linear": "sampling snippets whose length goes with that of their document",
     "census": "rating every segment",
     "assumed-random": "a choice that is taken to be a simple random sample",
     "assumed-documents": "a choice of documents that is taken to be random",
@@ -29,8 +31,12 @@ DESIGN_SOURCES = {
     "segments": ("cochran1977",),
     "documents": ("lo2023", "cochran1977"),
     "snippets": ("lo2023",),
+    "fixed-snippets": ("lo2023",),
+    "snippets-linear": ("lo2023",),
     "balanced": ("grafstrom2012",),
 }
+NAMED = ("hoeffding", "bernstein")
+"""Intervals that bear a person's name."""
 METHODS = {
     "mean": ("the mean of the ratings, weighted by the inclusion probabilities", ("cochran1977",)),
     "regression": (
@@ -60,7 +66,7 @@ def estimates_section(result: Mapping[str, Any]) -> Section:
         ))  # fmt: skip
     if pairs:
         blocks.append(_differences(pairs))
-    if result.get("comparison"):
+    if result.get("comparison") and result["design"] != "census":
         blocks.append(_comparison(result["comparison"]))
     return Section(
         name="estimates",
@@ -90,7 +96,15 @@ def _lead(
 ) -> str:
     best, better = systems[0], result["better"]
     if len(systems) == 1:
-        return f"{best['system']} is estimated at {best['estimate']:.3f} ({better} is better)."
+        ends = (best.get("low"), best.get("high"))
+        width = (
+            ""
+            if None in ends
+            else f", {100 * result['level']:g} % interval {ends[0]:.3f} to {ends[1]:.3f}"
+        )
+        return (
+            f"{best['system']} is estimated at {best['estimate']:.3f}{width} ({better} is better)."
+        )
     rivals = [item["system"] for item in systems[1:] if item["low_rank"] == 1]
     decided = sum(item["decided"] for item in pairs)
     alone = (
@@ -100,10 +114,17 @@ def _lead(
     )
     open_ones = len(pairs) - decided
     rest = f"; the other {open_ones} may go either way" if open_ones else ""
+    if result["design"] == "census" and result.get("target") != "new-documents" and open_ones:
+        rest = (
+            f"; the other {open_ones} are equal"
+            if all(not item.get("difference") for item in pairs if not item["decided"])
+            else rest
+        )
+    verb = "is" if len(pairs) == 1 else "are"
     return (
         f"{best['system']} has the best estimated score, {best['estimate']:.3f} on a scale where"
         f" {better} is better, {alone}. {decided} of {plural(len(pairs), 'difference')} between"
-        f" systems are decided at the {100 * result['level']:g} % level{rest}."
+        f" systems {verb} decided at the {100 * result['level']:g} % level{rest}."
     )
 
 
@@ -179,27 +200,74 @@ def _methods(
 ) -> str:
     rated, of = sorted({item["n"] for item in systems}), systems[0]["population"]
     number = f"{rated[0]:,}" if len(rated) == 1 else f"{rated[0]:,} to {rated[-1]:,}"
-    how = DESIGNS.get(result["design"], f"the design {result['design']}")
-    words, _ = _method(result)
-    used = result.get("metrics") or ()
-    metrics = f" ({', '.join(used)})" if used and result["method"] != "mean" else ""
     seed = "" if result.get("seed") is None else f" (seed {result['seed']})"
-    goal = (
-        "on documents like those of the test set"
-        if result.get("target") == "new-documents"
-        else "on the whole test set"
+    new = result.get("target") == "new-documents"
+    goal = "on documents like those of a test set" if new else "on a test set"
+    begin = (
+        f"We estimated the mean human score of {plural(len(systems), 'system')} {goal} of {of:,}"
     )
+    if result["design"] == "census":
+        how = " segments, all of which were rated; scores are plain means."
+        how += _uncertainty(result) if new else " They have no sampling error."
+        return begin + how + _prepared(result)
+    chosen = f" segments, of which {number} were rated for each system, chosen by"
     compared = (
         " Systems were compared on the segments rated for both, without correction for the number"
         " of comparisons." if pairs else ""
     )  # fmt: skip
     return (
-        f"We estimated the mean human score of {plural(len(systems), 'system')} {goal} of"
-        f" {of:,} segments, of which {number} were rated for each system, chosen by {how}{seed}."
-        f" Scores were estimated by {words}{metrics}, with {100 * result['level']:g} %"
-        f" {result['interval']} intervals that take into account how the segments were"
-        f" drawn.{compared}"
+        f"{begin}{chosen} {_design(result)}{seed}. Scores were estimated by"
+        f" {_estimator(result)}.{_uncertainty(result)}{compared}{_prepared(result)}"
     )
+
+
+def _uncertainty(result: Mapping[str, Any]) -> str:
+    if result.get("target") == "new-documents":
+        return (
+            f" {100 * result['level']:g} % intervals come from the spread between documents, as if"
+            " these were drawn at random from all of their kind."
+        )
+    name = result["interval"].capitalize() if result["interval"] in NAMED else result["interval"]
+    return (
+        f" {100 * result['level']:g} % intervals ({name}) take into account how the segments were"
+        " drawn."
+    )
+
+
+def _design(result: Mapping[str, Any]) -> str:
+    """The design in words, with what makes it another than the plain one of its name."""
+    words = DESIGNS.get(result["design"], f"the design {result['design']}")
+    told = dict(part.split(":", 1) for part in str(result.get("drawn") or "").split("|")[1:])
+    if told.get("strata", "none") != "none":
+        words += f", stratified by {told['strata']}"
+    if "allocation" in told:
+        words += f" with {told['allocation']} allocation"
+    if "importance" in told:
+        words += f", with probabilities that go with {told['importance']}"
+    if told.get("matched") == "no":
+        words += ", each system on a sample of its own"
+    return words
+
+
+def _estimator(result: Mapping[str, Any]) -> str:
+    words, _ = _method(result)
+    if result["method"] == "mean":
+        return words
+    used = [name for name in result.get("metrics") or () if name != "history"]
+    named = f" ({', '.join(used)})" if used and "single" not in result["method"] else ""
+    other = " and ratings of other systems" if "history" in (result.get("metrics") or ()) else ""
+    return f"{words}{named}{other}"
+
+
+def _prepared(result: Mapping[str, Any]) -> str:
+    """What was done to the ratings beforehand."""
+    said = ""
+    for change in result.get("changed") or ():
+        if change.startswith("raters:-"):
+            said += f" The ratings of {plural(int(change[8:]), 'rater')} were left out."
+        elif change == "severity:removed":
+            said += " Differences in severity between raters were removed beforehand."
+    return said
 
 
 def _method(result: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
@@ -253,9 +321,15 @@ def monitoring_section(result: Mapping[str, Any]) -> Section:
     items = needed(result, "items", what=str, n=int)
     verdict = "Enough has been rated" if result["stop"] else "More has to be rated"
     each = "system" if result["goal"] == "score" else "pair of systems"
+    decision = "" if result["goal"] == "score" else "a decision, or "
+    sure = (
+        " The verdict may be looked at as often as one likes (any-time betting interval)."
+        if result["guarantee"]
+        else " The goal must be met at two looks in a row."
+    )
     lead = (
         f"{verdict}: {result['n']:,} of {result['population']:,} segments are rated, and the goal"
-        f" is an interval of ±{result['target']:g} for every {each}."
+        f" is {decision}an interval of ±{result['target']:g} for every {each}.{sure}"
     )
     made = table(
         "monitoring",

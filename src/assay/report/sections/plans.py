@@ -8,7 +8,7 @@ from typing import Any
 from assay.report.document import Section, Show
 from assay.report.parts import need, needed, plural, table
 
-__all__ = ["editors_section", "judgments_section", "ratings_section"]
+__all__ = ["comparison_section", "editors_section", "judgments_section", "ratings_section"]
 
 
 def ratings_section(result: Mapping[str, Any]) -> Section:
@@ -34,6 +34,26 @@ def ratings_section(result: Mapping[str, Any]) -> Section:
                    result["signature"], notes=tuple(result["notes"]))  # fmt: skip
 
 
+def comparison_section(result: Mapping[str, Any]) -> Section:
+    """How many segments to rate to find a difference."""
+    need(result, population=int, gap=float, power=float, signature=str, notes=list)
+    wanted, fewer = result.get("needed"), result.get("needed_with_metrics")
+    takes = "cannot be had" if wanted is None else f"takes {wanted:,} of {result['population']:,}"
+    helped = f", or {fewer:,} with the help of metrics" if fewer is not None and wanted else ""
+    curve = table(
+        "plan-comparison", "Segments rated for both systems, and the probability of a find.",
+        {"n": ("Rated", "count"), "half_width": ("Half-width", "number"),
+         "power": ("Power", "percent"), "power_with_metrics": ("with metrics", "percent")},
+        needed(result, "curve", n=int),
+    )  # fmt: skip
+    return Section(
+        "plan-comparison", "The plan: two systems",
+        f"To find a difference of {result['gap']:g} with {100 * result['power']:g} % probability"
+        f" {takes} segments rated for both{helped}.",
+        (curve,), result["signature"], notes=tuple(result["notes"]),
+    )  # fmt: skip
+
+
 def judgments_section(result: Mapping[str, Any]) -> Section:
     """How many judgments to collect."""
     need(result, systems=int, sigma=float, goal=str, target=float, test=str, signature=str,
@@ -41,9 +61,9 @@ def judgments_section(result: Mapping[str, Any]) -> Section:
     goals = {
         "significant": f"{100 * result['target']:g} % of the pairs decided",
         "clusters": f"{result['target']:g} clusters",
-        "range-size": f"rank ranges of {result['target']:g} ranks",
+        "range_size": f"rank ranges of {result['target']:g} ranks",
     }
-    goal = goals.get(result["goal"], result["goal"])
+    goal = goals[result["goal"]]
     count = result.get("needed")
     takes = "is out of reach" if count is None else f"takes {count:,} judgments"
     columns: dict[str, tuple[str, Show]] = {
@@ -61,7 +81,7 @@ def judgments_section(result: Mapping[str, Any]) -> Section:
     )  # fmt: skip
     return Section(
         "plan-judgments", "The plan: judgments",
-        f"With {plural(result['systems'], 'system')}, {goal} {takes} ({result['test']} test).",
+        f"With {plural(result['systems'], 'system')}, {goal} {takes} (by {result['test']}).",
         (curve,), result["signature"], sources=("koehn2012",), notes=tuple(result["notes"]),
     )  # fmt: skip
 

@@ -34,7 +34,7 @@ def ranking_section(result: Mapping[str, Any]) -> Section:
     need(result, better=str, level=float, method=str, signature=str, notes=list, ranges=str,
          unit=str, blocks=int, sides=int, holm=bool, pairs=int, significant_pairs=int,
          clusters=int)  # fmt: skip
-    source = "judgments" if "judgments" in result else "ratings"
+    source = source_of(result)
     need(result, **{source: int})
     systems = needed(result, "systems", system=str, score=float, rank=int, low_rank=int,
                      high_rank=int, cluster=int)  # fmt: skip
@@ -72,11 +72,16 @@ def ranking_section(result: Mapping[str, Any]) -> Section:
     )
 
 
+def source_of(result: Mapping[str, Any]) -> str:
+    """What was ranked from."""
+    return "judgments" if "judgments" in result else "ratings"
+
+
 def _lead(result: Mapping[str, Any], systems: list[Mapping[str, Any]], source: str) -> str:
     first = systems[0]
     alone = first["high_rank"] == 1
     place = "only the first place is open to it" if alone else f"its rank range is {ranks(first)}"
-    things = "pairs" if source == "judgments" else "neighbours"
+    things = "neighbours" if result.get("clusters_by") == "neighbours" else "pairs"
     return (
         f"{first['system']} ranks first of {plural(len(systems), 'system')} by"
         f" {result[source]:,} {source}; at the {100 * result['level']:g} % level {place}."
@@ -89,7 +94,7 @@ def _scores(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> Tabl
     lower = " (lower scores are better)" if result["better"] == "lower" else ""
     return table(
         "ranks",
-        f"Systems, best first{lower}; a line closes a cluster, a group that no rank range leaves.",
+        f"Systems, best first{lower}; a line closes a cluster{_meaning(result)}.",
         {"system": ("System", "text"), "score": ("Score", "number"), "rank": ("Rank", "count"),
          "range": ("Ranks", "count"), "cluster": ("Cluster", "count")},
         [dict(item) | {"range": ranks(item)} for item in systems],
@@ -97,12 +102,21 @@ def _scores(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> Tabl
     )  # fmt: skip
 
 
+def _meaning(result: Mapping[str, Any]) -> str:
+    """What a line between clusters means."""
+    return {
+        "neighbours": ": the system above is significantly better than the next one below",
+        "all": ": all systems above are significantly better than all below",
+    }.get(str(result.get("clusters_by")), ", a group that no rank range leaves")
+
+
 def _pairs(result: Mapping[str, Any], pairs: list[Mapping[str, Any]]) -> Table:
-    sides = "One-sided" if result["sides"] == 1 else "Two-sided"
-    holm = ", corrected for the number of pairs (Holm)" if result["holm"] else ""
+    sides = "One-sided p" if result["sides"] == 1 else "Two-sided p"
+    both = "" if source_of(result) == "ratings" else " in both directions"
+    what = f"p corrected for the number of pairs{both} (Holm)" if result["holm"] else sides
     return table(
         "pairs",
-        f"{sides} p{holm}; the system that stands higher is on the left. Undecided pairs first.",
+        f"{what}; the system that stands higher is on the left. Undecided pairs first.",
         {"left": ("Left", "text"), "right": ("Right", "text"), "wins": ("Wins", "count"),
          "losses": ("Losses", "count"), "ties": ("Ties", "count"), "p": ("p", "p"),
          "decided": ("Decided", "text")},
@@ -118,18 +132,19 @@ def _methods(result: Mapping[str, Any], systems: list[Mapping[str, Any]], source
     level = f"{100 * result['level']:g} %"
     if result.get("calibrated") is not None:
         level += f" (at a level found by simulation, {100 * result['calibrated']:.1f} %)"
-    holm = ", with Holm's correction" if result["holm"] else ""
+    tests = " Tests of pairs were corrected for their number (Holm)." if result["holm"] else ""
     seed = "" if result.get("seed") is None else f" (seed {result['seed']})"
-    clusters = (
-        "clusters of ratings come from Wilcoxon rank-sum tests of neighbours"
-        if source == "ratings"
-        else "systems whose ranges do not overlap fall into different clusters"
-    )
+    clusters = {
+        "neighbours": "clusters come from Wilcoxon rank-sum tests of neighbours",
+        "all": "clusters come from Wilcoxon rank-sum tests of all pairs",
+    }.get(str(result.get("clusters_by")), "systems whose ranges do not overlap fall into different"
+          " clusters")  # fmt: skip
+    ties = "" if result.get("ties") != "drop" else ", ties left out"
     return (
         f"We ranked {plural(len(systems), 'system')} from {result[source]:,} human {source} by"
-        f" {words}. Rank ranges at {level} come from {ranges}{times} over"
-        f" {result['blocks']:,} blocks, the unit being the {result['unit']}{holm}{seed};"
-        f" {clusters}."
+        f" {words}{ties}. Rank ranges at {level} come from {ranges}{times} over"
+        f" {result['blocks']:,} blocks, the unit being the {result['unit']}{seed};"
+        f" {clusters}.{tests}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.report.document import Section
+from assay.report.document import Section, Table
 from assay.report.parts import need, needed, plural, table
 
 __all__ = ["raters_section"]
@@ -18,7 +18,8 @@ def raters_section(result: Mapping[str, Any]) -> Section:
     raters = needed(result, "raters", rater=str, n=int)
     alpha = result.get("alpha")
     agree = (
-        "Nothing can be said of their agreement: no output has two ratings."
+        "Nothing can be said of their agreement: "
+        + ("no output has two ratings." if not result["overlapping"] else "all ratings are equal.")
         if alpha is None
         else f"Their agreement is {alpha:.2f} (Krippendorff's alpha, 1 is perfect) on"
         f" {result['overlapping']:,} outputs that two or more of them rated."
@@ -40,7 +41,7 @@ def raters_section(result: Mapping[str, Any]) -> Section:
         "raters",
         "The raters",
         f"{plural(len(raters), 'rater')} gave {result['ratings']:,} ratings. {agree}{stands}",
-        (shown,),
+        (shown, _scores(result)) if result.get("estimates") else (shown,),
         result["signature"],
         methods=(
             "" if alpha is None
@@ -48,4 +49,18 @@ def raters_section(result: Mapping[str, Any]) -> Section:
         ),
         sources=() if alpha is None else ("krippendorff2011",),
         notes=tuple(result["notes"]),
+    )  # fmt: skip
+
+
+def _scores(result: Mapping[str, Any]) -> Table:
+    rows = [
+        dict(item) | {"rater": item["rater"] or "all"}
+        for item in needed(result, "estimates", system=str, estimate=float)
+    ]
+    return table(
+        "scores-by-rater", "Every system's score on the whole test set, by all raters and by each.",
+        {"rater": ("Rater", "text"), "system": ("System", "text"),
+         "estimate": ("Estimate", "number"), "low": ("Low", "number"), "high": ("High", "number"),
+         "n": ("Rated", "count")},
+        rows,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 from assay.report.document import Figure, Section
 from assay.report.figures import draw_shares
 from assay.report.parts import need, needed, plural, table
+from assay.sampling.representation import bin_name
 
 __all__ = ["sample_section", "stability_section"]
 
@@ -22,15 +23,19 @@ def sample_section(result: Mapping[str, Any]) -> Section:
          min_probability=float, max_probability=float, context_segments=float,
          outputs=int)  # fmt: skip
     rows = [
-        {"by": what, "group": item["name"], "full": item["full"], "sample": item["sample"]}
+        {
+            "by": what,
+            "group": bin_name(item["name"]) if key == "length_bins" else item["name"],
+            "full": item["full"],
+            "sample": item["sample"],
+        }
         for key, what in GROUPS.items()
         for item in needed(result, key, name=str, full=float, sample=float)
         if item["full"] or item["sample"]
     ]
     off = [row for row in rows if abs(row["sample"] - row["full"]) > FAR]
     mirror = (
-        "It mirrors the test set: no share of a document length, domain or place in the document"
-        f" is off by more than {100 * FAR:g} points."
+        _mirrors(rows)
         if not off
         else "It differs from the test set in "
         + "; ".join(
@@ -65,6 +70,15 @@ def sample_section(result: Mapping[str, Any]) -> Section:
     )
 
 
+def _mirrors(rows: list[dict[str, Any]]) -> str:
+    """That nothing is off, naming what was looked at."""
+    ways = list(dict.fromkeys(row["by"] for row in rows))
+    if not ways:
+        return "The table has nothing to compare it with the test set by."
+    named = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} or {ways[-1]}"
+    return f"It mirrors the test set: no share by {named} is off by more than {100 * FAR:g} points."
+
+
 def _work(result: Mapping[str, Any]) -> str:
     distinct = result.get("distinct_outputs")
     once = (
@@ -77,10 +91,11 @@ def _work(result: Mapping[str, Any]) -> str:
         else f" By the metrics, differences between systems vary {effect:.2f} times as much as in"
         " a simple random sample of this size."
     )  # fmt: skip
-    return (
-        f"The work: {plural(result['outputs'], 'output')} to rate{once}, and"
-        f" {result['context_segments']:,.0f} more segments to read as context.{predicted}"
-    )
+    context = (
+        f", and {result['context_segments']:,.0f} more segments to read as context"
+        if result["context_segments"] and result.get("length_bins") else ""
+    )  # fmt: skip
+    return f"The work: {plural(result['outputs'], 'output')} to rate{once}{context}.{predicted}"
 
 
 def stability_section(result: Mapping[str, Any]) -> Section:
@@ -88,11 +103,11 @@ def stability_section(result: Mapping[str, Any]) -> Section:
     need(result, metric=str, draws=int, signature=str, notes=list)
     rows = needed(result, "designs", design=str, matched=bool, changed=float,
                   discordant_pairs=float, test_sets=int)  # fmt: skip
-    best = min(rows, key=lambda row: row["discordant_pairs"])
     shown = table(
         "stability",
-        "Changed: the expected number of test sets with another order. Length error: mean"
-        " difference of length shares, in points.",
+        "Changed: the expected number of test sets with another order; significant: of those where"
+        " a significant pair is turned round. Length error: mean difference of length shares, in"
+        " points. Context: segments to read for each to rate.",
         {"design": ("Design", "text"), "matched": ("Matched", "text"), "budget": ("Budget", "text"),
          "changed": ("Changed", "number"), "changed_error": ("±", "number"),
          "test_sets": ("of", "count"), "discordant_pairs": ("Pairs turned", "percent"),
@@ -100,11 +115,19 @@ def stability_section(result: Mapping[str, Any]) -> Section:
          "context": ("Context", "number")},
         rows,
     )  # fmt: skip
-    lead = (
-        f"Ranked by {result['metric']} on samples instead of everything, the fewest pairs of"
-        f" systems change places with {best['design']}"
-        f" ({'matched' if best['matched'] else 'unmatched'},"
-        f" {100 * best['discordant_pairs']:.1f} % of the pairs)."
-    )
+    lead = f"Ranked by {result['metric']} on samples instead of everything: {_steadiest(rows)}."
     return Section("stability", "Stability of rankings", lead, (shown,), result["signature"],
                    sources=("lo2023",), notes=tuple(result["notes"]))  # fmt: skip
+
+
+def _steadiest(rows: list[Mapping[str, Any]]) -> str:
+    """The design with which the fewest pairs change places, at each budget."""
+    said = []
+    for budget in dict.fromkeys(str(row.get("budget", "")) for row in rows):
+        own = [row for row in rows if str(row.get("budget", "")) == budget]
+        best = min(own, key=lambda row: float(row["discordant_pairs"]))
+        named = f"{best['design']} ({'matched' if best['matched'] else 'unmatched'})"
+        share = f"{100 * best['discordant_pairs']:.1f} % of the pairs of systems change places"
+        least = "" if len(own) == 1 else ", the fewest"
+        said.append(f"at {budget} {share} with {named}{least}")
+    return "; ".join(said)

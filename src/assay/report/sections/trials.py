@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.report.document import Section
+from assay.report.document import Section, Table
 from assay.report.parts import need, needed, table
 
 __all__ = ["evaluation_section", "reproduction_section"]
@@ -28,11 +28,22 @@ def evaluation_section(result: Mapping[str, Any]) -> Section:
         rows,
     )  # fmt: skip
     lead = (
-        f"Over {result['draws']:,} samples, {best['method']} has the smallest error,"
+        f"Over {result['draws']:,} samples of each size, {best['method']} has the smallest error,"
         f" {best['error']:.3f}{more}."
     )
-    return Section("evaluation", "Estimators tried", lead, (shown,), result["signature"],
+    blocks = (shown, _stops(result)) if result.get("stopping") else (shown,)
+    return Section("evaluation", "Estimators tried", lead, blocks, result["signature"],
                    sources=("saldias2022",))  # fmt: skip
+
+
+def _stops(result: Mapping[str, Any]) -> Table:
+    return table(
+        "stopping", "Where rating would have stopped, and how often the interval then held the"
+        " truth.",
+        {"method": ("Method", "text"), "system": ("System", "text"), "share": ("Rated", "percent"),
+         "coverage": ("Coverage", "percent")},
+        needed(result, "stopping", method=str),
+    )  # fmt: skip
 
 
 def reproduction_section(result: Mapping[str, Any]) -> Section:
