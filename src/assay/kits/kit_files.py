@@ -107,15 +107,25 @@ def _read_back(path: Path) -> dict[str, tuple[str, str | None]]:
     """Text and seconds (where the file has them) by id."""
     if path.suffix.lower() in (".xliff", ".xlf", ".mxliff", ".sdlxliff"):
         return _read_units(path)
-    frame = load(path, text=lambda name: True).frame
+    raw = load(path, text=lambda name: True)
+    frame = raw.frame
     for name in ("id", "target"):
         if name not in frame.columns:
             raise InputError(f"{path}: has no column {name}; send the file that editors got")
     seconds = frame["seconds"] if "seconds" in frame.columns else [None] * frame.height
-    return {
-        str(name): (str(text or ""), None if time is None or time == "" else str(time))
-        for name, text, time in zip(frame["id"], frame["target"], seconds, strict=True)
-    }
+    found: dict[str, tuple[str, str | None]] = {}
+    rows = zip(frame["id"], frame["target"], seconds, strict=True)
+    for number, (name, text, time) in enumerate(rows):
+        if str(name) in found:
+            raise _twice(path, raw.lines([number])[0], str(name))
+        found[str(name)] = (str(text or ""), None if time is None or time == "" else str(time))
+    return found
+
+
+def _twice(path: Path, line: int, name: str) -> InputError:
+    return InputError(
+        f"{path}, line {line}: segment {name} is in the file twice; keep the one that holds"
+    )
 
 
 def _read_units(path: Path) -> dict[str, tuple[str, str | None]]:
@@ -131,5 +141,8 @@ def _read_units(path: Path) -> dict[str, tuple[str, str | None]]:
                 f"{path}, line {line_of(unit)}: expected milliseconds, found '{error.args[1]}';"
                 " export the file again"
             ) from None
-        found[unit.get("id", "")] = (text, None if seconds is None else str(seconds))
+        name = unit.get("id", "")
+        if name in found:
+            raise _twice(path, line_of(unit), name)
+        found[name] = (text, None if seconds is None else str(seconds))
     return found

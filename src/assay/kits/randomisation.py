@@ -115,17 +115,25 @@ def _sources(orders: tuple[Ints, ...] | list[Ints], groups: list[Ints], actual: 
 
 def remainder(values: Floats, editor: Ints | None, columns: Floats) -> Floats:
     """What remains of the cells' values after editors (None: a common level) and the columns."""
-    groups = np.zeros(len(values), dtype=np.intp) if editor is None else editor
-    groups = np.unique(groups, return_inverse=True)[1]
-    counts = np.bincount(groups)
-    both = np.column_stack([columns, values])
-    means = np.column_stack([np.bincount(groups, weights=column) / counts for column in both.T])
-    both = both - means[groups]
-    left, right = both[:, :-1], both[:, -1]
-    # Columns that editors explain are rounding by now; the limit keeps them out.
-    rest = right - left @ np.linalg.lstsq(left, right, rcond=_SLACK)[0]
+    basis = _basis(editor, columns)
+    rest = _centred(values[:, None], editor)[:, 0]
+    rest = rest - basis @ (basis.T @ rest)
     rest[np.abs(rest) <= _ROUNDING * np.abs(values).max()] = 0.0
     return np.asarray(rest)
+
+
+def _centred(columns: Floats, editor: Ints | None) -> Floats:
+    groups = np.zeros(len(columns), dtype=np.intp) if editor is None else editor
+    groups = np.unique(groups, return_inverse=True)[1]
+    counts = np.bincount(groups)
+    means = [np.bincount(groups, weights=column) / counts for column in columns.T]
+    return np.asarray(columns - np.column_stack(means)[groups]) if means else columns
+
+
+def _basis(editor: Ints | None, columns: Floats) -> Floats:
+    """Orthonormal columns that span what the columns say beyond editors."""
+    left, sizes, _ = np.linalg.svd(_centred(columns, editor), full_matrices=False)
+    return np.asarray(left[:, sizes > _SLACK])
 
 
 def pair_p(
@@ -147,23 +155,36 @@ def pair_p(
     own = (systems == pair[0]).astype(float)
     for people in (editor, None):
         weights = remainder(own, people, nuisance)
-        if weights @ weights > _SLACK:
-            rest = remainder(values, people, nuisance)
-            return _p(rest[dealt.sources] @ weights / (weights @ weights), rest)
+        if not weights @ weights > _SLACK:
+            continue
+        rest = remainder(values, people, nuisance)
+        dealt_out = rest[dealt.sources]
+        # By the t statistic, or rather by what rises with it. What is dealt out is as free of
+        # editors as before, since they change places as wholes; of the rest it must be freed.
+        basis = _basis(people, nuisance)
+        squares = np.sum(dealt_out**2, axis=1) - np.sum((dealt_out @ basis) ** 2, axis=1)
+        unit = np.sqrt(np.maximum(squares, _tiny(rest)) * (weights @ weights))
+        return _p(dealt_out @ weights / unit, 1.0, empty=not np.any(rest))
     return float("nan")
+
+
+def _tiny(rest: Floats) -> float:
+    return max(_SLACK * float(rest @ rest), float(np.finfo(float).tiny))
 
 
 def system_ps(rest: Floats, systems: Ints, dealt: Assignments) -> tuple[float, ...]:
     """Is a system unlike the mean of the others, if none differs from another? For each system."""
     means = _system_means(rest, systems, dealt)
     others = (means.sum(axis=1, keepdims=True) - means) / (means.shape[1] - 1)
-    return tuple(_p(column, rest) for column in (means - others).T)
+    unit = float(np.abs(rest).max())
+    return tuple(_p(column, unit, empty=unit == 0) for column in (means - others).T)
 
 
 def overall_p(rest: Floats, systems: Ints, dealt: Assignments) -> float:
     """Does any system differ from another? By the sum of squares between them."""
     counts = np.bincount(systems)
-    return _p(_system_means(rest, systems, dealt) ** 2 @ counts, rest)
+    unit = float(rest @ rest)
+    return _p(_system_means(rest, systems, dealt) ** 2 @ counts, unit, empty=unit == 0)
 
 
 def _system_means(rest: Floats, systems: Ints, dealt: Assignments) -> Floats:
@@ -173,13 +194,16 @@ def _system_means(rest: Floats, systems: Ints, dealt: Assignments) -> Floats:
     return np.column_stack([(own @ rest) / own.sum(axis=1) for own in each])
 
 
-def _p(statistic: Floats, rest: Floats) -> float:
+def _p(statistic: Floats, unit: float, *, empty: bool) -> float:
     """The share of assignments at least as extreme as the actual one, which is the first.
 
-    Not a number where there is something to compare but all assignments give the same.
+    1 where there is nothing to compare (``empty``); not a number where there is, but all
+    assignments give the same.
     """
-    size = np.abs(statistic)
-    slack = _SLACK * max(float(np.abs(rest).max()), float(size.max()))
+    if empty:
+        return 1.0
+    slack = _SLACK * unit
     if np.ptp(statistic) <= slack:
-        return float("nan") if np.any(rest) else 1.0
+        return float("nan")
+    size = np.abs(statistic)
     return float(np.mean(size >= size[0] - slack))
