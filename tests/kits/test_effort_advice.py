@@ -31,4 +31,6 @@ def test_nothing_open_and_nothing_to_see() -> None:
     decided = [replace(item, decided=True) for item in result.differences]
     assert next_steps(decided, editors, 3, 0.95, place=False) == ()
     same = [replace(result.differences[0], decided=False, difference=0.0, p=1.0)]
-    assert "are equal as far as these edits show" in next_steps(same, editors, 3, 0.95, place=False)[0]
+    assert (
+        "are equal as far as these edits show" in next_steps(same, editors, 3, 0.95, place=False)[0]
+    )

@@ -12,7 +12,6 @@ from assay.kits.effort_model import Names, fit_model
 from assay.stats.kit_power import gap_power
 from assay.worlds.editing import EditingWorld
 
-
 WORLD = EditingWorld(systems={"A": 0.0, "B": 0.0, "C": 6.0})
 
 

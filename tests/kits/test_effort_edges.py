@@ -151,7 +151,9 @@ def test_editors_without_times_do_not_count_for_time() -> None:
         assert level.randomisation_p == same.randomisation_p
     freedom = {item.measure: item.freedom for item in whole.differences}
     assert freedom == {"time": 2, "changed": 8}
-    told = [w.message for w in whole.warnings if w.kind == "too-few-editors" and "time" in w.message]
+    told = [
+        w.message for w in whole.warnings if w.kind == "too-few-editors" and "time" in w.message
+    ]
     assert all(": 3 editors find gaps" in message for message in told)
 
 

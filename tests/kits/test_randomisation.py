@@ -48,19 +48,20 @@ def _shares(third: float, gap: float, tiredness: float, runs: int, kind: str) ->
     """Shares of runs with p <= .05: the pair A and B, and whether any system differs."""
     rng = np.random.default_rng(4)
     pair, overall = [], []
+    design = assay.design_kits(["A", "B", "C"], 6, design=kind, rng=rng)
+    editor = np.array([design.editors.index(task.editor) for task in design.tasks])
+    document = np.array([design.documents.index(task.document) for task in design.tasks])
+    system = np.array(["ABC".index(task.system) for task in design.tasks])
+    place = np.array([task.position for task in design.tasks])
+    rotated = kind == "graeco-latin"
+    dealt = deal_kits(editor, document, system, place if rotated else None, draws=1, rng=rng)
+    fixed, _ = fixed_columns(
+        system, document, place - 1 if rotated else None, (3, 3), documents=True
+    )
     for _ in range(runs):
-        design = assay.design_kits(["A", "B", "C"], 6, design=kind, rng=rng)
-        editor = np.array([design.editors.index(task.editor) for task in design.tasks])
-        document = np.array([design.documents.index(task.document) for task in design.tasks])
-        system = np.array(["ABC".index(task.system) for task in design.tasks])
-        place = np.array([task.position for task in design.tasks])
-        rotated = kind == "graeco-latin"
         y = rng.normal(0, 5, 6)[editor] + rng.normal(0, 3, 3)[document] + tiredness * place
         y = y + np.array([0, gap, third])[system] + rng.normal(0, 3.5, len(editor))
-        dealt = deal_kits(editor, document, system, place if rotated else None, draws=1, rng=rng)
-        fixed, _ = fixed_columns(system, document, place - 1 if rotated else None, (3, 3),
-                                 documents=True)  # fmt: skip
-        pair.append(pair_p(y, system, (0, 1), editor, fixed[:, 3:], dealt))
+        pair.append(pair_p(y, system, (0, 1), editor, fixed[:, 3:], dealt, places=rotated))
         overall.append(overall_p(remainder(y, editor, fixed[:, 3:]), system, dealt))
     return float(np.mean(np.array(pair) <= 0.05)), float(np.mean(np.array(overall) <= 0.05))
 
@@ -146,5 +147,5 @@ def test_places_are_allowed_for() -> None:
         assert "place" in used
         dealt = deal_kits(editor, document, system, place, draws=1, rng=np.random.default_rng(1))
         y = cells["value"].to_numpy()
-        p.append(pair_p(y, system, (0, 1), editor, fixed[:, 3:], dealt))
+        p.append(pair_p(y, system, (0, 1), editor, fixed[:, 3:], dealt, places=True))
     assert p[0] == pytest.approx(p[1])

@@ -52,7 +52,9 @@ def test_a_pilot_gives_the_spread() -> None:
 
 def test_places_take_degrees_of_freedom() -> None:
     """(3 - 1)(E - 3) of them; the power by noncentral t of scipy."""
-    plain, rotated = (assay.plan_editors(3, 3.0, editors=[6], place=place) for place in (False, True))
+    plain, rotated = (
+        assay.plan_editors(3, 3.0, editors=[6], place=place) for place in (False, True)
+    )
     assert rotated.points[0].power < plain.points[0].power
     shift = 3 / np.sqrt(2 * (8.78 + 79.5 / 23) / 6)
     end = stats.t.ppf(0.975, 6)

@@ -84,7 +84,8 @@ def editors_command(
         print(f"needed for power {power:.0%}: {plan.needed} editors", end="")
         print("" if plan.complete == plan.needed else f"; {plan.complete} complete the design")
     print(
-        f"assumed: {segments} segments a document, places {'' if place else 'not '}allowed for; variances {plan.cell:g} (editor x document) and"
+        f"assumed: {segments} segments a document, places {'' if place else 'not '}allowed for;"
+        f" variances {plan.cell:g} (editor x document) and"
         f" {plan.residual:g} (residual), {plan.source}"
     )
     print(f"signature: {plan.signature}")

@@ -130,8 +130,11 @@ def effort(
         seed=seed,
         notes=measured.notes,
         next=next_steps(
-            differences, {name: model.editors for name, model in models.items()},
-            len(names.systems), level, place="place" in used,
+            differences,
+            {name: model.editors for name, model in models.items()},
+            len(names.systems),
+            level,
+            place="place" in used,
         ),
         signature=_signature(names, measured, used, time, level, None if exact else seed),
     )

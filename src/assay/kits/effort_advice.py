@@ -24,8 +24,8 @@ def next_steps(
     """How many editors decide the closest of the open comparisons, if each has a kit like these.
 
     ``editors`` are those who have a value, by measure, and ``place`` says whether the documents'
-    places are allowed for. The variance behind the standard error is taken to stay, and the observed difference for the
-    true one.
+    places are allowed for. The variance behind the standard error is taken to stay, and the
+    observed difference for the true one.
     """
     still = [item for item in differences if not item.decided and item.p == item.p]
     if not still:

@@ -67,7 +67,9 @@ def randomise(
             documents="document" in used[measure],
         )
         nuisance = fixed[:, len(names.systems) :]
-        found[measure] = _chances(values[known], system, editor, nuisance, dealt[key])
+        found[measure] = _chances(
+            values[known], system, editor, nuisance, dealt[key], places=place is not None
+        )
     return found
 
 
@@ -77,12 +79,17 @@ def _chances(
     editor: np.ndarray,
     nuisance: np.ndarray,
     dealt: Assignments,
+    *,
+    places: bool,
 ) -> Chances:
     pairs = list(combinations(range(int(system.max()) + 1), 2))
     within = any(_remains(system, number, editor, nuisance) for number in np.unique(system))
     rest = remainder(values, editor if within else None, nuisance)
     return Chances(
-        pairs={pair: pair_p(values, system, pair, editor, nuisance, dealt) for pair in pairs},
+        pairs={
+            pair: pair_p(values, system, pair, editor, nuisance, dealt, places=places)
+            for pair in pairs
+        },
         systems=system_ps(rest, system, dealt),
         overall=overall_p(rest, system, dealt),
         assignments=len(dealt.sources),

@@ -110,7 +110,9 @@ class Model:
         full[: len(weights)] = weights
         total = self.fit.contrast(full)[1] ** 2
         by_editor, by_segment = (self.fit.loads[k] @ full for k in (0, 1))
-        own = self.fit.components[0] + self.cell_variance / np.maximum(self.kit_sizes[: len(by_editor)], 1)
+        own = self.fit.components[0] + self.cell_variance / np.maximum(
+            self.kit_sizes[: len(by_editor)], 1
+        )
         between = float(by_editor**2 @ own)
         texts = float(self.fit.components[1] * (by_segment @ by_segment))
         if between + texts <= _SHARE * total:

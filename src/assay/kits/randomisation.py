@@ -5,9 +5,11 @@ any kit. So the systems' labels are dealt anew, kit by kit, among editors who ha
 documents. The statistic is the mean of what remains of the measure after editors, documents and
 places.
 
-Two systems are compared in the same way with what remains after the other systems too, the two
-taken for one (Freedman and Lane 1983). Otherwise a third system that is far from both would make
-any difference between them look like chance.
+Two systems are compared with what remains after the other systems too. Otherwise a third system
+that is far from both would make any difference between them look like chance. Where others, or
+places, must be allowed for, the residuals of the whole model are dealt out and the t statistic is
+taken (ter Braak 1992), since the residuals without the two systems' difference (Freedman and Lane
+1983) reject too often where editors are few. Where they need not, the test is exact.
 """
 
 from __future__ import annotations
@@ -143,48 +145,68 @@ def pair_p(
     editor: Ints,
     columns: Floats,
     dealt: Assignments,
+    *,
+    places: bool,
 ) -> float:
     """Do two systems differ, the others being what they are?
 
-    Editors are allowed for unless each of them had one of the two systems only; then it is
-    between editors that the systems are compared. Not a number where all assignments are the same
-    for the two.
+    ``columns`` are of documents and, as ``places`` says, of places. Editors are allowed for unless
+    each of them had one of the two systems only; then it is between editors that the systems are
+    compared. Not a number where all assignments are the same for the two.
     """
     others = [s for s in range(int(systems.max()) + 1) if s not in pair]
     nuisance = np.column_stack([columns, *((systems == other).astype(float) for other in others)])
     own = (systems == pair[0]).astype(float)
     for people in (editor, None):
         weights = remainder(own, people, nuisance)
-        if not weights @ weights > _SLACK:
-            continue
-        rest = remainder(values, people, nuisance)
-        dealt_out = rest[dealt.sources]
-        # By the t statistic, or rather by what rises with it. What is dealt out is as free of
-        # editors as before, since they change places as wholes; of the rest it must be freed.
-        basis = _basis(people, nuisance)
-        squares = np.sum(dealt_out**2, axis=1) - np.sum((dealt_out @ basis) ** 2, axis=1)
-        unit = np.sqrt(np.maximum(squares, _tiny(rest)) * (weights @ weights))
-        return _p(dealt_out @ weights / unit, 1.0, empty=not np.any(rest))
-    return float("nan")
+        if weights @ weights > _SLACK:
+            break
+    else:
+        return float("nan")
+    if np.abs(weights[dealt.sources] - weights).max() <= _SLACK:
+        return float("nan")
+    rest = remainder(values, people, nuisance)
+    if not np.any(rest):
+        return 1.0
+    unit = weights / np.sqrt(weights @ weights)
+    left = rest if not others and not places else rest - unit * (unit @ rest)
+    statistic = _t(left[dealt.sources], unit, _basis(people, nuisance), _SLACK * (rest @ rest))
+    statistic[0] = _t(rest[None], unit, _basis(people, nuisance), _SLACK * (rest @ rest))[0]
+    return _p(statistic)
 
 
-def _tiny(rest: Floats) -> float:
-    return max(_SLACK * float(rest @ rest), float(np.finfo(float).tiny))
+def _t(rows: Floats, unit: Floats, basis: Floats, least: float) -> Floats:
+    """The t statistics of two systems for every row, but for their degrees of freedom.
+
+    Rows are as free of editors as before they were dealt out, since editors change places as
+    wholes; of the rest they are freed here.
+    """
+    value = rows @ unit
+    squares = np.sum(rows**2, axis=1) - np.sum((rows @ basis) ** 2, axis=1) - value**2
+    return np.asarray(value / np.sqrt(np.maximum(squares, least)))
 
 
 def system_ps(rest: Floats, systems: Ints, dealt: Assignments) -> tuple[float, ...]:
     """Is a system unlike the mean of the others, if none differs from another? For each system."""
     means = _system_means(rest, systems, dealt)
     others = (means.sum(axis=1, keepdims=True) - means) / (means.shape[1] - 1)
-    unit = float(np.abs(rest).max())
-    return tuple(_p(column, unit, empty=unit == 0) for column in (means - others).T)
+    still = _still(rest, systems, dealt)
+    return tuple(_p(column) if still is None else still for column in (means - others).T)
 
 
 def overall_p(rest: Floats, systems: Ints, dealt: Assignments) -> float:
     """Does any system differ from another? By the sum of squares between them."""
-    counts = np.bincount(systems)
-    unit = float(rest @ rest)
-    return _p(_system_means(rest, systems, dealt) ** 2 @ counts, unit, empty=unit == 0)
+    still = _still(rest, systems, dealt)
+    if still is not None:
+        return still
+    return _p(_system_means(rest, systems, dealt) ** 2 @ np.bincount(systems))
+
+
+def _still(rest: Floats, systems: Ints, dealt: Assignments) -> float | None:
+    """The p where nothing can be tested: not a number if no assignment differs, 1 if no value."""
+    if np.all(systems[dealt.sources] == systems):
+        return float("nan")
+    return None if np.any(rest) else 1.0
 
 
 def _system_means(rest: Floats, systems: Ints, dealt: Assignments) -> Floats:
@@ -194,16 +216,7 @@ def _system_means(rest: Floats, systems: Ints, dealt: Assignments) -> Floats:
     return np.column_stack([(own @ rest) / own.sum(axis=1) for own in each])
 
 
-def _p(statistic: Floats, unit: float, *, empty: bool) -> float:
-    """The share of assignments at least as extreme as the actual one, which is the first.
-
-    1 where there is nothing to compare (``empty``); not a number where there is, but all
-    assignments give the same.
-    """
-    if empty:
-        return 1.0
-    slack = _SLACK * unit
-    if np.ptp(statistic) <= slack:
-        return float("nan")
+def _p(statistic: Floats) -> float:
+    """The share of assignments at least as extreme as the actual one, which is the first."""
     size = np.abs(statistic)
-    return float(np.mean(size >= size[0] - slack))
+    return float(np.mean(size >= size[0] * (1 - _SLACK)))

@@ -56,7 +56,7 @@ def footnote_cells() -> Iterator[Cell]:
 
 
 def table_1_cells(selection: Selection | None, reason: str) -> Iterator[Cell]:
-    """Table 1: readability and size of the closest pieces of all, which no limit or list decides."""
+    """Table 1: readability and size of the closest pieces of all, without any limit."""
     kits = () if selection is None else selection.free.kits
     for place, (name, printed) in enumerate(TABLE_1.items()):
         if selection is None or not kits:
