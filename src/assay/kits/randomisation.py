@@ -170,8 +170,9 @@ def pair_p(
         return 1.0
     unit = weights / np.sqrt(weights @ weights)
     left = rest if not others and not places else rest - unit * (unit @ rest)
-    statistic = _t(left[dealt.sources], unit, _basis(people, nuisance), _SLACK * (rest @ rest))
-    statistic[0] = _t(rest[None], unit, _basis(people, nuisance), _SLACK * (rest @ rest))[0]
+    basis, least = _basis(people, nuisance), _SLACK * float(rest @ rest)
+    statistic = _t(left[dealt.sources], unit, basis, least)
+    statistic[0] = _t(rest[None], unit, basis, least)[0]
     return _p(statistic)
 
 
