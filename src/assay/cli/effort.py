@@ -113,7 +113,7 @@ def effort(
         time_weight=time_weight, alike=alike, assume_alike=assume_alike, rate=rate, level=level,
         rng=seed, watch=watch_effort,
     )  # fmt: skip
-    relations = _relations(result, ratings, better, kits)
+    relations = _relations(result, ratings, better, kits, seed)
     plain = result.to_dict() | {"relations": relations}
     if output is not None:
         save_json(plain, output)
@@ -144,7 +144,7 @@ def watch_effort(items: Iterator[Item], total: int, /) -> Iterator[Item]:
 
 
 def _relations(
-    result: Effort, ratings: Path | None, better: Better, kits: Path | None
+    result: Effort, ratings: Path | None, better: Better, kits: Path | None, seed: int | None
 ) -> list[dict[str, Any]]:
     """Effort against ratings and against the documents' LIX; what is positive agrees."""
     from assay.kits.effort_relations import compare_ratings, complexity_effort
@@ -154,7 +154,7 @@ def _relations(
 
     found: dict[str, tuple[Relation, ...]] = {}
     if ratings is not None:
-        found["ratings"] = compare_ratings(result, read_ratings(ratings, better=better))
+        found["ratings"] = compare_ratings(result, read_ratings(ratings, better=better), rng=seed)
     if kits is not None:
         saved = read_result(kits)
         if saved["kind"] != "kits":
@@ -164,7 +164,7 @@ def _relations(
             lix = {f"piece {row['piece']}": row["features"]["lix"] for row in saved["pieces"]}
         except (KeyError, TypeError):
             raise OptionError("--kits", kits, "is not complete", "save it again with -o") from None
-        found["LIX"] = complexity_effort(result, lix)
+        found["LIX"] = complexity_effort(result, lix, rng=seed)
     return [
         {"with": name} | cast("dict[str, Any]", plain(relation))
         for name, listed in found.items()

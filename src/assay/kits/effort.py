@@ -23,7 +23,8 @@ from assay.kits.effort_model import Model, Names, fit_model, t_p
 from assay.kits.effort_results import Effort, EffortDifference
 from assay.kits.effort_summary import judge_parity, summarise_documents, summarise_systems
 from assay.kits.effort_tables import effort_by_editor, place_systems, relative_effort
-from assay.kits.measures import Measured, Watch, measure_edits, unwatched
+from assay.kits.measures import Measured, measure_edits
+from assay.kits.watch import Watch, unwatched
 from assay.results import signature
 from assay.stats.multiplicity import holm as holm_adjusted
 from assay.stats.random import Rng, seeded

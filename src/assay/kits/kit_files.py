@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from lxml import etree
@@ -13,14 +12,13 @@ from assay.errors import InputError, OptionError
 from assay.tables.edits import Edits, read_edits
 from assay.tables.formats.mxliff import unit_seconds
 from assay.tables.formats.xliff import CODE
-from assay.tables.formats.xliff_write import XLIFF
+from assay.tables.formats.xliff_write import add, add_file, start_xliff
 from assay.tables.formats.xml import children, flat_text, line_of, read_xml
 from assay.tables.raw import load, save
 
 __all__ = ["KIT_FORMATS", "collect_kits", "write_kit"]
 
 KIT_FORMATS = ("tsv", "xlsx", "xliff")
-_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
 def write_kit(rows: pl.DataFrame, folder: Path, name: str, languages: str) -> str:
@@ -40,29 +38,21 @@ def _xliff(rows: pl.DataFrame, languages: str) -> bytes:
     source, _, target = languages.partition("-")
     if not (source and target):
         raise OptionError("languages", languages, "does not name two", "give SOURCE-TARGET")
-    spaces: dict[Any, str] = {None: XLIFF}
-    root = etree.Element(f"{{{XLIFF}}}xliff", {"version": "1.2"}, nsmap=spaces)
+    root = start_xliff()
     for part in rows.partition_by("position", maintain_order=True):
-        file = _add(root, "file", {
-            "original": f"text-{part['position'][0]}", "source-language": source,
-            "target-language": target, "datatype": "plaintext", _SPACE: "preserve",
-        })  # fmt: skip
-        body = _add(file, "body", {})
+        file = add_file(root, f"text-{part['position'][0]}", source, target)
+        body = add(file, "body", {})
         for row in part.iter_rows(named=True):
-            unit = _add(body, "trans-unit", {"id": row["id"]})
+            unit = add(body, "trans-unit", {"id": row["id"]})
             try:
-                _add(unit, "source", {}).text = row["source"]
-                _add(unit, "target", {"state": "needs-review-translation"}).text = row["mt"]
+                add(unit, "source", {}).text = row["source"]
+                add(unit, "target", {"state": "needs-review-translation"}).text = row["mt"]
             except ValueError:
                 raise InputError(
                     f"segment {row['seg']} of '{row['doc']}' holds a control character, which XML"
                     " cannot; take it out"
                 ) from None
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
-
-
-def _add(parent: etree._Element, name: str, attributes: dict[str, str]) -> etree._Element:
-    return etree.SubElement(parent, f"{{{XLIFF}}}{name}", attributes)
 
 
 def collect_kits(key: pl.DataFrame, files: Sequence[Path]) -> Edits:

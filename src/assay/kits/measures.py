@@ -5,41 +5,23 @@ Distances are always computed from the two texts; what a tool reports about them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError
+from assay.kits.watch import Watch, unwatched
 from assay.tables.edits import Edits
 
 __all__ = [
     "MEASURES",
     "Measured",
-    "Watch",
     "check_measures",
     "edit_distance",
     "measure_edits",
-    "unwatched",
 ]
-
-Item = TypeVar("Item")
-
-
-class Watch(Protocol):
-    """Hands on the items of a long piece of work and their number, to show progress."""
-
-    def __call__(self, items: Iterator[Item], total: int, /) -> Iterable[Item]:
-        """The same items."""
-        ...
-
-
-def unwatched(items: Iterator[Item], total: int, /) -> Iterable[Item]:
-    """Hand the items on and show nothing."""
-    return items
-
 
 MEASURES = {
     "time": "seconds per word",
