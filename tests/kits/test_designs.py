@@ -142,6 +142,7 @@ def test_six_engines_do_not_have_one_order_of_documents(editors: int) -> None:
     assert np.ptp(place) <= 1
     assert np.array(result.balance.engine_document).max() <= 2 + editors // 6
     assert not any("cannot be told apart" in line for line in result.notes)
+    assert f"{editors} editors do not complete the design; 36 would" in result.notes
     kits = [(task.editor, task.document, task.system) for task in result.tasks]
     edits = EditingWorld(dict.fromkeys(ENGINES[:6], 9.0), segments=4).edits(kits, rng=1)
     found = assay.effort(edits, measures=["distance"], rng=1)

@@ -305,7 +305,7 @@ def _notes(
             "every editor has the same kit: engines can be compared only if the documents are"
             " alike, which the data cannot show"
         )
-    elif goal not in balance.balanced:
+    elif not {goal, "engine_document"} <= set(balance.balanced):
         step = n if kind == "permutations" else block
         found.append(
             f"{editors} editors do not complete the design; {-(-editors // step) * step} would"
