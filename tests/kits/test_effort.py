@@ -283,6 +283,7 @@ def test_too_few_editors_for_any_test(edits: Edits) -> None:
         ({"alike": 1}, "alike .1. is no ratio above 1"),
         ({"rate": -2}, "rate .-2. is no price"),
         ({"level": 95}, "level .95. is not a confidence level"),
+        ({"level": 0.5}, "level .0.5. is not a confidence level above .5"),
         ({"time_weight": -1}, "time_weight .-1. is no weight"),
         ({"draws": 0}, "draws .0. is no number"),
         ({"measures": ["speed"]}, "measures .speed. is not known; choose from time, distance"),

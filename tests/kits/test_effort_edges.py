@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 import assay
+from assay.report import write_report
 
 Cell = Callable[[str, str, str, int], tuple[str, str, float | None]]
 
@@ -186,6 +188,22 @@ def test_settings_are_in_the_result(twice: assay.Edits) -> None:
     assert [found[name] for name in ("measures", "time_weight", "assume_alike", "draws")] == [
         ["time"], 0.5, False, 50
     ]  # fmt: skip
+
+
+def test_the_report_has_documents_and_narrow_intervals(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    edits = _edits(_latin(3, 6), lambda e, d, s, k: ("a b c", "a b d", float(rng.gamma(2, 3) + 1)))
+    page = write_report(assay.effort(edits, measures=["time"], rng=1), tmp_path / "r.html")
+    text = page.read_text("utf-8")
+    assert "Documents against the average one, with the 90 % interval" in text
+    assert "High, 83 %" in text
+    assert "p (Holm)" in text
+    assert "each editor a different document of each engine" in text
+    kits = [(f"E{n}", d, s) for n in range(4) for d, s in (("x", "A"), ("y", "B"))]
+    same = _edits(kits, lambda e, d, s, k: ("a b c", "a b d", float(rng.gamma(2, 3) + 1)))
+    result = assay.effort(same, measures=["time"], assume_alike=True, rng=1)
+    text = write_report(result, tmp_path / "s.html").read_text("utf-8")
+    assert "the same document of an engine for all editors" in text
 
 
 def test_many_pairs_have_holms_p() -> None:
