@@ -67,10 +67,9 @@ class Model:
     """The same between editors."""
     text_freedom: int
     """The same between segments of a document."""
-    kit_sizes: Floats
-    """Documents of each editor that have a value; 0 where an editor has none."""
-    cell_size: float
-    """Segments per editor and document (harmonic mean)."""
+    cell_sizes: Floats
+    """Segments of each editor and document, and whose they are."""
+    cell_editor: Ints
     without: Floats
     """The systems' means with each editor left out in turn (editors x systems), and their
     standard errors of differences; not numbers where the rest does not determine them."""
@@ -86,43 +85,51 @@ class Model:
         return self.fit.contrast(full)
 
     @property
-    def cell_variance(self) -> float:
-        """Variance of one editor's mean over one document, editor and document known."""
-        if self.fit is None:
-            return float("nan")
-        return float(self.fit.components[2] + self.fit.residual / self.cell_size)
-
-    @property
     def editors(self) -> int:
         """Editors who have a value."""
-        return int(np.sum(self.kit_sizes > 0))
+        return len(np.unique(self.cell_editor))
 
     def contrast_freedom(self, weights: Floats) -> float:
         """Degrees of freedom of a combination of the systems' means (Satterthwaite).
 
         Its variance has a part between editors, one between segments of a document, and one within
         editors, each with its own degrees of freedom. In balanced kits a difference of two systems
-        lies within editors alone, and its degrees of freedom are exact. A mean carries all three.
+        lies within editors alone, and its degrees of freedom are exact; it never has more than
+        these. A mean carries all three parts.
         """
         if self.fit is None:
             return float(self.freedom)
         full = np.zeros(len(self.fit.coefficients))
         full[: len(weights)] = weights
-        total = self.fit.contrast(full)[1] ** 2
-        by_editor, by_segment = (self.fit.loads[k] @ full for k in (0, 1))
-        own = self.fit.components[0] + self.cell_variance / np.maximum(
-            self.kit_sizes[: len(by_editor)], 1
-        )
-        between = float(by_editor**2 @ own)
+        by_editor, by_segment, by_cell = (loads @ full for loads in self.fit.loads)
+        spread = self.fit.components[2] + self.fit.residual / self.cell_sizes
+        documents = np.bincount(self.cell_editor)[self.cell_editor]
+        shared = by_editor[self.cell_editor] / documents
+        between = float(self.fit.components[0] * (by_editor @ by_editor) + shared**2 @ spread)
         texts = float(self.fit.components[1] * (by_segment @ by_segment))
-        if between + texts <= _SHARE * total:
-            return float(self.freedom)
-        within = max(total - between - texts, 0.0)
+        within = max(self.fit.contrast(full)[1] ** 2 - between - texts, 0.0)
         pieces = (
-            (between, self.between_freedom), (texts, self.text_freedom), (within, self.freedom)
-        )  # fmt: skip
-        spread = sum(part**2 / max(freedom, 1) for part, freedom in pieces)
-        return float((between + texts + within) ** 2 / spread)
+            (between, self.between_freedom),
+            (texts, self.text_freedom),
+            (within, self._within_freedom(by_cell - shared, spread)),
+        )
+        total = between + texts + within
+        found = float(total**2 / sum(part**2 / max(freedom, 1) for part, freedom in pieces))
+        difference = abs(float(weights.sum())) <= _SHARE
+        if difference and found > self.freedom * (1 - _SHARE):
+            return float(self.freedom)
+        return found
+
+    def _within_freedom(self, loads: Floats, spread: Floats) -> float:
+        """The design's where cells are of one size; fewer where a few long ones count most.
+
+        Each cell tells of the spread of cells with a weight of one over its variance squared.
+        """
+        square = float(loads @ loads)
+        if not square > 0:
+            return float(self.freedom)
+        share = float(loads**2 @ spread) ** 2 * float(np.mean(spread**-2.0)) / square**2
+        return min(self.freedom * share, float(self.freedom))
 
 
 def fixed_columns(
@@ -186,8 +193,8 @@ def fit_model(
         freedom,
         _between_freedom(fixed[first], editor[first]),
         int(segment.max()) + 1 - len(np.unique(document)),
-        np.bincount(editor[first], minlength=len(names.editors)).astype(float),
-        float(len(first) / np.sum(1 / np.bincount(dense))),
+        np.bincount(dense).astype(float),
+        editor[first],
         *_without(y, fixed, editor, factors, fit, sizes[0], len(names.editors)),
     )
     return model, used
