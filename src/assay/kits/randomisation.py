@@ -29,6 +29,7 @@ Ints = NDArray[np.intp]
 
 EXACT = 5040
 """Up to this many assignments all are gone through."""
+AT_ONCE = 2_000_000
 _SLACK = 1e-9
 """Statistics that differ by rounding alone are equal."""
 _ROUNDING = 1e-12
@@ -163,7 +164,7 @@ def pair_p(
             break
     else:
         return float("nan")
-    if np.abs(weights[dealt.sources] - weights).max() <= _SLACK:
+    if all(np.abs(weights[rows] - weights).max() <= _SLACK for rows in _parts(dealt)):
         return float("nan")
     rest = remainder(values, people, nuisance)
     if not np.any(rest):
@@ -171,9 +172,15 @@ def pair_p(
     unit = weights / np.sqrt(weights @ weights)
     left = rest if not others and not places else rest - unit * (unit @ rest)
     basis, least = _basis(people, nuisance), _SLACK * float(rest @ rest)
-    statistic = _t(left[dealt.sources], unit, basis, least)
+    statistic = np.concatenate([_t(left[rows], unit, basis, least) for rows in _parts(dealt)])
     statistic[0] = _t(rest[None], unit, basis, least)[0]
     return _p(statistic)
+
+
+def _parts(dealt: Assignments) -> Iterator[Ints]:
+    """The assignments, a few million cells at a time: with many editors they fill the memory."""
+    step = max(1, AT_ONCE // dealt.sources.shape[1])
+    yield from (dealt.sources[k : k + step] for k in range(0, len(dealt.sources), step))
 
 
 def _t(rows: Floats, unit: Floats, basis: Floats, least: float) -> Floats:
