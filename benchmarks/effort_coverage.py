@@ -37,11 +37,11 @@ def simulate(cell: tuple[str, int], rng: np.random.Generator) -> dict[str, float
     frame = frame.with_columns(pl.col("position").alias("place"))
     names = Names(ENGINES, design.documents, design.editors)
     model, _ = fit_model(frame, "distance", names, documents=True)
-    critical = stats.t.ppf(0.975, model.freedom)
+    critical = stats.t.ppf(0.975, model.freedom)  # the kits are balanced
     null, null_error = model.contrast(np.array([1.0, -1.0, 0.0]))
     gap, gap_error = model.contrast(np.array([1.0, 0.0, -1.0]))
     mean, mean_error = model.contrast(np.array([1.0, 0.0, 0.0]))
-    wide = stats.t.ppf(0.975, model.mean_freedom(mean_error, editors, len(ENGINES)))
+    wide = stats.t.ppf(0.975, model.contrast_freedom(np.array([1.0, 0.0, 0.0])))
     return {
         "size": float(abs(null) > critical * null_error),
         "difference": float(abs(gap - GAP) <= critical * gap_error),

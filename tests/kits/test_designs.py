@@ -134,6 +134,23 @@ def test_two_engines_by_hand() -> None:
     assert "the documents' order is not quite balanced" in six.notes
 
 
+@pytest.mark.parametrize("editors", [5, 6, 12, 17])
+def test_six_engines_do_not_have_one_order_of_documents(editors: int) -> None:
+    """Six engines have no Graeco-Latin square, and hardly anyone has 36 editors."""
+    result = assay.design_kits(ENGINES[:6], editors, rng=1)
+    place = np.array(result.balance.document_position)
+    assert np.ptp(place) <= 1
+    assert np.array(result.balance.engine_document).max() <= 2 + editors // 6
+    assert not any("cannot be told apart" in line for line in result.notes)
+    assert f"{editors} editors do not complete the design; 36 would" in result.notes
+    kits = [(task.editor, task.document, task.system) for task in result.tasks]
+    edits = EditingWorld(dict.fromkeys(ENGINES[:6], 9.0), segments=4).edits(kits, rng=1)
+    found = assay.effort(edits, measures=["distance"], rng=1)
+    assert found.fixed == ("system", "document", "place")
+    assert found == assay.effort(edits, measures=["distance"], rng=1)
+    assert result == assay.design_kits(ENGINES[:6], editors, rng=1)
+
+
 def test_two_engines_are_compared() -> None:
     design = assay.design_kits(["stock", "custom"], 12, rng=1)
     kits = [(task.editor, task.document, task.system) for task in design.tasks]

@@ -27,7 +27,10 @@ def test_the_number_of_editors_has_the_power() -> None:
 
 def test_nothing_open_and_nothing_to_see() -> None:
     result = assay.effort(EditingWorld({"A": 0.0, "B": 1.0, "C": 12.0}).edits(KITS, rng=1), rng=1)
+    editors = dict.fromkeys(result.units, 6)
     decided = [replace(item, decided=True) for item in result.differences]
-    assert next_steps(decided, 6, 3, 0.95) == ()
+    assert next_steps(decided, editors, 3, 0.95, place=False) == ()
     same = [replace(result.differences[0], decided=False, difference=0.0, p=1.0)]
-    assert "are equal as far as these edits show" in next_steps(same, 6, 3, 0.95)[0]
+    assert (
+        "are equal as far as these edits show" in next_steps(same, editors, 3, 0.95, place=False)[0]
+    )

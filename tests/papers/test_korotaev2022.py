@@ -230,6 +230,8 @@ def test_real_data(shared_data: Path) -> None:
     for column in ("pieces", "knee"):
         assert find(found, "section 3.2", "corpus", column).matches
     assert find(found, "section 3.2", "closest three of all", "are Doc I-III").ours == 1
+    assert find(found, "section 3.2", "DBSCAN, radius 0.14", "are Doc I-III").matches
+    assert find(found, "section 3.2", "closest three within limits", "are Doc I-III").ours == 1
     described = {
         c.row: c.ours for c in found.tables["Table 4, as described"] if c.column == "score"
     }

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
+from scipy import stats
 from tests.conftest import Ran
 
 import assay
@@ -19,9 +22,9 @@ Run = Callable[..., Ran]
 
 def test_numbers_for_korotaev2022() -> None:
     small = assay.plan_editors(3, 1.43)
-    assert small.needed == pytest.approx(93, abs=3)
+    assert small.needed == 95
     assert small.points[0].power == pytest.approx(0.09, abs=0.01)
-    assert assay.plan_editors(3, 3.0).needed == pytest.approx(21, abs=2)
+    assert assay.plan_editors(3, 3.0).needed == 23
     assert small.source == "korotaev2022"
     assert small.complete is not None
     assert small.needed is not None
@@ -45,6 +48,38 @@ def test_a_pilot_gives_the_spread() -> None:
         assay.plan_editors(3, 3.0, pilot=pilot, measure="time")
     with pytest.raises(OptionError, match="variances of its own"):
         assay.plan_editors(3, 3.0, pilot=pilot, cell=1.0, residual=1.0)
+
+
+def test_places_take_degrees_of_freedom() -> None:
+    """(3 - 1)(E - 3) of them; the power by noncentral t of scipy."""
+    plain, rotated = (
+        assay.plan_editors(3, 3.0, editors=[6], place=place) for place in (False, True)
+    )
+    assert rotated.points[0].power < plain.points[0].power
+    shift = 3 / np.sqrt(2 * (8.78 + 79.5 / 23) / 6)
+    end = stats.t.ppf(0.975, 6)
+    power = stats.nct.sf(end, 6, shift) + stats.nct.cdf(-end, 6, shift)
+    assert rotated.points[0].power == pytest.approx(power, abs=1e-6)
+    assert rotated.needed is not None
+    assert plain.needed is not None
+    assert rotated.needed >= plain.needed
+    assert "place:allowed for" in rotated.signature
+    with pytest.raises(OptionError, match="editors .3. cannot be judged; give 4 or more"):
+        assay.plan_editors(3, 3.0, editors=[3], place=True)
+    small = assay.plan_editors(2, 8.0, editors=[6])
+    assert any("order is rotated" in line for line in small.notes)
+
+
+def test_a_pilot_without_spread_is_refused() -> None:
+    rows = [
+        {"system": s, "doc": d, "seg": k, "editor": e, "mt": "a b", "edited": "a b"}
+        for e, kit in {"E1": "AB", "E2": "BA", "E3": "AB"}.items()
+        for d, s in zip("xy", kit, strict=True)
+        for k in range(4)
+    ]
+    pilot = assay.effort(assay.read_edits(pl.DataFrame(rows)), measures=["distance"], rng=1)
+    with pytest.raises(OptionError, match="pilot .distance. has no spread to plan with"):
+        assay.plan_editors(2, 3.0, pilot=pilot)
 
 
 def test_longer_documents_help_up_to_a_point() -> None:
@@ -77,7 +112,7 @@ def test_bad_input(arguments: tuple[int, float], options: dict[str, object], mes
 def test_command(tmp_path: Path, run_assay: Run) -> None:
     ran = run_assay("plan", "editors", "--engines", 3, "--gap", 3, "--json")
     result = json.loads(ran.out)
-    assert result["needed"] == pytest.approx(21, abs=2)
+    assert result["needed"] == 23
     assert (result["cell"], result["residual"], result["segments"]) == (8.78, 79.5, 23)
     ran = run_assay("plan", "editors", "--engines", 3, "--gap", 3, "-o", tmp_path / "p.json")
     assert "editors; 24 complete the design" in ran.out

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import optimize
 
-from assay.stats.reml import MixedDesign, fit_without_each
+from assay.stats.reml import MixedDesign, _at_rest, fit_without_each
 
 
 def _layout(editors: int, documents: int, segments: int) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -123,6 +124,42 @@ def test_a_component_that_is_not_there_is_nought() -> None:
     y -= y.reshape(6, 3, 10).mean(axis=2).repeat(10)
     fit = MixedDesign(fixed, factors).fit(y)
     assert fit.components[2] == pytest.approx(0, abs=1e-9)
+
+
+def test_a_response_that_the_fixed_part_explains() -> None:
+    """No spread at all: no crash, and no spread invented from rounding."""
+    fixed, factors = _layout(4, 2, 5)
+    for noise in (0.0, 1e-14):
+        y = fixed @ np.array([3.0, 1.0, -2.0])
+        y = y + noise * np.random.default_rng(1).normal(size=len(y))
+        fit = MixedDesign(fixed, factors).fit(y)
+        np.testing.assert_allclose(fit.coefficients, [3.0, 1.0, -2.0], atol=1e-9)
+        assert fit.residual == 0
+        assert not fit.covariance.any()
+        assert fit.loglik == np.inf
+
+
+def test_loads_make_up_the_variance() -> None:
+    """A coefficient is a sum of responses; its variance that of the effects by their loads."""
+    fixed, factors = _layout(5, 3, 4)
+    rows = np.random.default_rng(4).random(len(fixed)) < 0.8
+    fixed, factors = fixed[rows], [codes[rows] for codes in factors]
+    y = _draw(factors, [1.0, 0.5, 0.4], np.random.default_rng(2))
+    fit = MixedDesign(fixed, factors).fit(y, ratios=np.array([0.7, 0.3, 0.2]))
+    indicators = [np.eye(codes.max() + 1)[codes] for codes in factors]
+    v = np.eye(len(y)) + sum(g * z @ z.T for g, z in zip(fit.ratios, indicators, strict=True))
+    inner = np.linalg.solve(v, fixed)
+    weights = inner @ np.linalg.inv(fixed.T @ inner)
+    for z, loads in zip(indicators, fit.loads, strict=True):
+        np.testing.assert_allclose(loads, z.T @ weights, atol=1e-9)
+
+
+@pytest.mark.parametrize(("slope", "rest"), [(1e-4, True), (1.0, False), (np.nan, False)])
+def test_a_search_that_ends_abnormally_must_end_on_the_flat(slope: float, rest: bool) -> None:
+    found = optimize.OptimizeResult(status=2, x=np.array([0.4, 0.0]), jac=np.array([slope, 3.0]))
+    # The second ratio cannot fall below nought, whatever its slope.
+    assert _at_rest(found) == rest
+    assert not _at_rest(optimize.OptimizeResult(found, status=1))
 
 
 def test_given_ratios_are_kept() -> None:

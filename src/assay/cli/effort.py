@@ -114,7 +114,7 @@ def effort(
         time_weight=time_weight, alike=alike, assume_alike=assume_alike, rate=rate, level=level,
         rng=seed, watch=watch_effort,
     )  # fmt: skip
-    relations = _relations(result, ratings, better, kits)
+    relations = _relations(result, ratings, better, kits, seed)
     plain = result.to_dict() | {"relations": relations}
     if output is not None:
         save_json(plain, output)
@@ -148,7 +148,7 @@ def watch_effort(items: Iterator[Item], total: int, /) -> Iterator[Item]:
 
 
 def _relations(
-    result: Effort, ratings: Path | None, better: Better, kits: Path | None
+    result: Effort, ratings: Path | None, better: Better, kits: Path | None, seed: int | None
 ) -> list[dict[str, Any]]:
     """Effort against ratings and against the documents' LIX; what is positive agrees."""
     from assay.kits.effort_relations import compare_ratings, complexity_effort
@@ -158,7 +158,7 @@ def _relations(
 
     found: dict[str, tuple[Relation, ...]] = {}
     if ratings is not None:
-        found["ratings"] = compare_ratings(result, read_ratings(ratings, better=better))
+        found["ratings"] = compare_ratings(result, read_ratings(ratings, better=better), rng=seed)
     if kits is not None:
         saved = read_result(kits)
         if saved["kind"] != "kits":
@@ -168,7 +168,7 @@ def _relations(
             lix = {f"piece {row['piece']}": row["features"]["lix"] for row in saved["pieces"]}
         except (KeyError, TypeError):
             raise OptionError("--kits", kits, "is not complete", "save it again with -o") from None
-        found["LIX"] = complexity_effort(result, lix)
+        found["LIX"] = complexity_effort(result, lix, rng=seed)
     return [
         {"with": name} | cast("dict[str, Any]", plain(relation))
         for name, listed in found.items()
@@ -222,12 +222,7 @@ def _show(result: Effort) -> None:
             rows.append([item.system, name, number(level.mean), interval, narrow])
     titles = ["system", "measure", "mean", f"{result.level:.0%} interval", "83% interval"]
     print_table("Effort (less is better)", titles, rows)
-    if any(item.hours_per_1000_words is not None for item in result.systems):
-        priced = [
-            [item.system, number(item.hours_per_1000_words), number(item.price_per_1000_words, 2)]
-            for item in result.systems
-        ]
-        print_table("Per 1,000 words", ["system", "hours", "price"], priced)
+    _show_costs(result)
     _show_differences(result)
     _show_paper(result)
     shares = [
@@ -254,6 +249,24 @@ def _show(result: Effort) -> None:
         print(f"beware ({caution.kind}): {caution.message}")
 
 
+def _show_costs(result: Effort) -> None:
+    from assay.cli.output import number, print_table
+
+    rows: list[list[object]] = []
+    for item in result.systems:
+        if item.hours_per_1000_words is None:
+            return
+        hours = f"{number(item.hours_low)} – {number(item.hours_high)}"
+        row: list[object] = [item.system, number(item.hours_per_1000_words), hours]
+        if item.price_per_1000_words is not None:
+            price = f"{number(item.price_low, 2)} – {number(item.price_high, 2)}"
+            row += [number(item.price_per_1000_words, 2), price]
+        rows.append(row)
+    interval = f"{result.level:.0%} interval"
+    titles = ["system", "hours", interval, "price", interval]
+    print_table("Per 1,000 words", titles[: len(rows[0])], rows)
+
+
 def _show_differences(result: Effort) -> None:
     from assay.cli.output import number, print_table
 
@@ -264,13 +277,19 @@ def _show_differences(result: Effort) -> None:
         for item in result.differences
     ]  # fmt: skip
     kind = "all" if result.exact else "random"
+    freedoms = sorted({f"{item.freedom:.3g}" for item in result.differences}, key=float)
+    freedom = freedoms[0] if len(freedoms) == 1 else f"{freedoms[0]} to {freedoms[-1]}"
     print_table(
-        f"Differences, left less right ({result.freedom} degrees of freedom;"
+        f"Differences, left less right ({freedom} degrees of freedom;"
         f" {result.assignments} {kind} assignments of kits)",
         ["left", "right", "measure", "difference", f"{result.level:.0%} interval", "p",
          "randomisation p", "without one editor", "verdict"],
         rows,
     )  # fmt: skip
+    overall = ", ".join(f"{name} {number(p)}" for name, p in result.overall_p.items())
+    print(f"no system differs from another: randomisation p {overall}")
+    if len(result.systems) > 2:
+        print("verdicts are of each pair by itself; p for all pairs of a measure (Holm): holm_p")
 
 
 def _show_paper(result: Effort) -> None:
@@ -281,12 +300,14 @@ def _show_paper(result: Effort) -> None:
     rows: list[list[object]] = [
         [place.system, *(number(own[place.system, name].described, 2) for name in result.units),
          *(number(own[place.system, name].pooled, 2) for name in result.units),
-         " ".join(str(count) for count in place.places), f"{place.score:g}"]
+         " ".join(str(count) for count in place.places), f"{place.score:g}",
+         " ".join(str(count) for count in place.inverse_places), f"{place.inverse_score:g}"]
         for place in result.placings
     ]  # fmt: skip
     print_table(
-        "Ratios to the mean (of each editor; pooled), and places by their sum (korotaev2022)",
+        "Ratios to the mean (of each editor; pooled), and places by their sum (korotaev2022: as"
+        " described; as computed, with time as mean speed over speed)",
         ["system", *result.units, *(f"{name}, pooled" for name in result.units),
-         "first, second, ...", "score"],
+         "first, second, ...", "score", "as computed", "score"],
         rows,
     )  # fmt: skip

@@ -31,6 +31,9 @@ def editors_command(
         float | None, typer.Option("--residual", help="Variance of segments within it.")
     ] = None,
     segments: Annotated[int, typer.Option("--segments", help="Segments of a document.")] = 23,
+    place: Annotated[
+        bool, typer.Option("--place", help="The documents' order is rotated and allowed for.")
+    ] = False,
     editors: Annotated[
         str, typer.Option("--editors", help="Numbers of editors to show.", metavar="N,...")
     ] = "6,12,24,48,96",
@@ -62,7 +65,7 @@ def editors_command(
         )  # fmt: skip
     plan = plan_editors(
         engines, gap, measure=measure, pilot=seen, cell=cell, residual=residual,
-        segments=segments, editors=shown, power=power, level=level,
+        segments=segments, place=place, editors=shown, power=power, level=level,
     )  # fmt: skip
     if output is not None:
         save_json(plan.to_dict(), output)
@@ -81,7 +84,8 @@ def editors_command(
         print(f"needed for power {power:.0%}: {plan.needed} editors", end="")
         print("" if plan.complete == plan.needed else f"; {plan.complete} complete the design")
     print(
-        f"assumed: {segments} segments a document; variances {plan.cell:g} (editor x document) and"
+        f"assumed: {segments} segments a document, places {'' if place else 'not '}allowed for;"
+        f" variances {plan.cell:g} (editor x document) and"
         f" {plan.residual:g} (residual), {plan.source}"
     )
     print(f"signature: {plan.signature}")

@@ -29,6 +29,8 @@ __all__ = ["DESIGNS", "Balance", "KitDesign", "Task", "design_kits", "read_desig
 Ints = NDArray[np.intp]
 DESIGNS = ("permutations", "latin", "williams", "graeco-latin", "rotated", "identical")
 MOST_ENGINES = 12
+TRIES = 1000
+"""Exchanges that are tried where a block is not complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ def design_kits(
     kind = _kind(design, n)
     generator, seed = seeded(rng)
     block = _block(kind, n)
-    engine, document = _rows(kind, n, len(people))
+    engine, document = _rows(kind, n, len(people), generator)
     # Labels are dealt at random: the randomisation test of the analysis rests on it.
     order = generator.permutation(len(people))
     engine, document = generator.permutation(n)[engine[order]], document[order]
@@ -220,7 +222,7 @@ def _block(kind: str, n: int) -> int:
     return 1 if kind == "identical" else n
 
 
-def _rows(kind: str, n: int, editors: int) -> tuple[Ints, Ints]:
+def _rows(kind: str, n: int, editors: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Engine and document of every editor (row) and position (column)."""
     fixed = np.tile(np.arange(n), (editors, 1))
     if kind == "identical":
@@ -232,13 +234,39 @@ def _rows(kind: str, n: int, editors: int) -> tuple[Ints, Ints]:
         return squares[0][which], squares[1][which]
     if kind == "rotated":
         rows = williams_rows(n)
-        turn = np.arange(editors) // len(rows)
-        return rows[np.arange(editors) % len(rows)], (fixed + turn[:, None]) % n
+        engine, turn = rows[np.arange(editors) % len(rows)], np.arange(editors) // len(rows)
+        whole = editors - editors % (len(rows) * n)
+        # With two engines, other turns would tie engine to document.
+        if n > 2 and whole < editors:
+            turn[whole:] = _turns(engine[whole:], rng)
+        return engine, (fixed + turn[:, None]) % n
     if kind == "permutations":
         rows = permutation_rows(n, min(editors, factorial(n)))
     else:
         rows = cyclic_square(n) if kind == "latin" else williams_rows(n)
     return rows[np.arange(editors) % len(rows)], fixed
+
+
+def _turns(engine: Ints, rng: np.random.Generator) -> Ints:
+    """By how much to turn each editor's documents where a block is not complete.
+
+    All turns equally often, so that documents and positions can be told apart; editors exchange
+    turns as long as engine and document meet more evenly for it.
+    """
+    editors, n = engine.shape
+
+    def uneven(turn: Ints) -> int:
+        return int(np.sum(_counts(engine, (np.arange(n) + turn[:, None]) % n, n) ** 2))
+
+    best = rng.permutation(np.arange(editors) % n)
+    least = uneven(best)
+    for pair in rng.integers(editors, size=(TRIES, 2)):
+        turn = best.copy()
+        turn[pair] = turn[pair[::-1]]
+        found = uneven(turn)
+        if found <= least:
+            best, least = turn, found
+    return best
 
 
 def _balance(engine: Ints, document: Ints, n: int) -> Balance:
@@ -277,7 +305,7 @@ def _notes(
             "every editor has the same kit: engines can be compared only if the documents are"
             " alike, which the data cannot show"
         )
-    elif goal not in balance.balanced:
+    elif not {goal, "engine_document"} <= set(balance.balanced):
         step = n if kind == "permutations" else block
         found.append(
             f"{editors} editors do not complete the design; {-(-editors // step) * step} would"

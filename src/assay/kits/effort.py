@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,14 +12,21 @@ from scipy import special
 
 from assay.errors import InputError, OptionError
 from assay.kits.effort_advice import next_steps
-from assay.kits.effort_cautions import design_cautions, difference_cautions, time_cautions
-from assay.kits.effort_model import Model, Names, adjusted, fit_model, t_p
+from assay.kits.effort_cautions import (
+    chance_cautions,
+    design_cautions,
+    difference_cautions,
+    time_cautions,
+)
+from assay.kits.effort_chance import Chances, randomise
+from assay.kits.effort_model import Model, Names, fit_model, t_p
 from assay.kits.effort_results import Effort, EffortDifference
 from assay.kits.effort_summary import judge_parity, summarise_documents, summarise_systems
 from assay.kits.effort_tables import effort_by_editor, place_systems, relative_effort
-from assay.kits.measures import MEASURES, Measured, Watch, measure_edits, unwatched
-from assay.kits.randomisation import Assignments, deal_kits, randomisation_p, system_means
+from assay.kits.measures import Measured, measure_edits
+from assay.kits.watch import Watch, unwatched
 from assay.results import signature
+from assay.stats.multiplicity import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
 from assay.tables.check import did_you_mean
 from assay.tables.edits import Edits, as_edits
@@ -48,7 +56,7 @@ def effort(
     A mixed model (see :mod:`assay.kits.effort_model`) gives means, differences and their
     intervals for every measure; a randomisation test over the assignments of kits to editors and
     the differences without each editor stand beside it. A difference whose interval holds 0 is
-    undetermined.
+    undetermined. Each difference is judged by itself; ``holm_p`` allows for the number of pairs.
 
     ``human`` names the human translation and ``margin`` (0.1: a tenth more) how much more effort
     still counts as parity with it. ``measures`` are time, distance, changed (the default) and
@@ -81,50 +89,66 @@ def effort(
     models = {name: model for name, (model, _) in fits.items()}
     used = next(iter(fits.values()))[1]
     cells = measured.cells()
-    system, document, editor = names.codes(cells)
-    dealt = deal_kits(editor, document, system, draws=draws, rng=generator)
-    chances = {
-        name: system_means(_rest(cells, name, names, time), dealt, len(names.systems))
-        for name in measured.measures
-    }
-    differences = tuple(
-        _difference(models[name], chances[name], pair, names, level)
-        for name in measured.measures
-        for pair in combinations(range(len(names.systems)), 2)
-    )
-    freedom = min(model.freedom for model in models.values())
+    chances = randomise(
+        cells, {name: "scaled_time" if name == "time" else name for name in models}, names,
+        {name: effects for name, (_, effects) in fits.items()}, draws=draws, rng=generator,
+    )  # fmt: skip
+    differences = _differences(models, chances, names, level)
     cautions = [
         *(time_cautions(measured.frame) if "time" in measured.measures else []),
         *design_cautions(cells, names, used, assumed=assume_alike),
-        *difference_cautions(differences, models, names, level),
+        *chance_cautions(chances, models),
+        *difference_cautions(differences, models, names, level, place="place" in used),
     ]
+    exact = all(item.exact for item in chances.values())
+    paid = _paid(measured, models, names, time=time, documents=not assume_alike)
     return Effort(
-        systems=summarise_systems(measured, cells, models, chances, names, level, rate),
+        systems=summarise_systems(cells, models, chances, paid, names, level, rate),
         documents=summarise_documents(measured, cells, names, alike, level),
         differences=differences,
-        parity=judge_parity(models, names, human, margin, level),
+        parity=judge_parity(models, names, human, margin, level, logs=time == "log"),
         relative=relative_effort(cells, measured.measures),
         by_editor=effort_by_editor(cells, measured.measures, {"time": time_weight}),
         placings=place_systems(cells, measured.measures, {"time": time_weight}),
         warnings=tuple(cautions),
         components={name: _components(model) for name, model in models.items()},
-        units={name: MEASURES[name] for name in measured.measures},
+        overall_p={name: item.overall for name, item in chances.items()},
+        units=measured.units,
         editors=names.editors,
-        freedom=freedom,
+        freedom=min(model.freedom for model in models.values()),
         fixed=used,
         level=level,
         human=human,
         margin=margin,
+        measures=measured.measures,
         alike=alike,
+        assume_alike=assume_alike,
         time=time,
+        time_weight=time_weight,
         rate=rate,
-        assignments=len(dealt.labels),
-        exact=dealt.exact,
+        draws=draws,
+        assignments=min(item.assignments for item in chances.values()),
+        exact=exact,
         seed=seed,
         notes=measured.notes,
-        next=next_steps(differences, len(names.editors), len(names.systems), level),
-        signature=_signature(names, measured, used, time, level, dealt, seed),
+        next=next_steps(
+            differences,
+            {name: model.editors for name, model in models.items()},
+            len(names.systems),
+            level,
+            place="place" in used,
+        ),
+        signature=_signature(names, measured, used, time, level, None if exact else seed),
     )
+
+
+def _paid(
+    measured: Measured, models: dict[str, Model], names: Names, *, time: str, documents: bool
+) -> Model | None:
+    """The model of all seconds over all words, which hours and price follow from."""
+    if "time" not in models or time == "mean":
+        return models.get("time")
+    return fit_model(measured.frame, "pace", names, documents=documents)[0]
 
 
 def _signature(
@@ -133,7 +157,6 @@ def _signature(
     used: tuple[str, ...],
     time: str,
     level: float,
-    dealt: Assignments,
     seed: int | None,
 ) -> str:
     return signature(
@@ -144,7 +167,7 @@ def _signature(
         n=measured.frame.height,
         time=None if time == "mean" else time,
         level=f"{level:g}".lstrip("0"),
-        seed=None if dealt.exact else seed,
+        seed=seed,
     )
 
 
@@ -165,8 +188,8 @@ def _check_options(
         raise OptionError("alike", alike, "is no ratio above 1", "give 1.25 for 0.8 to 1.25")
     if rate is not None and not 0 <= rate < float("inf"):
         raise OptionError("rate", rate, "is no price", "give the price of an hour")
-    if not 0.5 <= level < 1:
-        raise OptionError("level", level, "is not a confidence level", "give .95")
+    if not 0.5 < level < 1:
+        raise OptionError("level", level, "is not a confidence level above .5", "give .95")
     if not 0 <= time_weight < float("inf"):
         raise OptionError("time_weight", time_weight, "is no weight", "give 0 to leave time out")
     if isinstance(draws, bool) or draws < 1:
@@ -199,43 +222,51 @@ def _names(frame: pl.DataFrame, human: str | None) -> Names:
     return names
 
 
-def _rest(cells: pl.DataFrame, measure: str, names: Names, time: str) -> np.ndarray:
-    """The cells' values after editors and documents; a cell without a value counts for nothing."""
-    column = "scaled_time" if measure == "time" and time != "mean" else measure
-    values = cells[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    known = np.isfinite(values)
-    _, document, editor = names.codes(cells)
-    rest = np.zeros(len(values))
-    rest[known] = adjusted(values[known], editor[known], document[known])
-    return rest
+def _differences(
+    models: dict[str, Model], chances: dict[str, Chances], names: Names, level: float
+) -> tuple[EffortDifference, ...]:
+    """All pairs of systems on every measure, with Holm's p within each measure."""
+    pairs = list(combinations(range(len(names.systems)), 2))
+    found = []
+    for name, model in models.items():
+        own = [_difference(model, chances[name], pair, names, level) for pair in pairs]
+        p = np.array([item.p for item in own])
+        known = np.isfinite(p)
+        p[known] = holm_adjusted(p[known])
+        found += [replace(item, holm_p=float(q)) for item, q in zip(own, p, strict=True)]
+    return tuple(found)
 
 
 def _difference(
-    model: Model, chances: np.ndarray, pair: tuple[int, int], names: Names, level: float
+    model: Model, chances: Chances, pair: tuple[int, int], names: Names, level: float
 ) -> EffortDifference:
     left, right = pair
     weights = np.zeros(len(names.systems))
     weights[left], weights[right] = 1.0, -1.0
     value, error = model.contrast(weights)
-    half = float(special.stdtrit(model.freedom, (1 + level) / 2)) * error
+    freedom = model.contrast_freedom(weights)
+    half = float(special.stdtrit(freedom, (1 + level) / 2)) * error
     decided = bool(abs(value) > half)
     others = model.without[:, left] - model.without[:, right]
     known = ~np.isnan(others)
+    p = t_p(value, error, freedom)
     return EffortDifference(
         left=names.systems[left],
         right=names.systems[right],
         measure=model.measure,
         difference=value,
         stderr=error,
+        freedom=freedom,
         low=value - half,
         high=value + half,
-        p=t_p(value, error, model.freedom),
-        randomisation_p=randomisation_p(chances[:, left] - chances[:, right]),
+        p=p,
+        holm_p=p,
+        randomisation_p=chances.pairs[pair],
         decided=decided,
         verdict=_verdict(value, decided, names.systems[left], names.systems[right]),
         least=float(others[known].min()) if known.any() else float("nan"),
         most=float(others[known].max()) if known.any() else float("nan"),
-        deciding_editors=_deciding(model, others, pair, value, decided, names, level),
+        deciding_editors=_deciding(model, others, pair, value, decided, freedom, names, level),
     )
 
 
@@ -251,6 +282,7 @@ def _deciding(
     pair: tuple[int, int],
     value: float,
     decided: bool,
+    freedom: float,
     names: Names,
     level: float,
 ) -> tuple[str, ...]:
@@ -260,7 +292,9 @@ def _deciding(
         if np.isnan(other):
             continue
         error = float(model.without_stderr[number][pair])
-        half = float(special.stdtrit(model.without_freedom[number], (1 + level) / 2)) * error
+        # What lies between editors loses its share of freedom as what lies within them does.
+        left = max(freedom * model.without_freedom[number] / model.freedom, 1.0)
+        half = float(special.stdtrit(left, (1 + level) / 2)) * error
         if bool(abs(other) > half) != decided:
             turning.append(names.editors[number])
     # Where several editors turn the sign, nobody in particular does: it is just undetermined.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
+from assay.kits.effort_chance import Chances
 from assay.kits.effort_model import Model, Names
 from assay.kits.effort_results import Caution, EffortDifference
 from assay.stats.kit_power import detectable_gap, editors_needed
 
-__all__ = ["POWER", "design_cautions", "difference_cautions", "time_cautions"]
+__all__ = ["POWER", "chance_cautions", "design_cautions", "difference_cautions", "time_cautions"]
 
 POWER = 0.8
 """The power at which a number of editors is called enough."""
@@ -67,8 +68,9 @@ def design_cautions(
             Caution(
                 "system-twice",
                 f"{twice.height} times an editor had a system in more than one document (first:"
-                f" {row['editor']}, {row['system']}); the kits are not balanced, and the intervals"
-                " allow for that",
+                f" {row['editor']}, {row['system']}); the kits are not balanced. Degrees of"
+                " freedom are those of each comparison, by approximation: with few editors its"
+                " interval is rough",
             )
         )
     return found
@@ -98,8 +100,38 @@ def _place_caution(cells: pl.DataFrame) -> list[Caution]:
     return [Caution("place-unknown", "no positions given: tiredness is not allowed for")]
 
 
+def chance_cautions(chances: Mapping[str, Chances], models: Mapping[str, Model]) -> list[Caution]:
+    """Tests that cannot be made: nothing to deal out, or no spread to judge by."""
+    found = []
+    void = [name for name, item in chances.items() if any(p != p for p in item.pairs.values())]
+    if void:
+        found.append(
+            Caution(
+                "nothing-to-deal-out",
+                f"no randomisation test of some pairs ({', '.join(void)}): however the kits are"
+                " dealt out among editors with the same documents, these systems stay as they are",
+            )
+        )
+    still = [name for name, model in models.items() if model.fit is None and np.ptp(model.means)]
+    if still:
+        found.append(
+            Caution(
+                "no-spread",
+                f"{', '.join(still)}: systems, documents, editors and segments explain every value"
+                " exactly, so that there is no spread to judge a difference by; only the"
+                " randomisation test speaks",
+            )
+        )
+    return found
+
+
 def difference_cautions(
-    differences: Sequence[EffortDifference], models: dict[str, Model], names: Names, level: float
+    differences: Sequence[EffortDifference],
+    models: Mapping[str, Model],
+    names: Names,
+    level: float,
+    *,
+    place: bool,
 ) -> list[Caution]:
     """Differences that hang on one editor, and gaps too small for so few editors."""
     found = []
@@ -113,21 +145,24 @@ def difference_cautions(
                     f" of the difference would be another ({item.least:.3g} to {item.most:.3g})",
                 )
             )
-        variance = models[item.measure].cell_variance
+        # The variance behind the standard error, kits being what they are.
+        editors, engines = models[item.measure].editors, len(names.systems)
+        variance = item.stderr**2 * editors / 2
         if item.decided or not variance > 0 or item.difference == 0:
             continue
-        engines = len(names.systems)
         visible = detectable_gap(
-            variance=variance, editors=len(names.editors), engines=engines, level=level, power=POWER
-        )
+            variance=variance, editors=editors, engines=engines, level=level, power=POWER,
+            place=place,
+        )  # fmt: skip
         needed = editors_needed(
-            item.difference, variance=variance, engines=engines, level=level, power=POWER
-        )
+            item.difference, variance=variance, engines=engines, level=level, power=POWER,
+            place=place,
+        )  # fmt: skip
         count = "more editors than can be had" if needed is None else f"about {needed} editors"
         found.append(
             Caution(
                 "too-few-editors",
-                f"{pair}: {len(names.editors)} editors find gaps of {visible:.3g} with power"
+                f"{pair}: {editors} editors find gaps of {visible:.3g} with power"
                 f" {POWER:.0%}; for the gap seen, {abs(item.difference):.3g}, {count} are needed",
             )
         )

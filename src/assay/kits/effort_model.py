@@ -3,7 +3,8 @@
 ``y ~ system + document (+ place) + (1|editor) + (1|segment) + (1|editor x document)``: one editor's
 work on one document has a level of its own, so that its segments are not independent. Leaving
 that term out halves the standard errors. Tests use the degrees of freedom of the design, that is
-of an analysis of the editors' document means, not of the segments.
+of an analysis of the editors' document means, not of the segments. What of a comparison lies
+between editors, because kits are not balanced, is known from as many editors as there are.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ from assay.errors import InputError
 from assay.kits.measures import MEASURES
 from assay.stats.reml import MixedDesign, MixedFit, fit_without_each
 
-__all__ = ["Model", "Names", "adjusted", "document_shares", "fit_model", "fixed_columns", "t_p"]
+__all__ = ["Model", "Names", "document_shares", "fit_model", "fixed_columns", "t_p"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 _ROUNDING = 1e-12
+_SHARE = 1e-9
+"""A share of a variance that is rounding."""
+_EXACT = 1e-10
+"""A spread below this share of the largest value is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +59,17 @@ class Model:
 
     measure: str
     fit: MixedFit | None
-    """None where every segment has the same value: there is nothing to fit."""
+    """None where nothing is left to judge a difference by: no spread within editors."""
     means: Floats
     freedom: int
-    cell_size: float
-    """Segments per editor and document (harmonic mean)."""
-    segments: int
-    """Different segments."""
+    """Degrees of freedom of what is compared within editors."""
+    between_freedom: int
+    """The same between editors."""
+    text_freedom: int
+    """The same between segments of a document."""
+    cell_sizes: Floats
+    """Segments of each editor and document, and whose they are."""
+    cell_editor: Ints
     without: Floats
     """The systems' means with each editor left out in turn (editors x systems), and their
     standard errors of differences; not numbers where the rest does not determine them."""
@@ -76,26 +85,51 @@ class Model:
         return self.fit.contrast(full)
 
     @property
-    def cell_variance(self) -> float:
-        """Variance of one editor's mean over one document, editor and document known."""
-        if self.fit is None:
-            return float("nan")
-        return float(self.fit.components[2] + self.fit.residual / self.cell_size)
+    def editors(self) -> int:
+        """Editors who have a value."""
+        return len(np.unique(self.cell_editor))
 
-    def mean_freedom(self, stderr: float, editors: int, documents: int) -> float:
-        """Degrees of freedom of a system's mean (Satterthwaite).
+    def contrast_freedom(self, weights: Floats) -> float:
+        """Degrees of freedom of a combination of the systems' means (Satterthwaite).
 
-        Unlike a difference it carries the spread of editors, known from as many as there are less
-        one, and that of segments; the rest is spread within editors.
+        Its variance has a part between editors, one between segments of a document, and one within
+        editors, each with its own degrees of freedom. In balanced kits a difference of two systems
+        lies within editors alone, and its degrees of freedom are exact; it never has more than
+        these. A mean carries all three parts.
         """
         if self.fit is None:
             return float(self.freedom)
-        between = (self.fit.components[0] + self.cell_variance / documents) / editors
-        texts = self.fit.components[1] / self.segments
-        within = max(stderr**2 - between - texts, 0.0)
-        pieces = (between, editors - 1), (texts, self.segments - 1), (within, self.freedom)
-        spread = sum(part**2 / max(freedom, 1) for part, freedom in pieces)
-        return float((between + texts + within) ** 2 / spread)
+        full = np.zeros(len(self.fit.coefficients))
+        full[: len(weights)] = weights
+        by_editor, by_segment, by_cell = (loads @ full for loads in self.fit.loads)
+        spread = self.fit.components[2] + self.fit.residual / self.cell_sizes
+        documents = np.bincount(self.cell_editor)[self.cell_editor]
+        shared = by_editor[self.cell_editor] / documents
+        between = float(self.fit.components[0] * (by_editor @ by_editor) + shared**2 @ spread)
+        texts = float(self.fit.components[1] * (by_segment @ by_segment))
+        within = max(self.fit.contrast(full)[1] ** 2 - between - texts, 0.0)
+        pieces = (
+            (between, self.between_freedom),
+            (texts, self.text_freedom),
+            (within, self._within_freedom(by_cell - shared, spread)),
+        )
+        total = between + texts + within
+        found = float(total**2 / sum(part**2 / max(freedom, 1) for part, freedom in pieces))
+        difference = abs(float(weights.sum())) <= _SHARE
+        if difference and found > self.freedom * (1 - _SHARE):
+            return float(self.freedom)
+        return found
+
+    def _within_freedom(self, loads: Floats, spread: Floats) -> float:
+        """The design's where cells are of one size; fewer where a few long ones count most.
+
+        Each cell tells of the spread of cells with a weight of one over its variance squared.
+        """
+        square = float(loads @ loads)
+        if not square > 0:
+            return float(self.freedom)
+        share = float(loads**2 @ spread) ** 2 * float(np.mean(spread**-2.0)) / square**2
+        return min(self.freedom * share, float(self.freedom))
 
 
 def fixed_columns(
@@ -147,14 +181,44 @@ def fit_model(
         )
     y = frame[measure].to_numpy()
     segment = _dense(document, frame["seg"])
-    factors = [editor, segment, np.unique(cell, return_inverse=True)[1]]
-    fit = None if np.ptp(y) == 0 else MixedDesign(fixed, factors).fit(y)
-    means = np.full(sizes[0], y[0]) if fit is None else fit.coefficients[: sizes[0]]
-    counts = np.unique(cell, return_counts=True)[1]
-    size = float(len(counts) / np.sum(1 / counts))
-    left_out = _without(y, fixed, editor, factors, fit, sizes[0])
-    different = int(segment.max()) + 1
-    return Model(measure, fit, means, freedom, size, different, *left_out), used
+    dense = np.unique(cell, return_inverse=True)[1]
+    factors = [editor, segment, dense]
+    fit = None if _without_spread(y, fixed, factors) else MixedDesign(fixed, factors).fit(y)
+    plain = np.linalg.lstsq(fixed, y, rcond=None)[0] if fit is None else fit.coefficients
+    first = np.unique(cell, return_index=True)[1]
+    model = Model(
+        measure,
+        fit,
+        plain[: sizes[0]],
+        freedom,
+        _between_freedom(fixed[first], editor[first]),
+        int(segment.max()) + 1 - len(np.unique(document)),
+        np.bincount(dense).astype(float),
+        editor[first],
+        *_without(y, fixed, editor, factors, fit, sizes[0], len(names.editors)),
+    )
+    return model, used
+
+
+def _without_spread(y: Floats, fixed: Floats, factors: list[Ints]) -> bool:
+    """Whether editors, segments and the fixed part leave nothing but rounding."""
+    limit = _EXACT * float(np.abs(y).max())
+    editor, segment, cell = factors
+    means = _means(y, cell)
+    first = np.unique(cell, return_index=True)[1]
+    # Documents' means first: what remains of them when editors and fixed effects are known.
+    columns = np.column_stack([_means(column, cell) for column in (*fixed.T, y)])
+    people = np.unique(editor[first], return_inverse=True)[1]
+    within = columns - np.column_stack([_means(c, people)[people] for c in columns.T])
+    beta = np.linalg.lstsq(within[:, :-1], within[:, -1], rcond=_ROUNDING)[0]
+    if np.abs(within[:, -1] - within[:, :-1] @ beta).max() > limit:
+        return False
+    rest = y - means[cell]
+    return bool(np.abs(rest - _means(rest, segment)[segment]).max() <= limit)
+
+
+def _means(values: Floats, codes: Ints) -> Floats:
+    return np.asarray(np.bincount(codes, weights=values) / np.bincount(codes))
 
 
 def _dense(document: Ints, seg: pl.Series) -> Ints:
@@ -185,17 +249,32 @@ def _freedom(fixed: Floats, editor: Ints, cell: Ints) -> int:
     rows = fixed[first]
     # The rank of editors and fixed effects together: that of editors, and of what the fixed
     # effects vary within editors. The whole matrix would take a second where editors are many.
-    means = np.stack([np.bincount(people, weights=column) / counts for column in rows.T], axis=1)
+    means = np.column_stack([_means(column, people) for column in rows.T])
     within = rows - means[people]
     within[np.abs(within) < _ROUNDING] = 0.0
     return int(len(first) - len(counts) - np.linalg.matrix_rank(within))
 
 
+def _between_freedom(rows: Floats, editor: Ints) -> int:
+    """Editors less what the fixed effects take up between them."""
+    people = np.unique(editor, return_inverse=True)[1]
+    means = np.column_stack([_means(column, people) for column in rows.T])
+    return int(len(means) - np.linalg.matrix_rank(means))
+
+
 def _without(
-    y: Floats, fixed: Floats, editor: Ints, factors: list[Ints], fit: MixedFit | None, systems: int
+    y: Floats,
+    fixed: Floats,
+    editor: Ints,
+    factors: list[Ints],
+    fit: MixedFit | None,
+    systems: int,
+    editors: int,
 ) -> tuple[Floats, Floats, Ints]:
-    """The fit without each editor, at the variance ratios of the whole."""
-    editors = int(editor.max()) + 1
+    """The fit without each editor, at the variance ratios of the whole.
+
+    Without an editor who has no value all stays as it is: there is nothing to leave out.
+    """
     means = np.full((editors, systems), np.nan)
     errors = np.full((editors, systems, systems), np.nan)
     freedoms = np.zeros(editors, dtype=np.intp)
@@ -205,6 +284,8 @@ def _without(
     every = fit_without_each(y, fixed, (factors[0], factors[1], factors[2]), fit.ratios)
     for gone, (coefficients, covariance) in enumerate(zip(*every, strict=True)):
         keep = editor != gone
+        if keep.all():
+            continue
         freedoms[gone] = _freedom(fixed[keep], editor[keep], factors[2][keep])
         # A pair of systems that only this editor links has no difference without the editor.
         left = fixed[cells[editor[cells] != gone]]
@@ -222,12 +303,6 @@ def t_p(estimate: float, stderr: float, freedom: float) -> float:
     if not stderr > 0:
         return 1.0 if estimate == 0 else float("nan")
     return float(2 * special.stdtr(freedom, -abs(estimate) / stderr))
-
-
-def adjusted(values: Floats, editor: Ints, document: Ints) -> Floats:
-    """What remains of the cells' values after editors and documents."""
-    matrix = np.hstack([np.eye(editor.max() + 1)[editor], np.eye(document.max() + 1)[document]])
-    return np.asarray(values - matrix @ np.linalg.lstsq(matrix, values, rcond=None)[0])
 
 
 def document_shares(

@@ -9,6 +9,7 @@ import numpy as np
 
 from assay.errors import InputError, OptionError
 from assay.kits.effort_results import Effort
+from assay.stats.random import Rng, as_rng
 from assay.tables.ratings import Ratings
 
 __all__ = ["Relation", "compare_ratings", "complexity_effort"]
@@ -25,26 +26,30 @@ class Relation:
     """Two-sided, over all orders or 20,000 random ones."""
 
 
-def complexity_effort(result: Effort, complexity: Mapping[str, float]) -> tuple[Relation, ...]:
+def complexity_effort(
+    result: Effort, complexity: Mapping[str, float], *, rng: Rng = None
+) -> tuple[Relation, ...]:
     """Do documents of higher complexity take more effort (korotaev2022, section 5.2)?
 
     ``complexity`` gives every document's score, such as LIX. With few documents nothing can be
-    said: three of them leave p at 1/3 or more.
+    said: three of them leave p at 1/3 or more. ``rng`` draws orders where they are too many.
     """
     missing = [item.document for item in result.documents if item.document not in complexity]
     if missing:
         raise OptionError("complexity", missing[0], "has no score", "give one for every document")
     given = np.array([complexity[item.document] for item in result.documents])
+    random = as_rng(rng)
     return tuple(
-        _relation(name, given, [item.measures[name].ratio for item in result.documents])
+        _relation(name, given, [item.measures[name].ratio for item in result.documents], random)
         for name in result.units
     )
 
 
-def compare_ratings(result: Effort, ratings: Ratings) -> tuple[Relation, ...]:
+def compare_ratings(result: Effort, ratings: Ratings, *, rng: Rng = None) -> tuple[Relation, ...]:
     """Do the systems that take less effort get the better ratings?
 
-    The correlation is positive where they agree, whichever way the ratings go.
+    The correlation is positive where they agree, whichever way the ratings go. ``rng`` draws orders
+    where they are too many.
     """
     means = {
         str(name): float(part["score"].mean())  # type: ignore[arg-type]
@@ -55,13 +60,16 @@ def compare_ratings(result: Effort, ratings: Ratings) -> tuple[Relation, ...]:
         raise InputError("effort and ratings share fewer than two systems; nothing to compare")
     sign = -1.0 if ratings.better == "higher" else 1.0
     given = np.array([sign * means[item.system] for item in systems])
+    random = as_rng(rng)
     return tuple(
-        _relation(name, given, [item.measures[name].mean for item in systems])
+        _relation(name, given, [item.measures[name].mean for item in systems], random)
         for name in result.units
     )
 
 
-def _relation(measure: str, left: np.ndarray, right: list[float]) -> Relation:
+def _relation(
+    measure: str, left: np.ndarray, right: list[float], rng: np.random.Generator
+) -> Relation:
     other = np.array(right)
     known = np.isfinite(left) & np.isfinite(other)
     a, b = _ranks(left[known]), _ranks(other[known])
@@ -69,7 +77,7 @@ def _relation(measure: str, left: np.ndarray, right: list[float]) -> Relation:
         return Relation(measure, len(a), float("nan"), float("nan"))
     a, b = (a - a.mean()) / a.std(), (b - b.mean()) / b.std()
     seen = float(np.mean(a * b))
-    return Relation(measure, len(a), seen, _chance(a, b, seen))
+    return Relation(measure, len(a), seen, _chance(a, b, seen, rng))
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
@@ -77,13 +85,12 @@ def _ranks(values: np.ndarray) -> np.ndarray:
     return np.asarray(below + (values[:, None] == values).sum(axis=1) / 2)
 
 
-def _chance(a: np.ndarray, b: np.ndarray, seen: float) -> float:
+def _chance(a: np.ndarray, b: np.ndarray, seen: float, rng: np.random.Generator) -> float:
     from itertools import permutations
 
     if len(a) <= 7:
         orders = np.array(list(permutations(range(len(a)))))
     else:
-        rng = np.random.default_rng(0)
         drawn = [rng.permutation(len(a)) for _ in range(20_000)]
         orders = np.array([np.arange(len(a)), *drawn])
     return float(np.mean(np.abs((a[orders] * b).mean(axis=1)) >= abs(seen) - 1e-9))

@@ -37,7 +37,7 @@ class Level:
     they have the same editors: where those of two do not touch, they differ at about 5 %."""
     high83: float
     randomisation_p: float
-    """Against all other systems, over the assignments of kits to editors."""
+    """Against the mean of the others, if no system differs, over the assignments of kits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,13 @@ class SystemEffort:
     words: float
     measures: Mapping[str, Level]
     hours_per_1000_words: float | None
+    """All seconds over all words, adjusted for editors and documents as the mean of time is; with
+    the ends of its interval."""
+    hours_low: float | None
+    hours_high: float | None
     price_per_1000_words: float | None
+    price_low: float | None
+    price_high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +91,16 @@ class EffortDifference:
     measure: str
     difference: float
     stderr: float
+    freedom: float
+    """Degrees of freedom; fewer than the design's where part of the comparison is of editors."""
     low: float
     high: float
     p: float
+    holm_p: float
+    """p adjusted for the pairs of systems of this measure (Holm); the verdict goes by ``p``."""
     randomisation_p: float
+    """Over the assignments of kits to editors, the other systems being what they are; not a number
+    where kits leave nothing to deal out."""
     decided: bool
     verdict: str
     least: float
@@ -173,17 +185,23 @@ class Effort:
     warnings: tuple[Caution, ...]
     components: Mapping[str, Mapping[str, float]]
     """Variances by measure: editor, segment, editor x document, residual."""
+    overall_p: Mapping[str, float]
+    """By measure: does any system differ from another, over the assignments of kits?"""
     units: Mapping[str, str]
     editors: tuple[str, ...]
     freedom: int
-    """Degrees of freedom of the differences, from the design."""
+    """Degrees of freedom within editors, from the design: the fewest of the measures."""
     fixed: tuple[str, ...]
     level: float
     human: str | None
     margin: float | None
+    measures: tuple[str, ...]
     alike: float
+    assume_alike: bool
     time: str
+    time_weight: float
     rate: float | None
+    draws: int
     assignments: int
     exact: bool
     """Whether all assignments of kits to editors were gone through."""

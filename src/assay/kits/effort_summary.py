@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 from scipy import special
 
+from assay.kits.effort_chance import Chances
 from assay.kits.effort_model import Model, Names, document_shares
 from assay.kits.effort_results import DocumentEffort, Level, Parity, Share, SystemEffort
 from assay.kits.measures import Measured
-from assay.kits.randomisation import randomisation_p
 
 __all__ = ["judge_parity", "summarise_documents", "summarise_systems"]
 
@@ -20,70 +20,79 @@ NARROW = 0.83
 
 
 def summarise_systems(
-    measured: Measured,
     cells: pl.DataFrame,
     models: Mapping[str, Model],
-    chances: Mapping[str, np.ndarray],
+    chances: Mapping[str, Chances],
+    paid: Model | None,
     names: Names,
     level: float,
     rate: float | None,
 ) -> tuple[SystemEffort, ...]:
-    """Every system's means and costs."""
+    """Every system's means and costs; ``paid`` is the model of the time that is paid for."""
     found = []
     for number, system in enumerate(names.systems):
         own = cells.filter(pl.col("system") == system)
-        levels = {
-            name: _level(model, chances[name], number, names, level)
-            for name, model in models.items()
-        }
-        timed = measured.frame.filter(
-            (pl.col("system") == system) & pl.col("seconds").is_not_null()
-        )
-        known = "time" in models and timed.height > 0
-        speed = float(timed["seconds"].sum()) / float(timed["words"].sum()) if known else 0.0
-        hours = speed * 1000 / 3600 if known else None
+        hours: tuple[float | None, ...] = (None,) * 3
+        if paid is not None:
+            # Editors cannot have taken less than no time, whatever the interval says.
+            mean, _, low, high = _interval(paid, number, level)
+            hours = tuple(1000 / 3600 * value for value in (mean, max(low, 0.0), high))
+        price = [None if rate is None or value is None else rate * value for value in hours]
         found.append(
             SystemEffort(
                 system=system,
                 editors=own["editor"].n_unique(),
                 segments=int(own["segments"].sum()),
                 words=float(own["words"].sum()),
-                measures=levels,
-                hours_per_1000_words=hours,
-                price_per_1000_words=None if rate is None or hours is None else rate * hours,
+                measures={
+                    name: _level(model, chances[name], number, level)
+                    for name, model in models.items()
+                },
+                hours_per_1000_words=hours[0],
+                hours_low=hours[1],
+                hours_high=hours[2],
+                price_per_1000_words=price[0],
+                price_low=price[1],
+                price_high=price[2],
             )
         )
     return tuple(found)
 
 
-def _level(model: Model, chances: np.ndarray, number: int, names: Names, level: float) -> Level:
-    weights = np.zeros(len(names.systems))
+def _interval(model: Model, number: int, level: float) -> tuple[float, float, float, float]:
+    """A system's mean, its standard error, and the ends of its interval."""
+    weights = np.zeros(len(model.means))
     weights[number] = 1.0
     mean, error = model.contrast(weights)
-    freedom = model.mean_freedom(error, len(names.editors), len(names.documents))
-    half = float(special.stdtrit(freedom, (1 + level) / 2)) * error
-    narrow = float(special.stdtrit(model.freedom, (1 + NARROW) / 2)) * _own_error(model, number)
-    rest = np.delete(chances, number, axis=1).mean(axis=1)
+    half = float(special.stdtrit(model.contrast_freedom(weights), (1 + level) / 2)) * error
+    return mean, error, mean - half, mean + half
+
+
+def _level(model: Model, chances: Chances, number: int, level: float) -> Level:
+    mean, error, low, high = _interval(model, number, level)
+    narrow = _narrow(model, number)
     return Level(
         mean=mean,
         stderr=error,
-        low=mean - half,
-        high=mean + half,
+        low=low,
+        high=high,
         low83=mean - narrow,
         high83=mean + narrow,
-        randomisation_p=randomisation_p(chances[:, number] - rest),
+        randomisation_p=chances.systems[number],
     )
 
 
-def _own_error(model: Model, number: int) -> float:
-    """A standard error of which two make up that of a difference: its variance, halved."""
-    variances = []
+def _narrow(model: Model, number: int) -> float:
+    """Half an interval whose standard error twice makes up that of a difference."""
+    variances, freedoms = [], []
     for other in range(len(model.means)):
         if other != number:
             weights = np.zeros(len(model.means))
             weights[number], weights[other] = 1.0, -1.0
             variances.append(model.contrast(weights)[1] ** 2)
-    return float(np.sqrt(np.mean(variances) / 2))
+            freedoms.append(model.contrast_freedom(weights))
+    critical = float(special.stdtrit(min(freedoms), (1 + NARROW) / 2))
+    return critical * float(np.sqrt(np.mean(variances) / 2))
 
 
 def summarise_documents(
@@ -109,11 +118,17 @@ def _shares(
     nan = float("nan")
     unknown = Share(nan, nan, nan, nan, nan, "undetermined")
     logs = measure == "time" and bool((values[known] > 0).all())
-    codes = [code[known] for code in names.codes(cells)]
-    whole = all(len(np.unique(code)) == code.max() + 1 for code in codes)
-    if len(names.documents) < 2 or not known.all() or not whole or values.mean() <= 0:
+    # Cells without a value are left out, and editors who have none at all with them.
+    values = values[known]
+    system, document, editor = (code[known] for code in names.codes(cells))
+    editor = np.unique(editor, return_inverse=True)[1]
+    whole = all(
+        len(np.unique(code)) == count
+        for code, count in ((system, len(names.systems)), (document, len(names.documents)))
+    )
+    if len(names.documents) < 2 or not whole or values.mean() <= 0:
         return [unknown] * len(names.documents)
-    deviation, error, freedom = document_shares(values, *codes, logs=logs)
+    deviation, error, freedom = document_shares(values, system, document, editor, logs=logs)
     if freedom < 1:
         return [unknown] * len(names.documents)
     found = []
@@ -138,22 +153,38 @@ def judge_parity(
     human: str | None,
     margin: float | None,
     level: float,
+    *,
+    logs: bool,
 ) -> tuple[Parity, ...]:
-    """Non-inferiority: is ``system - (1 + margin) human`` below 0, by a one-sided test."""
+    """Non-inferiority: is ``system - (1 + margin) human`` below 0, by a one-sided test.
+
+    With ``logs`` time is a logarithm, and it is ``system - human - log(1 + margin)``.
+    """
     if human is None or margin is None:
         return ()
     base = names.systems.index(human)
-    found = []
-    for measure, model in models.items():
-        for number, system in enumerate(names.systems):
-            if number == base:
-                continue
-            weights = np.zeros(len(names.systems))
-            weights[number], weights[base] = 1.0, -(1 + margin)
-            value, error = model.contrast(weights)
-            p = float(special.stdtr(model.freedom, value / error)) if error > 0 else float("nan")
-            verdict = "parity" if p < 1 - level else "no parity" if p > level else "undetermined"
-            usual = model.means[base]
-            excess = float(model.means[number] / usual - 1) if usual > 0 else float("nan")
-            found.append(Parity(system, human, measure, margin, excess, p, verdict))
-    return tuple(found)
+    return tuple(
+        _parity(model, names, number, base, margin, level, log=logs and measure == "time")
+        for measure, model in models.items()
+        for number in range(len(names.systems))
+        if number != base
+    )
+
+
+def _parity(
+    model: Model, names: Names, number: int, base: int, margin: float, level: float, *, log: bool
+) -> Parity:
+    weights = np.zeros(len(names.systems))
+    weights[number], weights[base] = 1.0, -1.0 if log else -(1 + margin)
+    value, error = model.contrast(weights)
+    value -= np.log1p(margin) if log else 0.0
+    freedom = model.contrast_freedom(weights)
+    p = float(special.stdtr(freedom, value / error)) if error > 0 else float("nan")
+    verdict = "parity" if p < 1 - level else "no parity" if p > level else "undetermined"
+    own, usual = model.means[number], model.means[base]
+    if log:
+        excess = float(np.expm1(own - usual))
+    else:
+        excess = float(own / usual - 1) if usual > 0 else float("nan")
+    return Parity(names.systems[number], names.systems[base], model.measure, margin, excess, p,
+                  verdict)  # fmt: skip

@@ -56,7 +56,8 @@ def _pooled(
 ) -> dict[str, float]:
     groups = cells.group_by(column, maintain_order=True)
     if measure == "time":
-        totals = groups.agg(pl.col("words").sum(), pl.col("seconds").sum())
+        worked = (pl.col("words") - pl.col("untimed")).sum().alias("words")
+        totals = groups.agg(worked, pl.col("seconds").sum())
         with np.errstate(divide="ignore", invalid="ignore"):
             speed = totals["words"].to_numpy() / totals["seconds"].to_numpy()
             values = speed.mean() / speed

@@ -5,41 +5,23 @@ Distances are always computed from the two texts; what a tool reports about them
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError
+from assay.kits.watch import Watch, unwatched
 from assay.tables.edits import Edits
 
 __all__ = [
     "MEASURES",
     "Measured",
-    "Watch",
     "check_measures",
     "edit_distance",
     "measure_edits",
-    "unwatched",
 ]
-
-Item = TypeVar("Item")
-
-
-class Watch(Protocol):
-    """Hands on the items of a long piece of work and their number, to show progress."""
-
-    def __call__(self, items: Iterator[Item], total: int, /) -> Iterable[Item]:
-        """The same items."""
-        ...
-
-
-def unwatched(items: Iterator[Item], total: int, /) -> Iterable[Item]:
-    """Hand the items on and show nothing."""
-    return items
-
 
 MEASURES = {
     "time": "seconds per word",
@@ -50,6 +32,8 @@ MEASURES = {
 """The measures of effort and their units."""
 
 DEFAULT = ("time", "distance", "changed")
+_OFFSET = 0.05
+"""What is added to times before their logarithm where some are nought, a share of their mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +41,22 @@ class Measured:
     """The segments with their measures, and what had to be done on the way.
 
     ``frame`` has ``system``, ``doc``, ``seg``, ``editor``, ``words``, ``seconds``, ``place`` (the
-    document's place in the editor's kit, null where unknown) and a column per measure.
+    document's place in the editor's kit, null where unknown), a column per measure, and ``pace``:
+    seconds over the mean words of the editor's segments of the document. The mean of ``pace`` over
+    these is all their seconds over all their words, so that it is the time that is paid for; it is
+    also ``time``, unless that is on another scale.
     """
 
     frame: pl.DataFrame
     measures: tuple[str, ...]
     notes: tuple[str, ...]
+    units: Mapping[str, str]
 
     def cells(self) -> pl.DataFrame:
         """A row for each editor and document: means of the measures.
 
-        ``time`` is seconds per word over all segments, ``scaled_time`` the mean of the segments'
-        times on the scale asked for.
+        ``time`` is all seconds over all words, ``scaled_time`` the mean of the segments' times on
+        the scale asked for.
         """
         means = [pl.col(name).mean() for name in self.measures if name != "time"]
         timed = pl.col("seconds").is_not_null()
@@ -76,8 +64,9 @@ class Measured:
         return self.frame.group_by("editor", "doc", "system", maintain_order=True).agg(
             pl.len().alias("segments"),
             pl.col("words").sum(),
+            pl.col("words").filter(~timed).sum().alias("untimed"),
             pl.col("seconds").sum(),
-            (pl.col("seconds").sum() / words).alias("time"),
+            pl.when(words > 0).then(pl.col("seconds").sum() / words).alias("time"),
             pl.col("time").mean().alias("scaled_time"),
             pl.col("place").first(),
             *means,
@@ -130,12 +119,22 @@ def measure_edits(
     columns = [
         pl.Series("distance", [edit_distance(mt, edited) for mt, edited in texts]),
         pl.Series("changed", [float(mt != edited) for mt, edited in texts]),
-        (pl.col("seconds") / pl.col("words")).alias("time"),
+        (pl.col("seconds") / _timed_words()).alias("pace"),
     ]
     if "hter" in wanted:
         columns.append(pl.Series("hter", _hter(texts, watch)))
     frame = frame.with_columns(columns).with_columns(_places(frame))
-    return Measured(_robust(frame, time, notes), wanted, tuple(notes))
+    units = {name: MEASURES[name] for name in wanted}
+    scaled, unit = _scaled(frame, time, notes if "time" in wanted else [])
+    if "time" in wanted:
+        units["time"] = unit
+    return Measured(frame.with_columns(scaled.alias("time")), wanted, tuple(notes), units)
+
+
+def _timed_words() -> pl.Expr:
+    """The mean words of an editor's segments of a document that have seconds."""
+    timed = pl.when(pl.col("seconds").is_not_null()).then(pl.col("words"))
+    return timed.mean().over("editor", "doc")
 
 
 def _with_words(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
@@ -175,16 +174,29 @@ def _places(frame: pl.DataFrame) -> pl.Expr:
     return first.rank("dense").over("editor").cast(pl.Int64).alias("place")
 
 
-def _robust(frame: pl.DataFrame, time: str, notes: list[str]) -> pl.DataFrame:
-    """Time on the scale asked for; the plain mean is at the mercy of a few long segments."""
+def _scaled(frame: pl.DataFrame, time: str, notes: list[str]) -> tuple[pl.Expr, str]:
+    """Time on the scale asked for, and its unit.
+
+    The plain mean is at the mercy of a few long segments. Other scales are taken segment by
+    segment.
+    """
+    unit = MEASURES["time"]
+    if time == "mean":
+        return pl.col("pace"), unit
+    each = pl.col("seconds") / pl.col("words")
+    known = frame.select(each.drop_nulls()).to_series().to_numpy()
     if time == "winsorised":
-        known = frame["time"].drop_nulls().to_numpy()
         cap = float(np.quantile(known, 0.95)) if known.size else 0.0
         notes.append(f"time per word capped at its 95 % quantile, {cap:.2f} s")
-        return frame.with_columns(pl.col("time").clip(upper_bound=cap))
-    if time == "log":
-        notes.append("time on the scale log(1 + seconds per word)")
-        return frame.with_columns(pl.col("time").log1p())
-    if time != "mean":
+        scaled, unit = each.clip(upper_bound=cap), f"{unit}, at most {cap:.2f}"
+    elif time == "log":
+        # Without zeros differences of logs are ratios of times. A zero needs something added.
+        extra = _OFFSET * float(known.mean()) if known.size and known.min() == 0 else 0.0
+        unit = f"log({unit} + {extra:.3g})" if extra else f"log({unit})"
+        notes.append(f"time on the scale {unit}: differences are logarithms of ratios")
+        # Where all times are nought there is no scale to speak of.
+        scaled = (each + extra).log() if known.any() else each
+    else:
         raise OptionError("time", time, "is not known", "choose from mean, log, winsorised")
-    return frame
+    notes.append("shares of documents, ratios, placings, hours and price go by plain time")
+    return scaled, unit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from assay.errors import InputError, MissingExtraError, OptionError
 from assay.kits.corpus import Text, need_spaces, notes_on_twins, read_text
 from assay.kits.readability import count, feature_names
+from assay.kits.watch import Watch, unwatched
 from assay.results import result_dict, signature
 
 __all__ = [
@@ -25,7 +26,6 @@ __all__ = [
     "split_sentences",
 ]
 
-Watch: TypeAlias = "Callable[[Iterator[Piece], int], Iterable[Piece]]"
 _Span: TypeAlias = tuple[Text, int, int]
 
 
@@ -144,7 +144,7 @@ def cut_pieces(
     language: str = "en",
     profile: str = "paper",
     shortest: float = 6.0,
-    watch: Watch = lambda items, _: items,
+    watch: Watch = unwatched,
 ) -> Pieces:
     """Cut texts that are already in paragraphs; see :func:`read_pieces`.
 

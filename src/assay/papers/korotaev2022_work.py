@@ -140,7 +140,7 @@ def _edited(edits: Edits, rng: np.random.Generator) -> Edited:
         aggregate=aggregate,
         kits=len({tuple(kit) for kit in kits}),
         traces=_traces(edits),
-        complexity=complexity_effort(result, lix),
+        complexity=complexity_effort(result, lix, rng=rng),
     )
 
 

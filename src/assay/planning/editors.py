@@ -16,7 +16,7 @@ __all__ = ["KOROTAEV", "EditorsPlan", "EditorsPoint", "plan_editors"]
 
 KOROTAEV: Mapping[str, tuple[float, float]] = {
     "distance": (8.78, 79.5),
-    "time": (0.213, 2.48),
+    "time": (0.260, 3.45),
     "changed": (0.00339, 0.153),
 }
 """Variances of editor x document and of the residual, fitted to the edits of korotaev2022: six
@@ -51,6 +51,8 @@ class EditorsPlan:
     power: float
     level: float
     segments: int
+    place: bool
+    """Whether the documents' places are allowed for."""
     cell: float
     """Assumed variance of editor x document."""
     residual: float
@@ -80,6 +82,7 @@ def plan_editors(
     cell: float | None = None,
     residual: float | None = None,
     segments: int = SEGMENTS,
+    place: bool = False,
     editors: Sequence[int] = CURVE,
     power: float = 0.8,
     level: float = 0.95,
@@ -89,17 +92,19 @@ def plan_editors(
     Every editor edits one document of every engine (Latin, Williams or all permutations: their
     power is the same). The spread comes from a ``pilot``, or is given as the variances ``cell``
     (editor x document) and ``residual``, or is that of korotaev2022. ``gap`` is in the unit of the
-    ``measure``: points of edit distance, seconds per word, or share of changed segments.
+    ``measure``: points of edit distance, seconds per word, or share of changed segments. ``place``
+    says that the documents' order is rotated and allowed for, as the default of ``design_kits``
+    has it; that takes degrees of freedom, one for each engine but one.
 
     >>> plan = plan_editors(3, 3.0)
     >>> plan.needed, [round(point.power, 2) for point in plan.points]
     (23, [0.26, 0.52, 0.83, 0.99, 1.0])
     """
-    _check(engines, gap, segments, power, level, editors)
+    _check(engines, gap, segments, power, level, editors, least=4 if place else 3)
     cell, residual, source = _spread(measure, pilot, cell, residual)
     variance = cell + residual / segments
-    given = {"variance": variance, "engines": engines, "level": level}
-    needed = editors_needed(gap, variance=variance, engines=engines, level=level, power=power)
+    given = {"variance": variance, "engines": engines, "level": level, "place": place}
+    needed = editors_needed(gap, power=power, **given)  # type: ignore[arg-type]
     points = tuple(
         EditorsPoint(
             number,
@@ -114,6 +119,13 @@ def plan_editors(
             f"the pilot has {len(pilot.editors)} editors: its variances, and so the number needed,"
             " are rough"
         )
+    if not place:
+        turned = given | {"place": True}
+        rotated = editors_needed(gap, power=power, **turned)  # type: ignore[arg-type]
+        if rotated is not None and rotated != needed:
+            notes.append(
+                f"if the documents' order is rotated and allowed for (place): {rotated} editors"
+            )
     return EditorsPlan(
         needed=needed,
         complete=None if needed is None else -(-needed // engines) * engines,
@@ -124,19 +136,27 @@ def plan_editors(
         power=power,
         level=level,
         segments=segments,
+        place=place,
         cell=cell,
         residual=residual,
         source=source,
         notes=tuple(notes),
         signature=signature(
             "plan-editors", measure, engines=engines, gap=f"{gap:g}", power=f"{power:g}",
-            segments=segments,
+            segments=segments, place="allowed for" if place else None,
         ),
     )  # fmt: skip
 
 
 def _check(
-    engines: int, gap: float, segments: int, power: float, level: float, editors: Sequence[int]
+    engines: int,
+    gap: float,
+    segments: int,
+    power: float,
+    level: float,
+    editors: Sequence[int],
+    *,
+    least: int,
 ) -> None:
     if isinstance(engines, bool) or not 2 <= engines <= 100:
         raise OptionError("engines", engines, "is no number of engines", "give 2 or more")
@@ -149,8 +169,8 @@ def _check(
     if not 1 - level < power < 1:
         raise OptionError("power", power, "is no power", "give .8")
     for number in editors:
-        if isinstance(number, bool) or not 3 <= number <= 100_000:
-            raise OptionError("editors", number, "cannot be judged", "give 3 or more")
+        if isinstance(number, bool) or not least <= number <= 100_000:
+            raise OptionError("editors", number, "cannot be judged", f"give {least} or more")
 
 
 def _spread(
@@ -164,6 +184,11 @@ def _spread(
             known = ", ".join(pilot.components)
             raise OptionError("measure", measure, "is not in the pilot", f"choose from {known}")
         found = pilot.components[measure]
+        if not found["editor x document"] + found["residual"] > 0:
+            raise OptionError(
+                "pilot", measure, "has no spread to plan with",
+                "give a pilot in which editors differ, or variances",
+            )  # fmt: skip
         return found["editor x document"], found["residual"], "pilot"
     if (cell is None) != (residual is None):
         raise OptionError("cell", cell, "needs residual beside it", "give both or neither")

@@ -3,7 +3,8 @@
 Editor and document effects cancel in the difference of two engines. What is left is the variance
 ``v`` of one editor's mean over one document: the editor x document component plus the residual
 over the segments. With E editors a difference has variance ``2 v / E``, and the analysis of
-editors, documents and engines leaves ``(engines - 1)(E - 2)`` degrees of freedom.
+editors, documents and engines leaves ``(engines - 1)(E - 2)`` degrees of freedom, and
+``(engines - 1)(E - 3)`` where the documents' places are allowed for too.
 """
 
 from __future__ import annotations
@@ -18,18 +19,20 @@ CERTAIN = 500.0
 """A gap of this many standard errors is always found."""
 
 
-def kit_freedom(editors: int, engines: int) -> int:
+def kit_freedom(editors: int, engines: int, *, place: bool = False) -> int:
     """Degrees of freedom of the differences, as many documents as engines."""
-    return (engines - 1) * (editors - 2)
+    return (engines - 1) * (editors - (3 if place else 2))
 
 
-def gap_power(gap: float, *, variance: float, editors: int, engines: int, level: float) -> float:
+def gap_power(
+    gap: float, *, variance: float, editors: int, engines: int, level: float, place: bool = False
+) -> float:
     """The chance that a true gap is found, by a two-sided t test.
 
     >>> round(gap_power(3, variance=12.2, editors=21, engines=3, level=0.95), 2)
     0.77
     """
-    freedom = kit_freedom(editors, engines)
+    freedom = kit_freedom(editors, engines, place=place)
     if freedom < 1:
         return float("nan")
     if variance <= 0:
@@ -44,15 +47,21 @@ def gap_power(gap: float, *, variance: float, editors: int, engines: int, level:
 
 
 def editors_needed(
-    gap: float, *, variance: float, engines: int, level: float, power: float
+    gap: float,
+    *,
+    variance: float,
+    engines: int,
+    level: float,
+    power: float,
+    place: bool = False,
 ) -> int | None:
     """The fewest editors with this power, or None where even very many would not do."""
-    options = {"variance": variance, "engines": engines, "level": level}
+    options = {"variance": variance, "engines": engines, "level": level, "place": place}
 
     def enough(editors: int) -> bool:
         return gap_power(gap, editors=editors, **options) >= power  # type: ignore[arg-type]
 
-    high = 3
+    high = 4 if place else 3
     while not enough(high):
         high *= 2
         if high > MOST_EDITORS:
@@ -65,10 +74,16 @@ def editors_needed(
 
 
 def detectable_gap(
-    *, variance: float, editors: int, engines: int, level: float, power: float
+    *,
+    variance: float,
+    editors: int,
+    engines: int,
+    level: float,
+    power: float,
+    place: bool = False,
 ) -> float:
     """The gap that this many editors find with this power; not a number below three editors."""
-    if kit_freedom(editors, engines) < 1:
+    if kit_freedom(editors, engines, place=place) < 1:
         return float("nan")
     if variance <= 0:
         return 0.0
@@ -76,7 +91,7 @@ def detectable_gap(
 
     def lack(gap: float) -> float:
         return power - gap_power(
-            gap, variance=variance, editors=editors, engines=engines, level=level
+            gap, variance=variance, editors=editors, engines=engines, level=level, place=place
         )
 
     return float(optimize.brentq(lack, 0.0, 200 * unit))

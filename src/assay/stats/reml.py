@@ -25,6 +25,10 @@ Ints = NDArray[np.intp]
 
 _CEILING = 1e6
 """The largest ratio of variances looked at; beyond it the residual is nought for all purposes."""
+_EXACT = 1e-10
+"""A spread below this share of the largest value is rounding."""
+_SLOPE = 1e-2
+"""The steepest slope that a search stopped by rounding may end on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,9 @@ class MixedFit:
     ratios: Floats
     """``components / residual``."""
     loglik: float
-    """The restricted log likelihood."""
+    """The restricted log likelihood; infinite where the fixed part explains all."""
+    loads: tuple[Floats, ...]
+    """For every factor (levels x coefficients) the weight that a level has in a coefficient."""
 
     def contrast(self, weights: Floats) -> tuple[float, float]:
         """A combination of coefficients and its standard error."""
@@ -86,7 +92,9 @@ class MixedDesign:
         # no digits are lost where the response is large against its spread.
         start = np.linalg.lstsq(self.fixed, y, rcond=None)[0]
         rest = y - self.fixed @ start
-        unit = float(rest.std()) or 1.0
+        unit = float(rest.std())
+        if unit <= _EXACT * float(np.abs(y).max()):
+            rest, unit, ratios = np.zeros(len(y)), 1.0, np.zeros(len(self.sizes))
         data = self._products(rest / unit)
         if ratios is None:
             ratios = self._search(data)
@@ -167,8 +175,7 @@ class MixedDesign:
                 bounds=[(0.0, _CEILING)] * len(self.sizes),
                 options={"ftol": 1e-13, "gtol": 1e-6, "maxiter": 300},
             )
-            # "abnormal" is a line search that can no longer improve at machine precision.
-            if (found.success or found.status == 2) and found.fun < least:
+            if (found.success or _at_rest(found)) and found.fun < least:
                 best, least = found.x, float(found.fun)
             if best is not None and np.all(best > 0):
                 break
@@ -184,8 +191,14 @@ class MixedDesign:
     ) -> MixedFit:
         part = self._weighted(ratios, data)
         n, p = self.fixed.shape
-        residual = unit**2 * part.rest / (n - p)
-        loglik = -0.5 * (part.logdet + (n - p) * (1 + math.log(2 * math.pi * residual)))
+        exact = not np.any(data[0][:, -1]) and not np.any(data[1][-1])
+        residual = 0.0 if exact else unit**2 * part.rest / (n - p)
+        likely = math.inf if exact else -math.log(2 * math.pi * residual) - 1
+        loglik = -0.5 * part.logdet + 0.5 * (n - p) * likely
+        across = linalg.solve_triangular(
+            part.lower, part.root[:, None] * self._zz, lower=True, check_finite=False
+        )
+        loads = (data[0] - across.T @ part.half)[:, :-1] @ part.inverse
         return MixedFit(
             coefficients=start + unit * part.beta,
             covariance=residual * part.inverse,
@@ -193,7 +206,16 @@ class MixedDesign:
             residual=residual,
             ratios=ratios,
             loglik=loglik,
+            loads=tuple(np.split(loads, np.cumsum(self.sizes)[:-1])),
         )
+
+
+def _at_rest(found: optimize.OptimizeResult) -> bool:
+    """Whether a search that ended abnormally did so because rounding left nothing to improve."""
+    if found.status != 2 or not np.all(np.isfinite(found.jac)):
+        return False
+    step = found.x - np.clip(found.x - found.jac, 0.0, _CEILING)
+    return bool(np.abs(step).max() <= _SLOPE)
 
 
 def fit_without_each(

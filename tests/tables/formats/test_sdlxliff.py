@@ -65,6 +65,23 @@ def test_segments_no_machine_made_are_counted(tmp_path: Path) -> None:
     assert raw.notes == ("segments without a machine translation left out: 1",)
 
 
+def test_a_machine_further_back_is_found(tmp_path: Path) -> None:
+    """A segment edited twice: the machine is the origin before the one before."""
+    path = _write(tmp_path)
+    old = '<sdl:prev-origin origin="nmt" origin-system="Alpha"/>'
+    nested = f'<sdl:prev-origin origin="interactive">{old}</sdl:prev-origin>'
+    path.write_text(path.read_text("utf-8").replace(old, nested), "utf-8")
+    frame = read_edits(load_format(path, "sdlxliff")).frame
+    assert frame.select("system", "seg", "mt").rows() == [
+        ("Alpha", "1", "Tee ist heiß."),
+        ("Alpha", "2", "Trinke & gehe."),
+    ]
+    text = path.read_text("utf-8").replace(ALTERNATIVES, "")
+    path.write_text(text, "utf-8")
+    with pytest.raises(TableError, match="machine translation is not in the file"):
+        load_format(path, "sdlxliff")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

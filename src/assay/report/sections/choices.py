@@ -24,7 +24,8 @@ def next_section(result: Mapping[str, Any]) -> Section:
         "next", "What to rate next",
         f"{result['rated']:,} of {plural(result['pool'], 'output')} are rated;"
         f" {len(rows):,} are to come next ({result['method']}).",
-        (shown,) if rows else ("Nothing is left to choose.",), result["signature"], notes=tuple(result["notes"]),
+        (shown,) if rows else ("Nothing is left to choose.",), result["signature"],
+        notes=tuple(result["notes"]),
     )  # fmt: skip
 
 

@@ -50,8 +50,8 @@ def read(path: Path, kind: str, options: Options) -> Raw:
 def _segment(unit: Element, segment: Element, doc: str, options: Options, rows: Rows) -> None:
     name = segment.get("id", "")
     target = _marked(child(unit, "target"), name)
-    before = next(segment.iterfind(f"{{{SDL}}}prev-origin"), None)
-    history = [segment] if before is None else [segment, before]
+    # An origin holds the one before it, as often as the segment was worked on.
+    history = [segment, *segment.iter(f"{{{SDL}}}prev-origin")]
     machine = next((item for item in history if item.get("origin") in MACHINES), None)
     text = _alternative(unit, name, options, rows)
     if target is None or (machine is None and text is None):

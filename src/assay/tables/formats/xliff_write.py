@@ -16,7 +16,7 @@ from assay.tables.formats.rows import checked
 from assay.tables.raw import write_bytes
 from assay.tables.schema import SCHEMAS
 
-__all__ = ["ASSAY", "XLIFF", "write"]
+__all__ = ["ASSAY", "XLIFF", "add", "add_file", "start_xliff", "write"]
 
 XLIFF = "urn:oasis:names:tc:xliff:document:1.2"
 ASSAY = "urn:x-assay:edits"
@@ -33,8 +33,7 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
     source, _, target = (options.lp or "und-und").partition("-")
     if not (source and target):
         raise OptionError("lp", options.lp, "does not name two languages", "give SOURCE-TARGET")
-    spaces: dict[Any, str] = {None: XLIFF, "assay": ASSAY}
-    root = etree.Element(f"{{{XLIFF}}}xliff", {"version": "1.2"}, nsmap=spaces)
+    root = start_xliff(assay=ASSAY)
     for part in edits.partition_by("system", "doc", "editor", maintain_order=True):
         _file(root, part.to_dicts(), source, target)
     data = etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
@@ -58,22 +57,12 @@ def _need_xml(edits: pl.DataFrame) -> None:
 
 def _file(root: etree._Element, rows: list[dict[str, Any]], source: str, target: str) -> None:
     first = rows[0]
-    file = _add(
-        root,
-        "file",
-        {
-            "original": first["doc"],
-            "source-language": source,
-            "target-language": target,
-            "datatype": "plaintext",
-            _XML_SPACE: "preserve",
-        },
-    )
-    header = _add(file, "header", {})
+    file = add_file(root, first["doc"], source, target)
+    header = add(file, "header", {})
     phase = {"phase-name": "edit", "process-name": "post-editing", "contact-name": first["editor"]}
-    _add(_add(header, "phase-group", {}), "phase", phase)
-    _add(header, "tool", {"tool-id": "mt", "tool-name": first["system"]})
-    body = _add(file, "body", {})
+    add(add(header, "phase-group", {}), "phase", phase)
+    add(header, "tool", {"tool-id": "mt", "tool-name": first["system"]})
+    body = add(file, "body", {})
     for row in rows:
         _unit(body, row)
 
@@ -84,12 +73,34 @@ def _unit(body: etree._Element, row: dict[str, Any]) -> None:
         for name in ("words", "seconds", "position")
         if row.get(name) is not None
     }
-    unit = _add(body, "trans-unit", {"id": row["seg"], **place})
-    _add(unit, "source", {}).text = row.get("source") or ""
-    _add(unit, "target", {"phase-name": "edit"}).text = row["edited"] or ""
-    alternative = _add(unit, "alt-trans", {"tool-id": "mt"})
-    _add(alternative, "target", {}).text = row["mt"] or ""
+    unit = add(body, "trans-unit", {"id": row["seg"], **place})
+    add(unit, "source", {}).text = row.get("source") or ""
+    add(unit, "target", {"phase-name": "edit"}).text = row["edited"] or ""
+    alternative = add(unit, "alt-trans", {"tool-id": "mt"})
+    add(alternative, "target", {}).text = row["mt"] or ""
 
 
-def _add(parent: etree._Element, name: str, attributes: dict[str, str]) -> etree._Element:
+def start_xliff(**spaces: str) -> etree._Element:
+    """The root of an XLIFF 1.2 document; ``spaces`` are further namespaces."""
+    known: dict[Any, str] = {None: XLIFF, **spaces}
+    return etree.Element(f"{{{XLIFF}}}xliff", {"version": "1.2"}, nsmap=known)
+
+
+def add_file(root: etree._Element, original: str, source: str, target: str) -> etree._Element:
+    """A document of plain text, whose white space counts."""
+    return add(
+        root,
+        "file",
+        {
+            "original": original,
+            "source-language": source,
+            "target-language": target,
+            "datatype": "plaintext",
+            _XML_SPACE: "preserve",
+        },
+    )
+
+
+def add(parent: etree._Element, name: str, attributes: dict[str, str]) -> etree._Element:
+    """An element of XLIFF under another."""
     return etree.SubElement(parent, f"{{{XLIFF}}}{name}", attributes)
