@@ -14,7 +14,6 @@ import assay
 from assay.errors import InputError, OptionError
 from assay.kits.build import find_traces
 from assay.tables import TestSet
-from assay.tables.raw import save
 
 Run = Callable[..., Ran]
 SYSTEMS = ("Alpha", "Beta", "Human")
@@ -130,26 +129,6 @@ def test_incomplete_returns_are_refused(
         assay.collect_kits(key, [])
     with pytest.raises(InputError, match="the key lacks mt"):
         assay.collect_kits(key.drop("mt"), [])
-
-
-@pytest.mark.parametrize("format", ["tsv", "xlsx", "xliff"])
-def test_a_segment_twice_is_refused(
-    format: str, texts: TestSet, design: assay.KitDesign, tmp_path: Path
-) -> None:
-    built = assay.build_kits(design.tasks, texts, tmp_path / "kits", formats=[format])
-    key = pl.read_csv(built.key, separator="\t", infer_schema=False)
-    path = built.files[0]
-    if format == "xliff":
-        content = path.read_text("utf-8")
-        unit = content[content.index("<trans-unit") : content.index("</trans-unit>") + 13]
-        path.write_text(content.replace("</body>", f"{unit}</body>", 1), "utf-8")
-    else:
-        frame = pl.read_csv(path, separator="\t", infer_schema=False) if format == "tsv" else (
-            pl.read_excel(path)
-        )  # fmt: skip
-        save(pl.concat([frame, frame.head(1).with_columns(target=pl.lit("second"))]), path)
-    with pytest.raises(InputError, match=r"line \d+: segment \S+ is in the file twice"):
-        assay.collect_kits(key, [path])
 
 
 def test_nothing_is_overwritten(texts: TestSet, design: assay.KitDesign, tmp_path: Path) -> None:
