@@ -112,6 +112,16 @@ def chance_cautions(chances: Mapping[str, Chances], models: Mapping[str, Model])
                 " dealt out among editors with the same documents, these systems stay as they are",
             )
         )
+    apart = [name for name, model in models.items() if model.unlinked.shape[1]]
+    if apart:
+        found.append(
+            Caution(
+                "not-linked",
+                f"{', '.join(apart)}: documents are missing, and what is left does not tell some"
+                " systems from documents within any editor's own work; these differences are"
+                " undetermined, since they would rest on how fast editors are",
+            )
+        )
     still = [name for name, model in models.items() if model.fit is None and np.ptp(model.means)]
     if still:
         found.append(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import special
+from scipy import linalg, special
 
 from assay.errors import InputError
 from assay.kits.measures import MEASURES
@@ -27,6 +27,8 @@ Ints = NDArray[np.intp]
 _ROUNDING = 1e-12
 _SHARE = 1e-9
 """A share of a variance that is rounding."""
+_LINKED = 1e-6
+"""A part of a comparison below this is rounding."""
 _EXACT = 1e-10
 """A spread below this share of the largest value is rounding."""
 
@@ -75,14 +77,27 @@ class Model:
     standard errors of differences; not numbers where the rest does not determine them."""
     without_stderr: Floats
     without_freedom: Ints
+    unlinked: Floats
+    """Combinations of the coefficients that no editor's own work tells of (coefficients x ...)."""
 
     def contrast(self, weights: Floats) -> tuple[float, float]:
-        """A combination of the systems' means and its standard error."""
+        """A combination of the systems' means and its standard error; not numbers if unlinked."""
+        if not self.is_linked(weights):
+            return float("nan"), float("nan")
         if self.fit is None:
             return float(weights @ self.means), float("nan")
         full = np.zeros(len(self.fit.coefficients))
         full[: len(weights)] = weights
         return self.fit.contrast(full)
+
+    def is_linked(self, weights: Floats) -> bool:
+        """Whether editors' own work tells of this comparison, or of a mean against the others'.
+
+        Else it would rest on how fast or thorough one editor is against another.
+        """
+        full = np.zeros(len(self.unlinked))
+        full[: len(weights)] = weights - weights.sum() / len(weights)
+        return bool(np.abs(full @ self.unlinked).max(initial=0.0) < _LINKED)
 
     @property
     def editors(self) -> int:
@@ -169,11 +184,11 @@ def fit_model(
     if np.linalg.matrix_rank(fixed) < fixed.shape[1]:
         _refuse_confounded(measure, system, document, names)
     cell = editor * sizes[1] + document
-    freedom = _freedom(fixed, editor, cell)
-    if freedom < 1 and "place" in used:
-        # Few editors: better no allowance for tiredness than no test at all. A warning says so.
+    freedom, unlinked = _freedom(fixed, editor, cell), _unlinked(fixed, editor, cell, sizes[0])
+    if "place" in used and (freedom < 1 or unlinked.shape[1]):
+        # Better no allowance for tiredness than no test at all. A warning says so.
         fixed, used = fixed_columns(system, document, None, sizes, documents=documents)
-        freedom = _freedom(fixed, editor, cell)
+        freedom, unlinked = _freedom(fixed, editor, cell), _unlinked(fixed, editor, cell, sizes[0])
     if freedom < 1:
         raise InputError(
             f"{len(names.editors)} editors leave no degree of freedom to judge the spread of"
@@ -196,6 +211,7 @@ def fit_model(
         np.bincount(dense).astype(float),
         editor[first],
         *_without(y, fixed, editor, factors, fit, sizes[0], len(names.editors)),
+        unlinked,
     )
     return model, used
 
@@ -243,16 +259,39 @@ def _refuse_confounded(measure: str, system: Ints, document: Ints, names: Names)
 
 def _freedom(fixed: Floats, editor: Ints, cell: Ints) -> int:
     """Cells less what editors and fixed effects take up."""
-    first = np.unique(cell, return_index=True)[1]
-    people = np.unique(editor[first], return_inverse=True)[1]
-    counts = np.bincount(people)
-    rows = fixed[first]
     # The rank of editors and fixed effects together: that of editors, and of what the fixed
     # effects vary within editors. The whole matrix would take a second where editors are many.
+    within = _within(fixed, editor, cell)
+    return int(len(within) - len(np.unique(editor)) - np.linalg.matrix_rank(within))
+
+
+def _within(fixed: Floats, editor: Ints, cell: Ints) -> Floats:
+    """What the fixed effects of each editor's documents vary within the editor."""
+    first = np.unique(cell, return_index=True)[1]
+    people = np.unique(editor[first], return_inverse=True)[1]
+    rows = fixed[first]
     means = np.column_stack([_means(column, people) for column in rows.T])
     within = rows - means[people]
     within[np.abs(within) < _ROUNDING] = 0.0
-    return int(len(first) - len(counts) - np.linalg.matrix_rank(within))
+    return np.asarray(within)
+
+
+def _unlinked(fixed: Floats, editor: Ints, cell: Ints, systems: int) -> Floats:
+    """Directions of the coefficients that no editor's own work tells of.
+
+    The common level of all systems is none of them. Where every editor had one system throughout,
+    editors are what is compared, and nothing is unlinked either.
+    """
+    within = _within(fixed, editor, cell)
+    if not within[:, :systems].any():
+        return np.zeros((fixed.shape[1], 0))
+    null = linalg.null_space(within, rcond=1e-9)
+    level = np.zeros(fixed.shape[1])
+    level[:systems] = 1.0
+    rest = null - np.outer(level, level @ null) / systems
+    # Lengths in all: what is left of the level itself is rounding.
+    basis, size, _ = np.linalg.svd(rest, full_matrices=False)
+    return np.asarray(basis[:, size > _LINKED])
 
 
 def _between_freedom(rows: Floats, editor: Ints) -> int:
@@ -290,6 +329,8 @@ def _without(
         # A pair of systems that only this editor links has no difference without the editor.
         left = fixed[cells[editor[cells] != gone]]
         if freedoms[gone] < 1 or np.linalg.matrix_rank(left) < fixed.shape[1]:
+            continue
+        if _unlinked(fixed[keep], editor[keep], factors[2][keep], systems).shape[1]:
             continue
         means[gone] = coefficients[:systems]
         own = np.diag(covariance)[:systems]

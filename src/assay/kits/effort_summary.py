@@ -36,7 +36,7 @@ def summarise_systems(
         if paid is not None:
             # Editors cannot have taken less than no time, whatever the interval says.
             mean, _, low, high = _interval(paid, number, level)
-            hours = tuple(1000 / 3600 * value for value in (mean, max(low, 0.0), high))
+            hours = tuple(1000 / 3600 * max(value, 0.0) for value in (mean, low, high))
         price = [None if rate is None or value is None else rate * value for value in hours]
         found.append(
             SystemEffort(

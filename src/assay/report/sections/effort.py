@@ -17,7 +17,7 @@ def effort_section(result: Mapping[str, Any]) -> Section:
     """Engines compared by what it took to edit them."""
     need(result, units=dict, editors=list, level=float, signature=str, notes=list)
     systems = needed(result, "systems", system=str, measures=dict)
-    pairs = needed(result, "differences", left=str, right=str, measure=str, difference=float,
+    pairs = needed(result, "differences", left=str, right=str, measure=str,
                    decided=bool, verdict=str)  # fmt: skip
     warnings = needed(result, "warnings", kind=str, message=str)
     blocks: list[Table | Figure | str] = [
