@@ -47,7 +47,7 @@ def test_pairs_from_a_file(tmp_path: Path) -> None:
     [
         ({"system": ["A", "Bee"], "rank": [1, 2]}, "published (Bee)"),
         ({"name": ["A"], "place": [1]}, "its columns must be system with rank or cluster"),
-        ({"system": ["A", "B"], "rank": ["1-2", "1-2"]}, "rank '1-2' is no number"),
+        ({"system": ["A", "B"], "rank": ["1-2", "1-2"]}, "row 1: rank is '1-2', no number"),
         ({"system": ["A", "B"], "rank": [1, 1]}, "makes no distinction"),
         ({"system": ["A", "A"], "rank": [1, 2]}, "A stands there twice"),
         ({"better": ["A"], "worse": ["A"]}, "better than itself"),

@@ -165,7 +165,7 @@ def test_long_tables_are_cut_on_the_page_only(tmp_path: Path) -> None:
     world = assay.simulate(documents=10, systems=14, rng=1)
     result = assay.estimate(world.test_set, world.rate())
     page = write_report(result, tmp_path / "r.html").read_text("utf-8")
-    assert "The first 60 of 91 rows." in page
+    assert "The first 60 of 91 rows;" in page
     write_parts(result, tmp_path)
     text = (tmp_path / "estimates-differences.csv").read_text("utf-8")
     assert len(text.splitlines()) == 92
@@ -290,3 +290,28 @@ def test_latex_rows_cannot_be_taken_for_options_and_long_tables_break() -> None:
     assert "{}*star" in text
     long = latex_table(Table("t", "c", (Column("S", "text"),), tuple((k,) for k in range(60))))
     assert long.startswith(r"\begin{longtable}")
+
+
+def test_the_same_estimation_is_shown_once(
+    results: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    nested = results["estimates"] | {"breakdown": results["breakdown"]}
+    page = write_report([nested, results["estimates"]], tmp_path / "r.html").read_text("utf-8")
+    assert page.count('<section id="estimates') == 1
+    assert 'id="by-domain"' in page
+
+
+def test_a_result_that_contradicts_itself(
+    results: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    first, *rest = results["estimates"]["systems"]
+    odd = results["estimates"] | {"systems": [first | {"system": "another"}, *rest]}
+    with pytest.raises(InputError, match="contradict themselves"):
+        write_report(odd, tmp_path / "r.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_in_any_script_are_drawn_without_a_warning(tmp_path: Path) -> None:
+    world = assay.simulate(systems={"腾讯": 1.0, "百度": 3.0, "x": 9.0}, documents=10, rng=1)
+    page = write_report(assay.estimate(world.test_set, world.rate()), tmp_path / "r.html")
+    assert "腾讯" in page.read_text("utf-8")

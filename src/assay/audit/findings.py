@@ -266,6 +266,11 @@ def judgments_next(audit: Audit) -> tuple[str, ...]:
             parts.append(f"{total:,} judgments by {words} ({total - now:,} more)")
     if not parts:
         return ()
+    if audit.power.needed_by_curve is not None:
+        parts.append(
+            f"but {audit.power.needed_by_curve:,} by sign tests if it goes on as these judgments"
+            " show, because systems are not spread evenly"
+        )
     return (f"for {audit.power.power:.0%} of pairs to be significant: {', '.join(parts)}",)
 
 

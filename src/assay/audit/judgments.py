@@ -107,7 +107,12 @@ def audit_judgments(
         level=level,
         sides=1,
         seed=seed,
-        notes=(*ranking.notes, *said, *unclaimed(claims, list(scores))),
+        # Advice on options of another command is of no use here.
+        notes=(
+            *(line for line in ranking.notes if "--resample" not in line),
+            *said,
+            *unclaimed(claims, list(scores)),
+        ),
     )
     return replace(result, findings=judgments_findings(result), next=judgments_next(result))
 
@@ -292,6 +297,7 @@ def _power(
         expected_by=plan.reached,
         found_by=seen,
         needed_by=plan.needed_by,
+        needed_by_curve=plan.needed_by_curve if _misfits(plan) else None,
         sigma=plan.sigma,
         sigma_low=interval[0],
         sigma_high=interval[1],
@@ -324,3 +330,8 @@ def _alpha(rows: pl.DataFrame, item: list[str]) -> tuple[int, float]:
     unit = told.select(pl.struct(item).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
     values = told["said"].to_numpy().astype(float)
     return len(np.unique(unit)), krippendorff_alpha(values, unit, metric="nominal")
+
+
+def _misfits(plan: JudgmentsPlan) -> bool:
+    """Whether the plan itself warns that the model expects too much or too little."""
+    return any(line.startswith("warning: the pilot tells") for line in plan.notes)

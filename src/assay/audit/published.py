@@ -68,13 +68,24 @@ def _from_places(frame: pl.DataFrame, place: str) -> list[Distinction]:
     for name in dict.fromkeys((by, along)):
         number = frame[name].cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
         if number.null_count():
-            bad = frame[name].filter(number.is_null())[0]
-            raise InputError(f"{place}: {name} '{bad}' is no number; write 1 for the best")
+            row = int(number.is_null().arg_max() or 0)
+            bad = frame[name][row]
+            value = "empty" if bad is None else f"'{bad}'"
+            raise InputError(
+                f"{place}: row {row + 1}: {name} is {value}, no number; write 1 for the best"
+            )
         numbers[name] = number.to_list()
     names = [str(name).strip() for name in frame["system"].to_list()]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
         raise InputError(f"{place}: {twice[0]} stands there twice; keep one of the rows")
+    for a, b in combinations(range(len(names)), 2):
+        apart = (numbers[by][a] - numbers[by][b]) * (numbers[along][a] - numbers[along][b])
+        if apart < 0:
+            raise InputError(
+                f"{place}: cluster and rank contradict each other for {names[a]} and {names[b]};"
+                " correct one of them"
+            )
     order = sorted(range(len(names)), key=lambda k: (numbers[by][k], numbers[along][k]))
     levels = sorted(set(numbers[along]))
     step = {value: k for k, value in enumerate(levels)}

@@ -101,7 +101,7 @@ def audit_ratings(
         coverage=covered,
         matched=match(scores),
         representation=represent(given, rated) if known else (),
-        systems=_systems(given, ratings, scores, estimates, order, ranking),
+        systems=_systems(given, ratings, scores, estimates, order, ranking, known=known),
         pairs=pairs,
         published=verdicts(claims, given=published is not None),
         claims=claims,
@@ -149,7 +149,7 @@ def _genuine(ratings: Ratings) -> Ratings:
     if not frame.height:
         raise InputError("no row has a score, so there is nothing to audit")
     if "lp" in frame.columns and frame["lp"].n_unique() > 1:
-        found = ", ".join(frame["lp"].unique(maintain_order=True)[:5])
+        found = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
         raise InputError(
             f"the ratings are of several language pairs ({found}); choose one with --lp"
         )
@@ -246,7 +246,7 @@ def _distinctions(
 
 def _systems(
     test_set: TestSet, ratings: Ratings, scores: np.ndarray, estimates: Estimates, order: Order,
-    ranking: Ranking,
+    ranking: Ranking, *, known: bool,
 ) -> tuple[AuditedSystem, ...]:  # fmt: skip
     """Systems, best first."""
     place = {name: k for k, name in enumerate(test_set.systems)}
@@ -264,7 +264,7 @@ def _systems(
             AuditedSystem(
                 system=name,
                 n=int(rated[k]),
-                share=float(rated[k] / present[k]),
+                share=float(rated[k] / present[k]) if known else None,
                 answers=counts[name],
                 raters=who.get(name),
                 luck=float(own[k]),
@@ -297,7 +297,8 @@ def _notes(
     estimates: Estimates, basis: _Basis, apart: set[frozenset[str]], *, known: bool, guessed: bool
 ) -> tuple[str, ...]:
     """What the numbers rest on."""
-    notes = [line for line in estimates.notes if not line.startswith("intervals are for new")]
+    left_out = ("intervals are for new", *(() if known else ("everything is rated",)))
+    notes = [line for line in estimates.notes if not line.startswith(left_out)]
     if basis.target == "new-documents":
         notes.append(
             f"intervals are for new {basis.unit}s like the rated ones, as if these were drawn at"

@@ -193,6 +193,8 @@ class Power:
     expected_by: dict[str, float] | None = None
     found_by: dict[str, float] | None = None
     needed_by: dict[str, int | None] | None = None
+    needed_by_curve: int | None = None
+    """Judgments by sign tests at the sigma that fits what was found, where the model does not."""
     sigma: float | None = None
     sigma_low: float | None = None
     sigma_high: float | None = None

@@ -142,7 +142,8 @@ def _of_ratings(
         only=only, lp=lp,
     )  # fmt: skip
     test_set = _excluding(test_set, names(exclude) or [], path, theirs.get("system", "system"))
-    table = read_ratings(path, test_set, columns=theirs, better=better)
+    rows = only_for(only, lp, theirs, path)
+    table = read_ratings(path, test_set, columns=theirs, better=better, only=rows)
     if "sample" in options:
         options["sample"] = read_sample(options["sample"], test_set)
     return audit_ratings(table, test_set, **options)

@@ -36,7 +36,10 @@ def next_steps(
     goal = float(special.ndtri(1 - (1 - level) / sides) + special.ndtri(POWER))
     names = f"{item.left} and {item.right}"
     if z <= goal / FAR**0.5:
-        return (f"{names} are equal as far as these {kind} show, and they are the closest call",)
+        return (
+            f"the closest call is {names} (p = {item.p:.2g}): no number of {kind} in sight decides"
+            " it, if the difference is as small as it looks",
+        )
     more = round(number * ((goal / z) ** 2 - 1))
     return (
         f"to decide {names} (closest to it, p = {item.p:.2g}): about {more:,} more {kind} of all"

@@ -98,7 +98,7 @@ def count(judgments: Judgments) -> Counts:
 def _one_pair_of_languages(judgments: Judgments) -> None:
     frame = judgments.frame
     if "lp" in frame.columns and frame["lp"].n_unique() > 1:
-        found = ", ".join(frame["lp"].unique(maintain_order=True)[:5])
+        found = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
         raise InputError(
             f"the judgments are of several language pairs ({found}); choose one with --lp"
         )

@@ -146,7 +146,7 @@ def _scored(ratings: Ratings, method: str) -> tuple[pl.DataFrame, list[str]]:
     if not frame.height:
         raise InputError("no row has a score, so there is nothing to rank")
     if "lp" in frame.columns and frame["lp"].n_unique() > 1:
-        found = ", ".join(frame["lp"].unique(maintain_order=True)[:5])
+        found = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
         raise InputError(
             f"the ratings are of several language pairs ({found}); choose one with --lp"
         )

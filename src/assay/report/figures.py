@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -284,7 +285,12 @@ def svg_text(figure: Figure) -> str:
     import matplotlib as mpl
 
     buffer = io.StringIO()
+    # Text stays text, so that the reader's fonts count, not ours.
     # A fixed salt gives the same ids in every run: the same results make the same page.
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "assay"}):
+    with (
+        warnings.catch_warnings(),
+        mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "assay"}),
+    ):
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return re.sub(r"^.*?(?=<svg)", "", buffer.getvalue(), flags=re.DOTALL)

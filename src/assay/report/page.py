@@ -61,7 +61,15 @@ def write_report(
         known = ", ".join(WRITERS)
         raise OptionError("path", target.name, "is no kind of report", f"let it end in {known}")
     report = _report(results, title, truth)
-    return write_bytes(target, WRITERS[ending](report).encode())
+    try:
+        text = WRITERS[ending](report)
+    except (KeyError, TypeError, ValueError) as error:
+        # A drawing is made late, and a file that was edited may contradict itself.
+        raise InputError(
+            f"the saved results contradict themselves ({type(error).__name__}: {error}); write them"
+            " again with --json"
+        ) from None
+    return write_bytes(target, text.encode())
 
 
 def write_parts(
@@ -130,12 +138,23 @@ def read_result(path: str | os.PathLike[str]) -> dict[str, Any]:
     return result
 
 
+def _repeats(item: Mapping[str, Any], before: list[Any]) -> bool:
+    """Whether the same estimation came before: by groups and by itself, it is shown once."""
+    same = [other for other in before if other.get("systems") == item.get("systems")]
+    return (
+        item.get("kind") == "estimates"
+        and "breakdown" not in item
+        and any(other.get("signature") == item.get("signature") for other in same)
+    )
+
+
 def _report(results: Results, title: str, truth: Mapping[str, float] | None) -> Report:
     single = isinstance(results, Mapping) or hasattr(results, "to_dict")
     listed: Sequence[Any] = [results] if single else list(results)  # type: ignore[arg-type]
     if not listed:
         raise InputError("there is nothing to report; give at least one saved result")
     plain = [item if isinstance(item, Mapping) else item.to_dict() for item in listed]
+    plain = [item for k, item in enumerate(plain) if not _repeats(item, plain[:k])]
     # An estimation by groups holds its groups inside.
     plain += [item["breakdown"] for item in plain if isinstance(item.get("breakdown"), Mapping)]
     order = list(SECTIONS)

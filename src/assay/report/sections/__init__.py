@@ -65,6 +65,8 @@ def make_section(result: Mapping[str, Any]) -> Section:
         )
     try:
         return SECTIONS[str(kind)](result)
+    except InputError:
+        raise
     except (KeyError, TypeError, IndexError, ValueError) as error:
         # A file that was cut or edited; what a command writes is complete.
         raise InputError(
