@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import inspect
+import pkgutil
 import re
 import shlex
 import shutil
@@ -142,3 +143,12 @@ def test_files_named_for_contributors_exist() -> None:
     tree = re.findall(r"^  ([\w/.]+)  ", page, re.MULTILINE)
     assert len(tree) > 10
     assert all((ROOT / "src" / "assay" / name).exists() for name in tree), tree
+
+
+def test_every_function_that_the_methods_page_names_is_there() -> None:
+    page = (ROOT / "docs" / "methods.md").read_text("utf-8")
+    packages = "audit|engine|estimation|kits|papers|planning|ranking|report|sampling|stats|worlds"
+    named = re.findall(rf"`((?:{packages})\.[\w.]+)`", page)
+    assert len(named) > 40
+    for name in named:
+        assert pkgutil.resolve_name(f"assay.{name}") is not None, name
