@@ -11,7 +11,8 @@ does, the few in the wrong direction included.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,9 @@ SCALE = 10.0
 EXACT_BELOW = 9.0
 """Standard deviation of a pair's number of judgments up to which the exact sum is used: it is
 short there, and the normal approximation would be off by more than 1 % of the judgments."""
+
+NEAR = 0.4
+"""How far the quick form may be off, as a logarithm; further off is searched, too."""
 
 MOST = 1e9
 """More judgments than this are out of reach."""
@@ -68,11 +72,18 @@ def sign_share(
     0.8
     """
     m, c = _sets(systems, judgments, per_set)
-    mean, sd = m * c, np.sqrt(m * c * (1 - c))
-    if sd < EXACT_BELOW:
+    if np.sqrt(m * c * (1 - c)) < EXACT_BELOW:
         return sign_share_exact(systems, sigma, judgments, per_set=per_set, level=level)
+    return _normal_share(systems, sigma, judgments, per_set=per_set, level=level)
+
+
+def _normal_share(
+    systems: int, sigma: float, judgments: float, *, per_set: int, level: float
+) -> float:
+    m, c = _sets(systems, judgments, per_set)
+    mean, sd = m * c, np.sqrt(m * c * (1 - c))
     t, spread = _hermite(5)
-    N = mean + sd * t
+    N = np.maximum(mean + sd * t, 1e-9)
     p, weight = _win_probabilities(sigma)
     lead = N * (p[:, None] - 0.5)
     bar = -special.ndtri(level) * np.sqrt(N) / 2 + 0.5
@@ -124,12 +135,27 @@ def judgments_for(
     >>> [round(judgments_for(0.8, 15, 10.0, test=test), -3) for test in ("sign", "pooled")]
     [80000.0, 21000.0]
     """
-    reached = {"sign": sign_share, "pooled": pooled_share}[test]
+    least, most = np.log(per_set * (per_set - 1) / 2), np.log(MOST)
 
-    def short(log: float) -> float:
+    def short(log: float, reached: Callable[..., float]) -> float:
         return reached(systems, sigma, float(np.exp(log)), per_set=per_set, level=level) - share
 
-    low, high = np.log(per_set * (per_set - 1) / 2), np.log(MOST)
+    if test == "pooled":
+        return _crossing(partial(short, reached=pooled_share), least, most)
+    # The quick normal form first: the exact sum is needed in its neighbourhood only.
+    rough = _crossing(partial(short, reached=_normal_share), least, most)
+    at = min(max(np.log(rough), least), most)
+    exact = partial(short, reached=sign_share)
+    low, high = max(at - NEAR, least), min(at + NEAR, most)
+    if exact(low) >= 0:
+        low, high = least, low
+    elif exact(high) < 0:
+        low, high = high, most
+    return _crossing(exact, low, high)
+
+
+def _crossing(short: Callable[[float], float], low: float, high: float) -> float:
+    """Where a share is reached, from its shortfall by the logarithm of the judgments."""
     if short(low) >= 0:
         return float(np.exp(low))
     if short(high) < 0:
