@@ -19,7 +19,7 @@ __all__ = ["batch_size", "block_table", "block_weights", "resampled_counts"]
 NUMBERS = 4_000_000
 """Numbers held at a time: 32 MiB of each array."""
 
-THIN = 0.04
+THIN = 0.06
 """Share of filled cells below which a sparse product is faster."""
 
 WHOLE = 2**23

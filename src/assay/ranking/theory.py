@@ -27,6 +27,13 @@ EXACT_BELOW = 9.0
 """Standard deviation of a pair's number of judgments up to which the exact sum is used: it is
 short there, and the normal approximation would be off by more than 1 % of the judgments."""
 
+WIDE = 6.5
+"""Standard deviations of a pair's number of judgments that the exact sum goes through: what lies
+beyond has a probability of 1e-10."""
+
+TABLE = 4096
+"""Numbers of judgments of a pair whose critical wins are computed once."""
+
 NEAR = 0.4
 """How far the quick form may be off, as a logarithm; further off is searched, too."""
 
@@ -50,8 +57,9 @@ def sign_share_exact(
     m, c = _sets(systems, judgments, per_set)
     whole = round(m)
     mean, sd = whole * c, np.sqrt(whole * c * (1 - c))
-    N = np.arange(max(0, int(mean - 8 * sd) - 1), min(whole, int(mean + 8 * sd) + 2) + 1)
-    x = critical_wins(N, level)
+    first = max(0, int(mean - WIDE * sd) - 1)
+    N = np.arange(first, min(whole, int(mean + WIDE * sd) + 2) + 1)
+    x = _critical_table(level)[N] if N[-1] < TABLE else critical_wins(N, level)
     p, weight = _win_probabilities(sigma)
     beats = special.betainc(x, np.maximum(N - x + 1, 1e-9), p[:, None])
     loses = special.betainc(x, np.maximum(N - x + 1, 1e-9), 1 - p[:, None])
@@ -118,6 +126,7 @@ def pooled_share(
     return float(np.sum(weight * rejects))
 
 
+@lru_cache(maxsize=1024)
 def judgments_for(
     share: float,
     systems: int,
@@ -177,6 +186,11 @@ def critical_wins(N: NDArray[np.int64], level: float = 0.05) -> NDArray[np.int64
     for _ in range(6):
         x = np.where(_tail(x - 1, N) <= level, x - 1, x)
     return np.asarray(np.minimum(x, N + 1))
+
+
+@lru_cache(maxsize=8)
+def _critical_table(level: float) -> NDArray[np.int64]:
+    return critical_wins(np.arange(TABLE), level)
 
 
 def _tail(x: NDArray[np.int64], N: NDArray[np.int64]) -> Floats:
