@@ -142,9 +142,12 @@ def _near(ours: float, paper: float | None, error: float | None) -> tuple[bool |
     """Whether two numbers agree within .15; a wider mark would make few draws match more easily."""
     if paper is None:
         return None, ""
-    if error is None or abs(abs(ours - paper) - 0.15) < 2 * error:
-        return None, "too few draws to compare"
-    return abs(ours - paper) <= 0.15, ""
+    off, spread = abs(ours - paper), float("inf") if error is None else 2 * error
+    if off > 0.15 + spread:
+        return False, ""
+    if off <= 0.15 and spread <= 0.15:
+        return True, ""
+    return None, "too few draws to compare"
 
 
 def sigma_cells(real: Mapping[str, Real]) -> Iterator[Cell]:
