@@ -236,3 +236,22 @@ def test_progress_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(0.05)
     assert items == [1, 2]
     assert "working" in terminal.getvalue()
+
+
+def test_a_report_names_the_bad_file_and_writes_nothing(
+    run_assay: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    good, cut = tmp_path / "good.json", tmp_path / "cut.json"
+    plan = assay.plan_ratings(population=500, target=0.1, sd=1.0).to_dict()
+    good.write_text(json.dumps(plan), "utf-8")
+    cut.write_text(json.dumps({"kind": "effort"}), "utf-8")
+    for arguments, said in (
+        (("good.json", "cut.json"), "cut.json: the saved result is not complete"),
+        (("good.json", "-o", "x.docx"), "--output (x.docx) is no kind of report"),
+        (("good.json", "--parts", "good.json"), "no folder can be made there"),
+    ):
+        ran = run_assay("report", *arguments)
+        assert ran.code == 2, ran.out
+        assert said in ran.err
+        assert {path.name for path in tmp_path.iterdir()} == {"good.json", "cut.json"}

@@ -28,6 +28,7 @@ from assay.ranking import Ranking, rank_ratings
 from assay.sampling.population import Population
 from assay.stats.random import Rng, seeded
 from assay.tables import Ratings, Sample, TestSet
+from assay.tables.check import need_one_lp
 from assay.tables.raw import Source
 
 __all__ = ["audit_ratings"]
@@ -148,11 +149,7 @@ def _genuine(ratings: Ratings) -> Ratings:
     frame = ratings.genuine.drop_nulls("score")
     if not frame.height:
         raise InputError("no row has a score, so there is nothing to audit")
-    if "lp" in frame.columns and frame["lp"].n_unique() > 1:
-        found = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
-        raise InputError(
-            f"the ratings are of several language pairs ({found}); choose one with --lp"
-        )
+    need_one_lp(frame, "ratings")
     return replace(ratings, frame=frame)
 
 

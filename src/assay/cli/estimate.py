@@ -21,13 +21,10 @@ from assay.cli.options import (
     ONLY,
     OUTPUT,
     RANGE,
-    columns_for,
     json_file,
     names,
-    only_for,
-    read_test_set,
+    read_rated,
     refuse_overwriting,
-    score_range,
     with_history,
 )
 from assay.errors import OptionError
@@ -113,26 +110,17 @@ def estimate(
     from assay.cli.output import deliver
     from assay.estimation import estimate as run
     from assay.estimation import estimate_by
-    from assay.tables import read_errors, read_ratings, read_sample
+    from assay.tables import read_errors, read_sample
 
     refuse_overwriting(json_file(output), scores, ratings, sample, errors)
     if remove_severity and by == "category":
         raise OptionError(
             "--remove-severity", "--by category", "does not go with errors", "leave one out"
         )
-    own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
-    test_set = read_test_set(
-        scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, only=only, lp=lp, keep=[by],
+    test_set, given = read_rated(
+        scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, only=only, lp=lp, better=better, range=range, keep=[by],
     )  # fmt: skip
-    given = read_ratings(
-        ratings,
-        test_set,
-        columns=theirs,
-        better=better,
-        range=score_range(range),
-        only=only_for(only, lp, theirs, ratings),
-    )
     drawn = None if sample is None else read_sample(sample, test_set)
 
     def how(answers: Ratings) -> Estimates:

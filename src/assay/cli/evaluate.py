@@ -23,11 +23,9 @@ from assay.cli.options import (
     SEED,
     WORKERS,
     chosen_workers,
-    columns_for,
     json_file,
     names,
-    only_for,
-    read_test_set,
+    read_rated,
     refuse_overwriting,
 )
 from assay.errors import OptionError
@@ -75,18 +73,13 @@ def evaluate(
     from assay.estimation import evaluate_estimators, evaluate_stopping, summarise_evaluation
     from assay.results import plain
     from assay.stats.random import seeded
-    from assay.tables import read_ratings
 
     refuse_overwriting(json_file(output), scores, ratings)
     who = chosen_workers(engine, workers, scheduler)
-    own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
-    test_set = read_test_set(
-        scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, only=only, lp=lp,
+    test_set, given = read_rated(
+        scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, only=only, lp=lp, better=better,
     )  # fmt: skip
-    given = read_ratings(
-        ratings, test_set, columns=theirs, better=better, only=only_for(only, lp, theirs, ratings)
-    )
     listed, shares, (_, used) = names(methods) or [], _shares(sizes), seeded(seed)
     records = evaluate_estimators(
         test_set, given, methods=listed, sizes=shares, draws=draws, level=level, rng=used,

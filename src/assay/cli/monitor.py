@@ -18,12 +18,9 @@ from assay.cli.options import (
     ONLY,
     OUTPUT,
     RANGE,
-    columns_for,
     json_file,
-    only_for,
-    read_test_set,
+    read_rated,
     refuse_overwriting,
-    score_range,
 )
 
 if TYPE_CHECKING:
@@ -67,22 +64,13 @@ def monitor(
     """
     from assay.cli.output import deliver
     from assay.estimation import monitor as run
-    from assay.tables import read_ratings, read_sample
+    from assay.tables import read_sample
 
     refuse_overwriting(json_file(output), scores, ratings, sample)
-    own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
-    test_set = read_test_set(
-        scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, only=only, lp=lp,
+    test_set, given = read_rated(
+        scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, only=only, lp=lp, better=better, range=range,
     )  # fmt: skip
-    given = read_ratings(
-        ratings,
-        test_set,
-        columns=theirs,
-        better=better,
-        range=score_range(range),
-        only=only_for(only, lp, theirs, ratings),
-    )
     result = run(
         test_set, given, sample=read_sample(sample, test_set), target=half_width, goal=goal,
         guarantee=guarantee, level=level,

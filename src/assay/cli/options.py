@@ -12,7 +12,7 @@ from assay.errors import OptionError
 
 if TYPE_CHECKING:
     from assay.engine import Workers
-    from assay.tables import Judgments, TestSet
+    from assay.tables import Judgments, Ratings, TestSet
     from assay.tables.formats import Options
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "only_for",
     "pairs",
     "read_judged",
+    "read_rated",
     "read_test_set",
     "refuse_overwriting",
     "score_range",
@@ -325,6 +326,35 @@ def with_history(
     one = test_set.part and len(pairs) == 1 and "lp" in column_names(path)
     ratings = read_ratings(path, better=better, only={"lp": pairs[0]} if one else None)
     return add_history(test_set, ratings)
+
+
+def read_rated(
+    scores: Path,
+    ratings: Path,
+    *,
+    columns: str | None,
+    metrics: str | None,
+    lower_metrics: str | None = None,
+    exclude: str | None,
+    only: str | None,
+    lp: str | None,
+    better: Literal["higher", "lower"],
+    range: str | None = None,
+    keep: Sequence[str | None] = (),
+) -> tuple[TestSet, Ratings]:
+    """The test set and its ratings, both as the user chose them."""
+    from assay.tables import read_ratings
+
+    own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
+    test_set = read_test_set(
+        scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, only=only, lp=lp, keep=keep,
+    )  # fmt: skip
+    given = read_ratings(
+        ratings, test_set, columns=theirs, better=better, range=score_range(range),
+        only=only_for(only, lp, theirs, ratings),
+    )  # fmt: skip
+    return test_set, given
 
 
 def read_judged(

@@ -17,12 +17,9 @@ from assay.cli.options import (
     ONLY,
     OUTPUT,
     RANGE,
-    columns_for,
     json_file,
-    only_for,
-    read_test_set,
+    read_rated,
     refuse_overwriting,
-    score_range,
 )
 
 if TYPE_CHECKING:
@@ -58,28 +55,13 @@ def raters(
     """
     from assay.cli.output import deliver
     from assay.estimation import rater_report
-    from assay.tables import read_ratings, read_sample
+    from assay.tables import read_sample
 
     refuse_overwriting(json_file(output), scores, ratings, sample)
-    own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
-    test_set = read_test_set(
-        scores,
-        own,
-        columns=columns,
-        metrics=metrics,
-        lower_metrics=None,
-        exclude=exclude,
-        only=only,
-        lp=lp,
-    )
-    given = read_ratings(
-        ratings,
-        test_set,
-        columns=theirs,
-        better=better,
-        range=score_range(range),
-        only=only_for(only, lp, theirs, ratings),
-    )
+    test_set, given = read_rated(
+        scores, ratings, columns=columns, metrics=metrics, exclude=exclude, only=only, lp=lp,
+        better=better, range=range,
+    )  # fmt: skip
     drawn = None if sample is None else read_sample(sample, test_set)
     report = rater_report(test_set, given, sample=drawn, assume=assume)
     deliver(report.to_dict(), output, json, lambda: _show(report))

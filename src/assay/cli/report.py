@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,14 +40,20 @@ def report(
     Example: assay report sample.json estimates.json ranking.json -o report.html --parts tables
     """
     from assay.cli.output import print_json
-    from assay.report import read_result, write_parts, write_report
+    from assay.errors import OptionError
+    from assay.report import write_parts, write_report
+    from assay.report.page import WRITERS
     from assay.results import result_dict, signature
 
     refuse_overwriting(output, *results)
-    saved = [read_result(path) for path in results]
-    written = [write_report(saved, output, title=title)]
-    if parts is not None:
-        written += write_parts(saved, parts)
+    saved = [_readable(path) for path in results]
+    if output.suffix.lower() not in WRITERS:
+        raise OptionError(
+            "--output", output, "is no kind of report", f"let it end in {', '.join(WRITERS)}"
+        )
+    # The parts first: if their folder cannot be made, nothing is written.
+    written = [] if parts is None else [*write_parts(saved, parts)]
+    written.insert(0, write_report(saved, output, title=title))
     if json:
         sign = signature("report", results=len(results))
         print_json(result_dict("report", sign, written=[str(path) for path in written]))
@@ -55,3 +61,17 @@ def report(
     print(f"written to {output}")
     if parts is not None:
         print(f"{len(written) - 1} tables and figures in {parts}")
+
+
+def _readable(path: Path) -> dict[str, Any]:
+    """A saved result; what is wrong with it is said with its file."""
+    from assay.errors import InputError
+    from assay.report import read_result
+    from assay.report.sections import make_section
+
+    saved = read_result(path)
+    try:
+        make_section(saved)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return saved

@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from assay.errors import InputError, OptionError
 from assay.tables import Judgments
+from assay.tables.check import need_one_lp
 
 __all__ = [
     "MOST",
@@ -73,7 +74,7 @@ def count(judgments: Judgments) -> Counts:
             "judgments", type(judgments).__name__, "is no table of judgments",
             "read one with assay.read_judgments, which takes files and frames",
         )  # fmt: skip
-    _one_pair_of_languages(judgments)
+    need_one_lp(judgments.frame, "judgments")
     systems = judgments.systems
     n = len(systems)
     if n > MOST:
@@ -93,15 +94,6 @@ def count(judgments: Judgments) -> Counts:
     wins = np.bincount(cells[outcome != 0], minlength=n * n).reshape(n, n)
     ties = np.bincount(cells[outcome == 0], minlength=n * n).reshape(n, n)
     return Counts(systems, left, right, outcome, wins, ties + ties.T)
-
-
-def _one_pair_of_languages(judgments: Judgments) -> None:
-    frame = judgments.frame
-    if "lp" in frame.columns and frame["lp"].n_unique() > 1:
-        found = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
-        raise InputError(
-            f"the judgments are of several language pairs ({found}); choose one with --lp"
-        )
 
 
 def block_numbers(judgments: Judgments, unit: str) -> np.ndarray | None:

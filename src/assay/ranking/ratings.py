@@ -27,6 +27,7 @@ from assay.ranking.units import FEW
 from assay.stats.multiplicity import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
 from assay.tables import Ratings
+from assay.tables.check import need_one_lp
 
 __all__ = ["rank_ratings"]
 
@@ -145,11 +146,7 @@ def _scored(ratings: Ratings, method: str) -> tuple[pl.DataFrame, list[str]]:
     frame = ratings.frame.drop_nulls("score")
     if not frame.height:
         raise InputError("no row has a score, so there is nothing to rank")
-    if "lp" in frame.columns and frame["lp"].n_unique() > 1:
-        found = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
-        raise InputError(
-            f"the ratings are of several language pairs ({found}); choose one with --lp"
-        )
+    need_one_lp(frame, "ratings")
     systems = frame["system"].n_unique()
     if systems < 2:
         raise InputError(f"only '{frame['system'][0]}' is rated; a ranking needs two systems")

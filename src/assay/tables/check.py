@@ -24,6 +24,7 @@ __all__ = [
     "Findings",
     "conform",
     "did_you_mean",
+    "need_one_lp",
     "to_number",
     "to_text",
 ]
@@ -201,7 +202,8 @@ def _typed(frame: pl.DataFrame, column: Column, findings: Findings) -> pl.Series
                 column.name,
                 typed,
                 lambda value: (
-                    f"'{value}' is not one of {known}{did_you_mean(value, column.choices)}"
+                    f"'{value}' is not one of {known}{did_you_mean(value, column.choices)};"
+                    " write one of them"
                 ),
             )
         return typed
@@ -317,3 +319,12 @@ def _duplicate_remedy(frame: pl.DataFrame, schema: Schema) -> str:
     if "doc" not in frame.columns:
         return "add a doc column if seg restarts in every document, or remove one of the rows"
     return "remove one of the rows"
+
+
+def need_one_lp(frame: pl.DataFrame, what: str) -> None:
+    """Refuse answers of several language pairs: systems of different pairs are not compared."""
+    if "lp" in frame.columns and frame["lp"].n_unique() > 1:
+        found = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
+        raise InputError(
+            f"the {what} are of several language pairs ({found}); choose one with --lp"
+        )
