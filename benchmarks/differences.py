@@ -16,13 +16,16 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.estimation import estimate
 from assay.estimation.adjust import Units, adjusted_means
+from assay.estimation.estimate import estimate
 from assay.estimation.features import make_features
-from assay.sampling import sample, top_up
 from assay.sampling.designs import find_design, make_plan
+from assay.sampling.draw import sample
 from assay.sampling.population import Population
-from assay.tables import Ratings, TestSet, add_history, read_ratings, read_scores
+from assay.sampling.top_up import top_up
+from assay.tables.history import add_history
+from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 from benchmarks.estimators import ANSWERS, FILES, NO_METRICS

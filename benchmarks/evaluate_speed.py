@@ -24,11 +24,12 @@ import polars as pl
 from joblib.externals.loky import get_reusable_executor
 
 import assay
-from assay.estimation import evaluate_estimators
+from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.features import make_features
 from assay.sampling.designs import metric_bins
 from assay.sampling.population import Population
-from assay.tables import Ratings, TestSet, read_ratings, read_scores
+from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 from benchmarks.estimators import load

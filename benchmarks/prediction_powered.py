@@ -22,7 +22,7 @@ import assay
 from assay.estimation.adjust import Units, adjusted_means
 from assay.estimation.features import make_features
 from assay.stats.intervals import t_interval
-from assay.tables import read_scores
+from assay.tables.test_set import read_scores
 from benchmarks.claims import claim
 from benchmarks.environment import peer_python
 

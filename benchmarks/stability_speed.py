@@ -14,11 +14,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.sampling import stability
-from assay.sampling.plans import Layout, TilesPlan
+from assay.sampling.plans.base import Layout
+from assay.sampling.plans.snippets import TilesPlan
+from assay.sampling.stability import stability
 from assay.stats.clustered import prefix_sums, window_sums
-from assay.tables import TestSet, read_scores
-from assay.worlds import simulate
+from assay.tables.test_set import TestSet, read_scores
+from assay.worlds.simulate import simulate
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 

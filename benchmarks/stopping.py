@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.estimation import evaluate_stopping
 from assay.estimation.stopping import look_sizes
+from assay.estimation.stopping_evaluation import evaluate_stopping
 from assay.stats.bounds import hoeffding_bound
-from assay.tables import Ratings, TestSet, read_ratings, read_scores
+from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 

@@ -12,12 +12,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.sampling import stability
 from assay.sampling.designs import find_design, make_plan
 from assay.sampling.effect import design_effect
 from assay.sampling.population import Population
-from assay.sampling.stability import metric_scores, summarise_stability
-from assay.tables import TestSet, read_scores
+from assay.sampling.stability import metric_scores, stability, summarise_stability
+from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 

@@ -18,7 +18,9 @@ import numpy as np
 import polars as pl
 
 from assay.stats.random import as_rng, spawn
-from assay.worlds import PROFILES, moments, simulate
+from assay.worlds.moments import moments
+from assay.worlds.profiles import PROFILES
+from assay.worlds.simulate import simulate
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 

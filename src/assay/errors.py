@@ -19,17 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = [
-    "AssayError",
-    "ClusterError",
-    "ConvergenceError",
-    "InputError",
-    "MissingExtraError",
-    "OptionError",
-    "Problem",
-    "TableError",
-]
-
 SHOWN = 20
 """How many problems the text of a :class:`TableError` shows; ``problems`` has them all."""
 

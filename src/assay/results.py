@@ -1,20 +1,53 @@
-"""What every result has in common: its settings, a signature, and a plain form.
+"""What all results have in common: a kind, a signature, notes, and one way to JSON and back.
 
 A *signature* is one short line that says how a number came about, so that two papers which print
-it can be compared: ``segments|n:142/710|mean|t:.95|seed:7|v:0.1.0``.
+it can be compared: ``segments|n:142/710|mean|t:.95|seed:7|v:0.2.0``.
+
+A result is a frozen dataclass that inherits :class:`Result`. Its fields are the whole of it:
+:meth:`Result.to_dict` writes them, :meth:`Result.from_dict` reads them back by their types.
 """
 
 from __future__ import annotations
 
 import math
+import types
+import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
 import numpy as np
 
 from assay._version import __version__
+from assay.errors import InputError
 
-__all__ = ["plain", "result_dict", "signature"]
+
+class Note(str):
+    """A sentence for people with a code for programs, which never look at the words.
+
+    >>> note = Note("few-ratings", "20 ratings are few for an interval")
+    >>> note.code, str(note)
+    ('few-ratings', '20 ratings are few for an interval')
+    """
+
+    __slots__ = ("code",)
+    code: str
+
+    def __new__(cls, code: str, text: str) -> Self:
+        """A note; its code is a few words with hyphens."""
+        note = super().__new__(cls, text)
+        note.code = code
+        return note
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.code, str(self)
+
+
+def has_note(notes: Sequence[str], code: str) -> bool:
+    """Whether something was said, by its code."""
+    return any(getattr(note, "code", None) == code for note in notes)
 
 
 def signature(*parts: object, **named: object) -> str:
@@ -28,12 +61,75 @@ def signature(*parts: object, **named: object) -> str:
     return "|".join([*words, f"v:{__version__}"])
 
 
-def plain(value: object) -> object:
+KINDS: dict[str, type[Result]] = {}
+"""Kind to class, for every class of results that has been loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The root of all results: ``class Estimates(Result, kind="estimates")``.
+
+    ``kind`` names it in JSON. ``since`` is the version of Assay whose files it can still read;
+    override ``migrate`` to read older ones.
+    """
+
+    kind: ClassVar[str] = ""
+    since: ClassVar[str] = "0.2.0"
+
+    def __init_subclass__(cls, kind: str = "", **rest: object) -> None:
+        super(Result, cls).__init_subclass__(**rest)
+        if kind:  # made anew with slots, the class comes here twice: the last one counts
+            cls.kind = kind
+        if cls.kind:
+            KINDS[cls.kind] = cls
+
+    @property
+    def signature(self) -> str:
+        """How these numbers came about, in one line."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object: kind, version and signature first, then every field."""
+        head = {"kind": self.kind, "version": __version__, "signature": self.signature}
+        return head | {field.name: plain(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The result that :meth:`to_dict` wrote; what does not fit is refused with its place."""
+        version = str(data.get("version", "0"))
+        if _numbers(version) < _numbers(cls.since):
+            data = cls.migrate(data)
+        found = _typed(data, cls, "the saved result")
+        return typing.cast(Self, found)
+
+    @classmethod
+    def migrate(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The data of an older version in today's form."""
+        raise InputError(
+            f"the result was saved by Assay {data.get('version', '(no version)')}, whose"
+            f" '{cls.kind}' this version cannot read; run the command again"
+        )
+
+    def _repr_html_(self) -> str:
+        """The result as a notebook shows it."""
+        # By name: the views stand above the results and know them, not the other way round.
+        return str(import_module("assay.views.html").fragment(self))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdecimal())
+
+
+def plain(value: object) -> Any:
     """The JSON form of a value: dataclasses and arrays become dicts and lists, NaN becomes None.
 
     >>> plain({"a": np.array([1.0, float("nan")])})
     {'a': [1.0, None]}
     """
+    if isinstance(value, Note):
+        return {"code": value.code, "text": str(value)}
+    if isinstance(value, Result) and value.kind:
+        return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
@@ -44,9 +140,90 @@ def plain(value: object) -> object:
         return plain(value.item())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Sequence | frozenset) and not isinstance(value, str):
         return [plain(item) for item in value]
     return value
+
+
+def _typed(value: Any, hint: Any, place: str) -> Any:
+    """A JSON value as its type asks for it: the other direction of :func:`plain`."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if hint is Any or hint is object:
+        return value
+    if hint is Note:
+        _need(isinstance(value, Mapping) and {"code", "text"} <= set(value), value, place, "a note")
+        return Note(str(value["code"]), str(value["text"]))
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _typed_dataclass(value, hint, place)
+    if origin in (Union, types.UnionType):
+        return _typed_union(value, inside, place)
+    if origin is Literal:
+        _need(value in inside, value, place, " or ".join(map(repr, inside)))
+        return value
+    if origin in (tuple, list, Sequence) or hint is np.ndarray:
+        _need(isinstance(value, list), value, place, "a list")
+        return _typed_list(value, origin, inside, place)
+    if origin in (dict, Mapping):
+        _need(isinstance(value, Mapping), value, place, "an object")
+        key = inside[0] if inside[0] in (int, float) else str
+        return {key(k): _typed(v, inside[1], f"{place}.{k}") for k, v in value.items()}
+    if hint is float:
+        if value is None:
+            return math.nan
+        _need(
+            isinstance(value, int | float) and not isinstance(value, bool), value, place, "a number"
+        )
+        return float(value)
+    name = {int: "a whole number", str: "a text", bool: "true or false"}.get(hint, "nothing")
+    fits = isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
+    _need(fits or (hint is type(None) and value is None), value, place, name)
+    return value
+
+
+def _typed_dataclass(value: Any, hint: type, place: str) -> Any:
+    _need(isinstance(value, Mapping), value, place, "an object")
+    given = {}
+    for field in fields(hint):
+        if field.name in value:
+            wanted = _hints(hint)[field.name]
+            given[field.name] = _typed(value[field.name], wanted, f"{place}: {field.name}")
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise InputError(f"{place} has no '{field.name}'; save it again")
+    return hint(**given)
+
+
+def _typed_union(value: Any, choices: tuple[Any, ...], place: str) -> Any:
+    if value is None and type(None) in choices:
+        return None
+    faults = []
+    for choice in choices:
+        try:
+            return _typed(value, choice, place)
+        except InputError as error:
+            faults.append(error)
+    raise faults[0]
+
+
+def _typed_list(value: list[Any], origin: Any, inside: tuple[Any, ...], place: str) -> Any:
+    if origin is None:
+        return np.array([math.nan if item is None else item for item in value])
+    if origin is tuple and Ellipsis not in inside:
+        _need(len(value) == len(inside), value, place, f"a list of {len(inside)}")
+        pairs = zip(value, inside, strict=True)
+        return tuple(_typed(item, hint, f"{place}[{k}]") for k, (item, hint) in enumerate(pairs))
+    found = [_typed(item, inside[0], f"{place}[{k}]") for k, item in enumerate(value)]
+    return found if origin is list else tuple(found)
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _need(fits: bool, value: object, place: str, wanted: str) -> None:
+    if not fits:
+        shown = repr(value) if len(repr(value)) < 40 else f"{repr(value)[:36]} ..."
+        raise InputError(f"{place} is {shown}, not {wanted}; save it again")
 
 
 def result_dict(kind: str, sign: str, **content: object) -> dict[str, object]:

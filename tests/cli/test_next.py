@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 import assay
 from assay.cli.next import next_
 from assay.errors import InputError, OptionError
-from assay.tables import Sample
+from assay.tables.sample import Sample
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import pytest
 from tests.conftest import ROOT, Ran
 
 import assay
-from assay.engine import Cluster, run
+from assay.engine.run import Cluster, run
 from assay.errors import ClusterError, OptionError
 from assay.papers import koehn2012
 from papers.wmt_files import annotate, made

@@ -8,7 +8,8 @@ import pytest
 
 import assay
 from assay.errors import TableError
-from assay.tables import Ratings, TestSet, read_ratings, read_scores
+from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.test_set import TestSet, read_scores
 
 
 def campaign(check: dict[str, float]) -> tuple[TestSet, Ratings]:

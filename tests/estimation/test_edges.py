@@ -14,7 +14,9 @@ from tests.conftest import Ran
 import assay
 from assay.errors import InputError, TableError
 from assay.sampling.population import Population
-from assay.tables import Ratings, Sample, TestSet, read_ratings, read_sample, read_scores
+from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.sample import Sample, read_sample
+from assay.tables.test_set import TestSet, read_scores
 
 
 def tables(

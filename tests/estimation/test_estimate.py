@@ -11,10 +11,12 @@ import pytest
 from scipy import stats
 
 from assay.errors import InputError, OptionError
-from assay.estimation import estimate
-from assay.sampling import sample
-from assay.tables import Ratings, Sample, TestSet, read_ratings, read_sample, read_scores
-from assay.worlds import simulate
+from assay.estimation.estimate import estimate
+from assay.sampling.draw import sample
+from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.sample import Sample, read_sample
+from assay.tables.test_set import TestSet, read_scores
+from assay.worlds.simulate import simulate
 
 SCORES = {"A": [1.0, 2.0, 3.0, 6.0], "B": [2.0, 3.0, 5.0, 8.0]}
 

@@ -15,15 +15,10 @@ import numpy as np
 import pytest
 
 from assay.estimation.adjust import RIDGE, Units, adjusted_means
-from assay.sampling.plans import (
-    BalancedPlan,
-    CircularPlan,
-    DocumentsPlan,
-    Layout,
-    Plan,
-    StratifiedPlan,
-    TilesPlan,
-)
+from assay.sampling.plans.base import Layout, Plan
+from assay.sampling.plans.documents import DocumentsPlan
+from assay.sampling.plans.segments import BalancedPlan, StratifiedPlan
+from assay.sampling.plans.snippets import CircularPlan, TilesPlan
 from assay.stats.design_variance import collapsed_variance, simple_variance
 from assay.stats.regression import fit_ridge
 

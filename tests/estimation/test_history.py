@@ -9,12 +9,17 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError
-from assay.estimation import estimate, evaluate_estimators
+from assay.estimation.estimate import estimate
+from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.features import make_features
-from assay.sampling import sample, top_up
+from assay.sampling.draw import sample
 from assay.sampling.population import Population
-from assay.tables import Ratings, add_history, read_ratings, read_scores
-from assay.worlds import World, simulate
+from assay.sampling.top_up import top_up
+from assay.tables.history import add_history
+from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.test_set import read_scores
+from assay.worlds.simulate import simulate
+from assay.worlds.world import World
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,17 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError
-from assay.estimation import estimate
 from assay.estimation.adjust import METHODS, RIDGE, Units, adjusted_means
+from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators, parse_method
 from assay.estimation.features import make_features
 from assay.estimation.intervals import INTERVALS
-from assay.sampling import sample
+from assay.sampling.draw import sample
 from assay.stats.regression import fit_ridge
-from assay.tables import TestSet, read_ratings, read_scores
-from assay.worlds import World, simulate
+from assay.tables.ratings import read_ratings
+from assay.tables.test_set import TestSet, read_scores
+from assay.worlds.simulate import simulate
+from assay.worlds.world import World
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,10 @@ from assay.errors import InputError, OptionError
 from assay.estimation.adjust import Units, adjusted_means, fitted
 from assay.estimation.features import make_features
 from assay.estimation.new_documents import document_stderr
-from assay.sampling.plans import Layout, TilesPlan
-from assay.tables import read_ratings, read_scores
+from assay.sampling.plans.base import Layout
+from assay.sampling.plans.snippets import TilesPlan
+from assay.tables.ratings import read_ratings
+from assay.tables.test_set import read_scores
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,7 @@ def test_wider_than_for_the_test_set_and_the_same_estimate(world: assay.World) -
         assert wide[item.system].estimate == item.estimate
         assert wide[item.system].stderr > item.stderr
     assert assay.compare_two(new, "system-1", "system-2").needed is None
-    assert "four times as many documents" in " ".join(assay.estimation.next_steps(new))
+    assert "four times as many documents" in " ".join(new.next)
 
 
 def test_groups(world: assay.World) -> None:

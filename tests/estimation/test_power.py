@@ -9,7 +9,7 @@ from tests.estimation.test_edges import drawn, tables
 
 import assay
 from assay.errors import OptionError
-from assay.estimation import next_steps
+from assay.estimation.power import next_steps
 from assay.stats.precision import Precision, power_of
 
 A = [1.0, 2.0, 3.0, 6.0, 2.0, 5.0, 1.0, 4.0, 2.0, 8.0]

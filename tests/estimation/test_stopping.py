@@ -12,8 +12,8 @@ import assay
 from assay.errors import InputError, OptionError
 from assay.estimation.stopping import Look, _verdict, look_sizes
 from assay.stats.selection import interleaved_order
-from assay.tables import Sample
-from assay.worlds import World
+from assay.tables.sample import Sample
+from assay.worlds.world import World
 
 
 @pytest.fixture(scope="module")

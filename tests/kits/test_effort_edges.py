@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.report import write_report
+from assay.views.page import write_report
 
 Cell = Callable[[str, str, str, int], tuple[str, str, float | None]]
 

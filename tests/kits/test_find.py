@@ -14,9 +14,8 @@ from tests.kits.corpora import make_corpus
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.kits import pieces_from_features
 from assay.kits.corpus import Text
-from assay.kits.pieces import cut_pieces
+from assay.kits.pieces import cut_pieces, pieces_from_features
 
 ALIKE = (4, 11, 17)
 

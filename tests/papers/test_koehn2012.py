@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import Ran
 
 from assay.errors import InputError, OptionError
-from assay.papers import Cell, Reproduction
+from assay.papers.cells import Cell, Reproduction
 from assay.papers.koehn2012 import start
 from assay.papers.koehn2012_data import FILE, read_folder
 from assay.papers.koehn2012_numbers import SIZES, printed_needs, printed_ranking

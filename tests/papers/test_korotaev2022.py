@@ -14,8 +14,8 @@ from tests.conftest import Ran
 from tests.kits.corpora import make_corpus
 
 from assay.errors import InputError, MissingExtraError, OptionError
-from assay.papers import Cell, Reproduction
 from assay.papers import korotaev2022_work as module
+from assay.papers.cells import Cell, Reproduction
 from assay.papers.korotaev2022 import start
 from assay.papers.korotaev2022_data import CORPUS, SEGMENTS, read_folder
 from assay.papers.korotaev2022_numbers import (

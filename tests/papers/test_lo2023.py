@@ -13,7 +13,8 @@ import pytest
 from tests.conftest import Ran
 
 from assay.errors import InputError, OptionError
-from assay.papers import Cell, Reproduction, reproduce
+from assay.papers import reproduce
+from assay.papers.cells import Cell, Reproduction
 from assay.papers.lo2023 import start
 from assay.papers.lo2023_numbers import COVERAGE, pairs_of, printed_changes, printed_lengths
 from papers.wmt_files import SYSTEMS, annotate, by_document, made

@@ -15,7 +15,7 @@ from tests.conftest import Ran
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.papers import Cell, Reproduction
+from assay.papers.cells import Cell, Reproduction
 from assay.papers.saldias2022 import Study, start
 from assay.papers.saldias2022_data import DEVELOPMENT, read_folder
 from assay.papers.saldias2022_numbers import (

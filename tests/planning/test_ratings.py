@@ -14,11 +14,13 @@ from scipy import stats
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.planning import plan_comparison, plan_ratings
+from assay.planning.comparison import plan_comparison
 from assay.planning.pilot import read_pilot
+from assay.planning.ratings import plan_ratings
 from assay.stats.precision import Precision
-from assay.tables import Ratings, TestSet, read_ratings, read_scores
-from assay.worlds import simulate
+from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.test_set import TestSet, read_scores
+from assay.worlds.simulate import simulate
 
 
 def tables(

@@ -14,12 +14,15 @@ import assay
 from assay.errors import InputError, OptionError
 from assay.sampling.adaptive import adaptive_run, next_step, pair_z, snippet_order, still_open
 from assay.sampling.next import next_segments
-from assay.sampling.plans import Layout, TilesPlan
+from assay.sampling.plans.base import Layout
+from assay.sampling.plans.snippets import TilesPlan
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.stats.orders import discordant
 from assay.stats.random import as_rng, spawn
-from assay.tables import Ratings, Sample, TestSet, read_ratings, read_scores
-from assay.worlds import World
+from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.sample import Sample
+from assay.tables.test_set import TestSet, read_scores
+from assay.worlds.world import World
 
 LENGTHS = st.lists(st.integers(1, 25), min_size=1, max_size=8)
 

@@ -9,11 +9,14 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError
-from assay.sampling import sample, summarise, top_up
 from assay.sampling.designs import DESIGNS, SHORT_NAMES, find_design, metric_bins, spreads
+from assay.sampling.draw import sample
 from assay.sampling.population import Population
-from assay.tables import Sample, TestSet, read_sample, read_scores
-from assay.worlds import simulate
+from assay.sampling.summary import summarise
+from assay.sampling.top_up import top_up
+from assay.tables.sample import Sample, read_sample
+from assay.tables.test_set import TestSet, read_scores
+from assay.worlds.simulate import simulate
 
 ALL = [*DESIGNS, *SHORT_NAMES, "segments|strata:documents|allocation:smoothed"]
 
@@ -392,7 +395,7 @@ class TestSummary:
                 "length_bins", "context_segments"} <= set(saved)  # fmt: skip
 
     def test_context_by_hand(self) -> None:
-        from assay.sampling.plans import Layout
+        from assay.sampling.plans.base import Layout
         from assay.sampling.representation import context_segments
 
         drawn = np.zeros(30, dtype=bool)

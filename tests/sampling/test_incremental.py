@@ -22,8 +22,9 @@ from assay.sampling.incremental import (
 from assay.sampling.next import next_segments
 from assay.stats.allocation import capped_shares
 from assay.stats.random import as_rng
-from assay.tables import Ratings, TestSet, read_ratings, read_scores
-from assay.worlds import World
+from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.test_set import TestSet, read_scores
+from assay.worlds.world import World
 
 
 def stratified_errors(x: np.ndarray, stratum: np.ndarray, order: np.ndarray) -> np.ndarray:

@@ -13,17 +13,17 @@ from scipy import stats
 from tests.conftest import Ran
 
 from assay.errors import InputError, OptionError
-from assay.sampling import stability, summarise_stability
 from assay.sampling.designs import find_design, make_plan
 from assay.sampling.effect import design_effect
-from assay.sampling.plans import Draws, Layout, SegmentsPlan
+from assay.sampling.plans.base import Draws, Layout
+from assay.sampling.plans.segments import SegmentsPlan
 from assay.sampling.population import Population
 from assay.sampling.replicates import _context, _length_shares
 from assay.sampling.representation import context_segments, length_shares
-from assay.sampling.stability import metric_scores
+from assay.sampling.stability import metric_scores, stability, summarise_stability
 from assay.stats.clustered import difference_z, prefix_sums, unit_z, window_sums
-from assay.tables import TestSet, read_scores
-from assay.worlds import simulate
+from assay.tables.test_set import TestSet, read_scores
+from assay.worlds.simulate import simulate
 
 
 @pytest.fixture(scope="module")

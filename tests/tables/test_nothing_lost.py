@@ -14,16 +14,13 @@ from hypothesis import strategies as st
 from tests.conftest import Ran
 
 from assay.errors import InputError, OptionError, TableError
-from assay.tables import (
-    read_edits,
-    read_errors,
-    read_judgments,
-    read_ratings,
-    read_sample,
-    read_scores,
-)
 from assay.tables.convert import check, convert
+from assay.tables.edits import read_edits
+from assay.tables.judgments import read_judgments
+from assay.tables.ratings import read_errors, read_ratings
 from assay.tables.raw import atomic, save
+from assay.tables.sample import read_sample
+from assay.tables.test_set import read_scores
 
 PLAIN = pl.DataFrame({"system": ["A", "A"], "seg": ["1", "2"]})
 

@@ -12,8 +12,11 @@ from tests.conftest import Ran
 
 import assay
 from assay.errors import OptionError, TableError
-from assay.tables import Parts, read_judgments, read_parts, read_ratings, read_scores
+from assay.tables.judgments import read_judgments
+from assay.tables.parts import Parts, read_parts
+from assay.tables.ratings import read_ratings
 from assay.tables.raw import column_names, save
+from assay.tables.test_set import read_scores
 
 Run = Callable[..., Ran]
 ENDINGS = ("tsv", "csv", "jsonl", "parquet", "xlsx", "tsv.gz", "parquet.gz")

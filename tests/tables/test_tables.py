@@ -9,16 +9,11 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError, TableError
-from assay.tables import (
-    Design,
-    TestSet,
-    read_edits,
-    read_errors,
-    read_judgments,
-    read_ratings,
-    read_sample,
-    read_scores,
-)
+from assay.tables.edits import read_edits
+from assay.tables.judgments import read_judgments
+from assay.tables.ratings import read_errors, read_ratings
+from assay.tables.sample import Design, read_sample
+from assay.tables.test_set import TestSet, read_scores
 
 SCORES = pl.DataFrame(
     {

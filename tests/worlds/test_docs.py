@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.worlds import PROFILES, Kind, Profile, simulate
+from assay.worlds.profiles import PROFILES, Kind, Profile
+from assay.worlds.simulate import simulate
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "worlds.md").read_text(encoding="utf-8")
 SECTION = PAGE.split("## Parameters")[1]

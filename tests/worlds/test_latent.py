@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.worlds import PROFILES, Profile
 from assay.worlds.latent import (
     Layout,
     counts,
@@ -24,6 +23,7 @@ from assay.worlds.latent import (
     slopes,
     twin,
 )
+from assay.worlds.profiles import PROFILES, Profile
 
 PAIRS = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import OptionError
-from assay.worlds import moments, simulate
 from assay.worlds.metrics import SCALES, greatest_correlation, metric
+from assay.worlds.moments import moments
+from assay.worlds.simulate import simulate
 
 
 def inside(x: np.ndarray, y: np.ndarray) -> float:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from assay.errors import OptionError
-from assay.worlds import moments
+from assay.worlds.moments import moments
 
 DOCUMENTS = ["a", "a", "a", "b", "b", "c", "c", "c", "c"]
 

@@ -13,7 +13,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.worlds import PROFILES, Moments, moments, simulate
+from assay.worlds.moments import Moments, moments
+from assay.worlds.profiles import PROFILES
+from assay.worlds.simulate import simulate
 
 WORLDS = 24
 ABSOLUTE = {"zeros", "document_icc", "difference_icc", "system_r", "rater_r", "neither_r"}

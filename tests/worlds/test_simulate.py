@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from assay.errors import OptionError
-from assay.worlds import PROFILES, simulate
+from assay.worlds.profiles import PROFILES
+from assay.worlds.simulate import simulate
 
 
 def test_sizes_and_names() -> None:

@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from assay.errors import OptionError
-from assay.tables import Sample, read_sample
-from assay.worlds import World, simulate
+from assay.tables.sample import Sample, read_sample
+from assay.worlds.simulate import simulate
+from assay.worlds.world import World
 
 WEIGHTS = {"Non-translation!": 25.0, "Major": 5.0, "Minor": 1.0, "No-error": 0.0}
 

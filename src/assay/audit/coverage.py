@@ -15,9 +15,8 @@ from assay.sampling.representation import (
     position_shares,
 )
 from assay.stats.agreement import krippendorff_alpha
-from assay.tables import Ratings, TestSet
-
-__all__ = ["agreement", "cover", "luck", "match", "represent", "touched"]
+from assay.tables.ratings import Ratings
+from assay.tables.test_set import TestSet
 
 FEW = 10
 """With fewer common segments, a standard deviation of differences is a guess."""

@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from assay.audit.results import AuditedPair
-from assay.estimation import Difference, Estimates, compare_two
+from assay.estimation.power import compare_two
+from assay.estimation.results import Difference, Estimates
 from assay.stats.intervals import t_interval, t_probability
 from assay.stats.multiplicity import holm
 from assay.stats.orders import cluster_numbers, rank_ranges
 from assay.stats.precision import CERTAIN, power_of
-
-__all__ = ["Order", "apart_difference", "audited_pairs", "in_order", "with_apart"]
 
 POWER = 0.8
 """The probability of a find that is commonly asked for."""

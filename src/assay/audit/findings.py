@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from assay.audit.results import Audit, Representation, Verdicts
 
-__all__ = ["judgments_findings", "judgments_next", "ratings_findings", "ratings_next"]
-
 APART = 0.05
 """A share of the answers that is so far from the share of the test set is worth a word."""
 

@@ -23,20 +23,19 @@ from assay.audit.results import (
     Representation,
 )
 from assay.errors import InputError
-from assay.planning import plan_judgments
-from assay.planning.judgments import JudgmentsPlan
-from assay.ranking import Ranking, rank
+from assay.planning.judgments import JudgmentsPlan, plan_judgments
 from assay.ranking.counts import Counts, count
+from assay.ranking.rank import rank
+from assay.ranking.results import Ranking
 from assay.ranking.uncertainty import Watch, unwatched
 from assay.sampling.population import Population
 from assay.sampling.representation import bin_name, length_shares
 from assay.stats.agreement import krippendorff_alpha
 from assay.stats.multiplicity import holm
 from assay.stats.random import Rng, seeded, spawn
-from assay.tables import Judgments, TestSet
+from assay.tables.judgments import Judgments
 from assay.tables.raw import Source
-
-__all__ = ["audit_judgments"]
+from assay.tables.test_set import TestSet
 
 
 def audit_judgments(

@@ -9,10 +9,8 @@ from scipy import special
 
 from assay.audit.differences import POWER
 from assay.audit.results import AuditedPair, Power
-from assay.estimation import Difference
+from assay.estimation.results import Difference
 from assay.stats.precision import CERTAIN, power_of
-
-__all__ = ["normal_detectable", "ratings_power", "true_size"]
 
 LARGEST = 1000.0
 """Campaigns more than so many times as large are out of reach."""

@@ -13,8 +13,6 @@ from assay.errors import InputError, OptionError
 from assay.tables.check import did_you_mean
 from assay.tables.raw import Source, load
 
-__all__ = ["Distinction", "judge", "plain_order", "read_published", "unclaimed", "verdicts"]
-
 SHAPES = "system with rank or cluster, or better and worse"
 FILE, MEANS = "published", "order of the scores"
 

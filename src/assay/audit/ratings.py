@@ -22,16 +22,18 @@ from assay.audit.published import (
 )
 from assay.audit.results import Audit, AuditedSystem
 from assay.errors import InputError
-from assay.estimation import Estimates, estimate
+from assay.estimation.estimate import estimate
 from assay.estimation.response import documents_of
-from assay.ranking import Ranking, rank_ratings
+from assay.estimation.results import Estimates
+from assay.ranking.ratings import rank_ratings
+from assay.ranking.results import Ranking
 from assay.sampling.population import Population
 from assay.stats.random import Rng, seeded
-from assay.tables import Ratings, Sample, TestSet
 from assay.tables.check import need_one_lp
+from assay.tables.ratings import Ratings
 from assay.tables.raw import Source
-
-__all__ = ["audit_ratings"]
+from assay.tables.sample import Sample
+from assay.tables.test_set import TestSet
 
 FEW_RATERS = 5
 """With so few raters, their taste is worth a note."""

@@ -8,19 +8,6 @@ import polars as pl
 
 from assay.results import plain, result_dict, signature
 
-__all__ = [
-    "Audit",
-    "AuditedPair",
-    "AuditedSystem",
-    "Claim",
-    "Coverage",
-    "Matching",
-    "Power",
-    "Raters",
-    "Representation",
-    "Verdicts",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Coverage:

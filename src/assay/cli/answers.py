@@ -11,8 +11,6 @@ from assay.errors import InputError, OptionError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["answers_kind", "without"]
-
 
 def answers_kind(path: Path, columns: str | None) -> str:
     """Whether the file has judgments or ratings, by its columns."""

@@ -29,10 +29,9 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.audit import Audit, AuditedSystem
-    from assay.tables import TestSet
+    from assay.audit.results import Audit, AuditedSystem
+    from assay.tables.test_set import TestSet
 
-__all__ = ["audit"]
 
 SHOWN = 20
 """Distinctions that do not hold and are listed; the JSON has them all."""
@@ -122,8 +121,9 @@ def _of_ratings(
 ) -> Audit:  # fmt: skip
     from dataclasses import replace
 
-    from assay.audit import audit_ratings
-    from assay.tables import read_ratings, read_sample
+    from assay.audit.ratings import audit_ratings
+    from assay.tables.ratings import read_ratings
+    from assay.tables.sample import read_sample
 
     if scores is None:
         if "sample" in options:
@@ -178,9 +178,9 @@ def _of_judgments(
     path: Path, scores: Path | None, columns: str | None, exclude: str | None, only: str | None,
     lp: str | None, options: dict[str, Any],
 ) -> Audit:  # fmt: skip
-    from assay.audit import audit_judgments
+    from assay.audit.judgments import audit_judgments
     from assay.cli.output import track
-    from assay.tables import read_judgments
+    from assay.tables.judgments import read_judgments
 
     files = [("judgments", path)] if scores is None else [("judgments", path), ("scores", scores)]
     mapped = columns_for(columns, *files)

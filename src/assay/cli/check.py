@@ -28,7 +28,6 @@ from assay.cli.options import (
 if TYPE_CHECKING:
     from assay.tables.convert import Checked
 
-__all__ = ["check"]
 
 SHOWN = 50
 """How many problems are printed; a file with more has usually one fault many times."""
@@ -64,9 +63,9 @@ def check(
     """
     from assay.cli.output import print_json
     from assay.errors import TableError
-    from assay.tables import read_scores
     from assay.tables.convert import Checked
     from assay.tables.convert import check as run
+    from assay.tables.test_set import read_scores
 
     options = format_options(
         lp=lp, human=human, system=system, editor=editor, weights=weights, blanks=blanks

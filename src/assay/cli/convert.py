@@ -22,8 +22,6 @@ from assay.cli.options import (
     pairs,
 )
 
-__all__ = ["convert"]
-
 
 def convert(
     source: Annotated[Path, typer.Argument(help="What to read.", metavar="SRC")],
@@ -57,8 +55,8 @@ def convert(
     Example: assay convert mqm.tsv ratings.tsv --from google-mqm --to ratings
     """
     from assay.cli.output import note, print_json
-    from assay.tables import read_sample
     from assay.tables.convert import convert as run
+    from assay.tables.sample import read_sample
 
     done = run(
         source,

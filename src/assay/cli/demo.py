@@ -13,16 +13,18 @@ from assay.cli.options import JSON
 if TYPE_CHECKING:
     import numpy as np
 
-    from assay.estimation import Estimates
     from assay.estimation.rater_results import RaterReport
+    from assay.estimation.results import Estimates
     from assay.kits.effort_results import Effort
-    from assay.ranking import Ranking
+    from assay.ranking.results import Ranking
     from assay.sampling.stability import Stability
     from assay.sampling.summary import SampleSummary
-    from assay.tables import Edits, Judgments, Ratings, Sample
-    from assay.worlds import World
+    from assay.tables.edits import Edits
+    from assay.tables.judgments import Judgments
+    from assay.tables.ratings import Ratings
+    from assay.tables.sample import Sample
+    from assay.worlds.world import World
 
-__all__ = ["demo"]
 
 BUDGET, JUDGMENTS = "20%", 3000
 EDITORS, HUMAN, HOURLY = 9, "human", 40.0
@@ -42,9 +44,9 @@ def demo(
     from assay.cli.estimate import show_estimates
     from assay.cli.output import print_json, save_json
     from assay.errors import InputError
-    from assay.report import write_report
     from assay.results import result_dict
     from assay.stats.random import as_rng
+    from assay.views.page import write_report
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -112,11 +114,14 @@ class _Run:
 
 def _run(rng: np.random.Generator, seed: int) -> _Run:
     """Draw, rate, judge and edit; estimate and rank."""
-    from assay.estimation import estimate, rater_report
-    from assay.ranking import rank
-    from assay.sampling import sample, stability, summarise, summarise_stability
+    from assay.estimation.estimate import estimate
+    from assay.estimation.raters import rater_report
+    from assay.ranking.rank import rank
+    from assay.sampling.draw import sample
+    from assay.sampling.stability import stability, summarise_stability
+    from assay.sampling.summary import summarise
     from assay.stats.random import spawn
-    from assay.worlds import simulate
+    from assay.worlds.simulate import simulate
 
     campaign, drawing, judging, editing = spawn(rng, 4)
     world = simulate(texts=True, rng=campaign)

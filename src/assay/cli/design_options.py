@@ -6,22 +6,6 @@ from typing import Annotated, Literal
 
 import typer
 
-__all__ = [
-    "ALLOCATION",
-    "BIN_SIZE",
-    "BUDGET",
-    "DESIGN",
-    "LENGTH",
-    "LONGEST_FIRST",
-    "MATCHED",
-    "MAX_SNIPPET",
-    "ROUNDING",
-    "SIZE_LIMIT",
-    "SLOPE",
-    "STOP",
-    "STRATA",
-]
-
 BUDGET = Annotated[
     str,
     typer.Option(

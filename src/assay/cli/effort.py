@@ -29,10 +29,9 @@ if TYPE_CHECKING:
 
     from assay.kits.effort_relations import Relation
     from assay.kits.effort_results import Effort
-    from assay.tables import Edits
+    from assay.tables.edits import Edits
     from assay.tables.ratings import Better
 
-__all__ = ["effort", "read_edit_files", "watch_effort"]
 
 Item = TypeVar("Item")
 
@@ -103,8 +102,8 @@ def effort(
     """
     from assay.cli.output import note, number, print_json, save_json
     from assay.kits.effort import effort as run
-    from assay.report.effort_figures import draw_effort, draw_effort_by_editor
-    from assay.report.figures import save_figure
+    from assay.views.effort_figures import draw_effort, draw_effort_by_editor
+    from assay.views.figures import save_figure
 
     for file in (json_file(output), figure_file(figure), figure_file(figure_by_editor)):
         refuse_overwriting(file, *edits)
@@ -152,15 +151,15 @@ def _relations(
 ) -> list[dict[str, Any]]:
     """Effort against ratings and against the documents' LIX; what is positive agrees."""
     from assay.kits.effort_relations import compare_ratings, complexity_effort
-    from assay.report import read_result
     from assay.results import plain
-    from assay.tables import read_ratings
+    from assay.tables.ratings import read_ratings
+    from assay.views.page import read_saved
 
     found: dict[str, tuple[Relation, ...]] = {}
     if ratings is not None:
         found["ratings"] = compare_ratings(result, read_ratings(ratings, better=better), rng=seed)
     if kits is not None:
-        saved = read_result(kits)
+        saved = read_saved(kits)
         if saved["kind"] != "kits":
             raise OptionError("--kits", kits, "is no result of kits find", "save one with -o")
         # Documents bear the names that kits find --texts gave the pieces.

@@ -30,10 +30,11 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.estimation import Breakdown, Comparison, Estimates
-    from assay.tables import Ratings, TestSet
-
-__all__ = ["estimate", "show_estimates"]
+    from assay.estimation.breakdown import Breakdown
+    from assay.estimation.power import Comparison
+    from assay.estimation.results import Estimates
+    from assay.tables.ratings import Ratings
+    from assay.tables.test_set import TestSet
 
 
 def estimate(
@@ -108,9 +109,10 @@ def estimate(
     Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
     from assay.cli.output import deliver
-    from assay.estimation import estimate as run
-    from assay.estimation import estimate_by
-    from assay.tables import read_errors, read_sample
+    from assay.estimation.breakdown import estimate_by
+    from assay.estimation.estimate import estimate as run
+    from assay.tables.ratings import read_errors
+    from assay.tables.sample import read_sample
 
     refuse_overwriting(json_file(output), scores, ratings, sample, errors)
     if remove_severity and by == "category":
@@ -179,7 +181,7 @@ def _changed(
     fair: bool,
 ) -> tuple[Ratings, list[str]]:
     """The ratings without some raters or their severity, and what that does to each system."""
-    from assay.estimation import exclude_raters, remove_severity
+    from assay.estimation.raters import exclude_raters, remove_severity
 
     lines = []
     if excluded:
@@ -203,7 +205,7 @@ def _effect(what: str, before: Estimates, after: Estimates) -> str:
 
 
 def _comparison(result: Estimates, compare: str | None) -> Comparison | None:
-    from assay.estimation import compare_two
+    from assay.estimation.power import compare_two
 
     if compare is not None:
         wanted = names(compare) or []
@@ -261,7 +263,7 @@ def _informed(
     better: Literal["higher", "lower"],
 ) -> TestSet:
     """The test set with what ratings of other systems say, from a file or from the campaign."""
-    from assay.tables import add_history
+    from assay.tables.history import add_history
 
     if borrow and history is not None:
         raise OptionError("--borrow", "--history", "are both histories", "leave one out")

@@ -31,9 +31,8 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.estimation import Evaluation, StoppingRecord
-
-__all__ = ["evaluate"]
+    from assay.estimation.evaluation import Evaluation
+    from assay.estimation.stopping_evaluation import StoppingRecord
 
 
 def evaluate(
@@ -70,7 +69,9 @@ def evaluate(
     Example: assay evaluate scores.tsv all-ratings.tsv --methods baseline,balanced+regression
     """
     from assay.cli.output import note, print_json, save_json, track
-    from assay.estimation import evaluate_estimators, evaluate_stopping, summarise_evaluation
+    from assay.estimation.evaluate import evaluate_estimators
+    from assay.estimation.evaluation import summarise_evaluation
+    from assay.estimation.stopping_evaluation import evaluate_stopping
     from assay.results import plain
     from assay.stats.random import seeded
 

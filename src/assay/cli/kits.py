@@ -20,9 +20,9 @@ from assay.cli.options import (
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
-    from assay.kits import Kit, KitSet, Pieces
+    from assay.kits.kitset import Kit, KitSet
+    from assay.kits.pieces import Pieces
 
-__all__ = ["kits"]
 
 kits = typer.Typer(
     help="Find pieces of text that are alike, and make kits of them for editors.",
@@ -95,7 +95,7 @@ def find(
     Example: assay kits find book.docx --words 500 --pieces 3
     """  # fmt: skip
     from assay.cli.output import note, print_json, save_json, ticking
-    from assay.kits import find_kits
+    from assay.kits.find import find_kits
 
     for path in corpus:
         refuse_overwriting(json_file(output), path)
@@ -126,8 +126,8 @@ def find(
 
         save(result.texts(), texts)
     if figure is not None:
-        from assay.report.figures import save_figure
-        from assay.report.kit_figures import draw_kits
+        from assay.views.figures import save_figure
+        from assay.views.kit_figures import draw_kits
 
         save_figure(draw_kits(result.to_dict()), figure)
     if json:

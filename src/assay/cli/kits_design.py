@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from assay.kits.designs import KitDesign
 
-__all__ = ["build", "collect", "design"]
 
 TABLE = Annotated[Path | None, typer.Option("-o", "--output", help="Write the table to this file.")]
 
@@ -140,8 +139,8 @@ def build(
     from assay.cli.output import note, print_json, print_table
     from assay.kits.build import build_kits
     from assay.kits.designs import read_design
-    from assay.tables import read_scores
     from assay.tables.raw import load
+    from assay.tables.test_set import read_scores
 
     (own,) = columns_for(columns, ("scores", texts))
     result = build_kits(

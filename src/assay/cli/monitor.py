@@ -24,9 +24,7 @@ from assay.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from assay.estimation import Monitoring
-
-__all__ = ["monitor"]
+    from assay.estimation.stopping import Monitoring
 
 
 def monitor(
@@ -63,8 +61,8 @@ def monitor(
     Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --half-width 0.3
     """
     from assay.cli.output import deliver
-    from assay.estimation import monitor as run
-    from assay.tables import read_sample
+    from assay.estimation.stopping import monitor as run
+    from assay.tables.sample import read_sample
 
     refuse_overwriting(json_file(output), scores, ratings, sample)
     test_set, given = read_rated(

@@ -21,8 +21,6 @@ from assay.cli.options import (
     read_test_set,
 )
 
-__all__ = ["next_"]
-
 
 def next_(
     scores: Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")],
@@ -63,7 +61,8 @@ def next_(
     """
     from assay.cli.output import note, print_json, print_table
     from assay.sampling.next import next_segments
-    from assay.tables import read_ratings, read_sample
+    from assay.tables.ratings import read_ratings
+    from assay.tables.sample import read_sample
 
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(

@@ -24,8 +24,6 @@ from assay.cli.options import (
 if TYPE_CHECKING:
     from assay.ranking.best import NextSets
 
-__all__ = ["next_set"]
-
 
 def next_set(
     judgments: Annotated[Path, typer.Argument(help="Judgments so far.", metavar="JUDGMENTS")],

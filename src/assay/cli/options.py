@@ -11,45 +11,12 @@ import typer
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.engine import Workers
-    from assay.tables import Judgments, Ratings, TestSet
+    from assay.engine.run import Workers
     from assay.tables.formats import Options
+    from assay.tables.judgments import Judgments
+    from assay.tables.ratings import Ratings
+    from assay.tables.test_set import TestSet
 
-__all__ = [
-    "BETTER",
-    "BLANKS",
-    "COLUMNS",
-    "EDITOR",
-    "ENGINE",
-    "EXCLUDE",
-    "FIGURE",
-    "HUMAN",
-    "JSON",
-    "LOWER_METRICS",
-    "LP",
-    "METRICS",
-    "ONLY",
-    "OUTPUT",
-    "RANGE",
-    "SCHEDULER",
-    "SEED",
-    "SYSTEM",
-    "WEIGHTS",
-    "WORKERS",
-    "chosen_workers",
-    "columns_for",
-    "figure_file",
-    "format_options",
-    "json_file",
-    "names",
-    "only_for",
-    "pairs",
-    "read_judged",
-    "read_rated",
-    "read_test_set",
-    "refuse_overwriting",
-    "score_range",
-]
 
 COLUMNS = Annotated[
     str | None,
@@ -86,6 +53,17 @@ JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 OUTPUT = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write to this file.", metavar="FILE")
 ]
+SAVE = Annotated[
+    Path | None,
+    typer.Option(
+        "--save", "-o", help="Save the result (.json) for `assay report`.", metavar="FILE"
+    ),
+]
+SAVE_ONLY = Annotated[
+    Path | None,
+    typer.Option("--save", help="Save the result (.json) for `assay report`.", metavar="FILE"),
+]
+"""For commands whose ``-o`` is something else: a table, a folder, a page."""
 
 HISTORY = Annotated[
     Path | None,
@@ -173,7 +151,7 @@ def chosen_workers(
     >>> chosen_workers(None, None, "tcp://10.0.0.1:8786")
     Cluster(address='tcp://10.0.0.1:8786')
     """
-    from assay.engine import Cluster
+    from assay.engine.run import Cluster
 
     if engine == "dask" or (engine is None and scheduler is not None):
         if scheduler is None:
@@ -295,7 +273,7 @@ def read_test_set(
     """
     from dataclasses import replace
 
-    from assay.tables import read_scores
+    from assay.tables.test_set import read_scores
 
     test_set = read_scores(
         path,
@@ -317,7 +295,8 @@ def with_history(
     test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
 ) -> TestSet:
     """The test set with what the ratings of a file say of its segments."""
-    from assay.tables import add_history, read_ratings
+    from assay.tables.history import add_history
+    from assay.tables.ratings import read_ratings
     from assay.tables.raw import column_names
 
     if path is None:
@@ -343,7 +322,7 @@ def read_rated(
     keep: Sequence[str | None] = (),
 ) -> tuple[TestSet, Ratings]:
     """The test set and its ratings, both as the user chose them."""
-    from assay.tables import read_ratings
+    from assay.tables.ratings import read_ratings
 
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
@@ -361,7 +340,7 @@ def read_judged(
     path: Path, columns: str | None, exclude: str | None, only: str | None, lp: str | None
 ) -> Judgments:
     """The judgments that the user chose, without the systems to be left out."""
-    from assay.tables import read_judgments
+    from assay.tables.judgments import read_judgments
 
     (own,) = columns_for(columns, ("judgments", path))
     rows = only_for(only, lp, own, path, every=True)

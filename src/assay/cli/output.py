@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress as RichProgress
 
-__all__ = [
-    "deliver",
-    "note",
-    "number",
-    "print_json",
-    "print_table",
-    "save_json",
-    "ticking",
-    "track",
-]
+    from assay.results import Result
+    from assay.stats.progress import Progress
+
 
 Item = TypeVar("Item")
 
@@ -44,17 +38,46 @@ def _text(result: Mapping[str, Any]) -> str:
 
 
 def deliver(
-    content: Mapping[str, Any], output: Path | None, json: bool, show: Callable[[], None]
+    result: Result | Mapping[str, Any],
+    save: Path | None,
+    json: bool,
+    show: Callable[[], None] | None = None,
 ) -> None:
     """Save a result where it shall go, and print it as JSON or show it to a person."""
-    if output is not None:
-        save_json(content, output)
+    content = result if isinstance(result, Mapping) else result.to_dict()
+    if save is not None:
+        save_json(content, save)
     if json:
         print_json(content)
         return
-    show()
-    if output is not None:
-        print(f"written to {output}; assay report {output} makes a page of it")
+    if show is not None:
+        show()
+    elif not isinstance(result, Mapping):
+        from assay.views.page import section_of
+        from assay.views.terminal import show as print_section
+
+        print_section(section_of(result))
+    if save is not None:
+        print(f"written to {save}; assay report {save} makes a page of it")
+
+
+@contextmanager
+def progress_bars() -> Iterator[Progress]:
+    """Bars on stderr for work that reports its progress, one for each label."""
+    if not sys.stderr.isatty():
+        from assay.stats.progress import silent
+
+        yield silent
+        return
+    with _bars() as bars:
+        tasks: dict[str, Any] = {}
+
+        def advance(label: str, done: int, total: int) -> None:
+            if label not in tasks:
+                tasks[label] = bars.add_task(label, total=total)
+            bars.update(tasks[label], completed=done, total=total)
+
+        yield advance
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -107,6 +130,12 @@ def ticking(total: int, label: str) -> Iterator[Callable[[], None]]:
     if not sys.stderr.isatty():
         yield lambda: None
         return
+    with _bars() as progress:
+        task = progress.add_task(label, total=total)
+        yield lambda: progress.advance(task)
+
+
+def _bars() -> RichProgress:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -121,9 +150,7 @@ def ticking(total: int, label: str) -> Iterator[Callable[[], None]]:
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*parts, console=_console(sys.stderr), transient=True) as progress:
-        task = progress.add_task(label, total=total)
-        yield lambda: progress.advance(task)
+    return Progress(*parts, console=_console(sys.stderr), transient=True)
 
 
 def _console(stream: Any) -> Console:

@@ -31,12 +31,11 @@ from assay.cli.plan_judgments import judgments_command
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
-    from assay.planning import ComparisonPlan, RatingsPlan
-    from assay.planning.comparison import ComparisonPoint
-    from assay.planning.ratings import RatingsPoint
-    from assay.tables import Ratings, TestSet
+    from assay.planning.comparison import ComparisonPlan, ComparisonPoint
+    from assay.planning.ratings import RatingsPlan, RatingsPoint
+    from assay.tables.ratings import Ratings
+    from assay.tables.test_set import TestSet
 
-__all__ = ["plan"]
 
 plan = typer.Typer(
     help="Plan how much to rate, before anything is spent.",
@@ -120,7 +119,7 @@ def ratings_command(
 
     Example: assay plan ratings scores.tsv ratings.tsv --target .3 --better lower
     """
-    from assay.planning import plan_ratings
+    from assay.planning.ratings import plan_ratings
 
     refuse_overwriting(json_file(output), scores, ratings)
     pilot = _pilot(
@@ -170,7 +169,7 @@ def comparison_command(
 
     Example: assay plan comparison --population 1400 --difference-sd 3 --gap .4 --power .8
     """
-    from assay.planning import plan_comparison
+    from assay.planning.comparison import plan_comparison
 
     refuse_overwriting(json_file(output), scores, ratings)
     result = plan_comparison(
@@ -197,7 +196,7 @@ def _pilot(
     lp: str | None,
 ) -> tuple[TestSet, Ratings] | None:
     """The two tables of a pilot, or None; options about tables are refused without them."""
-    from assay.tables import read_ratings
+    from assay.tables.ratings import read_ratings
 
     if scores is None or ratings is None:
         if scores is not None:
@@ -235,7 +234,7 @@ def _sizes(text: str | None) -> list[int] | None:
 
 def _finish(result: RatingsPlan | ComparisonPlan, output: Path | None, json: bool) -> None:
     from assay.cli.output import deliver, note
-    from assay.planning import RatingsPlan
+    from assay.planning.ratings import RatingsPlan
 
     def show() -> None:
         note(*result.notes)

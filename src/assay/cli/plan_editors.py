@@ -10,8 +10,6 @@ import typer
 from assay.cli.options import COLUMNS, JSON, OUTPUT, json_file, names, refuse_overwriting
 from assay.errors import OptionError
 
-__all__ = ["editors_command"]
-
 
 def editors_command(
     engines: Annotated[int, typer.Option("--engines", help="Engines, the human one too.")],

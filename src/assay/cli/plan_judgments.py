@@ -22,10 +22,8 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.planning import JudgmentsPlan
-    from assay.tables import Judgments
-
-__all__ = ["judgments_command"]
+    from assay.planning.judgments import JudgmentsPlan
+    from assay.tables.judgments import Judgments
 
 
 def judgments_command(
@@ -82,7 +80,7 @@ def judgments_command(
     Example: assay plan judgments --pilot judgments.tsv --test pooled
     """
     from assay.cli.output import deliver, track
-    from assay.planning import plan_judgments
+    from assay.planning.judgments import plan_judgments
 
     refuse_overwriting(json_file(output), pilot)
     result = plan_judgments(

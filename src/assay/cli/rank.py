@@ -27,9 +27,7 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.ranking import Ranking
-
-__all__ = ["rank"]
+    from assay.ranking.results import Ranking
 
 
 def rank(
@@ -136,7 +134,7 @@ def _from_judgments(
     options: dict[str, Any],
 ) -> Ranking:  # fmt: skip
     from assay.cli.output import track
-    from assay.ranking import rank as run
+    from assay.ranking.rank import rank as run
 
     table = read_judged(path, columns, exclude, only, lp)
     return run(table, watch=lambda items, total, /: track(items, total, "simulating"), **options)
@@ -148,8 +146,8 @@ def _from_ratings(
 ) -> Ranking:  # fmt: skip
     from dataclasses import replace
 
-    from assay.ranking import rank_ratings as run
-    from assay.tables import read_ratings
+    from assay.ranking.ratings import rank_ratings as run
+    from assay.tables.ratings import read_ratings
 
     (own,) = columns_for(columns, ("ratings", path))
     rows = only_for(only, lp, own, path, every=True)

@@ -23,9 +23,7 @@ from assay.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from assay.estimation import RaterEstimate, RaterReport
-
-__all__ = ["raters"]
+    from assay.estimation.rater_results import RaterEstimate, RaterReport
 
 
 def raters(
@@ -54,8 +52,8 @@ def raters(
     Example: assay raters scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
     from assay.cli.output import deliver
-    from assay.estimation import rater_report
-    from assay.tables import read_sample
+    from assay.estimation.raters import rater_report
+    from assay.tables.sample import read_sample
 
     refuse_overwriting(json_file(output), scores, ratings, sample)
     test_set, given = read_rated(

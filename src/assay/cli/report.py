@@ -9,8 +9,6 @@ import typer
 
 from assay.cli.options import JSON, refuse_overwriting
 
-__all__ = ["report"]
-
 
 def report(
     results: Annotated[
@@ -41,9 +39,8 @@ def report(
     """
     from assay.cli.output import print_json
     from assay.errors import OptionError
-    from assay.report import write_parts, write_report
-    from assay.report.page import WRITERS
     from assay.results import result_dict, signature
+    from assay.views.page import WRITERS, write_parts, write_report
 
     refuse_overwriting(output, *results)
     saved = [_readable(path) for path in results]
@@ -66,10 +63,9 @@ def report(
 def _readable(path: Path) -> dict[str, Any]:
     """A saved result; what is wrong with it is said with its file."""
     from assay.errors import InputError
-    from assay.report import read_result
-    from assay.report.sections import make_section
+    from assay.views.page import make_section, read_saved
 
-    saved = read_result(path)
+    saved = read_saved(path)
     try:
         make_section(saved)
     except InputError as error:

@@ -12,9 +12,7 @@ from assay.cli.options import ENGINE, JSON, OUTPUT, SCHEDULER, WORKERS, chosen_w
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from assay.papers import Cell, Reproduction
-
-__all__ = ["reproduce"]
+    from assay.papers.cells import Cell, Reproduction
 
 
 def reproduce(
@@ -75,7 +73,7 @@ def reproduce(
 
 def _save_figures(figures: dict[str, Figure], folder: Path) -> list[Path]:
     from assay.errors import OptionError
-    from assay.report.figures import save_figure
+    from assay.views.figures import save_figure
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

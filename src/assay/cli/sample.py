@@ -44,10 +44,9 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.sampling import SampleSummary
-    from assay.tables import Sample, TestSet
-
-__all__ = ["design_text", "sample"]
+    from assay.sampling.summary import SampleSummary
+    from assay.tables.sample import Sample
+    from assay.tables.test_set import TestSet
 
 
 def sample(
@@ -105,9 +104,9 @@ def sample(
 
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
-    from assay.sampling import sample as draw
-    from assay.sampling import top_up as enlarge
-    from assay.tables import read_sample
+    from assay.sampling.draw import sample as draw
+    from assay.sampling.top_up import top_up as enlarge
+    from assay.tables.sample import read_sample
 
     refuse_overwriting(output, scores, figure_file(figure))
     (own,) = columns_for(columns, ("scores", scores))
@@ -146,8 +145,8 @@ def _deliver(
 ) -> None:
     """Write what was asked for and say what was drawn."""
     from assay.cli.output import note, print_json
-    from assay.report.figures import draw_lengths, save_figure
-    from assay.sampling import summarise
+    from assay.sampling.summary import summarise
+    from assay.views.figures import draw_lengths, save_figure
 
     summary = summarise(test_set, drawn)
     if output is not None:

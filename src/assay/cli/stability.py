@@ -33,10 +33,8 @@ from assay.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from assay.sampling import Stability
-    from assay.tables import TestSet
-
-__all__ = ["stability"]
+    from assay.sampling.stability import Stability
+    from assay.tables.test_set import TestSet
 
 
 def stability(
@@ -84,10 +82,10 @@ def stability(
     Example: assay stability scores.tsv --metric chrF --budget 40% --designs SL,WD,DB
     """
     from assay.cli.output import note, print_json, save_json, track
-    from assay.report.figures import draw_stability, save_figure
-    from assay.sampling import stability as run
-    from assay.sampling import summarise_stability
+    from assay.sampling.stability import stability as run
+    from assay.sampling.stability import summarise_stability
     from assay.stats.random import seeded
+    from assay.views.figures import draw_stability, save_figure
 
     refuse_overwriting(json_file(output), *scores, figure_file(figure))
     who = chosen_workers(engine, workers, scheduler)
@@ -137,7 +135,7 @@ def _test_sets(
     One Parquet file that is split may be larger than memory, so its parts are read as they come.
     """
     from assay.cli.output import note
-    from assay.tables import Parts, read_parts
+    from assay.tables.parts import Parts, read_parts
 
     sets: dict[str, TestSet] = {}
     for path in paths:

@@ -6,8 +6,6 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-__all__ = ["PANELS", "PIPELINE", "Stages", "panel"]
-
 PANELS = {
     "Start": ("demo", "check", "convert"),
     "Plan": ("plan", "stability", "evaluate"),

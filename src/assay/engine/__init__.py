@@ -8,7 +8,3 @@ Who computes them is said by one argument, ``workers``, which every function tha
 number of processes of this machine, or a :class:`Cluster`, the address of a dask scheduler. On the
 command line these are ``--workers 4`` and ``--scheduler tcp://host:8786``.
 """
-
-from assay.engine.run import Cells, Cluster, Workers, available_workers, run
-
-__all__ = ["Cells", "Cluster", "Workers", "available_workers", "run"]

@@ -21,8 +21,6 @@ import numpy as np
 from assay.engine.run import Cells
 from assay.errors import ClusterError, MissingExtraError, OptionError
 
-__all__ = ["run_on_cluster"]
-
 Cell = TypeVar("Cell")
 Record = TypeVar("Record")
 

@@ -17,8 +17,6 @@ import cloudpickle
 import numpy as np
 import polars as pl
 
-__all__ = ["BIG", "Packer", "unpack"]
-
 BIG = 16 * 1024
 """Bytes from which an array or frame is sent apart."""
 

@@ -12,8 +12,6 @@ import numpy as np
 from assay.errors import OptionError
 from assay.stats.random import Rng, as_rng, spawn
 
-__all__ = ["Cells", "Cluster", "Workers", "available_workers", "run"]
-
 Cell = TypeVar("Cell")
 Cell_co = TypeVar("Cell_co", covariant=True)
 Record = TypeVar("Record")

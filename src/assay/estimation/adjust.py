@@ -26,18 +26,6 @@ from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, wal
 from assay.stats.regression import Fit, fit_ridge, fit_slope
 from assay.tables.check import did_you_mean
 
-__all__ = [
-    "METHODS",
-    "RIDGE",
-    "Adjusted",
-    "Fitted",
-    "Units",
-    "adjusted_means",
-    "check_method",
-    "fitted",
-    "group_mean",
-]
-
 METHODS = (
     "auto", "mean", "regression", "cv-single", "cv-mean", "cv-multi", "cv-knn",
     "cv-single-literal", "cv-mean-literal", "cv-multi-literal",

@@ -13,11 +13,11 @@ from assay.errors import InputError, OptionError
 from assay.estimation.results import Difference
 from assay.estimation.study import Mean, Study, make_study
 from assay.results import plain, result_dict, signature
-from assay.tables import Errors, Ratings, Sample, TestSet, read_errors
 from assay.tables.check import did_you_mean
 from assay.tables.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
-
-__all__ = ["Breakdown", "GroupEstimate", "GroupSummary", "estimate_by"]
+from assay.tables.ratings import Errors, Ratings, read_errors
+from assay.tables.sample import Sample
+from assay.tables.test_set import TestSet
 
 BANDS = 4
 MISSING = "(missing)"

@@ -7,9 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from assay.tables import Ratings
-
-__all__ = ["Checks", "attention_checks"]
+from assay.tables.ratings import Ratings
 
 
 class Checks(NamedTuple):

@@ -12,9 +12,9 @@ from assay.estimation.power import next_steps
 from assay.estimation.results import Difference, Estimates, SystemEstimate
 from assay.estimation.study import Mean, Study, make_study
 from assay.stats.orders import cluster_numbers, rank_ranges
-from assay.tables import Ratings, Sample, TestSet
-
-__all__ = ["estimate"]
+from assay.tables.ratings import Ratings
+from assay.tables.sample import Sample
+from assay.tables.test_set import TestSet
 
 ENOUGH = 50
 """Ratings from which on a correlation with metrics says something about directions."""

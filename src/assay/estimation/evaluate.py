@@ -17,7 +17,7 @@ from itertools import chain
 import numpy as np
 from scipy import special
 
-from assay.engine import Workers, run
+from assay.engine.run import Workers, run
 from assay.errors import InputError, OptionError
 from assay.estimation.adjust import METHODS, Adjusted, Units, adjusted_means, check_method
 from assay.estimation.coverage import KINDS
@@ -26,9 +26,10 @@ from assay.sampling.designs import find_design, make_plan
 from assay.sampling.incremental import incremental_order
 from assay.sampling.population import Population
 from assay.stats.random import Rng
-from assay.tables import Design, Ratings, TestSet, add_history
-
-__all__ = ["EvaluationRecord", "evaluate_estimators", "parse_method"]
+from assay.tables.history import add_history
+from assay.tables.ratings import Ratings
+from assay.tables.sample import Design
+from assay.tables.test_set import TestSet
 
 INCREMENTAL = ("docs-incr-human", "docs-incr-metrics")
 BLOCK = 250

@@ -11,8 +11,6 @@ import polars as pl
 from assay.estimation.evaluate import EvaluationRecord
 from assay.results import plain, result_dict, signature
 
-__all__ = ["Evaluation", "MethodEvaluation", "summarise_evaluation"]
-
 
 @dataclass(frozen=True, slots=True)
 class MethodEvaluation:

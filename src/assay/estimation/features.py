@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.tables import TestSet
-
-__all__ = ["Features", "make_features"]
+from assay.tables.test_set import TestSet
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,6 @@ from assay.stats.finite_bootstrap import finite_bootstrap
 from assay.stats.intervals import Interval, mean_stderr
 from assay.tables.check import did_you_mean
 
-__all__ = ["INTERVALS", "check_interval", "mean_interval"]
-
 INTERVALS = ("t", "skew-t", "bootstrap", "betting", "hoeffding", "bernstein")
 GUARANTEED = ("betting", "hoeffding", "bernstein")
 RESAMPLES = 2000

@@ -15,10 +15,8 @@ import numpy as np
 
 from assay.errors import InputError, OptionError
 from assay.estimation.adjust import Fitted
-from assay.tables import TestSet
 from assay.tables.check import did_you_mean
-
-__all__ = ["TARGETS", "check_target", "document_stderr", "need_two_documents", "target_notes"]
+from assay.tables.test_set import TestSet
 
 TARGETS = ("test-set", "new-documents")
 

@@ -13,8 +13,6 @@ from assay.results import result_dict, signature
 from assay.stats.precision import Precision, power_of
 from assay.tables.check import did_you_mean
 
-__all__ = ["Comparison", "compare_two", "next_steps"]
-
 POWER = 0.8
 """The probability of a find that is commonly asked for."""
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from assay.estimation.rater_results import RaterEstimate
 from assay.estimation.study import Mean, Study
-from assay.tables import Ratings
-
-__all__ = ["FEWEST", "rater_estimates"]
+from assay.tables.ratings import Ratings
 
 FEWEST = 10
 """With fewer ratings of a system, a rater alone says nothing about it."""

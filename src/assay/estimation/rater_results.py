@@ -8,8 +8,6 @@ import polars as pl
 
 from assay.results import plain, result_dict, signature
 
-__all__ = ["RaterEstimate", "RaterReport", "RaterSummary"]
-
 
 @dataclass(frozen=True, slots=True)
 class RaterSummary:
@@ -102,10 +100,7 @@ class RaterReport:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per rater."""
-        rows = [
-            plain(item) | {"reasons": ", ".join(item.reasons)}  # type: ignore[operator]
-            for item in self.raters
-        ]
+        rows = [plain(item) | {"reasons": ", ".join(item.reasons)} for item in self.raters]
         numbers = ("mean", "severity", "stderr", "spread", "seconds", "correlation")
         frame = pl.DataFrame(rows, infer_schema_length=None)
         return frame.with_columns(pl.col(numbers).cast(pl.Float64))

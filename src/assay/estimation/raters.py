@@ -19,10 +19,10 @@ from assay.stats.agreement import (
     pairwise_correlations,
 )
 from assay.stats.effects import RaterEffects, rater_effects
-from assay.tables import Ratings, Sample, TestSet
 from assay.tables.check import did_you_mean
-
-__all__ = ["exclude_raters", "rater_report", "remove_severity"]
+from assay.tables.ratings import Ratings
+from assay.tables.sample import Sample
+from assay.tables.test_set import TestSet
 
 FAR, NOISE = 3.5, 2.0
 """Robust standard deviations that make an outlier (Iglewicz & Hoaglin 1993), and the standard

@@ -16,9 +16,7 @@ import numpy as np
 from scipy import special
 
 from assay.sampling.population import Population
-from assay.tables import TestSet
-
-__all__ = ["Classes", "make_classes", "responded", "skipping_notes"]
+from assay.tables.test_set import TestSet
 
 ROUNDS = 20
 """Raking settles long before."""

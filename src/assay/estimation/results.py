@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from assay.results import plain, result_dict, signature
-from assay.tables import Design
-
-__all__ = ["Difference", "Estimates", "SystemEstimate"]
+from assay.tables.sample import Design
 
 
 @dataclass(frozen=True, slots=True)

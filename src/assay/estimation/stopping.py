@@ -21,9 +21,9 @@ from assay.estimation.coverage import Rated
 from assay.estimation.study import Study, make_study
 from assay.results import plain, result_dict, signature
 from assay.stats.betting import betting_sequence
-from assay.tables import Ratings, Sample, TestSet, read_sample
-
-__all__ = ["IN_A_ROW", "Look", "Monitored", "Monitoring", "look_sizes", "monitor"]
+from assay.tables.ratings import Ratings
+from assay.tables.sample import Sample, read_sample
+from assay.tables.test_set import TestSet
 
 FEWEST, STEP, IN_A_ROW = 60, 0.01, 2
 """Looks begin at so many ratings, come every 1 % of N, and must agree so many times in a row."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from assay.engine import Workers, run
+from assay.engine.run import Workers, run
 from assay.errors import InputError, OptionError
 from assay.estimation.adjust import Units, adjusted_means
 from assay.estimation.features import make_features
@@ -17,9 +17,8 @@ from assay.stats.betting import betting_sequence
 from assay.stats.bounds import hoeffding_bound
 from assay.stats.random import Rng
 from assay.stats.selection import interleaved_order
-from assay.tables import Ratings, TestSet
-
-__all__ = ["STOPPING_METHODS", "StoppingRecord", "evaluate_stopping"]
+from assay.tables.ratings import Ratings
+from assay.tables.test_set import TestSet
 
 STOPPING_METHODS = ("interleaved", "interleaved, first look", "random + t", "hoeffding", "betting")
 

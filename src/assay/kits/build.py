@@ -20,8 +20,6 @@ from assay.results import result_dict, signature
 from assay.tables.raw import save
 from assay.tables.test_set import TestSet
 
-__all__ = ["BuiltKits", "Trace", "build_kits", "find_traces"]
-
 NEAR = 90.0
 """Similarity in percent from which on two translations of a segment are nearly the same."""
 SUSPECT = 0.1

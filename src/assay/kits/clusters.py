@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-__all__ = ["dbscan", "knee_place", "nearest_distances"]
-
 DEGREE = 7
 """Of the polynomial that smooths the curve before its knee is looked for."""
 

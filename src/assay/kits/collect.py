@@ -20,8 +20,6 @@ from assay.tables.check import Findings, to_number, to_text
 from assay.tables.edits import Edits, read_edits
 from assay.tables.raw import Raw, Source, load
 
-__all__ = ["Empty", "collect_kits"]
-
 Empty: TypeAlias = Literal["refuse", "unchanged", "keep"]
 _Row: TypeAlias = "tuple[str, str | None, str]"
 """Id, source (None: the file has none) and translation, white space aside."""

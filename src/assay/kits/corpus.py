@@ -14,8 +14,6 @@ from assay.errors import MissingExtraError, OptionError
 from assay.tables.check import did_you_mean
 from assay.tables.raw import FILE_TYPES, decode_utf8, load, read_bytes, refuse
 
-__all__ = ["CLEANING", "Text", "need_spaces", "notes_on_twins", "read_text"]
-
 WRAPPED = 120
 """Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""
 

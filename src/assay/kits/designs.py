@@ -24,8 +24,6 @@ from assay.results import result_dict, signature
 from assay.stats.random import Rng, seeded
 from assay.tables.check import did_you_mean
 
-__all__ = ["DESIGNS", "Balance", "KitDesign", "Task", "design_kits", "read_design"]
-
 Ints = NDArray[np.intp]
 DESIGNS = ("permutations", "latin", "williams", "graeco-latin", "rotated", "identical")
 MOST_ENGINES = 12

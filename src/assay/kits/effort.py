@@ -32,8 +32,6 @@ from assay.tables.check import did_you_mean
 from assay.tables.edits import Edits, as_edits
 from assay.tables.raw import Source
 
-__all__ = ["effort"]
-
 
 def effort(
     edits: Edits | Source,

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from assay.kits.effort_results import EffortDifference
 from assay.stats.kit_power import editors_needed
 
-__all__ = ["next_steps"]
-
 POWER = 0.8
 """The probability of a find that is commonly asked for."""
 

@@ -12,8 +12,6 @@ from assay.kits.effort_model import Model, Names
 from assay.kits.effort_results import Caution, EffortDifference
 from assay.stats.kit_power import detectable_gap, editors_needed
 
-__all__ = ["POWER", "chance_cautions", "design_cautions", "difference_cautions", "time_cautions"]
-
 POWER = 0.8
 """The power at which a number of editors is called enough."""
 _ZERO_SHARE, _TOP_SHARE = 0.1, 0.25

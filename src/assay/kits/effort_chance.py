@@ -19,8 +19,6 @@ from assay.kits.randomisation import (
     system_ps,
 )
 
-__all__ = ["Chances", "randomise"]
-
 
 @dataclass(frozen=True, slots=True)
 class Chances:

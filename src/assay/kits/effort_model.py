@@ -20,8 +20,6 @@ from assay.errors import InputError
 from assay.kits.measures import MEASURES
 from assay.stats.reml import MixedDesign, MixedFit, fit_without_each
 
-__all__ = ["Model", "Names", "document_shares", "fit_model", "fixed_columns", "t_p"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 _ROUNDING = 1e-12

@@ -12,8 +12,6 @@ from assay.kits.effort_results import Effort
 from assay.stats.random import Rng, as_rng
 from assay.tables.ratings import Ratings
 
-__all__ = ["Relation", "compare_ratings", "complexity_effort"]
-
 
 @dataclass(frozen=True, slots=True)
 class Relation:

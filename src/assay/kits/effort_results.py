@@ -9,20 +9,6 @@ import polars as pl
 
 from assay.results import plain, result_dict
 
-__all__ = [
-    "Caution",
-    "DocumentEffort",
-    "EditorEffort",
-    "Effort",
-    "EffortDifference",
-    "Level",
-    "Parity",
-    "Placing",
-    "Relative",
-    "Share",
-    "SystemEffort",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Level:

@@ -13,8 +13,6 @@ from assay.kits.effort_model import Model, Names, document_shares
 from assay.kits.effort_results import DocumentEffort, Level, Parity, Share, SystemEffort
 from assay.kits.measures import Measured
 
-__all__ = ["judge_parity", "summarise_documents", "summarise_systems"]
-
 NARROW = 0.83
 """The level at which intervals that do not touch mean a difference (korotaev2022, Figure 2)."""
 

@@ -15,8 +15,6 @@ import polars as pl
 
 from assay.kits.effort_results import EditorEffort, Placing, Relative
 
-__all__ = ["editor_ratios", "effort_by_editor", "place_systems", "relative_effort"]
-
 
 def relative_effort(
     cells: pl.DataFrame, measures: Sequence[str], *, decimals: int | None = None

@@ -20,8 +20,6 @@ from assay.kits.search import Found, Neighbours, PairStream, closest_kits, diame
 from assay.kits.terms import choose_methods
 from assay.stats.random import Rng, seeded
 
-__all__ = ["find_kits"]
-
 ALL_SETS = 100_000
 """Up to this many sets the percentile is over all of them, else over as many random ones."""
 MODES = ("closest", "dbscan")
@@ -101,7 +99,7 @@ def find_kits(
     at most as often as there are pieces: that takes most of the time.
 
     >>> import assay, numpy as np
-    >>> from assay.kits import pieces_from_features
+    >>> from assay.kits.pieces import pieces_from_features
     >>> points = np.random.default_rng(0).random((40, 2))
     >>> found = assay.find_kits(pieces_from_features(points), size=3, rng=0)
     >>> [(kit.pieces, round(kit.diameter, 3)) for kit in found.kits]

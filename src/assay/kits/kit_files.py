@@ -15,8 +15,6 @@ from assay.tables.formats.xliff_write import XLIFF
 from assay.tables.formats.xml import child, flat_text, line_of, read_xml
 from assay.tables.raw import Raw, load, refuse, save
 
-__all__ = ["KIT_FORMATS", "XLIFF_ENDINGS", "load_kit", "write_kit"]
-
 KIT_FORMATS = ("tsv", "xlsx", "xliff")
 XLIFF_ENDINGS = (".xliff", ".xlf", ".mxliff", ".sdlxliff")
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"

@@ -13,8 +13,6 @@ from assay.kits.likeness import Limits, TermCheck
 from assay.kits.pieces import Pieces, split_sentences
 from assay.results import result_dict, signature
 
-__all__ = ["Kit", "KitSet"]
-
 
 @dataclass(frozen=True, slots=True)
 class Kit:

@@ -12,8 +12,6 @@ from assay.kits.pieces import Pieces
 from assay.kits.stopwords import common_words, function_words
 from assay.kits.terms import Extractor, Terms, Words
 
-__all__ = ["Limits", "TermBook", "TermCheck"]
-
 BIGRAM_JACCARD = 0.015
 BIGRAM_RATIO = 2.0
 """The paper's limits for all bigrams, whose lists differ in length."""

@@ -15,14 +15,6 @@ from assay.errors import InputError, OptionError
 from assay.kits.watch import Watch, unwatched
 from assay.tables.edits import Edits
 
-__all__ = [
-    "MEASURES",
-    "Measured",
-    "check_measures",
-    "edit_distance",
-    "measure_edits",
-]
-
 MEASURES = {
     "time": "seconds per word",
     "distance": "characters edited, % of the longer text",

@@ -17,15 +17,6 @@ from assay.kits.readability import count, feature_names
 from assay.kits.watch import Watch, unwatched
 from assay.results import result_dict, signature
 
-__all__ = [
-    "Piece",
-    "Pieces",
-    "cut_pieces",
-    "pieces_from_features",
-    "read_pieces",
-    "split_sentences",
-]
-
 _Span: TypeAlias = tuple[Text, int, int]
 
 

@@ -22,8 +22,6 @@ from math import factorial, prod
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Assignments", "deal_kits", "overall_p", "pair_p", "remainder", "system_ps"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 

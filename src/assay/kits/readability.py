@@ -35,17 +35,6 @@ from numpy.typing import NDArray
 
 from assay.errors import MissingExtraError, OptionError
 
-__all__ = [
-    "ENGLISH",
-    "NEUTRAL",
-    "PROFILES",
-    "Counts",
-    "count",
-    "english_words",
-    "feature_names",
-    "with_inflections",
-]
-
 NEUTRAL = ("lix", "chars_per_word", "type_token")
 ENGLISH = ("flesch", "lix", "dale_chall", "chars_per_word", "type_token")
 PROFILES = ("paper", "standard")

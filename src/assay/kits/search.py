@@ -17,8 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
-__all__ = ["Found", "Neighbours", "Pair", "PairStream", "closest_kits", "diameters"]
-
 Pair: TypeAlias = tuple[int, int, float]
 Points: TypeAlias = NDArray[np.float64]
 Block: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Points]

@@ -7,8 +7,6 @@ from itertools import chain, islice, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cyclic_square", "graeco_latin", "permutation_rows", "williams_rows"]
-
 Ints = NDArray[np.intp]
 
 

@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from assay.kits.pieces import Piece
 from assay.kits.readability import english_words, with_inflections
 
-__all__ = ["common_words", "function_words", "is_word"]
-
 # The closed classes of English: articles, pronouns, auxiliaries, prepositions, conjunctions,
 # particles, and what a tokeniser leaves of contractions.
 _ENGLISH = """

@@ -36,8 +36,6 @@ from assay.kits.pieces import Piece
 from assay.kits.stopwords import is_word
 from assay.tables.check import did_you_mean
 
-__all__ = ["BEST", "METHODS", "Extractor", "Terms", "Words", "choose_methods"]
-
 BEST = 30
 """How many terms of a piece are compared."""
 LONGEST = 4

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
-__all__ = ["Watch", "unwatched"]
-
 Item = TypeVar("Item")
 
 

@@ -9,8 +9,6 @@ import polars as pl
 
 from assay.results import result_dict, signature
 
-__all__ = ["Cell", "Reproduction"]
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:

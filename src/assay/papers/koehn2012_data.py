@@ -13,9 +13,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError
-from assay.tables import Judgments, read_judgments
-
-__all__ = ["FILE", "Campaign", "read_folder"]
+from assay.tables.judgments import Judgments, read_judgments
 
 FILE = "wmt12_rankings.parquet"
 COLUMNS = ("lp", "ranking", "segment", "judge", "slot", "system", "rank")

@@ -5,23 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = [
-    "CLUSTERS",
-    "ERRORS",
-    "GOALS",
-    "JUDGMENTS",
-    "RANGES",
-    "RANKINGS",
-    "READINGS",
-    "SIGMAS",
-    "SIGMA_ENDS",
-    "SIZES",
-    "SYSTEMS",
-    "Placed",
-    "printed_needs",
-    "printed_ranking",
-]
-
 SYSTEMS = 15
 SIZES = (10_000, 20_000, 30_000, 40_000, 50_000)
 """Judgments in Table 1."""

@@ -21,20 +21,6 @@ from assay.papers.koehn2012_numbers import (
 )
 from assay.papers.koehn2012_work import LEVEL, VARIANTS, Real, uniform_distance
 
-__all__ = [
-    "Pool",
-    "beyond_cells",
-    "curve_cells",
-    "error_cells",
-    "range_cells",
-    "ranking_cells",
-    "reading_cells",
-    "share_cells",
-    "sigma_cells",
-    "uniform_cells",
-    "win_ratio_cells",
-]
-
 Pool = Mapping[tuple[object, ...], Mapping[str, np.ndarray]]
 """Values of all simulated campaigns, by the work that made them."""
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from assay.papers.koehn2012_data import Campaign
 from assay.papers.koehn2012_numbers import SIZES, SYSTEMS
-from assay.ranking import Ranking, rank
 from assay.ranking.counts import Counts, count
 from assay.ranking.ranges import equal_tailed_ranges, rank_table, shortest_ranges
+from assay.ranking.rank import rank
 from assay.ranking.resampling import resampled_counts
+from assay.ranking.results import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch, fit_sigma, match_sigma
 from assay.ranking.signs import sign_test
 from assay.ranking.theory import judgments_for, sign_share_exact
@@ -24,8 +25,6 @@ from assay.ranking.wins import bojar, expected_win
 from assay.stats.orders import cluster_numbers, rank_ranges
 from assay.worlds.judging import screen_ranks
 from assay.worlds.koehn import draw_qualities, draw_screens, win_counts
-
-__all__ = ["VARIANTS", "Real", "Record", "Variant", "Work", "do_work"]
 
 LEVEL, RESAMPLES = 0.05, 1000
 

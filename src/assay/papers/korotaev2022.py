@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.engine import run as engine_run
+from assay.engine.run import run as engine_run
 from assay.errors import OptionError
 from assay.papers.cells import Cell, Reproduction
 from assay.papers.korotaev2022_data import CORPUS, SEGMENTS, Data, read_folder
@@ -39,7 +39,6 @@ from assay.stats.random import Rng, seeded
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Study", "start"]
 
 DRAWS = 200
 AT_ONCE = 10
@@ -104,12 +103,12 @@ class Study:
 
     def draw(self, result: Reproduction) -> dict[str, Figure]:
         """Figures 1-4 by name, and the pieces with their kit."""
-        from assay.report.effort_figures import (
+        from assay.views.effort_figures import (
             draw_aggregate,
             draw_averages,
             draw_effort_by_editor,
         )
-        from assay.report.kit_figures import draw_kits
+        from assay.views.kit_figures import draw_kits
 
         tables, figures = result.tables, {}
         if self.data.edits is not None:

@@ -2,24 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "ALMOST",
-    "DOCUMENTS",
-    "ENGINES",
-    "EPS",
-    "FEATURES",
-    "FOOTNOTE",
-    "HUMAN",
-    "KNEE",
-    "MEASURES",
-    "PIECES",
-    "PLACES",
-    "READINGS",
-    "RELATIVE",
-    "TABLE_1",
-    "WORDS",
-]
-
 DOCUMENTS = {"DocI": "Doc I", "DocII": "Doc II", "DocIII": "Doc III"}
 """The documents, as the files and as the paper call them."""
 ENGINES = ("Amazon", "Google", "Human")

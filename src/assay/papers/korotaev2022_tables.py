@@ -28,16 +28,6 @@ from assay.papers.korotaev2022_numbers import (
 )
 from assay.papers.korotaev2022_work import Edited, Selection
 
-__all__ = [
-    "aggregate_cells",
-    "footnote_cells",
-    "piece_cells",
-    "place_cells",
-    "relative_cells",
-    "selection_cells",
-    "table_1_cells",
-]
-
 NEAR = {"time": 2e-4, "distance": 1e-6, "changed": 1e-9}
 """Times were rounded somewhere on their way into Tables 2 and 3; the rest is as printed."""
 SUM_NEAR = 3e-4

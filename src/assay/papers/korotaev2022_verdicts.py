@@ -14,8 +14,6 @@ from assay.papers.korotaev2022_tables import by_name
 from assay.papers.korotaev2022_work import LEFT_OUT, Edited
 from assay.planning.editors import plan_editors
 
-__all__ = ["beyond_cells", "chance_cells", "hypothesis_cells", "reading_cells"]
-
 
 def hypothesis_cells(edited: Edited | None) -> Iterator[Cell]:
     """H1 and H2 as the paper judges them (1: yes, 0: no), then the numbers ours rests on."""

@@ -11,13 +11,15 @@ import numpy as np
 import polars as pl
 
 from assay.errors import MissingExtraError
-from assay.kits import KitSet, find_kits, read_pieces
 from assay.kits.build import Trace, find_traces
 from assay.kits.effort import effort
 from assay.kits.effort_relations import Relation, complexity_effort
 from assay.kits.effort_results import Effort, Placing, Relative
 from assay.kits.effort_tables import editor_ratios, place_systems, relative_effort
+from assay.kits.find import find_kits
+from assay.kits.kitset import KitSet
 from assay.kits.measures import measure_edits
+from assay.kits.pieces import read_pieces
 from assay.papers.korotaev2022_numbers import (
     DOCUMENTS,
     ENGINES,
@@ -27,10 +29,9 @@ from assay.papers.korotaev2022_numbers import (
     TABLE_1,
     WORDS,
 )
-from assay.tables import Edits, read_scores
+from assay.tables.edits import Edits
+from assay.tables.test_set import read_scores
 from assay.worlds.editing import EditingWorld
-
-__all__ = ["LEFT_OUT", "Edited", "Record", "Selection", "Work", "do_work"]
 
 LEVEL, GAP = 9.0, 6.4
 """Edit distance of the engines, and by how many points the human translation was better."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.engine import Workers
+from assay.engine.run import Workers
 from assay.errors import OptionError
 from assay.papers.cells import Cell, Reproduction
 from assay.papers.lo2023_data import Data, read_folder
@@ -37,7 +37,6 @@ from assay.stats.random import Rng, seeded, spawn
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Study", "start"]
 
 DRAWS = 1000
 BUDGETS = ("10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%")
@@ -108,7 +107,7 @@ class Study:
 
     def draw(self, result: Reproduction) -> dict[str, Figure]:
         """The figures by name: lengths (the paper's Figure 1) and stability by budget."""
-        from assay.report.figures import draw_lengths, draw_stability
+        from assay.views.figures import draw_lengths, draw_stability
 
         figures = {}
         lengths = [

@@ -20,9 +20,7 @@ import polars as pl
 
 from assay.errors import InputError, Problem, TableError
 from assay.papers.lo2023_numbers import COVERAGE, METRICS, Pair
-from assay.tables import TestSet, read_scores
-
-__all__ = ["Data", "Scored", "read_folder"]
+from assay.tables.test_set import TestSet, read_scores
 
 COLUMN_NAMES = {"COMET-20": ("COMET-20", "COMET-DA_2020", "COMET")}
 """What a metric of the paper may be called in a file, where that differs."""

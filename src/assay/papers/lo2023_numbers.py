@@ -5,20 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = [
-    "CHANGES",
-    "COVERAGE",
-    "LENGTHS",
-    "LENGTH_COLUMNS",
-    "METRICS",
-    "RUNS",
-    "Count",
-    "Pair",
-    "pairs_of",
-    "printed_changes",
-    "printed_lengths",
-]
-
 RUNS = 13
 """How many runs the paper's best, median and worst are taken of."""
 

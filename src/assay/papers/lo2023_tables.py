@@ -25,18 +25,6 @@ from assay.sampling.representation import length_shares
 from assay.sampling.stability import metric_scores, summarise_stability
 from assay.stats.orders import discordant
 
-__all__ = [
-    "DESIGN_OF",
-    "Records",
-    "Run",
-    "beyond_cells",
-    "budget_cells",
-    "change_cells",
-    "coverage_cells",
-    "length_cells",
-    "usable",
-]
-
 DESIGN_OF = {"Table 1": "SL", "Table 2": "WD", "Table 3": "DF"}
 """The design by which WMT sampled the pairs of a table."""
 

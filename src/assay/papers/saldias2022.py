@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from assay.engine import Workers
-from assay.engine import run as engine_run
+from assay.engine.run import Workers
+from assay.engine.run import run as engine_run
 from assay.errors import OptionError
 from assay.estimation.evaluate import EvaluationRecord, evaluate_estimators
 from assay.papers.cells import Cell, Reproduction
@@ -55,8 +55,6 @@ from assay.stats.random import Rng, seeded, spawn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["Run", "Study", "start"]
 
 
 class Run(NamedTuple):
@@ -162,7 +160,7 @@ class Study:
 
     def draw(self, result: Reproduction) -> dict[str, Figure]:
         """Figures 2-6 by name."""
-        from assay.report.figures import draw_errors, draw_scatter
+        from assay.views.figures import draw_errors, draw_scatter
 
         figures = {}
         for number in (2, 3, 4, 5):

@@ -26,16 +26,6 @@ from assay.sampling.designs import find_design, make_plan
 from assay.sampling.population import Population
 from assay.stats.bounds import bernstein_bound, hoeffding_bound
 
-__all__ = [
-    "BOUND_SIZES",
-    "BoundCell",
-    "BoundRecord",
-    "bound_cells",
-    "bound_steps",
-    "bound_work",
-    "try_bounds",
-]
-
 BOUND_SIZES = (0.1, 0.3, 0.5)
 LEVEL = 0.95
 RANGE = 25.0

@@ -16,18 +16,8 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, Problem, TableError
-from assay.tables import Ratings, TestSet, read_ratings, read_scores
-
-__all__ = [
-    "DEVELOPMENT",
-    "TESTS",
-    "Corpus",
-    "Data",
-    "Source",
-    "Trial",
-    "correlations",
-    "read_folder",
-]
+from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.test_set import TestSet, read_scores
 
 MOST_METRICS = 10
 """The paper takes the ten metrics of WMT20 that go with the ratings best."""

@@ -28,9 +28,6 @@ from assay.papers.saldias2022_numbers import (
 )
 from assay.papers.saldias2022_tally import Tally, summarise
 
-__all__ = ["correlation_cells", "rater_cells", "rater_error_cells", "scatter", "scatter_cells",
-           "score_cells"]  # fmt: skip
-
 FILE_NAMES = {"Tohoku": "Tohoku-AIP-NTT", "Tencent": "Tencent_Translation",
               "VolcTrans": "Huoshan_Translate", "WeChat": "WeChat_AI"}  # fmt: skip
 """Systems of the paper that the files name otherwise."""

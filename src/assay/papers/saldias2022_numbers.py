@@ -5,25 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-__all__ = [
-    "BEST",
-    "BOUNDS",
-    "CORRELATIONS",
-    "DRAWS",
-    "METHODS",
-    "ORACLE_RANGE",
-    "RATER_ERRORS",
-    "RATER_SIZES",
-    "RESULTS",
-    "SIMULATIONS",
-    "SIZES",
-    "SYSTEM_SCORES",
-    "TEST_RESULTS",
-    "Result",
-    "printed_bounds",
-    "printed_results",
-]
-
 SIZES = tuple(k / 20 for k in range(1, 11))
 """Sample sizes of all simulations: 5 to 50 % of the segments."""
 DRAWS = 100

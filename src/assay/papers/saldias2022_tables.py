@@ -22,20 +22,6 @@ from assay.papers.saldias2022_numbers import (
 )
 from assay.papers.saldias2022_tally import Summary, Tally, gap_noise, summarise
 
-__all__ = [
-    "BEYOND",
-    "LITERAL",
-    "TEST_METHODS",
-    "TRIED",
-    "beyond_cells",
-    "curve_cells",
-    "literal_cells",
-    "mean_cells",
-    "ordering_cells",
-    "result_cells",
-    "test_cells",
-]
-
 BEYOND = ("docs-prop+regression", "snippets+regression", "balanced+regression")
 """Designs and estimators that the paper has not."""
 LITERAL = {

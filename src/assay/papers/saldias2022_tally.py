@@ -13,8 +13,6 @@ import numpy as np
 
 from assay.estimation.evaluate import EvaluationRecord
 
-__all__ = ["Key", "Summary", "Tally", "gap_noise", "summarise"]
-
 
 class Key(NamedTuple):
     """One simulation at one size."""

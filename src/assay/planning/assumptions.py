@@ -10,9 +10,8 @@ from numbers import Integral
 from assay.errors import InputError, OptionError
 from assay.planning.pilot import Pilot, read_pilot
 from assay.stats.precision import Precision
-from assay.tables import Ratings, TestSet
-
-__all__ = ["Assumptions", "assume", "curve_sizes", "need_positive", "need_whole"]
+from assay.tables.ratings import Ratings
+from assay.tables.test_set import TestSet
 
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 """Sizes of a curve where the user names none."""

@@ -11,9 +11,8 @@ import polars as pl
 from assay.errors import OptionError
 from assay.planning.assumptions import Assumptions, assume, curve_sizes, need_positive
 from assay.results import plain, result_dict, signature
-from assay.tables import Ratings, TestSet
-
-__all__ = ["ComparisonPlan", "ComparisonPoint", "plan_comparison"]
+from assay.tables.ratings import Ratings
+from assay.tables.test_set import TestSet
 
 PAIR = 2
 

@@ -12,8 +12,6 @@ from assay.kits.effort_results import Effort
 from assay.results import result_dict, signature
 from assay.stats.kit_power import detectable_gap, editors_needed, gap_power
 
-__all__ = ["KOROTAEV", "EditorsPlan", "EditorsPoint", "plan_editors"]
-
 KOROTAEV: Mapping[str, tuple[float, float]] = {
     "distance": (8.78, 79.5),
     "time": (0.260, 3.45),

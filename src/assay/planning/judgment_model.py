@@ -18,8 +18,6 @@ from assay.ranking.uncertainty import ENOUGH, Watch
 from assay.stats.orders import cluster_numbers, rank_ranges
 from assay.worlds.koehn import draw_qualities, win_counts
 
-__all__ = ["MOST", "TESTS", "Model", "simulated_needs"]
-
 TESTS = ("sign", "pooled")
 RUNS, STEPS, MOST = 100, 17, 1_000_000
 """Simulated campaigns behind a plan for clusters or range sizes, the numbers of judgments that are

@@ -9,9 +9,8 @@ import numpy as np
 from scipy import special
 
 from assay.errors import InputError
-from assay.tables import Ratings, TestSet
-
-__all__ = ["Pilot", "read_pilot"]
+from assay.tables.ratings import Ratings
+from assay.tables.test_set import TestSet
 
 FEW_SEGMENTS = 10
 """With fewer rated segments a correlation would be a guess."""

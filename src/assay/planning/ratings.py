@@ -16,9 +16,8 @@ from assay.planning.assumptions import (
     need_whole,
 )
 from assay.results import plain, result_dict, signature
-from assay.tables import Ratings, TestSet
-
-__all__ = ["RatingsPlan", "RatingsPoint", "plan_ratings"]
+from assay.tables.ratings import Ratings
+from assay.tables.test_set import TestSet
 
 
 @dataclass(frozen=True, slots=True)

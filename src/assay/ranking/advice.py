@@ -8,8 +8,6 @@ from scipy import special
 
 from assay.ranking.results import PairComparison
 
-__all__ = ["next_steps"]
-
 POWER = 0.8
 """The probability of a find that is commonly asked for."""
 FAR = 100

@@ -26,8 +26,6 @@ from assay.stats.orders import competition_ranks
 from assay.stats.random import Rng, seeded
 from assay.worlds.koehn import draw_qualities, draw_screens
 
-__all__ = ["MOST", "Calibration", "calibrated_level", "range_quality", "simulated_tables"]
-
 RESAMPLES = 1000
 LEVELS = 1 - np.geomspace(1 / RESAMPLES, 0.4, 250)
 """Levels that are tried, the highest first: no range can leave out less than one resample."""

@@ -8,9 +8,7 @@ from assay.errors import InputError, OptionError
 from assay.ranking.counts import UNITS, Counts, components, repeated
 from assay.ranking.methods import effective_wins
 from assay.ranking.violations import EXACT, is_exact, lopez_order, order_cost
-from assay.tables import Judgments
-
-__all__ = ["check_choice", "check_counts", "check_level", "check_options", "resamples_for"]
+from assay.tables.judgments import Judgments
 
 RESAMPLES, MOST_RESAMPLES = 1000, 1_000_000
 SPARSE = 10

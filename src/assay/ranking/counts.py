@@ -13,24 +13,8 @@ import polars as pl
 from scipy.sparse.csgraph import connected_components
 
 from assay.errors import InputError, OptionError
-from assay.tables import Judgments
 from assay.tables.check import need_one_lp
-
-__all__ = [
-    "MOST",
-    "UNITS",
-    "Counts",
-    "Unit",
-    "block_numbers",
-    "check_per_set",
-    "components",
-    "count",
-    "evidence",
-    "renumbered",
-    "repeated",
-    "screen_size",
-    "set_effect",
-]
+from assay.tables.judgments import Judgments
 
 Unit = Literal["pair", "set", "segment", "document", "rater"]
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from assay.stats.multiplicity import holm as holm_adjusted
 
-__all__ = ["Rule"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:

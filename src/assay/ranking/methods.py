@@ -10,8 +10,6 @@ from assay.ranking.violations import lopez_order, tied_neighbours
 from assay.ranking.wins import better_or_equal, bojar, expected_win
 from assay.tables.check import did_you_mean
 
-__all__ = ["METHODS", "effective_wins", "find_method", "score"]
-
 METHODS = ("expected-win", "bojar", "better-or-equal", "lopez", "bradley-terry")
 
 ALIASES = {"expected": "expected-win", "bt": "bradley-terry"}

@@ -6,8 +6,6 @@ import numpy as np
 
 from assay.errors import ConvergenceError
 
-__all__ = ["bradley_terry"]
-
 FARTHEST = 30.0
 """Strengths are kept within exp(-30) and exp(30): whoever never loses has no finite one."""
 

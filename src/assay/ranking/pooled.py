@@ -13,8 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, sparse, special
 
-__all__ = ["Fit", "Pooled", "fit_check", "pooled_counts", "pooled_strengths", "pooled_test"]
-
 DENSE = 20_000_000
 """Numbers in the table of blocks x systems beyond which it is kept sparse."""
 

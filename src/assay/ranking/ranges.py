@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["equal_tailed_ranges", "rank_table", "shortest_ranges"]
-
 
 def rank_table(ranks: np.ndarray) -> np.ndarray:
     """How often each system had each rank: (..., resamples, n) to (..., n, n).

@@ -26,9 +26,7 @@ from assay.ranking.uncertainty import (
 from assay.ranking.units import find_units
 from assay.stats.orders import cluster_numbers
 from assay.stats.random import Rng, seeded, spawn
-from assay.tables import Judgments
-
-__all__ = ["rank"]
+from assay.tables.judgments import Judgments
 
 
 def rank(

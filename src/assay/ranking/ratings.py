@@ -26,10 +26,8 @@ from assay.ranking.uncertainty import ENOUGH, Uncertainty, ranked, spread
 from assay.ranking.units import FEW
 from assay.stats.multiplicity import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
-from assay.tables import Ratings
 from assay.tables.check import need_one_lp
-
-__all__ = ["rank_ratings"]
+from assay.tables.ratings import Ratings
 
 
 def rank_ratings(

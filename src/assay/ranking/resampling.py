@@ -14,8 +14,6 @@ from scipy import sparse
 
 from assay.ranking.counts import Counts, renumbered
 
-__all__ = ["batch_size", "block_table", "block_weights", "resampled_counts"]
-
 NUMBERS = 4_000_000
 """Numbers held at a time: 32 MiB of each array."""
 

@@ -8,8 +8,6 @@ import polars as pl
 
 from assay.results import plain, result_dict, signature
 
-__all__ = ["PairComparison", "Ranking", "SystemRank"]
-
 
 @dataclass(frozen=True, slots=True)
 class SystemRank:

@@ -29,9 +29,7 @@ from assay.ranking.theory import SCALE, sign_share
 from assay.results import result_dict, signature
 from assay.stats.intervals import Interval
 from assay.stats.random import Rng, seeded
-from assay.tables import Judgments
-
-__all__ = ["SigmaFit", "SigmaMatch", "fit_sigma", "match_sigma", "thurstone"]
+from assay.tables.judgments import Judgments
 
 GRID = np.geomspace(0.3, 300.0, 100)
 """Values of sigma at which the likelihood is looked at first."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-__all__ = ["sign_test"]
-
 
 def sign_test(wins: np.ndarray) -> np.ndarray:
     """One-sided p of every pair: ``p[..., i, j]`` for "i is better than j".

@@ -18,8 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-__all__ = ["critical_wins", "judgments_for", "pooled_share", "sign_share", "sign_share_exact"]
-
 SCALE = 10.0
 """Qualities lie between 0 and this."""
 

@@ -18,19 +18,6 @@ from assay.ranking.resampling import NUMBERS, batch_size, resampled_counts
 from assay.ranking.signs import sign_test
 from assay.stats.orders import competition_ranks, rank_ranges
 
-__all__ = [
-    "ENOUGH",
-    "Uncertainty",
-    "Watch",
-    "bootstrap",
-    "by_pooled_test",
-    "by_sign_test",
-    "ranked",
-    "sober",
-    "spread",
-    "unwatched",
-]
-
 Item = TypeVar("Item")
 
 

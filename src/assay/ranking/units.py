@@ -8,9 +8,7 @@ import numpy as np
 
 from assay.errors import InputError, OptionError
 from assay.ranking.counts import UNITS, block_numbers
-from assay.tables import Judgments
-
-__all__ = ["FEW", "Units", "find_units"]
+from assay.tables.judgments import Judgments
 
 FEW = 30
 """Units below which ranges from them are called rough."""

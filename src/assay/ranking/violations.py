@@ -17,8 +17,6 @@ from scipy.sparse.csgraph import connected_components
 
 from assay.ranking.wins import expected_win
 
-__all__ = ["EXACT", "is_exact", "lopez_order", "order_cost", "tied_neighbours", "violation_costs"]
-
 EXACT = 20
 """The largest circle of systems that is ordered exactly; 2^20 subsets take 8 MiB."""
 

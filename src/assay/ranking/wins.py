@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["better_or_equal", "bojar", "expected_win"]
-
 
 def expected_win(wins: np.ndarray) -> np.ndarray:
     """The mean win ratio over the opponents met (koehn2012, eq. 4 with 1/(n-1) for 1/n).

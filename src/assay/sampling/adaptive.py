@@ -13,21 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.sampling.draw import GOLDEN
-from assay.sampling.plans import Layout
+from assay.sampling.plans.base import Layout
 from assay.sampling.plans.snippets import cut
-
-__all__ = [
-    "BATCH",
-    "CLOSE",
-    "FIRST",
-    "AdaptiveRun",
-    "Step",
-    "adaptive_run",
-    "next_step",
-    "pair_z",
-    "snippet_order",
-    "still_open",
-]
 
 BATCH = 30
 """Segments rated between two looks."""

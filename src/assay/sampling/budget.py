@@ -9,11 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import InputError, OptionError
-from assay.sampling.plans import Plan
+from assay.sampling.plans.base import Plan
 from assay.sampling.population import Population
 from assay.sampling.representation import context_mask
-
-__all__ = ["Budget", "parse_budget", "segments_for"]
 
 _AMOUNT = re.compile(
     r"\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|words?|min(?:utes)?|h(?:ours)?)?\s*", re.I

@@ -8,35 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from assay.errors import InputError, OptionError
-from assay.sampling.plans import (
+from assay.sampling.plans.base import Plan
+from assay.sampling.plans.documents import DocumentsPlan, FixedSnippetsPlan
+from assay.sampling.plans.segments import (
     BalancedPlan,
-    CircularPlan,
-    DocumentsPlan,
-    FixedSnippetsPlan,
     InterleavedPlan,
-    LinearPlan,
-    Plan,
     SegmentsPlan,
     StratifiedPlan,
-    TilesPlan,
 )
+from assay.sampling.plans.snippets import CircularPlan, LinearPlan, TilesPlan
 from assay.sampling.population import Population
 from assay.stats.allocation import capped_shares
-from assay.tables import Design, TestSet
 from assay.tables.check import did_you_mean
 from assay.tables.history import history_digest
-
-__all__ = [
-    "DESIGNS",
-    "SHORT_NAMES",
-    "Parameter",
-    "base_design",
-    "drawn_sizes",
-    "find_design",
-    "make_plan",
-    "population_of",
-    "short_design",
-]
+from assay.tables.sample import Design
+from assay.tables.test_set import TestSet
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,25 +8,15 @@ import polars as pl
 from assay.errors import InputError, OptionError
 from assay.sampling.budget import parse_budget, segments_for
 from assay.sampling.designs import find_design, make_plan, short_design
-from assay.sampling.plans import Draws, Layout, Plan
+from assay.sampling.plans.base import Draws, Layout, Plan
 from assay.sampling.plans.grouped import GroupedPlan
 from assay.sampling.population import Population
 from assay.stats.allocation import capped_shares, systematic_counts
 from assay.stats.random import Rng, seeded
-from assay.tables import Design, Sample, TestSet
 from assay.tables.check import did_you_mean
 from assay.tables.history import history_digest
-from assay.tables.sample import make_sample
-
-__all__ = [
-    "budget_size",
-    "choose_design",
-    "importance_weights",
-    "own_size",
-    "plan_for",
-    "sample",
-    "sample_rows",
-]
+from assay.tables.sample import Design, Sample, make_sample
+from assay.tables.test_set import TestSet
 
 GOALS = {"ranking": "snippets", "score": "balanced"}
 GOLDEN = (5**0.5 - 1) / 2

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.sampling.plans import Plan
+from assay.sampling.plans.base import Plan
 from assay.stats.clustered import prefix_sums, window_sums
-
-__all__ = ["DesignEffect", "design_effect"]
 
 BLOCK = 4_000_000
 

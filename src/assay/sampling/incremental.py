@@ -25,8 +25,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
 
-__all__ = ["NEIGHBOURS", "PRIOR", "Choice", "choose_next", "incremental_order", "spreads_of"]
-
 PRIOR = 2.0
 """Pseudo-ratings per document."""
 NEIGHBOURS = 25

@@ -16,10 +16,10 @@ from assay.sampling.draw import budget_size
 from assay.sampling.incremental import choose_next
 from assay.sampling.population import Population
 from assay.stats.random import Rng, seeded
-from assay.tables import Ratings, Sample, TestSet
 from assay.tables.check import did_you_mean
-
-__all__ = ["METHODS", "NextSegment", "NextSegments", "next_segments"]
+from assay.tables.ratings import Ratings
+from assay.tables.sample import Sample
+from assay.tables.test_set import TestSet
 
 METHODS = ("docs-incr-human", "docs-incr-metrics", "adaptive")
 NO_PROBABILITIES = (

@@ -9,10 +9,8 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError
-from assay.sampling.plans import Layout
-from assay.tables import TestSet
-
-__all__ = ["Population"]
+from assay.sampling.plans.base import Layout
+from assay.tables.test_set import TestSet
 
 DOUBTFUL = 0.25
 """How much a metric counts that no other confirms; frozen on WMT20 and WMT23."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.sampling.designs import make_plan, short_design
-from assay.sampling.plans import Draws, Layout, Plan
+from assay.sampling.plans.base import Draws, Layout, Plan
 from assay.sampling.population import Population
 from assay.sampling.representation import CONTEXT, LENGTH_BINS, length_bin
 from assay.stats.clustered import (
@@ -22,9 +22,7 @@ from assay.stats.clustered import (
     window_sums,
 )
 from assay.stats.orders import cluster_numbers, discordant, rank_ranges
-from assay.tables import Design
-
-__all__ = ["Cell", "StabilityRecord", "run_cell"]
+from assay.tables.sample import Design
 
 LEVEL = 0.95
 BLOCK = 4_000_000

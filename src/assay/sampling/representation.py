@@ -7,21 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from assay.sampling.plans import Layout
-from assay.tables import TestSet
-
-__all__ = [
-    "LENGTH_BINS",
-    "Share",
-    "bin_name",
-    "context_mask",
-    "context_segments",
-    "domain_shares",
-    "length_bin",
-    "length_shares",
-    "position_shares",
-    "vocabulary_share",
-]
+from assay.sampling.plans.base import Layout
+from assay.tables.test_set import TestSet
 
 LENGTH_BINS = (0, 10, 20, 30, 40, 50)
 """Lower ends of the bins of document length (lo2023, Table 4)."""

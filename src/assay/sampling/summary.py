@@ -13,7 +13,7 @@ from assay.results import result_dict, signature
 from assay.sampling.designs import base_design, drawn_sizes
 from assay.sampling.draw import importance_weights, plan_for
 from assay.sampling.effect import design_effect
-from assay.sampling.plans import TilesPlan
+from assay.sampling.plans.snippets import TilesPlan
 from assay.sampling.population import Population
 from assay.sampling.representation import (
     Share,
@@ -24,9 +24,8 @@ from assay.sampling.representation import (
     vocabulary_share,
 )
 from assay.sampling.stability import metric_scores
-from assay.tables import Design, Sample, TestSet
-
-__all__ = ["SampleSummary", "summarise"]
+from assay.tables.sample import Design, Sample
+from assay.tables.test_set import TestSet
 
 EFFECT_DRAWS = 500
 """Samples behind the predicted design effect: its error is about 5 %."""

@@ -21,13 +21,11 @@ from assay.sampling.draw import (
     plan_for,
     sample_rows,
 )
-from assay.sampling.plans import Draws
+from assay.sampling.plans.base import Draws
 from assay.sampling.population import Population
 from assay.stats.random import Rng, seeded
-from assay.tables import Design, Sample, TestSet
-from assay.tables.sample import make_sample
-
-__all__ = ["top_up"]
+from assay.tables.sample import Design, Sample, make_sample
+from assay.tables.test_set import TestSet
 
 
 def top_up(

@@ -14,14 +14,6 @@ import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import OptionError
 
-__all__ = [
-    "Correlations",
-    "Metric",
-    "correlations_with_others",
-    "krippendorff_alpha",
-    "pairwise_correlations",
-]
-
 Metric = Literal["interval", "nominal", "ordinal"]
 
 FEWEST = 3

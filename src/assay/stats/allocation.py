@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["capped_shares", "largest_remainder", "systematic_counts"]
-
 
 def capped_shares(shares: np.ndarray, caps: np.ndarray, total: float) -> np.ndarray:
     """Split ``total`` in proportion to ``shares``, no part above its cap.

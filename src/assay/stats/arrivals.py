@@ -18,8 +18,6 @@ import numpy as np
 
 from assay.errors import ConvergenceError
 
-__all__ = ["arrival_probabilities"]
-
 TOLERANCE, REACH = 1e-9, 11.0
 NOTHING = 46.0
 """Factors below exp(-46) = 1e-20 count for nothing."""

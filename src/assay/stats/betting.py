@@ -16,8 +16,6 @@ import numpy as np
 
 from assay.stats.intervals import Interval
 
-__all__ = ["betting_interval", "betting_sequence"]
-
 FRACTIONS = np.linspace(0.02, 0.98, 49)
 """Shares of the money that a bet may put at stake."""
 

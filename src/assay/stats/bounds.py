@@ -13,8 +13,6 @@ from scipy import special
 
 from assay.stats.intervals import Interval, t_interval
 
-__all__ = ["bernstein_bound", "hoeffding_bound", "skew_t_interval", "skew_terms"]
-
 
 def hoeffding_bound(n: int, population: int, width: float, level: float) -> float:
     """Hoeffding's bound on the error of the mean of n out of N without replacement.

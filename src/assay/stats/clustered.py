@@ -5,15 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-__all__ = [
-    "difference_z",
-    "normal_quantile",
-    "prefix_sums",
-    "safe_z",
-    "unit_z",
-    "window_sums",
-]
-
 
 def prefix_sums(values: np.ndarray) -> np.ndarray:
     """Running sums over segments, (N+1) x systems: any window's sum is a difference of two rows."""

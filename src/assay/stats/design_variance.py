@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["cluster_variance", "collapsed_variance", "neighbour_variance", "simple_variance"]
-
 
 def simple_variance(e: np.ndarray, drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """s^2 / n (1 - n/N): a simple random sample, or snippets of every document.

@@ -15,8 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
 
-__all__ = ["RaterEffects", "rater_effects"]
-
 TINY = 1e-9
 
 

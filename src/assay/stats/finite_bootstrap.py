@@ -22,8 +22,6 @@ import numpy as np
 from assay.stats.intervals import Interval
 from assay.stats.selection import simple_random
 
-__all__ = ["finite_bootstrap"]
-
 BLOCK = 200_000
 """Random keys drawn at a time: few enough for the cache."""
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-__all__ = ["Interval", "mean_stderr", "t_interval", "t_probability"]
-
 
 @dataclass(frozen=True, slots=True)
 class Interval:

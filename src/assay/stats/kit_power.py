@@ -12,8 +12,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import optimize, special
 
-__all__ = ["detectable_gap", "editors_needed", "gap_power", "kit_freedom"]
-
 MOST_EDITORS = 100_000
 CERTAIN = 500.0
 """A gap of this many standard errors is always found."""

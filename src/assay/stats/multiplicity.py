@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["holm"]
-
 
 def holm(p: np.ndarray) -> np.ndarray:
     """P values such that those below alpha are wrong together with probability alpha (Holm 1979).

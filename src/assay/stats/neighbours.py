@@ -12,8 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
 
-__all__ = ["Neighbours", "neighbour_predictions", "sorted_neighbours", "walk_neighbours"]
-
 BLOCK, FEW_BLOCK = 64, 256
 """Samples that walk together: their bookkeeping should fit the cache."""
 SPARSE = 0.22

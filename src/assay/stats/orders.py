@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["cluster_numbers", "competition_ranks", "discordant", "rank_ranges"]
-
 
 def competition_ranks(scores: np.ndarray) -> np.ndarray:
     """Ranks where higher is better; equal scores share the better rank (1, 2, 2, 4).

@@ -10,8 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["pivotal"]
-
 SURE = 1e-9
 """Probabilities this close to 0 or 1 are decided."""
 MANY, BLOCK = 30, 500

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-__all__ = ["Precision", "power_of", "smallest"]
-
 CERTAIN = 500.0
 """A gap of this many standard errors is always found."""
 

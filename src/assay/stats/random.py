@@ -14,8 +14,6 @@ import numpy as np
 
 from assay.errors import OptionError
 
-__all__ = ["Rng", "as_rng", "seeded", "spawn"]
-
 Rng: TypeAlias = int | np.random.Generator | None
 
 SEEDS = 2**32

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Fit", "fit_ridge", "fit_slope"]
-
 FULL_LEVERAGE = 0.9
 """A point that decides its own prediction has no honest residual; leverages are capped here."""
 

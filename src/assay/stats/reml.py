@@ -18,8 +18,6 @@ from scipy import linalg, optimize
 
 from assay.errors import ConvergenceError
 
-__all__ = ["MixedDesign", "MixedFit", "fit_without_each"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 

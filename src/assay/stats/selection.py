@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["interleaved_order", "simple_random", "within_strata"]
-
 
 def simple_random(population: int, n: int, rng: np.random.Generator, draws: int = 1) -> np.ndarray:
     """Simple random samples of n out of N without replacement; a single one in random order.

@@ -7,8 +7,6 @@ import polars as pl
 from assay.tables.check import Findings, did_you_mean
 from assay.tables.test_set import TestSet
 
-__all__ = ["place_in"]
-
 
 def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.DataFrame:
     """The rows that are about the test set, each with its full segment key; faults are reported.

@@ -17,18 +17,6 @@ from assay.tables.only import keep_columns, keep_rows
 from assay.tables.raw import LISTED, Only, Raw, Source, load
 from assay.tables.schema import SCHEMAS, Column, Schema
 
-__all__ = [
-    "LISTED",
-    "MISSING",
-    "Columns",
-    "Findings",
-    "conform",
-    "did_you_mean",
-    "need_one_lp",
-    "to_number",
-    "to_text",
-]
-
 Columns: TypeAlias = Mapping[str, str]
 """Assay's column names to the user's own."""
 

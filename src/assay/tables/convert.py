@@ -23,8 +23,6 @@ from assay.tables.schema import SCHEMAS, find_schema
 from assay.tables.table import Table
 from assay.tables.test_set import TestSet, read_scores
 
-__all__ = ["Checked", "Converted", "check", "convert"]
-
 
 @dataclass(frozen=True, slots=True)
 class Checked:

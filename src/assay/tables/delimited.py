@@ -20,8 +20,6 @@ import polars as pl
 from assay.errors import Problem, TableError
 from assay.tables.raw import LISTED, Raw, decode_utf8, file_type, refuse
 
-__all__ = ["delimited_bytes", "read_delimited"]
-
 SAMPLE_ROWS = 1000
 """Rows that decide a column's type; a later value of another type costs a second reading."""
 

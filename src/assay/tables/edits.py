@@ -13,8 +13,6 @@ from assay.tables.raw import LISTED, Raw, Source
 from assay.tables.schema import SCHEMAS
 from assay.tables.table import Table
 
-__all__ = ["Edits", "as_edits", "join_edits", "read_edits"]
-
 
 @dataclass(frozen=True, eq=False)
 class Edits(Table):

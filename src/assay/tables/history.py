@@ -17,8 +17,6 @@ from assay.errors import InputError
 from assay.tables.ratings import Ratings
 from assay.tables.test_set import TestSet
 
-__all__ = ["HISTORY", "add_history", "history_digest"]
-
 HISTORY = "history"
 
 

@@ -11,8 +11,6 @@ import polars as pl
 from assay.errors import Problem, TableError
 from assay.tables.raw import Raw, decode_utf8
 
-__all__ = ["jsonl_bytes", "read_jsonl"]
-
 
 def read_jsonl(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
     """Read JSON lines; every line that is not an object is reported."""

@@ -13,8 +13,6 @@ from assay.tables.check import Columns, conform, did_you_mean
 from assay.tables.raw import Only, Raw, Source
 from assay.tables.table import Table
 
-__all__ = ["Judgments", "read_judgments"]
-
 
 @dataclass(frozen=True, eq=False)
 class Judgments(Table):

@@ -11,8 +11,6 @@ import polars as pl
 from assay.errors import OptionError
 from assay.tables.raw import Only, Raw
 
-__all__ = ["ONLY_NOTE", "condition", "keep_columns", "keep_rows", "no_rows", "only_note"]
-
 ONLY_NOTE = "only "
 """How a note on the rows that were read begins."""
 

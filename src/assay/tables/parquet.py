@@ -13,8 +13,6 @@ from assay.errors import AssayError
 from assay.tables.only import condition, no_rows, only_note
 from assay.tables.raw import Only, Raw, from_one, refuse
 
-__all__ = ["parquet_bytes", "parquet_columns", "parquet_values", "read_parquet"]
-
 ROW = "_assay_row"
 
 

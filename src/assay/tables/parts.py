@@ -13,8 +13,6 @@ from assay.tables.only import ONLY_NOTE
 from assay.tables.raw import Only, Source, is_plain_parquet
 from assay.tables.test_set import TestSet, read_scores
 
-__all__ = ["Parts", "read_parts"]
-
 
 @dataclass(frozen=True, eq=False)
 class Parts(Mapping[str, TestSet]):

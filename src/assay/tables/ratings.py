@@ -16,8 +16,6 @@ from assay.tables.raw import Only, Raw, Source
 from assay.tables.table import Table
 from assay.tables.test_set import TestSet
 
-__all__ = ["Better", "Errors", "Ratings", "read_errors", "read_ratings"]
-
 Better = Literal["higher", "lower"]
 
 GENUINE = ("", "0", "false", "no")

@@ -23,23 +23,6 @@ from assay.errors import Problem, TableError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "FILE_TYPES",
-    "LISTED",
-    "Only",
-    "Raw",
-    "Source",
-    "atomic",
-    "column_names",
-    "decode_utf8",
-    "is_plain_parquet",
-    "load",
-    "read_bytes",
-    "readable",
-    "refuse",
-    "save",
-    "write_bytes",
-]
 
 Source: TypeAlias = "str | os.PathLike[str] | pl.DataFrame | pd.DataFrame"
 """Where a table may come from: a path, or a polars or pandas frame."""

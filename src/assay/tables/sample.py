@@ -24,8 +24,6 @@ from assay.tables.schema import SCHEMAS
 from assay.tables.table import Table
 from assay.tables.test_set import TestSet
 
-__all__ = ["Design", "Sample", "read_sample"]
-
 _DESIGN = re.compile(r"[a-z][a-z0-9-]*(\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
 
 

@@ -10,8 +10,6 @@ from typing import Literal
 
 from assay.errors import OptionError
 
-__all__ = ["RESERVED", "SCHEMAS", "Column", "Schema", "find_schema"]
-
 Type = Literal["text", "number", "whole"]
 
 

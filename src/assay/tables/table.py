@@ -10,8 +10,6 @@ import polars as pl
 
 from assay.tables.raw import save
 
-__all__ = ["Table"]
-
 
 @dataclass(frozen=True, eq=False)
 class Table:

@@ -22,8 +22,6 @@ from assay.tables.raw import Only, Raw, Source
 from assay.tables.schema import RESERVED
 from assay.tables.table import Table
 
-__all__ = ["TestSet", "read_scores"]
-
 NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
 """A text column with the first share of numbers is a metric with faults; from the second on, the
 user is told that it is not taken for one."""

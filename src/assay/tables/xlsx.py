@@ -15,8 +15,6 @@ import polars as pl
 
 from assay.tables.raw import Raw, refuse
 
-__all__ = ["read_xlsx", "xlsx_bytes"]
-
 MAX_ROWS, MAX_TEXT = 1_048_575, 32_767
 
 

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from assay.stats.random import Rng, as_rng
 from assay.tables.edits import Edits
 
-__all__ = ["EditingWorld", "Seen"]
-
 Seen = tuple[str, str, str]
 """Editor, document and system: one document of a kit, in the order of work."""
 

@@ -23,10 +23,8 @@ from numpy.typing import NDArray
 
 from assay.errors import OptionError
 from assay.stats.random import Rng, as_rng
-from assay.tables import Judgments, read_judgments
+from assay.tables.judgments import Judgments, read_judgments
 from assay.worlds.judging import Screens, judgment_columns, screen_ranks
-
-__all__ = ["draw_qualities", "draw_screens", "draw_sets", "simulate_judgments", "win_counts"]
 
 SCALE = 10.0
 """Qualities are drawn between 0 and this."""

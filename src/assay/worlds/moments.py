@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from assay.errors import OptionError
 
-__all__ = ["Moments", "moments"]
-
 Floats = NDArray[np.float64]
 
 

@@ -15,8 +15,6 @@ from types import MappingProxyType
 
 from assay.errors import OptionError
 
-__all__ = ["PROFILES", "Kind", "Profile"]
-
 MOST_ERRORS = 5
 """WMT20 raters marked at most five errors in a segment, the worst ones."""
 

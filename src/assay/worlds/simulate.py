@@ -13,15 +13,13 @@ from scipy.special import ndtr
 
 from assay.errors import OptionError
 from assay.stats.random import Rng, seeded
-from assay.tables import TestSet, read_scores
 from assay.tables.schema import RESERVED
+from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.latent import Layout, State, draw, reachable, shifts
 from assay.worlds.metrics import greatest_correlation, metric, metric_errors, scaled
 from assay.worlds.profiles import PROFILES, Profile
 from assay.worlds.texts import write
 from assay.worlds.world import World
-
-__all__ = ["simulate"]
 
 DOMAINS = ("news", "social", "speech", "reviews")
 

@@ -14,21 +14,13 @@ from numpy.typing import NDArray
 from assay.errors import OptionError
 from assay.results import result_dict, signature
 from assay.stats.random import Rng, as_rng
-from assay.tables import (
-    Errors,
-    Judgments,
-    Ratings,
-    Sample,
-    TestSet,
-    read_errors,
-    read_judgments,
-    read_ratings,
-)
+from assay.tables.judgments import Judgments, read_judgments
+from assay.tables.ratings import Errors, Ratings, read_errors, read_ratings
+from assay.tables.sample import Sample
+from assay.tables.test_set import TestSet
 from assay.worlds.judging import judgment_columns, screens
 from assay.worlds.marking import SEVERITIES, rows, spans
 from assay.worlds.profiles import Profile
-
-__all__ = ["World"]
 
 HIGHEST = 25.0
 """The highest MQM score."""
@@ -70,7 +62,7 @@ class World:
     def truth(self, *, raters: Sequence[str] | str | None = None) -> dict[str, float]:
         """What a campaign that rates everything finds: each system's mean over all segments.
 
-        >>> from assay.worlds import simulate
+        >>> from assay.worlds.simulate import simulate
         >>> world = simulate(systems={"good": 1.0, "bad": 4.0}, documents=20, rng=1)
         >>> truth = world.truth()
         >>> truth["good"] < truth["bad"]

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import AssayError
-from assay.tables import read_errors, read_judgments, read_ratings, read_scores
 from assay.tables.formats import FORMATS, Options, load_format
+from assay.tables.judgments import read_judgments
+from assay.tables.ratings import read_errors, read_ratings
+from assay.tables.test_set import read_scores
 from tables.formats.line_texts import ANY_BYTES, TOKENS, lines_of
 
 CHECKS = {

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from assay.errors import TableError
-from assay.tables import read_ratings
 from assay.tables.formats import Options, load_format
+from assay.tables.ratings import read_ratings
 from tables.formats.line_texts import FIXTURES
 
 

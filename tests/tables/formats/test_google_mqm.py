@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import TableError
-from assay.tables import read_errors, read_ratings, read_scores
 from assay.tables.formats import Options, load_format, save_format
 from assay.tables.formats.mqm import Weights
+from assay.tables.ratings import read_errors, read_ratings
+from assay.tables.test_set import read_scores
 from tables.formats.line_texts import FIXTURES, NAMES, TEXTS, same
 
 FILE = FIXTURES / "google_mqm.tsv"

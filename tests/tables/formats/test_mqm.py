@@ -8,8 +8,14 @@ import polars as pl
 import pytest
 
 from assay.errors import OptionError
-from assay.tables.formats import GOOGLE_WEIGHTS, Options, load_format, make_weights
-from assay.tables.formats.mqm import NO_ERROR, mqm_scores, unknown_changes
+from assay.tables.formats import Options, load_format
+from assay.tables.formats.mqm import (
+    GOOGLE_WEIGHTS,
+    NO_ERROR,
+    make_weights,
+    mqm_scores,
+    unknown_changes,
+)
 from tables.formats.line_texts import FIXTURES
 
 ERRORS = pl.DataFrame(

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from assay.errors import OptionError, TableError
-from assay.tables import read_errors, read_ratings, read_scores
 from assay.tables.formats import Options, load_format, save_format
+from assay.tables.ratings import read_errors, read_ratings
+from assay.tables.test_set import read_scores
 from tables.formats.line_texts import FIXTURES
 
 FOLDER = FIXTURES / "eval_folder"

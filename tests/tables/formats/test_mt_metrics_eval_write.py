@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import AssayError, OptionError, TableError
-from assay.tables import read_ratings, read_scores
 from assay.tables.formats import Options, load_format, save_format
+from assay.tables.ratings import read_ratings
+from assay.tables.test_set import read_scores
 from tables.formats.line_texts import FIXTURES, TEXTS, WORDS, same
 
 FOLDER = FIXTURES / "eval_folder"

@@ -11,14 +11,8 @@ import pytest
 
 import assay.tables.formats
 from assay.errors import OptionError
-from assay.tables.formats import (
-    FORMATS,
-    Options,
-    load_format,
-    make_weights,
-    refuse_unused,
-    save_format,
-)
+from assay.tables.formats import FORMATS, Options, load_format, refuse_unused, save_format
+from assay.tables.formats.mqm import make_weights
 
 SHARED = {
     "xliff2": ("xliff2", "xliff"),

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from assay.errors import TableError
-from assay.tables import read_judgments
 from assay.tables.formats import Options, load_format
+from assay.tables.judgments import read_judgments
 from tables.formats.line_texts import FIXTURES
 
 HEADER = (

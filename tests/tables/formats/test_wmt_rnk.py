@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import TableError
-from assay.tables import read_judgments
 from assay.tables.formats import Options, load_format, save_format
+from assay.tables.judgments import read_judgments
 from tables.formats.line_texts import FIXTURES, WILD_NAMES, same
 
 HEADER = (

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from assay.errors import OptionError, TableError
-from assay.tables import read_scores
 from assay.tables.formats import Options, load_format
+from assay.tables.test_set import read_scores
 from tables.formats.line_texts import FIXTURES
 
 

@@ -7,8 +7,6 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-__all__ = ["Draws", "Layout", "Plan"]
-
 
 @dataclass(frozen=True)
 class Layout:

@@ -15,8 +15,6 @@ import numpy as np
 from assay.sampling.plans.base import Draws, Layout
 from assay.stats.arrivals import arrival_probabilities
 
-__all__ = ["STOPS", "DocumentsPlan", "FixedSnippetsPlan"]
-
 STOPS = ("under", "over", "closest")
 
 

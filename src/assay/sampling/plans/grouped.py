@@ -10,8 +10,6 @@ import numpy as np
 
 from assay.sampling.plans.base import Draws, Layout, Plan
 
-__all__ = ["GroupedPlan"]
-
 
 @dataclass(frozen=True)
 class GroupedPlan:

@@ -13,8 +13,6 @@ from assay.stats.allocation import capped_shares, largest_remainder, systematic_
 from assay.stats.pivotal import pivotal
 from assay.stats.selection import interleaved_order, simple_random, within_strata
 
-__all__ = ["BalancedPlan", "InterleavedPlan", "SegmentsPlan", "StratifiedPlan"]
-
 
 @dataclass(frozen=True)
 class SegmentsPlan:

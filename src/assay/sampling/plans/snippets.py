@@ -18,8 +18,6 @@ import numpy as np
 from assay.sampling.plans.base import Draws, Layout
 from assay.stats.allocation import systematic_counts
 
-__all__ = ["CircularPlan", "LinearPlan", "TilesPlan"]
-
 
 def cut(layout: Layout, sections: np.ndarray) -> Layout:
     """Cut every document into so many sections of nearly equal length."""

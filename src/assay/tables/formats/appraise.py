@@ -34,8 +34,6 @@ from assay.tables.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.tables.formats.rows import Rows, is_whole, shown
 from assay.tables.raw import Raw, refuse
 
-__all__ = ["read"]
-
 _PLAIN = ("user", "system", "item", "type", "source", "target", "score")
 _TIMES = ("start", "end")
 _DOCUMENT = (*_PLAIN, "document", "complete")

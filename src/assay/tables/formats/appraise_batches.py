@@ -21,8 +21,6 @@ from assay.tables.formats.faults import stop
 from assay.tables.formats.jsonfile import write_json
 from assay.tables.formats.texts import Segment, documents, one_pair
 
-__all__ = ["write"]
-
 TASK_ITEMS = 100
 """How many items Appraise expects in a task."""
 

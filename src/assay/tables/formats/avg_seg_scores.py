@@ -16,7 +16,6 @@ from assay.tables.raw import Raw
 if TYPE_CHECKING:
     from assay.tables.formats import Options
 
-__all__ = ["read"]
 
 COLUMNS = {"system": "system", "mqm_avg_score": "score", "seg_id": "seg"}
 NOTE = "scores keep the file's sign: MQM negated, so higher is better and 0 is perfect"

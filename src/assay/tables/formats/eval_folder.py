@@ -21,21 +21,6 @@ from assay.tables.formats.faults import stop
 from assay.tables.formats.lines import numbered, split_tabs, text_lines
 from assay.tables.raw import Raw, refuse
 
-__all__ = [
-    "NOTHING",
-    "RATING",
-    "SCORE",
-    "EvalFolder",
-    "Scores",
-    "language_pairs",
-    "open_folder",
-    "outputs_in",
-    "ratings_of",
-    "score_files",
-    "score_paths",
-    "scores_of",
-]
-
 SCORE = ".seg.score"
 RATING = ".seg.rating"
 NOTHING = "-"

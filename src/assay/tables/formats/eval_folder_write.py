@@ -31,7 +31,6 @@ from assay.tables.schema import RESERVED
 if TYPE_CHECKING:
     from assay.tables.formats import Options
 
-__all__ = ["write"]
 
 REFERENCE = "ref"
 HUMAN = "human"

@@ -18,7 +18,6 @@ from assay.tables.raw import Raw
 if TYPE_CHECKING:
     from assay.tables.formats import Options
 
-__all__ = ["read", "write"]
 
 COLUMNS = ("left", "right", "winner")
 WINNERS = {

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from assay.errors import Problem, TableError
 from assay.tables.raw import LISTED
 
-__all__ = ["stop"]
-
 
 def stop(source: str, problems: Iterable[Problem], *, rows: int = 0) -> None:
     """Raise if there are problems; of one column the first 1000 are listed, the rest counted."""

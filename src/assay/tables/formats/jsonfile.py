@@ -15,8 +15,6 @@ from assay.tables.formats.faults import stop
 from assay.tables.formats.lines import read_text
 from assay.tables.raw import Raw, refuse, write_bytes
 
-__all__ = ["bounded", "read_json", "read_json_lines", "write_json"]
-
 _HALF_PAIR = re.compile(r"(?i)(?<!\\)\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\)\\ud[c-f]")
 
 

@@ -23,13 +23,10 @@ from typing import Any
 
 from assay.tables.formats import Options
 from assay.tables.formats.jsonfile import bounded, read_json
-from assay.tables.formats.label_studio_write import write
 from assay.tables.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.tables.formats.rows import Rows, is_number, is_whole, shown
 from assay.tables.formats.spans import from_utf16
 from assay.tables.raw import Raw, refuse
-
-__all__ = ["read", "write"]
 
 SEVERITIES = ("neutral", "minor", "major", "critical")
 """Labels that say how bad an error is, not of what kind."""

@@ -12,8 +12,6 @@ from assay.tables.formats import Options
 from assay.tables.formats.jsonfile import write_json
 from assay.tables.formats.rows import checked
 
-__all__ = ["write"]
-
 Row = dict[str, Any]
 
 SHOWN = {

@@ -19,20 +19,6 @@ from assay.tables.check import did_you_mean
 from assay.tables.formats.faults import stop
 from assay.tables.raw import Raw, decode_utf8, read_bytes, refuse, write_bytes
 
-__all__ = [
-    "choose_lp",
-    "csv_records",
-    "need_columns",
-    "need_distinct",
-    "numbered",
-    "read_csv",
-    "read_text",
-    "split_tabs",
-    "text_lines",
-    "unwritable",
-    "write_text",
-]
-
 BREAKS = r"[\n\r]"
 """What ends a line, for most readers of text files."""
 

@@ -9,8 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-__all__ = ["MARKS", "Span", "mark", "parse_spans", "show_spans", "unmark"]
-
 Span: TypeAlias = tuple[str, int, int]
 """Side, start and end."""
 

@@ -16,17 +16,6 @@ import polars as pl
 from assay.errors import OptionError
 from assay.tables.check import did_you_mean
 
-__all__ = [
-    "GOOGLE_WEIGHTS",
-    "NO_CATEGORY",
-    "NO_ERROR",
-    "NO_SEVERITY",
-    "Weights",
-    "make_weights",
-    "mqm_scores",
-    "unknown_changes",
-]
-
 NO_ERROR = "No-error"
 """Category and severity of an output that was looked at and has no errors."""
 

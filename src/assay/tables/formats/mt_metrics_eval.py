@@ -26,7 +26,6 @@ from assay.tables.formats.eval_folder import (
     score_paths,
     scores_of,
 )
-from assay.tables.formats.eval_folder_write import write
 from assay.tables.formats.faults import stop
 from assay.tables.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.tables.raw import Raw, refuse
@@ -35,7 +34,6 @@ from assay.tables.schema import RESERVED
 if TYPE_CHECKING:
     from assay.tables.formats import Options
 
-__all__ = ["read", "write"]
 
 UNSAID = {"category": NO_CATEGORY, "severity": NO_SEVERITY}
 LONGEST = 2**53

@@ -20,8 +20,6 @@ from assay.tables.formats.xliff import read_file, root_of
 from assay.tables.formats.xml import Element, children, line_of
 from assay.tables.raw import Raw, refuse
 
-__all__ = ["read", "unit_seconds"]
-
 MEMSOURCE = "http://www.memsource.com/mxlf/2.0"
 
 

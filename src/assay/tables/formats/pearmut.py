@@ -33,8 +33,6 @@ from assay.tables.formats.rows import Rows, is_number, is_whole, shown
 from assay.tables.formats.spans import code_points, from_inclusive
 from assay.tables.raw import Raw
 
-__all__ = ["item_id", "read", "split_item_id"]
-
 RESET = "__RESET__"
 OUTSIDE = ("welcome_", "random_", "goodbye_")
 TOKENS = 10

@@ -22,8 +22,6 @@ from assay.tables.formats.jsonfile import write_json
 from assay.tables.formats.pearmut import item_id
 from assay.tables.formats.texts import Segment, documents, one_pair
 
-__all__ = ["write"]
-
 
 def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:
     """Write scores with source and target texts as a campaign named like the file."""

@@ -19,7 +19,6 @@ from assay.tables.raw import Raw
 if TYPE_CHECKING:
     from assay.tables.formats import Options
 
-__all__ = ["BLANK", "about", "clean_header", "judgments", "ranks", "winner"]
 
 BLANK = -1
 UNUSED = "-1"

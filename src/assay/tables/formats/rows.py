@@ -16,8 +16,6 @@ from assay.tables.formats.faults import stop
 from assay.tables.raw import Raw, refuse
 from assay.tables.schema import SCHEMAS
 
-__all__ = ["Rows", "checked", "is_number", "is_whole", "shown", "typed"]
-
 SHOWN = 60
 """How much of a value an error message shows."""
 

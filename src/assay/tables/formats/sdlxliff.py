@@ -20,8 +20,6 @@ from assay.tables.formats.xliff import CODE, need_people, pick_machine, root_of
 from assay.tables.formats.xml import Element, child, children, flat_text, line_of
 from assay.tables.raw import Raw, refuse
 
-__all__ = ["read"]
-
 SDL = "http://sdl.com/FileTypes/SdlXliff/1.0"
 MACHINES = frozenset({"mt", "nmt", "amt"})
 

@@ -5,13 +5,6 @@ A character beyond U+FFFF (most emoji) is one code point and two UTF-16 units.
 
 from __future__ import annotations
 
-__all__ = [
-    "code_points",
-    "from_inclusive",
-    "from_utf16",
-    "to_utf16",
-]
-
 
 def code_points(text: str, *, skip: str = "") -> list[int]:
     r"""For every UTF-16 unit of the text, the code point it belongs to.

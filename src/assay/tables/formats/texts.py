@@ -12,8 +12,6 @@ from assay.tables.formats.faults import stop
 from assay.tables.raw import refuse
 from assay.tables.test_set import TestSet, read_scores
 
-__all__ = ["Segment", "documents", "one_pair"]
-
 SOURCE = "scores"
 
 

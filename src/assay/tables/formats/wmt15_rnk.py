@@ -19,7 +19,6 @@ from assay.tables.raw import Raw
 if TYPE_CHECKING:
     from assay.tables.formats import Options
 
-__all__ = ["read"]
 
 SYSTEMS = ("system1id", "system2id")
 RANKS = ("system1rank", "system2rank")

@@ -23,7 +23,6 @@ from assay.tables.raw import Raw
 if TYPE_CHECKING:
     from assay.tables.formats import Options
 
-__all__ = ["read", "write"]
 
 SLOTS = range(1, 6)
 PLACE = ("srclang", "trglang", "srcindex", "judgeid")

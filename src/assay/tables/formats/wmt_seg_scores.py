@@ -19,7 +19,6 @@ from assay.tables.schema import RESERVED
 if TYPE_CHECKING:
     from assay.tables.formats import Options
 
-__all__ = ["read"]
 
 FIELDS = ("metric", "lp", "testset", "refset", "system", "doc", "seg", "score")
 REMARKS = ("ensemble", "available")

@@ -29,11 +29,9 @@ from lxml import etree
 
 from assay.tables.formats import Options
 from assay.tables.formats.rows import Rows
-from assay.tables.formats.xliff_write import ASSAY, write
+from assay.tables.formats.xliff_write import ASSAY
 from assay.tables.formats.xml import Element, child, children, flat_text, line_of, local, read_xml
 from assay.tables.raw import Raw, refuse
-
-__all__ = ["need_people", "pick_machine", "read", "read_file", "root_of", "write"]
 
 CODE = frozenset({"ph", "it", "bpt", "ept", "ut"})
 """Inline elements that hold markup of the original file."""

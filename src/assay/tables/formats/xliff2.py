@@ -21,8 +21,6 @@ from assay.tables.formats.xliff import need_people, pick_machine, root_of
 from assay.tables.formats.xml import Element, child, children, flat_text, line_of
 from assay.tables.raw import Raw, refuse
 
-__all__ = ["read"]
-
 MATCHES = "urn:oasis:names:tc:xliff:matches:2.0"
 
 

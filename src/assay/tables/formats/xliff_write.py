@@ -16,8 +16,6 @@ from assay.tables.formats.rows import checked
 from assay.tables.raw import write_bytes
 from assay.tables.schema import SCHEMAS
 
-__all__ = ["ASSAY", "XLIFF", "add", "add_file", "start_xliff", "write"]
-
 XLIFF = "urn:oasis:names:tc:xliff:document:1.2"
 ASSAY = "urn:x-assay:edits"
 """The namespace of what XLIFF has no place for: seconds and position."""

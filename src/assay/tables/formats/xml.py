@@ -14,8 +14,6 @@ from lxml import etree
 
 from assay.tables.raw import read_bytes, refuse
 
-__all__ = ["Element", "child", "children", "flat_text", "line_of", "local", "read_xml"]
-
 Element = etree._Element
 """An element of a parsed file."""
 

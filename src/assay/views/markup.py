@@ -7,10 +7,8 @@ import io
 import re
 from collections.abc import Callable
 
-from assay.report.document import Report, Section, Table, shown
-from assay.report.references import REFERENCES
-
-__all__ = ["csv_table", "latex", "latex_table", "markdown", "markdown_table"]
+from assay.views.references import REFERENCES
+from assay.views.section import Report, Section, Table, shown
 
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -64,7 +62,7 @@ def _blocks(
     part: Section, escape: Callable[[str], str], render: Callable[[Table], str]
 ) -> list[str]:
     lines = []
-    for block in part.blocks:
+    for block in part.shown_in("page"):
         if isinstance(block, Table):
             lines += [render(block), ""]
         elif isinstance(block, str):
@@ -75,7 +73,7 @@ def _blocks(
 def markdown_table(table: Table) -> str:
     r"""The whole table, captioned.
 
-    >>> from assay.report.document import Column
+    >>> from assay.views.section import Column
     >>> print(markdown_table(Table("t", "Two.", (Column("A|B", "text"),), (("x",), ("y",)))))
     Two.
     <BLANKLINE>
@@ -117,8 +115,10 @@ def csv_table(table: Table) -> str:
     """The values as they are, not rounded; empty where nothing is known."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
-    writer.writerow([column.name for column in table.columns])
-    writer.writerows([["" if value is None else value for value in row] for row in table.rows])
+    writer.writerow([name for column in table.columns for name in column.parts or (column.name,)])
+    for row in table.rows:
+        parts = [value if isinstance(value, tuple) else (value,) for value in row]
+        writer.writerow(["" if part is None else part for value in parts for part in value])
     return target.getvalue()
 
 

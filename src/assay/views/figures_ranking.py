@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from assay.report.figures import ACCENT, COLOURS, INK, MARKS, MUTED, new_figure, tidy
+from assay.views.figures import ACCENT, COLOURS, INK, MARKS, MUTED, new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["draw_curves", "draw_error_curves", "draw_ranges", "draw_win_ratios"]
 
 
 def draw_ranges(systems: Sequence[Mapping[str, Any]]) -> Figure:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.report.document import Section, Show
-from assay.report.parts import need, needed, plural, table
-
-__all__ = ["comparison_section", "editors_section", "judgments_section", "ratings_section"]
+from assay.views.section import Section, Show, need, needed, plural, table
 
 
 def ratings_section(result: Mapping[str, Any]) -> Section:
@@ -104,3 +101,12 @@ def editors_section(result: Mapping[str, Any]) -> Section:
         f" {takes}.",
         (points,), result["signature"], notes=tuple(result["notes"]),
     )  # fmt: skip
+
+
+DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
+    "plan-ratings": ratings_section,
+    "plan-comparison": comparison_section,
+    "plan-judgments": judgments_section,
+    "editors-plan": editors_section,
+}
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["REFERENCES"]
-
 REFERENCES = {
     "saldias2022": (
         "Belén Saldías, George Foster, Markus Freitag and Qijun Tan. 2022. Toward More Effective"

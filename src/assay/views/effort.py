@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.report.document import Figure, Section, Table
-from assay.report.effort_figures import draw_effort, draw_effort_by_editor
-from assay.report.kit_figures import draw_kits
-from assay.report.parts import need, needed, plural, table
-
-__all__ = ["effort_section", "kits_section"]
+from assay.views.effort_figures import draw_effort, draw_effort_by_editor
+from assay.views.section import Figure, Section, Table, need, needed, plural, table
 
 
 def effort_section(result: Mapping[str, Any]) -> Section:
@@ -155,28 +151,7 @@ def _methods(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> str
     )
 
 
-def kits_section(result: Mapping[str, Any]) -> Section:
-    """Pieces of text that are alike."""
-    need(result, size=int, mode=str, signature=str, notes=list, pieces=list)
-    kits = needed(result, "kits", pieces=list, diameter=float)
-    rows = [
-        dict(kit) | {"kit": number, "names": ", ".join(map(str, kit["pieces"]))}
-        for number, kit in enumerate(kits, start=1)
-    ]
-    shown = table(
-        "kits", "Diameter: the largest distance between two pieces of a kit, features scaled to"
-        " 0..1; percentile: sets of as many pieces that are as close or closer.",
-        {"kit": ("Kit", "count"), "names": ("Pieces", "text"), "diameter": ("Diameter", "number"),
-         "percentile": ("Percentile", "number"), "shared_terms": ("Shared terms", "number"),
-         "length_ratio": ("Length ratio", "number")},
-        rows,
-    )  # fmt: skip
-    figure = Figure("kits", "Left: pieces on two principal components. Right: the knee.",
-                    lambda: draw_kits(result))  # fmt: skip
-    return Section(
-        "kits", "Alike documents",
-        f"Among {plural(len(result['pieces']), 'piece')} of text, {plural(len(kits), 'kit')} of"
-        f" {result['size']} that are alike.",
-        (figure, shown), result["signature"], sources=("korotaev2022",),
-        notes=tuple(result["notes"]),
-    )  # fmt: skip
+DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
+    "effort": effort_section,
+}
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import assay
-from assay.kits import pieces_from_features
-from assay.report.figures import svg_text
-from assay.report.kit_figures import draw_kits
+from assay.kits.pieces import pieces_from_features
+from assay.views.figures import svg_text
+from assay.views.kit_figures import draw_kits
 
 
 def test_kits_are_marked() -> None:

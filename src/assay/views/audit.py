@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.errors import InputError
-from assay.report.document import Figure, Section, Table
-from assay.report.figures import draw_pairs
-from assay.report.figures_ranking import draw_ranges
-from assay.report.parts import cluster_lines, need, needed, plural, ranks, table
-
-__all__ = ["audit_section"]
+from assay.views.figures import draw_pairs
+from assay.views.figures_ranking import draw_ranges
+from assay.views.section import (
+    Figure,
+    Section,
+    Table,
+    cluster_lines,
+    need,
+    needed,
+    plural,
+    ranks,
+    table,
+)
 
 TARGETS = {
     "new-documents": "documents like those of the test set",
@@ -172,3 +179,9 @@ def _methods(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> str
         f"{_units(result)} for {goal}, at the"
         f" {100 * result['level']:g} % level, also with Holm's correction."
     )
+
+
+DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
+    "audit": audit_section,
+}
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {}

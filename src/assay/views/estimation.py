@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.errors import InputError
-from assay.report.document import Figure, Section, Table
-from assay.report.figures import draw_intervals, draw_pairs
-from assay.report.parts import cluster_lines, need, needed, plural, ranks, table
-
-__all__ = ["breakdown_section", "estimates_section", "monitoring_section"]
+from assay.views.figures import draw_intervals, draw_pairs
+from assay.views.section import (
+    Figure,
+    Section,
+    Table,
+    cluster_lines,
+    need,
+    needed,
+    plural,
+    ranks,
+    table,
+)
 
 PAIRS_ON_PAGE = 45
 """With more differences than this, a page lists the undecided ones."""
@@ -342,3 +349,103 @@ def monitoring_section(result: Mapping[str, Any]) -> Section:
     )  # fmt: skip
     return Section("monitoring", "Is it enough?", lead, (made,), result["signature"],
                    notes=tuple(result["notes"]))  # fmt: skip
+
+
+def evaluation_section(result: Mapping[str, Any]) -> Section:
+    """Estimators on a fully rated test set."""
+    need(result, draws=int, signature=str)
+    rows = needed(result, "methods", method=str, error=float)
+    best = min(rows, key=lambda row: row["error"])
+    gain = best.get("gain")
+    more = f", {gain:.1f} % below the plain mean of a random sample" if gain else ""
+    shown = table(
+        "methods", "Mean absolute error over samples, systems and sizes; gain against the plain"
+        " mean in percent; coverage of the intervals.",
+        {"method": ("Method", "text"), "error": ("Error", "number"), "sd": ("sd", "number"),
+         "gain": ("Gain %", "number"), "gain_error": ("±", "number"), "win": ("Wins", "percent"),
+         "bias": ("Bias", "number"), "coverage": ("Coverage", "percent"),
+         "worst_coverage": ("worst", "percent"), "half_width": ("Half-width", "number")},
+        rows,
+    )  # fmt: skip
+    lead = (
+        f"Over {result['draws']:,} samples of each size, {best['method']} has the smallest error,"
+        f" {best['error']:.3f}{more}."
+    )
+    blocks = (shown, _stops(result)) if result.get("stopping") else (shown,)
+    return Section("evaluation", "Estimators tried", lead, blocks, result["signature"],
+                   sources=("saldias2022",))  # fmt: skip
+
+
+def _stops(result: Mapping[str, Any]) -> Table:
+    return table(
+        "stopping", "Where rating would have stopped, and how often the interval then held the"
+        " truth.",
+        {"method": ("Method", "text"), "system": ("System", "text"), "share": ("Rated", "percent"),
+         "coverage": ("Coverage", "percent")},
+        needed(result, "stopping", method=str),
+    )  # fmt: skip
+
+
+def raters_section(result: Mapping[str, Any]) -> Section:
+    """Every rater, and how far they agree."""
+    need(result, ratings=int, outputs=int, overlapping=int, signature=str, notes=list,
+         outliers=list)  # fmt: skip
+    raters = needed(result, "raters", rater=str, n=int)
+    alpha = result.get("alpha")
+    agree = (
+        "Nothing can be said of their agreement: "
+        + ("no output has two ratings." if not result["overlapping"] else "all ratings are equal.")
+        if alpha is None
+        else f"Their agreement is {alpha:.2f} (Krippendorff's alpha, 1 is perfect) on"
+        f" {result['overlapping']:,} outputs that two or more of them rated."
+    )
+    apart = result["outliers"]
+    stands = f" {', '.join(apart)} stand{'s' if len(apart) == 1 else ''} apart." if apart else ""
+    shown = table(
+        "raters",
+        "Severity: how many points worse than the average rater, on the same outputs.",
+        {"rater": ("Rater", "text"), "n": ("Ratings", "count"), "mean": ("Mean", "number"),
+         "severity": ("Severity", "number"), "stderr": ("±", "number"),
+         "spread": ("Spread", "number"), "correlation": ("Correlation", "number"),
+         "seconds": ("Seconds", "number"), "skipped": ("Skipped", "count"),
+         "checks": ("Checks", "count"), "passed": ("Passed", "count"),
+         "outlier": ("Apart", "text")},
+        raters,
+    )  # fmt: skip
+    return Section(
+        "raters",
+        "The raters",
+        f"{plural(len(raters), 'rater')} gave {result['ratings']:,} ratings. {agree}{stands}",
+        (shown, _scores_by_rater(result)) if result.get("estimates") else (shown,),
+        result["signature"],
+        methods=(
+            "" if alpha is None
+            else f"Agreement between raters was {alpha:.2f} (Krippendorff's alpha, interval scale)."
+        ),
+        sources=() if alpha is None else ("krippendorff2011",),
+        notes=tuple(result["notes"]),
+    )  # fmt: skip
+
+
+def _scores_by_rater(result: Mapping[str, Any]) -> Table:
+    rows = [
+        dict(item) | {"rater": item["rater"] or "all"}
+        for item in needed(result, "estimates", system=str, estimate=float)
+    ]
+    return table(
+        "scores-by-rater", "Every system's score on the whole test set, by all raters and by each.",
+        {"rater": ("Rater", "text"), "system": ("System", "text"),
+         "estimate": ("Estimate", "number"), "low": ("Low", "number"), "high": ("High", "number"),
+         "n": ("Rated", "count")},
+        rows,
+    )  # fmt: skip
+
+
+DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
+    "raters": raters_section,
+    "monitoring": monitoring_section,
+    "estimates": estimates_section,
+    "breakdown": breakdown_section,
+    "evaluation": evaluation_section,
+}
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {}

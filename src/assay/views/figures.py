@@ -16,25 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "ACCENT",
-    "COLOURS",
-    "FIGURES",
-    "INK",
-    "MARKS",
-    "MUTED",
-    "draw_errors",
-    "draw_intervals",
-    "draw_lengths",
-    "draw_pairs",
-    "draw_scatter",
-    "draw_shares",
-    "draw_stability",
-    "new_figure",
-    "save_figure",
-    "svg_text",
-    "tidy",
-]
 
 INK, MUTED, ACCENT = "#1c2430", "#8a93a3", "#1f5fbf"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.errors import InputError
-from assay.report.document import Figure, Section, Table
-from assay.report.figures import draw_pairs
-from assay.report.figures_ranking import draw_ranges
-from assay.report.parts import cluster_lines, need, needed, plural, ranks, table
-
-__all__ = ["ranking_section"]
+from assay.views.figures import draw_pairs
+from assay.views.figures_ranking import draw_ranges
+from assay.views.section import (
+    Figure,
+    Section,
+    Table,
+    cluster_lines,
+    need,
+    needed,
+    plural,
+    ranks,
+    table,
+)
 
 METHODS = {
     "expected-win": ("the expected win against another system", ("koehn2012",)),
@@ -157,3 +164,35 @@ def _sources(result: Mapping[str, Any]) -> tuple[str, ...]:
         *(("wilcoxon1945",) if "judgments" not in result else ()),
         *(("holm1979",) if result["holm"] else ()),
     )
+
+
+def next_sets_section(result: Mapping[str, Any]) -> Section:
+    """The systems to show next."""
+    need(result, best=str, goal=str, judgments=int, signature=str, sets=list)
+    chances = needed(result, "systems", system=str, best=float)
+    sets = [
+        {"set": number, "systems": ", ".join(names)}
+        for number, names in enumerate(result["sets"], start=1)
+    ]
+    first = max(chances, key=lambda item: float(item["best"]))
+    return Section(
+        "next-sets", "Which systems to show next",
+        f"After {result['judgments']:,} judgments {result['best']} is ahead;"
+        f" {first['system']} is the best system with probability {100 * first['best']:.0f} %. No"
+        " significance may be claimed from judgments chosen this way.",
+        (
+            table("sets", "Systems to show together.",
+                  {"set": ("Set", "count"), "systems": ("Systems", "text")}, sets),
+            table("chances", "Chance to be the best.",
+                  {"system": ("System", "text"), "best": ("Chance", "percent")},
+                  sorted(chances, key=lambda item: -float(item["best"]))),
+        ),
+        result["signature"],
+    )  # fmt: skip
+
+
+DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
+    "next-sets": next_sets_section,
+    "ranking": ranking_section,
+}
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {}

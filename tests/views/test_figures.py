@@ -8,7 +8,7 @@ import pytest
 from lxml import etree
 
 from assay.errors import InputError, OptionError
-from assay.report.figures import (
+from assay.views.figures import (
     draw_intervals,
     draw_lengths,
     draw_pairs,
@@ -17,7 +17,7 @@ from assay.report.figures import (
     save_figure,
     svg_text,
 )
-from assay.report.figures_ranking import (
+from assay.views.figures_ranking import (
     draw_curves,
     draw_error_curves,
     draw_ranges,

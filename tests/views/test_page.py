@@ -13,10 +13,11 @@ from lxml import html
 
 import assay
 from assay.errors import InputError
-from assay.estimation import estimate
-from assay.report import read_result, write_report
-from assay.sampling import sample
-from assay.worlds import World, simulate
+from assay.estimation.estimate import estimate
+from assay.sampling.draw import sample
+from assay.views.page import read_result, write_report
+from assay.worlds.simulate import simulate
+from assay.worlds.world import World
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +169,7 @@ def test_what_cannot_be_reported(
 def test_files_that_are_no_result(content: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(content.encode("utf-8", "surrogateescape"))
-    with pytest.raises(InputError, match="no saved result"):
+    with pytest.raises(InputError, match="not a saved result"):
         read_result(path)
 
 

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
-from assay.report.figures import COLOURS, INK, new_figure, tidy
+from assay.views.figures import COLOURS, INK, new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["draw_aggregate", "draw_averages", "draw_effort", "draw_effort_by_editor"]
 
 
 def draw_effort(result: Mapping[str, Any]) -> Figure:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.report.figures import COLOURS, INK, MARKS, MUTED, new_figure, tidy
+from assay.views.figures import COLOURS, INK, MARKS, MUTED, new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_kits"]
 
 LABELLED = 100
 """Up to this many pieces, every piece bears its number."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.report.document import Figure, Section
-from assay.report.figures import draw_shares
-from assay.report.parts import need, needed, plural, table
 from assay.sampling.representation import bin_name
-
-__all__ = ["sample_section", "stability_section"]
+from assay.views.figures import draw_shares
+from assay.views.section import Figure, Section, need, needed, plural, table
 
 GROUPS = {"length_bins": "document length", "domains": "domain", "positions": "place in document"}
 FAR = 0.05
@@ -131,3 +128,29 @@ def _steadiest(rows: list[Mapping[str, Any]]) -> str:
         least = "" if len(own) == 1 else ", the fewest"
         said.append(f"at {budget} {share} with {named}{least}")
     return "; ".join(said)
+
+
+def next_section(result: Mapping[str, Any]) -> Section:
+    """The segments, or systems, to rate next."""
+    need(result, rated=int, pool=int, method=str, signature=str, notes=list)
+    rows = needed(result, "segments")
+    keys = dict.fromkeys(key for row in rows for key in row)
+    shown = table(
+        "next", "To be rated next, in this order.",
+        {key: (key.capitalize(), "text") for key in keys}, rows,
+    )  # fmt: skip
+    return Section(
+        "next", "What to rate next",
+        f"{result['rated']:,} of {plural(result['pool'], 'output')} are rated;"
+        f" {len(rows):,} are to come next ({result['method']}).",
+        (shown,) if rows else ("Nothing is left to choose.",), result["signature"],
+        notes=tuple(result["notes"]),
+    )  # fmt: skip
+
+
+DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
+    "stability": stability_section,
+    "sample": sample_section,
+    "next": next_section,
+}
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {}

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from assay.report.document import Column, Figure, Report, Section, Table, shown
-from assay.report.figures import svg_text
-from assay.report.references import REFERENCES
-
-__all__ = ["html"]
+from assay.results import Result
+from assay.views.figures import svg_text
+from assay.views.references import REFERENCES
+from assay.views.section import Column, Figure, Report, Section, Table, shown
 
 SHORT = 24
 """Signs of a cell that stay on one line."""
@@ -37,7 +36,7 @@ def _section(part: Section, anchor: str) -> dict[str, Any]:
     return {
         "title": part.title, "lead": part.lead, "anchor": anchor, "notes": part.notes,
         "question": part.question,
-        "signature": part.signature, "blocks": [_block(block) for block in part.blocks],
+        "signature": part.signature, "blocks": [_block(block) for block in part.shown_in("page")],
     }  # fmt: skip
 
 
@@ -65,14 +64,22 @@ def _cell(value: object, column: Column) -> dict[str, str]:
     return {"text": text, "class": " ".join(words)}
 
 
-def _template() -> Any:
+def fragment(result: Result) -> str:
+    """One result for a notebook: its words and tables, without a page around them."""
+    from assay.views.page import section_of
+
+    part = _section(section_of(result), "result")
+    return str(_template("fragment.html").render(part=part))
+
+
+def _template(name: str = "page.html") -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("assay.report"),
+        loader=PackageLoader("assay.views"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html")
+    return environment.get_template(name)

@@ -1,0 +1,1 @@
+"""Results made visible, each as one section: terminal, page, Markdown, LaTeX, notebook."""

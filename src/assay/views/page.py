@@ -1,0 +1,235 @@
+"""Reports from saved results: a page, Markdown or LaTeX, and every table and figure as a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from assay._version import __version__
+from assay.errors import InputError, OptionError
+from assay.results import KINDS, Result
+from assay.tables.raw import read_bytes, write_bytes
+from assay.views.figures import save_figure
+from assay.views.html import html
+from assay.views.markup import csv_table, latex, latex_table, markdown, markdown_table
+from assay.views.section import STAGES, Figure, Report, Section, Table
+
+WRITERS = {".html": html, ".md": markdown, ".tex": latex}
+TABLES = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
+
+
+Results = Result | Mapping[str, Any] | Sequence[Result | Mapping[str, Any]]
+ROOMS = (
+    "planning", "sampling", "kits", "estimation", "ranking", "effort", "audit", "papers",
+)  # fmt: skip
+"""The rooms whose results can be shown; each has a module here with its ``SECTIONS``."""
+
+
+def section_of(result: Result) -> Section:
+    """The section of a result: the view of its room knows it by its kind."""
+    room = type(result).__module__.split(".")[1]
+    sections: Mapping[str, Callable[[Any], Section]]
+    sections = import_module(f"assay.views.{room}").SECTIONS
+    return sections[result.kind](result)
+
+
+def read_result(path: str | os.PathLike[str]) -> Result:
+    """A result that a command saved, as the object it was.
+
+    >>> import assay, json, pathlib, tempfile
+    >>> world = assay.simulate(documents=20, rng=1)
+    >>> result = assay.estimate(world.test_set, world.rate())
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "estimates.json"
+    >>> _ = target.write_text(json.dumps(result.to_dict()))
+    >>> assay.read_result(target) == result
+    True
+    """
+    source = Path(path)
+    data = read_bytes(source)
+    try:
+        saved = json.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{source}: is not a saved result ({error}); save one with --save"
+        ) from None
+    if not isinstance(saved, dict) or "kind" not in saved:
+        raise InputError(f"{source}: is JSON but not a saved result; save one with --save")
+    try:
+        return as_result(saved)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+
+
+def as_result(saved: Mapping[str, Any]) -> Result:
+    """The JSON object of a result as the object it was."""
+    kind = str(saved.get("kind"))
+    for room in ROOMS:
+        if kind not in KINDS:
+            import_module(f"assay.views.{room}")
+    if kind not in KINDS:
+        known = ", ".join(sorted(KINDS))
+        raise InputError(f"a result of kind '{kind}' is not known; known kinds are {known}")
+    return KINDS[kind].from_dict(saved)
+
+
+def write_report(
+    results: Results,
+    path: str | os.PathLike[str],
+    *,
+    title: str = "Evaluation report",
+    truth: Mapping[str, float] | None = None,
+) -> Path:
+    """Write one result or several, or what ``--json`` saved of them, as a report.
+
+    The ending of the path says what it becomes: ``.html`` one self-contained page, ``.md``
+    Markdown, ``.tex`` LaTeX. Sections stand in the order of the pipeline. ``truth`` adds the true
+    scores where they are known, as in a simulated campaign.
+
+    >>> import assay, tempfile, pathlib
+    >>> world = assay.simulate(documents=20, rng=1)
+    >>> result = assay.estimate(world.test_set, world.rate())
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+    >>> write_report(result, target).name
+    'report.html'
+    """
+    target = Path(path)
+    ending = target.suffix.lower()
+    if ending not in WRITERS:
+        known = ", ".join(WRITERS)
+        raise OptionError("path", target.name, "is no kind of report", f"let it end in {known}")
+    report = _report(results, title, truth)
+    try:
+        text = WRITERS[ending](report)
+    except (KeyError, TypeError, ValueError) as error:
+        # A drawing is made late, and a file that was edited may contradict itself.
+        raise InputError(
+            f"the saved results contradict themselves ({type(error).__name__}: {error}); write them"
+            " again with --json"
+        ) from None
+    return write_bytes(target, text.encode())
+
+
+def write_parts(
+    results: Results,
+    folder: str | os.PathLike[str],
+    *,
+    truth: Mapping[str, float] | None = None,
+) -> tuple[Path, ...]:
+    """Write every table as CSV, Markdown and LaTeX and every figure as SVG and PDF.
+
+    >>> import assay, tempfile
+    >>> world = assay.simulate(documents=20, systems=2, rng=1)
+    >>> result = assay.estimate(world.test_set, world.rate())
+    >>> written = write_parts(result, tempfile.mkdtemp())
+    >>> sorted({path.name for path in written})[:3]
+    ['estimates-differences.csv', 'estimates-differences.md', 'estimates-differences.tex']
+    """
+    report = _report(results, "", truth)
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{place}: no folder can be made there ({error.strerror})") from None
+    written: list[Path] = []
+    taken: set[str] = set()
+    for part in report.sections:
+        for block in part.shown_in("page"):
+            if isinstance(block, Table | Figure):
+                written += _write_block(block, place / _free(part.name, block, taken))
+    return tuple(written)
+
+
+def _free(section: str, block: Table | Figure, taken: set[str]) -> str:
+    """A file name of its own for every block, also where two results are of one kind."""
+    kind = "table" if isinstance(block, Table) else "figure"
+    stem = section if block.name == section else f"{section}-{block.name}"
+    stem = re.sub(r"[^\w.-]+", "-", stem).strip(".-")  # a group's name may hold any sign
+    name, number = stem, 1
+    while f"{kind}:{name}" in taken:
+        number += 1
+        name = f"{stem}-{number}"
+    taken.add(f"{kind}:{name}")
+    return name
+
+
+def _write_block(block: Table | Figure, stem: Path) -> list[Path]:
+    if isinstance(block, Figure):
+        drawing = block.draw()
+        return [save_figure(drawing, stem.with_name(stem.name + end)) for end in (".svg", ".pdf")]
+    return [
+        write_bytes(stem.with_name(stem.name + ending), (text(block).rstrip("\n") + "\n").encode())
+        for ending, text in TABLES.items()
+    ]
+
+
+def _report(results: Results, title: str, truth: Mapping[str, float] | None) -> Report:
+    single = isinstance(results, Mapping | Result) or hasattr(results, "to_dict")
+    listed: Sequence[Any] = [results] if single else list(results)  # type: ignore[arg-type]
+    if not listed:
+        raise InputError("there is nothing to report; give at least one saved result")
+    found = [part for item in listed for part in _with_more(_section(item, truth))]
+    # The same estimation by itself and by groups is shown once.
+    found = [part for k, part in enumerate(found) if not _repeats(part, found[:k])]
+    # A stable sort: results of one stage stay in the order they were given.
+    found.sort(key=lambda part: STAGES.index(part.stage))
+    return Report(title, tuple(found), __version__)
+
+
+def _with_more(section: Section) -> tuple[Section, ...]:
+    return (section, *(part for more in section.more for part in _with_more(more)))
+
+
+def _repeats(part: Section, before: Sequence[Section]) -> bool:
+    return any(
+        (part.name, part.signature, part.lead) == (other.name, other.signature, other.lead)
+        for other in before
+    )
+
+
+# --- until every kind of result is a type: sections made from dicts ---------------------------
+
+
+def _section(item: Any, truth: Mapping[str, float] | None) -> Section:
+    if isinstance(item, Result):
+        return section_of(item)
+    saved = item if isinstance(item, Mapping) else item.to_dict()
+    return make_section({**saved, "truth": truth} if truth else saved)
+
+
+def read_saved(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """A saved result as a dict."""
+    source = Path(path)
+    data = read_bytes(source)
+    try:
+        result = json.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source}: is no saved result ({error}); save one with --json") from None
+    if not isinstance(result, dict) or "kind" not in result:
+        raise InputError(f"{source}: is JSON but no saved result; save one with --json")
+    return result
+
+
+def make_section(result: Mapping[str, Any]) -> Section:
+    """The section of one saved result."""
+    kind = str(result.get("kind"))
+    for room in ROOMS:
+        module = import_module(f"assay.views.{room}")
+        old = getattr(module, "DICT_SECTIONS", {})
+        if kind in old:
+            try:
+                return old[kind](result)  # type: ignore[no-any-return]
+            except InputError:
+                raise
+            except (KeyError, TypeError, IndexError, ValueError) as error:
+                raise InputError(
+                    f"the saved result of kind '{kind}' is not complete ({type(error).__name__}:"
+                    f" {error}); write it again with --json"
+                ) from None
+        if kind in getattr(module, "SECTIONS", {}):
+            return section_of(as_result(result))
+    raise InputError(f"a result of kind '{kind}' cannot be reported")

@@ -1,0 +1,271 @@
+"""What a result becomes before anybody says where it is shown: terminal, HTML, Markdown or LaTeX.
+
+Every result has one :class:`Section`: plain words first (the ``lead``), then tables and figures,
+then how the numbers came about. A report is a list of sections. Headings, captions and sentences
+about a result are written in the room's module beside this one, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+Show = Literal["text", "number", "count", "percent", "p", "interval", "ranks", "of"]
+Where = Literal["everywhere", "page", "terminal"]
+Stage = Literal[
+    "plan", "sample", "kits", "collect", "estimate", "rank", "effort", "audit", "research"
+]
+STAGES: tuple[Stage, ...] = (
+    "plan", "sample", "kits", "collect", "estimate", "rank", "effort", "audit", "research",
+)  # fmt: skip
+"""The order of the sections on a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading, and how the values below it are shown.
+
+    An ``interval``, ``ranks`` or ``of`` column holds two values, which a CSV file gives a column
+    each: ``parts`` names them.
+    """
+
+    name: str
+    show: Show = "number"
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of values; ``name`` is unique in its section and becomes a file name.
+
+    A line is drawn after the rows numbered in ``lines``. A page shows the first ``page`` rows.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[object, ...], ...]
+    lines: frozenset[int] = frozenset()
+    page: int = 60
+    where: Where = "everywhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing that is made when it is wanted; a terminal does not show it."""
+
+    name: str
+    caption: str
+    draw: Callable[[], Drawing]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A sentence that is not for everywhere; one that is can be a plain string."""
+
+    text: str
+    where: Where = "everywhere"
+
+
+Block = Table | Figure | Text | str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One result: what it says, what shows it, and where it comes from."""
+
+    name: str
+    title: str
+    lead: str
+    blocks: tuple[Block, ...]
+    signature: str
+    stage: Stage = "estimate"
+    question: str = ""
+    """What was asked, where this section is an answer and not a step on the way to one."""
+    methods: str = ""
+    sources: tuple[str, ...] = ()
+    """Keys of :data:`assay.views.references.REFERENCES`."""
+    next: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    more: tuple[Section, ...] = ()
+    """Sections of results that belong to this one, which follow it."""
+
+    def shown_in(self, place: Where) -> tuple[Table | Figure | str, ...]:
+        """The blocks for a terminal, or for a page."""
+        kept = [
+            block
+            for block in self.blocks
+            if isinstance(block, str | Figure) or block.where in ("everywhere", place)
+        ]
+        return tuple(block.text if isinstance(block, Text) else block for block in kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole report."""
+
+    title: str
+    sections: tuple[Section, ...]
+    version: str
+
+    @property
+    def answers(self) -> tuple[Section, ...]:
+        """The sections that say what was found; all of them where none does."""
+        return tuple(part for part in self.sections if part.question) or self.sections
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """What to do next, from all sections, each thing once."""
+        return tuple(dict.fromkeys(line for part in self.sections for line in part.next))
+
+    @property
+    def methods(self) -> str:
+        """The paragraph for a paper."""
+        order = sorted(self.sections, key=lambda part: not part.question)
+        said = dict.fromkeys(part.methods for part in order if part.methods)
+        return " ".join([*said, f"All numbers were computed with Assay {self.version}."])
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The references of the paragraph, each once."""
+        return tuple(dict.fromkeys(key for part in self.sections for key in part.sources))
+
+
+def table(
+    name: str,
+    caption: str,
+    columns: Mapping[Any, tuple[str, Show]],
+    rows: Iterable[Any],
+    lines: frozenset[int] = frozenset(),
+    *,
+    where: Where = "everywhere",
+) -> Table:
+    """A table of dataclasses or dicts: field to heading and way of showing.
+
+    A pair of fields makes one column of two values. Columns that are all empty go.
+
+    >>> table("t", "", {"n": ("n", "count"), ("low", "high"): ("95 %", "interval")},
+    ...       [{"n": 3, "low": 0.5, "high": 1.5}]).rows
+    ((3, (0.5, 1.5)),)
+    """
+    listed = list(rows)
+    cells = {key: [_get(row, key) for row in listed] for key in columns}
+    kept = [key for key in columns if not listed or any(_known(cell) for cell in cells[key])]
+    return Table(
+        name,
+        caption,
+        tuple(Column(*columns[key], () if isinstance(key, str) else key) for key in kept),
+        tuple(zip(*(cells[key] for key in kept), strict=True)) if kept else (),
+        lines,
+        where=where,
+    )
+
+
+def _get(row: object, key: str | tuple[str, str]) -> object:
+    if isinstance(key, tuple):
+        return tuple(_get(row, part) for part in key)
+    return row.get(key) if isinstance(row, Mapping) else getattr(row, key, None)
+
+
+def _known(cell: object) -> bool:
+    return any(part is not None for part in cell) if isinstance(cell, tuple) else cell is not None
+
+
+def cluster_lines(systems: Sequence[Any]) -> frozenset[int]:
+    """The rows after which a cluster ends."""
+    numbers = [_get(item, "cluster") for item in systems]
+    return frozenset(k for k, (one, two) in enumerate(itertools.pairwise(numbers)) if one != two)
+
+
+def plural(number: int, thing: str) -> str:
+    """``1 system``, ``3 systems``.
+
+    >>> plural(1, "system"), plural(1200, "pair")
+    ('1 system', '1,200 pairs')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def some(names: Sequence[str], most: int = 4) -> str:
+    """Names as people list them.
+
+    >>> some(["a", "b", "c"]), some(list("abcdef"))
+    ('a, b and c', 'a, b, c, d and 2 more')
+    """
+    if len(names) <= 1:
+        return "".join(names)
+    if len(names) <= most:
+        return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def shown(value: object, show: Show) -> str:
+    """A value as people read it; a dash where nothing is known.
+
+    >>> shown(0.00001, "p"), shown(1234, "count"), shown(None, "number"), shown(0.5, "percent")
+    ('< 0.001', '1,234', '–', '50.0 %')
+    >>> shown((0.5, 1.5), "interval"), shown((1, 3), "ranks"), shown((20, 1000), "of")
+    ('0.500 – 1.500', '1–3', '20/1,000')
+    """
+    if isinstance(value, tuple):
+        return _shown_pair(value, show)
+    if value is None or value != value or value in (float("inf"), float("-inf")):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if show == "text" or not isinstance(value, int | float):
+        return str(value)
+    if show == "count":
+        return f"{value:,.0f}"
+    if show == "percent":
+        return f"{100 * value:.1f} %"
+    if show == "p" and value < 0.001:
+        return "< 0.001"
+    # A small number keeps the digits that matter.
+    return f"{value:.3g}" if 0 < abs(value) < 0.01 else f"{value:.3f}"
+
+
+def _shown_pair(pair: tuple[object, ...], show: Show) -> str:
+    low, high = (shown(part, "number" if show == "interval" else "count") for part in pair)
+    if show == "interval":
+        return "unknown" if low == high == "–" else f"{low} – {high}"
+    if show == "of":
+        return f"{low}/{high}"
+    return low if low == high else f"{low}–{high}"
+
+
+def need(item: Any, **fields: type) -> None:
+    """Refuse a part of a saved result that is not what a command writes.
+
+    >>> need({"n": 3, "low": 1}, n=int, low=float)
+    """
+    for name, kind in fields.items():
+        value = item.get(name) if isinstance(item, Mapping) else None
+        fits = isinstance(value, int | float) if kind is float else isinstance(value, kind)
+        if not fits:
+            raise InputError(
+                f"the saved result is not complete: {name} is {value!r}, not a {kind.__name__};"
+                " write it again with --json"
+            )
+
+
+def needed(result: Mapping[str, Any], key: str, **fields: type) -> list[Mapping[str, Any]]:
+    """The rows under a key, checked one by one."""
+    need(result, **{key: list})
+    rows: list[Mapping[str, Any]] = result[key]
+    for item in rows:
+        need(item, **fields)
+    return rows
+
+
+def ranks(item: Mapping[str, Any]) -> str:
+    """A rank range: ``3`` or ``3–6``."""
+    low, high = item["low_rank"], item["high_rank"]
+    return f"{low}" if low == high else f"{low}–{high}"
