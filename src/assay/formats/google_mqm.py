@@ -120,12 +120,12 @@ def _without_marks(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     for side in ("target", "source"):
         texts[side] = []
         for row, text in enumerate(frame[side].to_list()):
-            plain, found, paired = unmark(text or "")
+            plain, marked, paired = unmark(text or "")
             texts[side].append(plain or None)
-            spans[row] += [(side, start, end) for start, end in found]
+            spans[row] += [(side, start, end) for start, end in marked]
             wrong += not paired
-    first = [found[0] if found else (None, None, None) for found in spans]
-    more = [show_spans(found[1:]) for found in spans]
+    first = [marked[0] if marked else (None, None, None) for marked in spans]
+    more = [show_spans(marked[1:]) for marked in spans]
     columns = [pl.Series(side, values, dtype=pl.String) for side, values in texts.items()]
     columns += [
         pl.Series(name, [span[i] for span in first], dtype=SPAN[name])

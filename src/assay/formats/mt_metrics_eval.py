@@ -343,9 +343,9 @@ def open_folder(path: Path, lp: str | None) -> EvalFolder:
     lp = _choose(path, lp)
     files: dict[Path, list[str]] = {}
 
-    def texts(found: dict[str, Path]) -> dict[str, list[str]]:
-        files.update({file: text_lines(file) for file in found.values()})
-        return {name: files[file] for name, file in found.items()}
+    def texts(paths: dict[str, Path]) -> dict[str, list[str]]:
+        files.update({file: text_lines(file) for file in paths.values()})
+        return {name: files[file] for name, file in paths.items()}
 
     source = texts(_only(score_files(path / "sources", "", ".txt"), lp))
     documents = texts(_only(score_files(path / "documents", "", ".docs"), lp))
@@ -367,8 +367,8 @@ def open_folder(path: Path, lp: str | None) -> EvalFolder:
     return EvalFolder(path, lp, size, columns, outputs, notes)
 
 
-def _only(found: dict[str, Path], name: str) -> dict[str, Path]:
-    return {name: found[name]} if name in found else {}
+def _only(files: dict[str, Path], name: str) -> dict[str, Path]:
+    return {name: files[name]} if name in files else {}
 
 
 def _choose(path: Path, lp: str | None) -> str:

@@ -76,16 +76,16 @@ def read(path: Path, kind: str, options: Options) -> Raw:
 def root_of(path: Path, version: str) -> Element:
     """The root of an XLIFF file of this major version (``1.`` or ``2.``)."""
     root = read_xml(path)
-    found = root.get("version") or "no version"
+    given = root.get("version") or "no version"
     if local(root) != "xliff":
         raise refuse(
             str(path), f"expected an xliff element, found {local(root)}", line=line_of(root)
         )
-    if not found.startswith(version):
-        other = "xliff2" if found.startswith("2") else "xliff"
+    if not given.startswith(version):
+        other = "xliff2" if given.startswith("2") else "xliff"
         raise refuse(
             str(path),
-            f"expected XLIFF {version}x, found {found}; read it as {other}",
+            f"expected XLIFF {version}x, found {given}; read it as {other}",
             line=line_of(root),
         )
     return root
@@ -143,13 +143,13 @@ def need_people(row: dict[str, Any], line: int, rows: FileRows) -> None:
 
 def _named(file: Element, group: str, key: str, value: str) -> dict[str, str]:
     """The tools or phases in the file's header by their identifiers, in order."""
-    found: dict[str, str] = {}
+    named: dict[str, str] = {}
     header = child(file, "header")
     for item in () if header is None else header.iter(f"{{*}}{group}"):
         identifier, name = item.get(key), item.get(value)
         if identifier is not None and name:
-            found[identifier] = name
-    return found
+            named[identifier] = name
+    return named
 
 
 def _system(machine: Element, tools: dict[str, str]) -> str | None:
@@ -164,19 +164,27 @@ def _target_text(alternative: Element) -> str:
 def _machine(
     unit: Element, system: str | None, rows: FileRows, *, empty_is_none: bool
 ) -> Element | None:
-    found = [item for item in children(unit, "alt-trans") if child(item, "target") is not None]
+    alternatives = [
+        item for item in children(unit, "alt-trans") if child(item, "target") is not None
+    ]
     if empty_is_none:
-        found = [item for item in found if _target_text(item)]
-    return pick_machine(found, ("origin", "tool-id", "tool"), system, unit, rows)
+        alternatives = [item for item in alternatives if _target_text(item)]
+    return pick_machine(alternatives, ("origin", "tool-id", "tool"), system, unit, rows)
 
 
 def pick_machine(
-    found: list[Element], names: tuple[str, ...], system: str | None, unit: Element, rows: FileRows
+    alternatives: list[Element],
+    names: tuple[str, ...],
+    system: str | None,
+    unit: Element,
+    rows: FileRows,
 ) -> Element | None:
     """The alternative that a machine made, or a fault where several may be meant."""
-    asked = [item for item in found if system and system in [item.get(name) for name in names]]
-    machine = [item for item in found if _words(item, names) & MACHINE]
-    other = [item for item in found if not _words(item, names) & MEMORY]
+    asked = [
+        item for item in alternatives if system and system in [item.get(name) for name in names]
+    ]
+    machine = [item for item in alternatives if _words(item, names) & MACHINE]
+    other = [item for item in alternatives if not _words(item, names) & MEMORY]
     for some in (asked, machine, other):
         if len(some) == 1:
             return some[0]
@@ -198,8 +206,8 @@ def _words(item: Element, names: tuple[str, ...]) -> set[str]:
 def _extra(unit: Element, rows: FileRows) -> dict[str, Any]:
     """What Assay wrote beside the texts; what is not a number the checks will tell."""
     names = ("words", "seconds", "position")
-    found = {name: unit.get(f"{{{ASSAY}}}{name}") for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    written = {name: unit.get(f"{{{ASSAY}}}{name}") for name in names}
+    return {name: value for name, value in written.items() if value is not None}
 
 
 def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:

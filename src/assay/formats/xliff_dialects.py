@@ -118,8 +118,8 @@ def unit_seconds(unit: Element) -> float | None:
     """Editing and thinking time of a unit; None without, ValueError(name, text) if unreadable."""
     times = []
     for name in ("editing-time", "thinking-time"):
-        found = unit.find(f"{_m('editing-stats')}/{_m(name)}")
-        text = "" if found is None else (found.text or "").strip()
+        spent = unit.find(f"{_m('editing-stats')}/{_m(name)}")
+        text = "" if spent is None else (spent.text or "").strip()
         if not text:
             continue
         if not (text.isascii() and text.isdigit() and len(text) < 18):
@@ -187,14 +187,14 @@ def _marked(element: Element | None, name: str) -> str | None:
 
 def _alternative(unit: Element, name: str, options: Options, rows: FileRows) -> str | None:
     """What a machine wrote for the segment, where the unit has it."""
-    found = [
+    alternatives = [
         item
         for item in children(unit, "alt-trans")
         if item.get("mid") in (None, name) and child(item, "target") is not None
     ]
-    if not found:
+    if not alternatives:
         return None
-    picked = pick_machine(found, ("origin", "tool-id", "tool"), options.system, unit, rows)
+    picked = pick_machine(alternatives, ("origin", "tool-id", "tool"), options.system, unit, rows)
     target = None if picked is None else child(picked, "target")
     if target is None:
         return None

@@ -395,9 +395,9 @@ def _duplicate_remedy(frame: pl.DataFrame, schema: Schema) -> str:
 def need_one_lp(frame: pl.DataFrame, what: str) -> None:
     """Refuse answers of several language pairs: systems of different pairs are not compared."""
     if "lp" in frame.columns and frame["lp"].n_unique() > 1:
-        found = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
+        pairs = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
         raise InputError(
-            f"the {what} are of several language pairs ({found}); choose one with the option lp"
+            f"the {what} are of several language pairs ({pairs}); choose one with the option lp"
         )
 
 
@@ -488,8 +488,8 @@ def _fill_key(
 ) -> pl.DataFrame:
     missing = [name for name in test_set.key if name not in key]
     segments = test_set.segments.select(test_set.key)
-    found = segments.group_by(key).agg(pl.len().alias("_count"), pl.col(missing).first())
-    joined = frame.join(found, on=key, how="left", maintain_order="left")
+    places = segments.group_by(key).agg(pl.len().alias("_count"), pl.col(missing).first())
+    joined = frame.join(places, on=key, how="left", maintain_order="left")
     count = joined["_count"]
     known = set(segments["seg"])
 

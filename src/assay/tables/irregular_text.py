@@ -73,12 +73,12 @@ def shape_faults(data: bytes, separator: str) -> Iterator[tuple[str, int, str | 
         yield message, line + 1, None
 
 
-def _ragged(found: int, width: int, separator: str) -> str:
-    message = f"{found} cells where the header has {width}; "
-    if found > width and separator == ",":
+def _ragged(cells: int, width: int, separator: str) -> str:
+    message = f"{cells} cells where the header has {width}; "
+    if cells > width and separator == ",":
         return message + "quote cells with commas, and write decimals with a point, not a comma"
     name = {"\t": "tab", ",": "comma", ";": "semicolon"}[separator]
-    return message + f"check this line for a {name} too {'many' if found > width else 'few'}"
+    return message + f"check this line for a {name} too {'many' if cells > width else 'few'}"
 
 
 def regular_unquoted(data: bytes, width: int) -> bool:

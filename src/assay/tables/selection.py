@@ -69,8 +69,8 @@ def _equals(name: str, kind: pl.DataType, value: str | None) -> pl.Expr:
 def no_rows(only: Only, table: pl.LazyFrame) -> OptionError:
     """The error for values that no row has: which one is unknown, and what there is instead."""
     for name, value in only.items():
-        found = table.filter(condition({name: value}, dict(table.collect_schema())))
-        if not found.select(pl.len()).collect(engine="streaming").item():
+        rows = table.filter(condition({name: value}, dict(table.collect_schema())))
+        if not rows.select(pl.len()).collect(engine="streaming").item():
             known = table.select(pl.col(name).cast(pl.String)).unique(maintain_order=True)
             listed = known.collect(engine="streaming").to_series().drop_nulls()
             values = [text.removesuffix(".0") for text in listed]

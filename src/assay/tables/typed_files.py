@@ -118,8 +118,8 @@ def read_parquet(
         rows = frame[ROW]
         note = only_note(only, frame.height, table.select(pl.len()).collect().item())
 
-    def lines(found: Sequence[int]) -> list[int]:
-        return [rows[row] + 1 for row in found]
+    def lines(wanted: Sequence[int]) -> list[int]:
+        return [rows[row] + 1 for row in wanted]
 
     return Raw(frame.drop(ROW), str(path), lines, (note,), left)
 
