@@ -23,8 +23,8 @@ from assay.sampling.designs import find_design, make_plan
 from assay.sampling.draw import sample
 from assay.sampling.population import Population
 from assay.sampling.top_up import top_up
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.history import add_history
-from assay.tables.ratings import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

@@ -21,7 +21,7 @@ import polars as pl
 
 from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.evaluation import summarise_evaluation
-from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

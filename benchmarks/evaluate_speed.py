@@ -28,7 +28,7 @@ from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.features import make_features
 from assay.sampling.designs import metric_bins
 from assay.sampling.population import Population
-from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

@@ -47,7 +47,7 @@ def write_history(path: Path, *, by_pair: bool) -> None:
     writer.close()
 
 
-READ = "import polars as pl; from assay.tables import read_scores, read_parts"
+READ = "import polars as pl; from assay.tables.test_set import read_parts, read_scores"
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from assay.ranking.counts import block_numbers, count
 from assay.ranking.resampling import resampled_counts
 from assay.ranking.violations import lopez_order
 from assay.ranking.wins import expected_win
-from assay.tables.judgments import Judgments, read_judgments
+from assay.tables.answers import Judgments, read_judgments
 from benchmarks.claims import claim
 from benchmarks.measure import measure_command
 

@@ -34,7 +34,9 @@ def main() -> None:
         path = Path(folder) / "scores.tsv"
         make_table(ROWS, METRICS).write_csv(path, separator="\t")
         bare = measure(f"pl.read_csv({str(path)!r}, separator='\\t')", "import polars as pl")
-        ours = measure(f"read_scores({str(path)!r})", "from assay.tables import read_scores")
+        ours = measure(
+            f"read_scores({str(path)!r})", "from assay.tables.test_set import read_scores"
+        )
         from assay.tables.test_set import read_scores
 
         size = read_scores(path).frame.estimated_size("mb")

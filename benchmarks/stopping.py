@@ -18,7 +18,7 @@ import polars as pl
 from assay.estimation.stopping import look_sizes
 from assay.estimation.stopping_evaluation import evaluate_stopping
 from assay.stats.bounds import hoeffding_bound
-from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

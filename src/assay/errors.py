@@ -17,10 +17,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 SHOWN = 20
 """How many problems the text of a :class:`TableError` shows; ``problems`` has them all."""
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """A hint at the closest known word, or nothing.
+
+    >>> did_you_mean("sytem", ["system", "seg"])
+    " (did you mean 'system'?)"
+    """
+    from difflib import get_close_matches
+
+    lowered = {name.lower(): name for name in known}
+    close = get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.6)
+    return f" (did you mean '{lowered[close[0]]}'?)" if close else ""
 
 
 class AssayError(Exception):
@@ -55,7 +68,12 @@ class OptionError(InputError):
     def __init__(self, argument: str, value: object, fault: str, remedy: str) -> None:
         self.argument = argument
         self.value = value
+        self._rest = (fault, remedy)
         super().__init__(f"{argument} ({value}) {fault}; {remedy}")
+
+    def renamed(self, name: str) -> Self:
+        """The same error with the argument as somebody else calls it, such as ``--budget``."""
+        return type(self)(name, self.value, *self._rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +93,6 @@ class Problem:
         place = [f"line {self.line}"] if self.line is not None else []
         place += [f"column {self.column}"] if self.column is not None else []
         return f"{', '.join(place)}: {self.message}" if place else self.message
-
-    def to_dict(self) -> dict[str, object]:
-        """The problem as ``assay check --json`` lists it."""
-        return {
-            "line": self.line,
-            "column": self.column,
-            "value": self.value,
-            "message": self.message,
-        }
 
 
 class TableError(InputError):

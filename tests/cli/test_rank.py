@@ -96,7 +96,7 @@ def test_ratings(folder: Path, run_assay: Run) -> None:
         (["ratings.tsv", "--ranges", "sign"], "--ranges (sign) is for judgments"),
         (["ratings.tsv", "--method", "lopez"], "method (lopez) is not known; choose from mean, z"),
         (["ratings.tsv", "--exclude", "X"], "exclude (X) is not among the rated systems"),
-        (["ratings.tsv", "--lp", "x-y"], "only (lp) is no column of the table"),
+        (["ratings.tsv", "--lp", "x-y"], "--only (lp) is not a column of the table"),
         (["judgments.tsv", "--better", "lower"], "--better (lower) is for ratings"),
         (["judgments.tsv", "--method", "z"], "method (z) is not known"),
         (["judgments.tsv", "--level", "95"], "is no level"),

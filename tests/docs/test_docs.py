@@ -18,8 +18,8 @@ from tests.conftest import ROOT, Ran
 
 import assay
 from assay.cli.demo import demo as run_demo
-from assay.tables.formats import FORMATS
-from assay.tables.schema import SCHEMAS
+from assay.formats.catalogue import FORMATS
+from assay.tables.check import SCHEMAS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))

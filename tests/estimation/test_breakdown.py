@@ -11,8 +11,8 @@ from tests.estimation.test_edges import drawn, tables
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.tables.formats.mqm import Weights, mqm_scores
-from assay.tables.ratings import read_errors, read_ratings
+from assay.formats.mqm import Weights, mqm_scores
+from assay.tables.answers import read_errors, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 
 T2 = 4.302652729911275

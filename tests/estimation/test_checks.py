@@ -8,7 +8,7 @@ import pytest
 
 import assay
 from assay.errors import TableError
-from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 
 

@@ -14,7 +14,7 @@ from tests.conftest import Ran
 import assay
 from assay.errors import InputError, TableError
 from assay.sampling.population import Population
-from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.sample import Sample, read_sample
 from assay.tables.test_set import TestSet, read_scores
 

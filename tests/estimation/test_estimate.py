@@ -13,7 +13,7 @@ from scipy import stats
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.sampling.draw import sample
-from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.sample import Sample, read_sample
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.simulate import simulate

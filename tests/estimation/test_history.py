@@ -15,8 +15,8 @@ from assay.estimation.features import make_features
 from assay.sampling.draw import sample
 from assay.sampling.population import Population
 from assay.sampling.top_up import top_up
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.history import add_history
-from assay.tables.ratings import Ratings, read_ratings
 from assay.tables.test_set import read_scores
 from assay.worlds.simulate import simulate
 from assay.worlds.world import World

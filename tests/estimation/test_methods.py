@@ -16,7 +16,7 @@ from assay.estimation.features import make_features
 from assay.estimation.intervals import INTERVALS
 from assay.sampling.draw import sample
 from assay.stats.regression import fit_ridge
-from assay.tables.ratings import read_ratings
+from assay.tables.answers import read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.simulate import simulate
 from assay.worlds.world import World

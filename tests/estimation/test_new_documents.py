@@ -14,7 +14,7 @@ from assay.estimation.features import make_features
 from assay.estimation.new_documents import document_stderr
 from assay.sampling.plans.base import Layout
 from assay.sampling.plans.snippets import TilesPlan
-from assay.tables.ratings import read_ratings
+from assay.tables.answers import read_ratings
 from assay.tables.test_set import read_scores
 
 

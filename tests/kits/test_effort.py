@@ -21,7 +21,7 @@ from assay.errors import InputError, OptionError
 from assay.kits.effort_model import _freedom
 from assay.kits.effort_tables import place_systems, relative_effort
 from assay.kits.measures import edit_distance, measure_edits
-from assay.tables.edits import Edits
+from assay.tables.answers import Edits
 from assay.views.effort_figures import draw_effort, draw_effort_by_editor
 from assay.worlds.editing import EditingWorld
 

@@ -18,7 +18,7 @@ from assay.planning.comparison import plan_comparison
 from assay.planning.pilot import read_pilot
 from assay.planning.ratings import plan_ratings
 from assay.stats.precision import Precision
-from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.simulate import simulate
 

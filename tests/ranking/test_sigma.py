@@ -12,7 +12,7 @@ from scipy import stats
 import assay
 from assay.errors import InputError, OptionError
 from assay.ranking.sigma import fit_sigma, match_sigma, thurstone
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 
 def from_pairs(frame: pl.DataFrame) -> Judgments:

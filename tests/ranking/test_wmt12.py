@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.tables.formats import Options
+from assay.formats.catalogue import Options
 
 PAPER = {
     "en-cs": {

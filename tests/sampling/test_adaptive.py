@@ -19,7 +19,7 @@ from assay.sampling.plans.snippets import TilesPlan
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.stats.orders import discordant
 from assay.stats.random import as_rng, spawn
-from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.world import World

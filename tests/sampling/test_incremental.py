@@ -22,7 +22,7 @@ from assay.sampling.incremental import (
 from assay.sampling.next import next_segments
 from assay.stats.allocation import capped_shares
 from assay.stats.random import as_rng
-from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.world import World
 

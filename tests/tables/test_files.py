@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from assay.errors import AssayError, TableError
-from assay.tables.edits import read_edits
-from assay.tables.judgments import read_judgments
-from assay.tables.ratings import read_errors, read_ratings
-from assay.tables.raw import atomic, save
+from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
+from assay.tables.files import atomic, save
 from assay.tables.sample import read_sample
 from assay.tables.test_set import read_scores
 

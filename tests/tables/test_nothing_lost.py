@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from tests.conftest import Ran
 
 from assay.errors import InputError, OptionError, TableError
-from assay.tables.convert import check, convert
-from assay.tables.edits import read_edits
-from assay.tables.judgments import read_judgments
-from assay.tables.ratings import read_errors, read_ratings
-from assay.tables.raw import atomic, save
+from assay.formats.convert import check, convert
+from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
+from assay.tables.files import atomic, save
 from assay.tables.sample import read_sample
 from assay.tables.test_set import read_scores
 
@@ -185,7 +183,9 @@ class TestNotes:
         path.write_text("system,seg,chrF\nA,1,0.5\nA,2,NaN\nA,3,abc\nA,4,NA\n")
         table = read_scores(path)
         assert table.metrics == ()
-        assert table.notes == ("chrF is no metric: 67% of its values are numbers, but not 'abc'",)
+        assert table.notes == (
+            "chrF is not a metric: 67% of its values are numbers, but not 'abc'",
+        )
 
 
 class TestWriting:

@@ -9,9 +9,7 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError, TableError
-from assay.tables.edits import read_edits
-from assay.tables.judgments import read_judgments
-from assay.tables.ratings import read_errors, read_ratings
+from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
 from assay.tables.sample import Design, read_sample
 from assay.tables.test_set import TestSet, read_scores
 
@@ -123,7 +121,9 @@ class TestScores:
         assert list(parts) == ["en-de", "zh-en"]
         assert parts["zh-en"].segments.height == 4
         assert both.segments.height == 8
-        with pytest.raises(OptionError, match=r"by \(lpp\) is no column of the scores \(did you"):
+        with pytest.raises(
+            OptionError, match=r"by \(lpp\) is not a column of the scores \(did you"
+        ):
             both.split("lpp")
 
     def test_tables_cannot_be_changed(self, test_set: TestSet) -> None:
@@ -182,7 +182,7 @@ class TestRatings:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"better": "up"}, r"better \(up\) is no direction; give higher or lower"),
+            ({"better": "up"}, r"better \(up\) is not a direction; give higher or lower"),
             ({"range": (5, 5)}, r"range \(5,5\) is empty"),
         ],
     )

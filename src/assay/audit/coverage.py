@@ -15,7 +15,7 @@ from assay.sampling.representation import (
     position_shares,
 )
 from assay.stats.agreement import krippendorff_alpha
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
 
 FEW = 10

@@ -33,8 +33,8 @@ from assay.sampling.representation import bin_name, length_shares
 from assay.stats.agreement import krippendorff_alpha
 from assay.stats.multiplicity import holm
 from assay.stats.random import Rng, seeded, spawn
-from assay.tables.judgments import Judgments
-from assay.tables.raw import Source
+from assay.tables.answers import Judgments
+from assay.tables.files import Source
 from assay.tables.test_set import TestSet
 
 

@@ -9,9 +9,8 @@ from itertools import combinations
 import polars as pl
 
 from assay.audit.results import AuditedPair, Claim, Verdicts
-from assay.errors import InputError, OptionError
-from assay.tables.check import did_you_mean
-from assay.tables.raw import Source, load
+from assay.errors import InputError, OptionError, did_you_mean
+from assay.tables.files import Source, load
 
 SHAPES = "system with rank or cluster, or better and worse"
 FILE, MEANS = "published", "order of the scores"

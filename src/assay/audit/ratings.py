@@ -29,9 +29,9 @@ from assay.ranking.ratings import rank_ratings
 from assay.ranking.results import Ranking
 from assay.sampling.population import Population
 from assay.stats.random import Rng, seeded
+from assay.tables.answers import Ratings
 from assay.tables.check import need_one_lp
-from assay.tables.ratings import Ratings
-from assay.tables.raw import Source
+from assay.tables.files import Source
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 

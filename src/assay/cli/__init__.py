@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from assay._version import __version__
 from assay.cli.audit import audit
-from assay.cli.check import check
-from assay.cli.convert import convert
 from assay.cli.demo import demo
 from assay.cli.effort import effort
 from assay.cli.estimate import estimate
@@ -29,6 +28,7 @@ from assay.cli.reproduce import reproduce
 from assay.cli.sample import sample
 from assay.cli.stability import stability
 from assay.cli.stages import PIPELINE, Stages, panel
+from assay.cli.tables import check, convert
 from assay.errors import AssayError, InputError, OptionError
 
 __all__ = ["app", "main"]
@@ -84,13 +84,13 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 RENAMED = {
-    "rng": "--seed",
-    "seconds_per_judgment": "--seconds",
-    "cost_per_judgment": "--cost",
-    "seconds_per_rating": "--seconds",
-    "cost_per_rating": "--cost",
+    "rng": "seed",
+    "seconds_per_judgment": "seconds",
+    "cost_per_judgment": "cost",
+    "seconds_per_rating": "seconds",
+    "cost_per_rating": "cost",
 }
-"""Arguments of the library that the command line calls otherwise."""
+"""Arguments of the library whose parameter here has another name."""
 
 for name, command in COMMANDS.items():
     app.command(name, rich_help_panel=panel(name))(command)
@@ -100,14 +100,24 @@ for name, command in (("design", design), ("build", build), ("collect", collect)
 app.add_typer(kits, name="kits", rich_help_panel=panel("kits"))
 
 
-def _as_typed(error: InputError) -> str:
-    """The message, with the option as the user typed it where the library has its own name."""
-    text = str(error)
-    if not isinstance(error, OptionError):
-        return text
-    option = RENAMED.get(error.argument, f"--{error.argument.replace('_', '-')}")
-    typed = any(word.split("=")[0] == option for word in sys.argv[1:])
-    return option + text.removeprefix(error.argument) if typed else text
+class Command(TyperCommand):
+    """A command whose errors about an argument name the option by which it is given."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except OptionError as error:
+            name = RENAMED.get(error.argument, error.argument)
+            for parameter in self.params:
+                if parameter.name == name and isinstance(parameter, TyperOption):
+                    raise error.renamed(max(parameter.opts, key=len)) from None
+            raise
+
+
+for group in (app, plan, kits):
+    for registered in group.registered_commands:
+        registered.cls = Command
 
 
 def main() -> None:
@@ -118,12 +128,9 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     try:
         app(prog_name="assay")  # also as python -m assay, or completion has another name
-    except InputError as error:
-        print(f"assay: {_as_typed(error)}", file=sys.stderr)
-        sys.exit(2)
     except AssayError as error:
         print(f"assay: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, InputError) else 1)
     except BrokenPipeError:
         # Whoever read our output (head, less) has enough; point stdout elsewhere and go.
         sys.stdout = None

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from assay.cli.answers import answers_kind, without
 from assay.cli.options import (
     BETTER,
     COLUMNS,
@@ -19,12 +18,14 @@ from assay.cli.options import (
     ONLY,
     OUTPUT,
     SEED,
+    answers_kind,
     columns_for,
     json_file,
     names,
     only_for,
     read_test_set,
     refuse_overwriting,
+    without,
 )
 from assay.errors import OptionError
 
@@ -122,7 +123,7 @@ def _of_ratings(
     from dataclasses import replace
 
     from assay.audit.ratings import audit_ratings
-    from assay.tables.ratings import read_ratings
+    from assay.tables.answers import read_ratings
     from assay.tables.sample import read_sample
 
     if scores is None:
@@ -155,8 +156,8 @@ def _excluding(test_set: TestSet, systems: list[str], path: Path, column: str) -
 
     import polars as pl
 
-    from assay.tables.check import did_you_mean
-    from assay.tables.raw import load
+    from assay.errors import did_you_mean
+    from assay.tables.files import load
 
     if not systems:
         return test_set
@@ -180,7 +181,7 @@ def _of_judgments(
 ) -> Audit:  # fmt: skip
     from assay.audit.judgments import audit_judgments
     from assay.cli.output import track
-    from assay.tables.judgments import read_judgments
+    from assay.tables.answers import read_judgments
 
     files = [("judgments", path)] if scores is None else [("judgments", path), ("scores", scores)]
     mapped = columns_for(columns, *files)

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from assay.ranking.results import Ranking
     from assay.sampling.stability import Stability
     from assay.sampling.summary import SampleSummary
-    from assay.tables.edits import Edits
-    from assay.tables.judgments import Judgments
-    from assay.tables.ratings import Ratings
+    from assay.tables.answers import Edits, Judgments, Ratings
     from assay.tables.sample import Sample
     from assay.worlds.world import World
 

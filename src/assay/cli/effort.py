@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from assay.kits.effort_relations import Relation
     from assay.kits.effort_results import Effort
-    from assay.tables.edits import Edits
-    from assay.tables.ratings import Better
+    from assay.tables.answers import Better, Edits
 
 
 Item = TypeVar("Item")
@@ -152,7 +151,7 @@ def _relations(
     """Effort against ratings and against the documents' LIX; what is positive agrees."""
     from assay.kits.effort_relations import compare_ratings, complexity_effort
     from assay.results import plain
-    from assay.tables.ratings import read_ratings
+    from assay.tables.answers import read_ratings
     from assay.views.page import read_saved
 
     found: dict[str, tuple[Relation, ...]] = {}
@@ -184,9 +183,9 @@ def read_edit_files(
     columns: str | None = None,
 ) -> Edits:
     """One table of edits from one file or several, which together may not name a row twice."""
-    from assay.tables.check import did_you_mean
-    from assay.tables.edits import join_edits
-    from assay.tables.formats import FORMATS, Options, load_format
+    from assay.errors import did_you_mean
+    from assay.formats.catalogue import FORMATS, Options, load_format
+    from assay.tables.answers import join_edits
 
     if format is None and (system or editor):
         raise OptionError(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from assay.estimation.breakdown import Breakdown
     from assay.estimation.power import Comparison
     from assay.estimation.results import Estimates
-    from assay.tables.ratings import Ratings
+    from assay.tables.answers import Ratings
     from assay.tables.test_set import TestSet
 
 
@@ -111,7 +111,7 @@ def estimate(
     from assay.cli.output import deliver
     from assay.estimation.breakdown import estimate_by
     from assay.estimation.estimate import estimate as run
-    from assay.tables.ratings import read_errors
+    from assay.tables.answers import read_errors
     from assay.tables.sample import read_sample
 
     refuse_overwriting(json_file(output), scores, ratings, sample, errors)

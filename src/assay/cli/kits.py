@@ -122,7 +122,7 @@ def find(
     if output is not None:
         save_json(result.to_dict(), output)
     if texts is not None:
-        from assay.tables.raw import save
+        from assay.tables.files import save
 
         save(result.texts(), texts)
     if figure is not None:

@@ -47,7 +47,7 @@ def design(
     """
     from assay.cli.output import print_json
     from assay.kits.designs import design_kits
-    from assay.tables.raw import save
+    from assay.tables.files import save
 
     people = names(editors) or []
     number = int(people[0]) if len(people) == 1 and people[0].isdecimal() else None
@@ -139,7 +139,7 @@ def build(
     from assay.cli.output import note, print_json, print_table
     from assay.kits.build import build_kits
     from assay.kits.designs import read_design
-    from assay.tables.raw import load
+    from assay.tables.files import load
     from assay.tables.test_set import read_scores
 
     (own,) = columns_for(columns, ("scores", texts))

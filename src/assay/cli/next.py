@@ -61,7 +61,7 @@ def next_(
     """
     from assay.cli.output import note, print_json, print_table
     from assay.sampling.next import next_segments
-    from assay.tables.ratings import read_ratings
+    from assay.tables.answers import read_ratings
     from assay.tables.sample import read_sample
 
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))

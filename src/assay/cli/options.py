@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from assay.errors import OptionError
+from assay.errors import InputError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from assay.engine.run import Workers
-    from assay.tables.formats import Options
-    from assay.tables.judgments import Judgments
-    from assay.tables.ratings import Ratings
+    from assay.tables.answers import Judgments, Ratings
     from assay.tables.test_set import TestSet
 
 
@@ -89,54 +89,13 @@ SCHEDULER = Annotated[
 LP = Annotated[
     str | None, typer.Option("--lp", help="Language pair, where a format has several or none.")
 ]
-HUMAN = Annotated[
-    str | None, typer.Option("--human", help="Which human scores of an mt-metrics-eval folder.")
-]
+
 SYSTEM = Annotated[
     str | None, typer.Option("--system", help="The system, where an XLIFF file does not say.")
 ]
 EDITOR = Annotated[
     str | None, typer.Option("--editor", help="The editor, where an XLIFF file does not say.")
 ]
-WEIGHTS = Annotated[
-    str | None,
-    typer.Option("--weights", help="MQM weights by severity: major=5,minor=1.", metavar="A=B,..."),
-]
-BLANKS = Annotated[
-    Literal["drop", "best"],
-    typer.Option("--blanks", help="Unranked outputs in WMT rankings: drop, or count as best."),
-]
-
-
-def format_options(
-    *,
-    lp: str | None,
-    human: str | None,
-    system: str | None,
-    editor: str | None,
-    weights: str | None,
-    blanks: Literal["drop", "best"],
-) -> Options:
-    """What the user said about another tool's file."""
-    from assay.tables.formats import Options
-    from assay.tables.formats.mqm import make_weights
-
-    changes = {}
-    for name, value in pairs("--weights", weights).items():
-        try:
-            changes[name.lower()] = float(value)
-        except ValueError:
-            raise OptionError(
-                "--weights", f"{name}={value}", "is no weight", "write SEVERITY=NUMBER"
-            ) from None
-    return Options(
-        lp=lp,
-        human=human,
-        system=system,
-        editor=editor,
-        weights=make_weights(changes),
-        blanks=blanks,
-    )
 
 
 def chosen_workers(
@@ -187,16 +146,17 @@ def names(text: str | None) -> list[str] | None:
 def pairs(option: str, text: str | None) -> dict[str, str]:
     """``a=b,c=d`` as a dict.
 
-    >>> pairs("--columns", "seg=seg_id,score=mqm")
+    >>> pairs("columns", "seg=seg_id,score=mqm")
     {'seg': 'seg_id', 'score': 'mqm'}
     """
-    found = {}
+    mapping = {}
     for part in names(text) or []:
         left, sign, right = part.partition("=")
         if not sign or not left.strip() or not right.strip():
-            raise OptionError(option, part, "is no pair", "write NAME=YOURS, separated by commas")
-        found[left.strip()] = right.strip()
-    return found
+            remedy = "write NAME=YOURS, separated by commas"
+            raise OptionError(option, part, "is not a pair", remedy)
+        mapping[left.strip()] = right.strip()
+    return mapping
 
 
 def columns_for(text: str | None, *tables: tuple[str, Path]) -> list[dict[str, str]]:
@@ -205,33 +165,39 @@ def columns_for(text: str | None, *tables: tuple[str, Path]) -> list[dict[str, s
     One mapping serves all commands: an entry goes to every table of these that has both Assay's
     column by its kind and the user's by its file. An entry that fits none of the files is refused.
     """
-    from assay.tables.check import did_you_mean
-    from assay.tables.raw import column_names
-    from assay.tables.schema import RESERVED, find_schema
+    from assay.tables.check import find_schema
+    from assay.tables.files import column_names
 
-    mapping = pairs("--columns", text)
     schemas = [find_schema(kind) for kind, _ in tables]
-    for name, own in mapping.items():
-        if name not in RESERVED:
-            known = list(dict.fromkeys(name for schema in schemas for name in schema.names))
-            raise OptionError(
-                "--columns", f"{name}={own}", f"names no column{did_you_mean(name, known)}",
-                f"Assay's name comes first, yours second; its columns here are {', '.join(known)}",
-            )  # fmt: skip
+    mapping = pairs("columns", text)
     if not mapping:
         return [{} for _ in tables]
+    _need_columns(mapping, [name for schema in schemas for name in schema.names])
     present = [column_names(path) for _, path in tables]
-    for own in mapping.values():
-        if not any(own in names for names in present):
-            everything = list(dict.fromkeys(name for names in present for name in names))
+    for user in mapping.values():
+        if not any(user in listed for listed in present):
+            everything = list(dict.fromkeys(name for listed in present for name in listed))
             raise OptionError(
-                "--columns", own, f"is in no file{did_you_mean(own, everything)}",
+                "columns", user, f"is in no file{did_you_mean(user, everything)}",
                 f"the columns are {', '.join(everything)}",
             )  # fmt: skip
     return [
-        {name: own for name, own in mapping.items() if name in schema.names and own in names}
-        for schema, names in zip(schemas, present, strict=True)
+        {name: user for name, user in mapping.items() if name in schema.names and user in listed}
+        for schema, listed in zip(schemas, present, strict=True)
     ]
+
+
+def _need_columns(mapping: dict[str, str], known: list[str]) -> None:
+    """Refuse names that no table of Assay has."""
+    from assay.tables.check import RESERVED
+
+    here = list(dict.fromkeys(known))
+    for name, user in mapping.items():
+        if name not in RESERVED:
+            raise OptionError(
+                "columns", f"{name}={user}", f"names no column{did_you_mean(name, here)}",
+                f"Assay's name comes first, yours second; its columns here are {', '.join(here)}",
+            )  # fmt: skip
 
 
 def only_for(
@@ -241,12 +207,12 @@ def only_for(
 
     Like ``--columns``, one choice serves all tables of a command: those that have the column.
     """
-    from assay.tables.raw import column_names
+    from assay.tables.files import column_names
 
-    wanted = pairs("--only", only)
+    wanted = pairs("only", only)
     if lp is not None:
         if wanted.get("lp", lp) != lp:
-            raise OptionError("--lp", lp, f"is not --only lp={wanted['lp']}", "give one of them")
+            raise OptionError("lp", lp, f"is not --only lp={wanted['lp']}", "give one of them")
         wanted["lp"] = lp
     if not wanted or every:
         return wanted
@@ -268,8 +234,8 @@ def read_test_set(
 ) -> TestSet:
     """The scores table of a command, or the rows of it that the user wants.
 
-    A column that the user calls the score is no metric. Where the metrics are named, columns that
-    are neither Assay's nor in ``keep`` are not loaded.
+    A column that the user calls the score is not a metric. Where the metrics are named, columns
+    that are neither Assay's nor in ``keep`` are not loaded.
     """
     from dataclasses import replace
 
@@ -284,7 +250,7 @@ def read_test_set(
         only=only_for(only, lp, own, path, every=True),
         keep=None if metrics is None else [name for name in keep if name is not None],
     )
-    answer = pairs("--columns", columns).get("score")
+    answer = pairs("columns", columns).get("score")
     if answer in test_set.metrics and not test_set.named:
         rest = tuple(name for name in test_set.metrics if name != answer)
         test_set = replace(test_set, metrics=rest)
@@ -295,9 +261,9 @@ def with_history(
     test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
 ) -> TestSet:
     """The test set with what the ratings of a file say of its segments."""
+    from assay.tables.answers import read_ratings
+    from assay.tables.files import column_names
     from assay.tables.history import add_history
-    from assay.tables.ratings import read_ratings
-    from assay.tables.raw import column_names
 
     if path is None:
         return test_set
@@ -322,7 +288,7 @@ def read_rated(
     keep: Sequence[str | None] = (),
 ) -> tuple[TestSet, Ratings]:
     """The test set and its ratings, both as the user chose them."""
-    from assay.tables.ratings import read_ratings
+    from assay.tables.answers import read_ratings
 
     own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
     test_set = read_test_set(
@@ -340,18 +306,87 @@ def read_judged(
     path: Path, columns: str | None, exclude: str | None, only: str | None, lp: str | None
 ) -> Judgments:
     """The judgments that the user chose, without the systems to be left out."""
-    from assay.tables.judgments import read_judgments
+    from assay.tables.answers import read_judgments
 
     (own,) = columns_for(columns, ("judgments", path))
     rows = only_for(only, lp, own, path, every=True)
     return read_judgments(path, columns=own, exclude=names(exclude) or (), only=rows)
 
 
+def answers_kind(path: Path, columns: str | None) -> Literal["judgments", "ratings"]:
+    """Whether the file has judgments or ratings, by its columns."""
+    from assay.tables.files import column_names
+
+    return _kind_of(column_names(path), path, columns)
+
+
+def _kind_of(
+    present: Sequence[str], path: Path, columns: str | None
+) -> Literal["judgments", "ratings"]:
+    from assay.tables.check import SCHEMAS
+
+    here = {*present, *pairs("columns", columns)}
+    missing = {
+        kind: [name for name in SCHEMAS[kind].required if name not in here]
+        for kind in ("judgments", "ratings")
+    }
+    if not missing["judgments"] and not missing["ratings"]:
+        raise InputError(
+            f"{path}: has the columns of judgments and of ratings; keep those of one of them"
+        )
+    if all(missing.values()):
+        raise InputError(
+            f"{path}: is neither a table of judgments (no {', '.join(missing['judgments'])}) nor"
+            f" of ratings (no {', '.join(missing['ratings'])}); map your names with --columns"
+        )
+    return "ratings" if missing["judgments"] else "judgments"
+
+
+def read_answers(
+    path: Path,
+    *,
+    columns: str | None,
+    exclude: str | None,
+    only: str | None,
+    lp: str | None,
+    better: Literal["higher", "lower"] = "higher",
+) -> Judgments | Ratings:
+    """The judgments or ratings of a file, whichever it has; it is read once."""
+    from dataclasses import replace
+
+    from assay.tables.answers import read_judgments, read_ratings
+    from assay.tables.files import peek
+
+    present, source = peek(path)
+    kind = _kind_of(present, path, columns)
+    (users,) = columns_for(columns, (kind, path))
+    rows = only_for(only, lp, users, path, every=True)
+    left_out = names(exclude) or []
+    if kind == "judgments":
+        return read_judgments(source, columns=users, exclude=left_out, only=rows)
+    table = read_ratings(source, columns=users, better=better, only=rows)
+    return replace(table, frame=without(table.frame, left_out))
+
+
+def without(frame: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
+    """The rows of a table of ratings that are not of these systems."""
+    import polars as pl
+
+    for name in systems:
+        if name not in frame["system"]:
+            known = ", ".join(frame["system"].unique(maintain_order=True))
+            raise OptionError(
+                "exclude", name, "is not among the rated systems", f"choose from {known}"
+            )
+        frame = frame.filter(pl.col("system") != name)
+    return frame
+
+
 def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:
     """Refuse to write over a file that the command reads."""
     for path in inputs:
         if output is not None and path is not None and output.resolve() == path.resolve():
-            raise OptionError("--output", output, "is a file that is read", "name another one")
+            raise OptionError("output", output, "is a file that is read", "name another one")
 
 
 def figure_file(figure: Path | None) -> Path | None:
@@ -359,7 +394,7 @@ def figure_file(figure: Path | None) -> Path | None:
     endings = (".svg", ".pdf", ".png")
     if figure is not None and figure.suffix.lower() not in endings:
         raise OptionError(
-            "--figure", figure, "is no kind of figure", f"end it in {', '.join(endings)}"
+            "figure", figure, "is not a kind of figure", f"end it in {', '.join(endings)}"
         )
     return figure
 
@@ -367,7 +402,7 @@ def figure_file(figure: Path | None) -> Path | None:
 def json_file(output: Path | None) -> Path | None:
     """The file for a result, which is JSON."""
     if output is not None and output.suffix.lower() != ".json":
-        raise OptionError("--output", output, "is for a JSON result", "let its name end in .json")
+        raise OptionError("output", output, "is for a JSON result", "let its name end in .json")
     return output
 
 
@@ -382,5 +417,5 @@ def score_range(text: str | None) -> tuple[float, float] | None:
     try:
         low, high = (float(part) for part in text.split(","))
     except ValueError:
-        raise OptionError("--range", text, "is no range", "write LOW,HIGH such as 0,25") from None
+        raise OptionError("range", text, "is not a range", "write LOW,HIGH such as 0,25") from None
     return low, high

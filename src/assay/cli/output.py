@@ -27,7 +27,7 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 def save_json(result: Mapping[str, Any], path: Path) -> None:
     """Write the JSON object to a file, whole or not at all."""
-    from assay.tables.raw import atomic
+    from assay.tables.files import atomic
 
     with atomic(path) as temporary:
         temporary.write_text(_text(result), encoding="utf-8")

@@ -33,7 +33,7 @@ from assay.errors import InputError, OptionError
 if TYPE_CHECKING:
     from assay.planning.comparison import ComparisonPlan, ComparisonPoint
     from assay.planning.ratings import RatingsPlan, RatingsPoint
-    from assay.tables.ratings import Ratings
+    from assay.tables.answers import Ratings
     from assay.tables.test_set import TestSet
 
 
@@ -196,7 +196,7 @@ def _pilot(
     lp: str | None,
 ) -> tuple[TestSet, Ratings] | None:
     """The two tables of a pilot, or None; options about tables are refused without them."""
-    from assay.tables.ratings import read_ratings
+    from assay.tables.answers import read_ratings
 
     if scores is None or ratings is None:
         if scores is not None:

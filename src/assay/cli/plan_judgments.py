@@ -23,7 +23,7 @@ from assay.errors import OptionError
 
 if TYPE_CHECKING:
     from assay.planning.judgments import JudgmentsPlan
-    from assay.tables.judgments import Judgments
+    from assay.tables.answers import Judgments
 
 
 def judgments_command(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from assay.cli.answers import answers_kind, without
 from assay.cli.options import (
     BETTER,
     COLUMNS,
@@ -17,12 +16,14 @@ from assay.cli.options import (
     ONLY,
     OUTPUT,
     SEED,
+    answers_kind,
     columns_for,
     json_file,
     names,
     only_for,
     read_judged,
     refuse_overwriting,
+    without,
 )
 from assay.errors import OptionError
 
@@ -147,7 +148,7 @@ def _from_ratings(
     from dataclasses import replace
 
     from assay.ranking.ratings import rank_ratings as run
-    from assay.tables.ratings import read_ratings
+    from assay.tables.answers import read_ratings
 
     (own,) = columns_for(columns, ("ratings", path))
     rows = only_for(only, lp, own, path, every=True)

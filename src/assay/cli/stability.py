@@ -135,7 +135,7 @@ def _test_sets(
     One Parquet file that is split may be larger than memory, so its parts are read as they come.
     """
     from assay.cli.output import note
-    from assay.tables.parts import Parts, read_parts
+    from assay.tables.test_set import Parts, read_parts
 
     sets: dict[str, TestSet] = {}
     for path in paths:
@@ -182,7 +182,7 @@ def _needed(metric: str, held_out: str | None) -> str:
 
 
 def _name(path: Path, part: str) -> str:
-    from assay.tables.raw import FILE_TYPES
+    from assay.tables.files import FILE_TYPES
 
     name = path.name
     for ending in (".gz", *FILE_TYPES):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.errors import OptionError
+from assay.errors import OptionError, did_you_mean
 from assay.stats.design_variance import (
     cluster_variance,
     collapsed_variance,
@@ -24,7 +24,6 @@ from assay.stats.design_variance import (
 )
 from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
 from assay.stats.regression import Fit, fit_ridge, fit_slope
-from assay.tables.check import did_you_mean
 
 METHODS = (
     "auto", "mean", "regression", "cv-single", "cv-mean", "cv-multi", "cv-knn",

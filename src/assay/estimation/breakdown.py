@@ -9,13 +9,12 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.estimation.results import Difference
 from assay.estimation.study import Mean, Study, make_study
+from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
 from assay.results import plain, result_dict, signature
-from assay.tables.check import did_you_mean
-from assay.tables.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
-from assay.tables.ratings import Errors, Ratings, read_errors
+from assay.tables.answers import Errors, Ratings, read_errors
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 

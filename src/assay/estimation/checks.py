@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 
 
 class Checks(NamedTuple):

@@ -14,7 +14,7 @@ from assay.errors import InputError, OptionError
 from assay.estimation.response import Classes, make_classes, skipping_notes
 from assay.sampling.designs import base_design, drawn_sizes, population_of
 from assay.sampling.draw import plan_for
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 

@@ -12,7 +12,7 @@ from assay.estimation.power import next_steps
 from assay.estimation.results import Difference, Estimates, SystemEstimate
 from assay.estimation.study import Mean, Study, make_study
 from assay.stats.orders import cluster_numbers, rank_ranges
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 

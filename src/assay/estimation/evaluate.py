@@ -26,8 +26,8 @@ from assay.sampling.designs import find_design, make_plan
 from assay.sampling.incremental import incremental_order
 from assay.sampling.population import Population
 from assay.stats.random import Rng
+from assay.tables.answers import Ratings
 from assay.tables.history import add_history
-from assay.tables.ratings import Ratings
 from assay.tables.sample import Design
 from assay.tables.test_set import TestSet
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.stats.betting import betting_interval
 from assay.stats.bounds import bernstein_bound, hoeffding_bound
 from assay.stats.finite_bootstrap import finite_bootstrap
 from assay.stats.intervals import Interval, mean_stderr
-from assay.tables.check import did_you_mean
 
 INTERVALS = ("t", "skew-t", "bootstrap", "betting", "hoeffding", "bernstein")
 GUARANTEED = ("betting", "hoeffding", "bernstein")

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.estimation.adjust import Fitted
-from assay.tables.check import did_you_mean
 from assay.tables.test_set import TestSet
 
 TARGETS = ("test-set", "new-documents")

@@ -7,11 +7,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
 
-from assay.errors import OptionError
+from assay.errors import OptionError, did_you_mean
 from assay.estimation.results import Difference, Estimates, SystemEstimate
 from assay.results import result_dict, signature
 from assay.stats.precision import Precision, power_of
-from assay.tables.check import did_you_mean
 
 POWER = 0.8
 """The probability of a find that is commonly asked for."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.estimation.rater_results import RaterEstimate
 from assay.estimation.study import Mean, Study
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 
 FEWEST = 10
 """With fewer ratings of a system, a rater alone says nothing about it."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.estimation.checks import attention_checks
 from assay.estimation.rater_estimates import rater_estimates
 from assay.estimation.rater_results import RaterEstimate, RaterReport, RaterSummary
@@ -19,8 +19,7 @@ from assay.stats.agreement import (
     pairwise_correlations,
 )
 from assay.stats.effects import RaterEffects, rater_effects
-from assay.tables.check import did_you_mean
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 

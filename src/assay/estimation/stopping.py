@@ -21,7 +21,7 @@ from assay.estimation.coverage import Rated
 from assay.estimation.study import Study, make_study
 from assay.results import plain, result_dict, signature
 from assay.stats.betting import betting_sequence
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.sample import Sample, read_sample
 from assay.tables.test_set import TestSet
 

@@ -17,7 +17,7 @@ from assay.stats.betting import betting_sequence
 from assay.stats.bounds import hoeffding_bound
 from assay.stats.random import Rng
 from assay.stats.selection import interleaved_order
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
 
 STOPPING_METHODS = ("interleaved", "interleaved, first look", "random + t", "hoeffding", "betting")

@@ -31,7 +31,7 @@ from assay.estimation.response import documents_of, responded
 from assay.estimation.results import Difference
 from assay.stats.bounds import skew_t_interval, skew_terms
 from assay.stats.intervals import Interval, t_interval, t_probability
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.sample import Sample, read_sample
 from assay.tables.test_set import TestSet
 

@@ -17,7 +17,7 @@ from assay.kits.designs import Task
 from assay.kits.kit_files import KIT_FORMATS, write_kit
 from assay.kits.measures import edit_distance
 from assay.results import result_dict, signature
-from assay.tables.raw import save
+from assay.tables.files import save
 from assay.tables.test_set import TestSet
 
 NEAR = 90.0

@@ -16,9 +16,9 @@ import polars as pl
 from assay.errors import InputError, OptionError
 from assay.kits.kit_files import XLIFF_ENDINGS, load_kit
 from assay.kits.measures import edit_distance
-from assay.tables.check import Findings, to_number, to_text
-from assay.tables.edits import Edits, read_edits
-from assay.tables.raw import Raw, Source, load
+from assay.tables.answers import Edits, read_edits
+from assay.tables.check import to_number, to_text
+from assay.tables.files import Findings, Raw, Source, load
 
 Empty: TypeAlias = Literal["refuse", "unchanged", "keep"]
 _Row: TypeAlias = "tuple[str, str | None, str]"

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.errors import MissingExtraError, OptionError
-from assay.tables.check import did_you_mean
-from assay.tables.raw import FILE_TYPES, decode_utf8, load, read_bytes, refuse
+from assay.errors import MissingExtraError, OptionError, did_you_mean
+from assay.tables.files import FILE_TYPES, decode_utf8, load, read_bytes, refuse
 
 WRAPPED = 120
 """Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""

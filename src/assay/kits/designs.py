@@ -18,11 +18,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.kits.squares import cyclic_square, graeco_latin, permutation_rows, williams_rows
 from assay.results import result_dict, signature
 from assay.stats.random import Rng, seeded
-from assay.tables.check import did_you_mean
 
 Ints = NDArray[np.intp]
 DESIGNS = ("permutations", "latin", "williams", "graeco-latin", "rotated", "identical")

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from scipy import special
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.kits.effort_advice import next_steps
 from assay.kits.effort_cautions import (
     chance_cautions,
@@ -28,9 +28,8 @@ from assay.kits.watch import Watch, unwatched
 from assay.results import signature
 from assay.stats.multiplicity import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
-from assay.tables.check import did_you_mean
-from assay.tables.edits import Edits, as_edits
-from assay.tables.raw import Source
+from assay.tables.answers import Edits, as_edits
+from assay.tables.files import Source
 
 
 def effort(

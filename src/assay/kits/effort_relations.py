@@ -10,7 +10,7 @@ import numpy as np
 from assay.errors import InputError, OptionError
 from assay.kits.effort_results import Effort
 from assay.stats.random import Rng, as_rng
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,9 @@ import polars as pl
 from lxml import etree
 
 from assay.errors import InputError, OptionError
-from assay.tables.formats.mxliff import unit_seconds
-from assay.tables.formats.xliff import CODE
-from assay.tables.formats.xliff_write import XLIFF
-from assay.tables.formats.xml import child, flat_text, line_of, read_xml
-from assay.tables.raw import Raw, load, refuse, save
+from assay.formats.xliff import CODE, XLIFF, child, flat_text, line_of, read_xml
+from assay.formats.xliff_dialects import unit_seconds
+from assay.tables.files import Raw, load, refuse, save
 
 KIT_FORMATS = ("tsv", "xlsx", "xliff")
 XLIFF_ENDINGS = (".xliff", ".xlf", ".mxliff", ".sdlxliff")

@@ -13,7 +13,7 @@ import polars as pl
 
 from assay.errors import InputError, OptionError
 from assay.kits.watch import Watch, unwatched
-from assay.tables.edits import Edits
+from assay.tables.answers import Edits
 
 MEASURES = {
     "time": "seconds per word",

@@ -31,10 +31,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from assay.errors import OptionError
+from assay.errors import OptionError, did_you_mean
 from assay.kits.pieces import Piece
 from assay.kits.stopwords import is_word
-from assay.tables.check import did_you_mean
 
 BEST = 30
 """How many terms of a piece are compared."""

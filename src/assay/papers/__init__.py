@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from assay.engine.run import Workers
-from assay.errors import OptionError
+from assay.errors import OptionError, did_you_mean
 from assay.papers.cells import Cell, Reproduction
 from assay.stats.random import Rng
-from assay.tables.check import did_you_mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

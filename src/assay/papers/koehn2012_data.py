@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError
-from assay.tables.judgments import Judgments, read_judgments
+from assay.tables.answers import Judgments, read_judgments
 
 FILE = "wmt12_rankings.parquet"
 COLUMNS = ("lp", "ranking", "segment", "judge", "slot", "system", "rank")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assay.errors import InputError
 from assay.papers.korotaev2022_numbers import DOCUMENTS, ENGINES
-from assay.tables.edits import Edits, read_edits
+from assay.tables.answers import Edits, read_edits
 
 CORPUS = "effectiff_corpus.tsv.gz"
 SEGMENTS = "effectiff_segments.tsv.gz"

@@ -29,7 +29,7 @@ from assay.papers.korotaev2022_numbers import (
     TABLE_1,
     WORDS,
 )
-from assay.tables.edits import Edits
+from assay.tables.answers import Edits
 from assay.tables.test_set import read_scores
 from assay.worlds.editing import EditingWorld
 

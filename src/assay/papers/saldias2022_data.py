@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, Problem, TableError
-from assay.tables.ratings import Ratings, read_ratings
+from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 
 MOST_METRICS = 10

@@ -10,7 +10,7 @@ from numbers import Integral
 from assay.errors import InputError, OptionError
 from assay.planning.pilot import Pilot, read_pilot
 from assay.stats.precision import Precision
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
 
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)

@@ -11,7 +11,7 @@ import polars as pl
 from assay.errors import OptionError
 from assay.planning.assumptions import Assumptions, assume, curve_sizes, need_positive
 from assay.results import plain, result_dict, signature
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
 
 PAIR = 2

@@ -9,7 +9,7 @@ import numpy as np
 from assay.ranking.counts import block_numbers, count
 from assay.ranking.pooled import pooled_counts, pooled_strengths, pooled_test
 from assay.ranking.signs import sign_test
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from assay.ranking.theory import pooled_share, sign_share
 from assay.ranking.uncertainty import Watch, unwatched
 from assay.results import plain, result_dict, signature
 from assay.stats.random import Rng, seeded
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 SHARES = (0.5, 0.7, 0.8, 0.9)
 """Shares of significant pairs that every plan shows (the columns of the paper's Table 4)."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from assay.errors import InputError
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
 
 FEW_SEGMENTS = 10

@@ -16,7 +16,7 @@ from assay.planning.assumptions import (
     need_whole,
 )
 from assay.results import plain, result_dict, signature
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
 
 

@@ -27,7 +27,7 @@ from assay.ranking.counts import check_per_set, screen_size, set_effect
 from assay.ranking.counts import count as count_judgments
 from assay.results import result_dict, signature
 from assay.stats.random import Rng, seeded
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 PRIOR = 0.5
 """Standard deviation of strengths before any judgment; a win every time is a difference of 2."""

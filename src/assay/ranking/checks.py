@@ -8,7 +8,7 @@ from assay.errors import InputError, OptionError
 from assay.ranking.counts import UNITS, Counts, components, repeated
 from assay.ranking.methods import effective_wins
 from assay.ranking.violations import EXACT, is_exact, lopez_order, order_cost
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 RESAMPLES, MOST_RESAMPLES = 1000, 1_000_000
 SPARSE = 10

@@ -13,8 +13,8 @@ import polars as pl
 from scipy.sparse.csgraph import connected_components
 
 from assay.errors import InputError, OptionError
+from assay.tables.answers import Judgments
 from assay.tables.check import need_one_lp
-from assay.tables.judgments import Judgments
 
 Unit = Literal["pair", "set", "segment", "document", "rater"]
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.errors import OptionError
+from assay.errors import OptionError, did_you_mean
 from assay.ranking.models import bradley_terry
 from assay.ranking.violations import lopez_order, tied_neighbours
 from assay.ranking.wins import better_or_equal, bojar, expected_win
-from assay.tables.check import did_you_mean
 
 METHODS = ("expected-win", "bojar", "better-or-equal", "lopez", "bradley-terry")
 

@@ -26,7 +26,7 @@ from assay.ranking.uncertainty import (
 from assay.ranking.units import find_units
 from assay.stats.orders import cluster_numbers
 from assay.stats.random import Rng, seeded, spawn
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 
 def rank(

@@ -26,8 +26,8 @@ from assay.ranking.uncertainty import ENOUGH, Uncertainty, ranked, spread
 from assay.ranking.units import FEW
 from assay.stats.multiplicity import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
+from assay.tables.answers import Ratings
 from assay.tables.check import need_one_lp
-from assay.tables.ratings import Ratings
 
 
 def rank_ratings(

@@ -29,7 +29,7 @@ from assay.ranking.theory import SCALE, sign_share
 from assay.results import result_dict, signature
 from assay.stats.intervals import Interval
 from assay.stats.random import Rng, seeded
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 GRID = np.geomspace(0.3, 300.0, 100)
 """Values of sigma at which the likelihood is looked at first."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.errors import InputError, OptionError
 from assay.ranking.counts import UNITS, block_numbers
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 FEW = 30
 """Units below which ranges from them are called rough."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.sampling.plans.base import Plan
 from assay.sampling.plans.documents import DocumentsPlan, FixedSnippetsPlan
 from assay.sampling.plans.segments import (
@@ -19,7 +19,6 @@ from assay.sampling.plans.segments import (
 from assay.sampling.plans.snippets import CircularPlan, LinearPlan, TilesPlan
 from assay.sampling.population import Population
 from assay.stats.allocation import capped_shares
-from assay.tables.check import did_you_mean
 from assay.tables.history import history_digest
 from assay.tables.sample import Design
 from assay.tables.test_set import TestSet

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.sampling.budget import parse_budget, segments_for
 from assay.sampling.designs import find_design, make_plan, short_design
 from assay.sampling.plans.base import Draws, Layout, Plan
@@ -13,7 +13,6 @@ from assay.sampling.plans.grouped import GroupedPlan
 from assay.sampling.population import Population
 from assay.stats.allocation import capped_shares, systematic_counts
 from assay.stats.random import Rng, seeded
-from assay.tables.check import did_you_mean
 from assay.tables.history import history_digest
 from assay.tables.sample import Design, Sample, make_sample
 from assay.tables.test_set import TestSet

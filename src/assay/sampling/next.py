@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.results import result_dict, signature
 from assay.sampling.adaptive import CLOSE, Step, next_step
 from assay.sampling.designs import find_design
@@ -16,8 +16,7 @@ from assay.sampling.draw import budget_size
 from assay.sampling.incremental import choose_next
 from assay.sampling.population import Population
 from assay.stats.random import Rng, seeded
-from assay.tables.check import did_you_mean
-from assay.tables.ratings import Ratings
+from assay.tables.answers import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 

@@ -14,16 +14,14 @@ import numpy as np
 import polars as pl
 
 from assay.engine.run import Workers, run
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.results import plain, result_dict, signature
 from assay.sampling.draw import budget_size, choose_design
 from assay.sampling.population import Population
 from assay.sampling.replicates import Cell, StabilityRecord, run_cell
 from assay.stats.random import Rng
-from assay.tables.check import did_you_mean
-from assay.tables.parts import Parts
 from assay.tables.sample import Design
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Parts, TestSet
 
 
 def stability(

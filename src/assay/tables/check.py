@@ -1,21 +1,29 @@
 """From a raw table to a checked one, or to the list of everything that is wrong with it.
 
-The columns of the result have Assay's names and types: text as strings (``seg`` too), numbers as
-64-bit floats, whole numbers as integers; columns the schema does not know are kept behind them.
+``SCHEMAS`` says which columns each table has and what they must hold; ``docs/tables.md`` explains
+them to users. The columns of a checked table have Assay's names and types: text as strings
+(``seg`` too), numbers as 64-bit floats, whole numbers as integers; columns the schema does not
+know are kept behind them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from difflib import get_close_matches
-from typing import TypeAlias
+import os
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from assay.errors import InputError, Problem, TableError
-from assay.tables.only import keep_columns, keep_rows
-from assay.tables.raw import LISTED, Only, Raw, Source, load
-from assay.tables.schema import SCHEMAS, Column, Schema
+from assay.errors import InputError, OptionError, did_you_mean
+from assay.results import Note
+from assay.tables.files import LISTED, Findings, Only, Raw, Source, load, save, select
+
+if TYPE_CHECKING:
+    from assay.tables.test_set import TestSet
+
 
 Columns: TypeAlias = Mapping[str, str]
 """Assay's column names to the user's own."""
@@ -23,59 +31,135 @@ Columns: TypeAlias = Mapping[str, str]
 MISSING = ("", "na", "n/a", "none", "null")
 """What stands for a missing number in a text file, in any case."""
 
-_DECIMAL_COMMA = r"^[+-]?\d+(?:[.\s]\d{3})*,\d+$"
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:[.\s]\d{3})*,\d+")
 
 
-def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """A hint at the closest known word, or nothing.
+@dataclass(frozen=True, slots=True)
+class ColumnRule:
+    """One column: its type and the values it may hold."""
 
-    >>> did_you_mean("sytem", ["system", "seg"])
-    " (did you mean 'system'?)"
+    name: str
+    type: Literal["text", "number", "whole"] = "text"
+    required: bool = False
+    filled: bool = False
+    """Whether every cell must have a value where the column exists."""
+    low: float | None = None
+    high: float | None = None
+    open_low: bool = False
+    """Whether ``low`` itself is outside."""
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One table: its kind, its columns in order, and the columns that name a row."""
+
+    kind: str
+    columns: tuple[ColumnRule, ...]
+    key: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All column names, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The names of the columns that must be there."""
+        return tuple(column.name for column in self.columns if column.required)
+
+
+def _key(name: str) -> ColumnRule:
+    return ColumnRule(name, required=True, filled=True)
+
+
+def _part(name: str) -> ColumnRule:
+    return ColumnRule(name, filled=True)
+
+
+def _amount(name: str) -> ColumnRule:
+    return ColumnRule(name, "number", low=0)
+
+
+_WINNER = ColumnRule("winner", required=True, filled=True, choices=("left", "right", "tie"))
+_PROBABILITY = ColumnRule("probability", "number", True, True, low=0, high=1, open_low=True)
+
+SCHEMAS = {
+    schema.kind: schema
+    for schema in (
+        Schema(
+            "scores",
+            (_key("system"), _part("doc"), _key("seg"), ColumnRule("source"), ColumnRule("target"),
+             ColumnRule("reference"), _amount("words"), _amount("cost"), ColumnRule("domain"),
+             _part("lp")),
+            key=("lp", "system", "doc", "seg"),
+        ),
+        Schema(
+            "ratings",
+            (_key("system"), _part("doc"), _key("seg"), _part("rater"),
+             ColumnRule("score", "number", required=True), _amount("seconds"), ColumnRule("check"),
+             _part("lp")),
+            key=("lp", "system", "doc", "seg", "rater", "check"),
+        ),
+        Schema(
+            "errors",
+            (_key("system"), _part("doc"), _key("seg"), _part("rater"), _key("category"),
+             _key("severity"), ColumnRule("side", choices=("source", "target")),
+             ColumnRule("start", "whole", low=0), ColumnRule("end", "whole", low=0), _part("lp")),
+        ),
+        Schema(
+            "judgments",
+            (_part("set"), _part("doc"), _part("seg"), _part("rater"), _key("left"), _key("right"),
+             _WINNER, _part("lp")),
+        ),
+        Schema(
+            "edits",
+            (_key("system"), _key("doc"), _key("seg"), _key("editor"), ColumnRule("source"),
+             ColumnRule("mt", required=True), ColumnRule("edited", required=True),
+             _amount("words"), _amount("seconds"), ColumnRule("position", "whole", low=1)),
+            key=("system", "doc", "seg", "editor"),
+        ),
+        Schema(
+            "sample",
+            (_part("system"), _part("doc"), _key("seg"), ColumnRule("snippet"),
+             ColumnRule("stratum"), ColumnRule("order", "whole", low=1), _PROBABILITY,
+             _key("design"), _part("lp")),
+            key=("lp", "system", "doc", "seg"),
+        ),
+    )
+}  # fmt: skip
+
+RESERVED = frozenset(name for schema in SCHEMAS.values() for name in schema.names)
+"""Names that are never metrics."""
+
+
+def find_schema(kind: str) -> Schema:
+    """The table of this kind, or an error that lists them."""
+    if kind not in SCHEMAS:
+        raise OptionError("kind", kind, "is not known", f"choose from {', '.join(SCHEMAS)}")
+    return SCHEMAS[kind]
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedTable:
+    """What all tables share; polars frames are immutable, so it never changes.
+
+    ``notes`` says what was done to the file's content on the way in, with counts.
     """
-    lowered = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.6)
-    return f" (did you mean '{lowered[close[0]]}'?)" if close else ""
 
+    frame: pl.DataFrame
+    notes: tuple[Note, ...] = ()
 
-class Findings:
-    """The problems of one table as they are found, in the user's own column names."""
+    def __len__(self) -> int:
+        return self.frame.height
 
-    def __init__(self, raw: Raw, columns: Columns | None = None) -> None:
-        self.raw = raw
-        self.problems: list[Problem] = []
-        self.notes: list[str] = list(raw.notes)
-        self._own = dict(columns or {})
+    def to_frame(self) -> pl.DataFrame:
+        """The rows, in the order of the file."""
+        return self.frame
 
-    def add(self, message: str, *, column: str | None = None, value: object = None) -> None:
-        """A problem of the table as a whole, or of one column."""
-        own = self._own.get(column, column) if column is not None else None
-        line = 1 if column is not None and self.raw.source != "frame" else None
-        self.problems.append(Problem(message, line, own, None if value is None else str(value)))
-
-    def rows(
-        self, wrong: pl.Series, column: str, values: pl.Series, message: str | Callable[[str], str]
-    ) -> None:
-        """A problem in every row where ``wrong`` is true; ``{}`` in the message is the value."""
-        found = wrong.fill_null(False).arg_true()
-        if not len(found):
-            return
-        own = self._own.get(column, column)
-        listed = found[:LISTED].to_list()
-        for row, line in zip(listed, self.raw.lines(listed), strict=True):
-            value = values[row]
-            text = "" if value is None else str(value)
-            said = message(text) if callable(message) else message.replace("{}", text)
-            self.problems.append(Problem(said, line, own, text))
-        if len(found) > LISTED:
-            self.problems.append(
-                Problem(f"{len(found) - LISTED} more rows have the last problem", None, own)
-            )
-
-    def stop(self) -> None:
-        """Raise if anything was found, in the order of the lines."""
-        if self.problems:
-            ordered = sorted(self.problems, key=lambda p: (p.line is None, p.line or 0))
-            raise TableError(self.raw.source, ordered, rows=self.raw.frame.height)
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table by the path's ending (.tsv .csv .jsonl .parquet .xlsx), atomically."""
+        return save(self.frame, path)
 
 
 def conform(
@@ -92,16 +176,16 @@ def conform(
     None: all. Raises at once only where nothing more could be said (no columns, no rows).
     """
     schema = SCHEMAS[kind]
-    own = _mapping(columns, schema)
-    rows = {own.get(name, name): value for name, value in (only or {}).items()}
-    names = None if extra is None else {*schema.names, *own.values(), *extra, *rows}
+    users = _mapping(columns, schema)
+    rows = {users.get(name, name): value for name, value in (only or {}).items()}
+    names = None if extra is None else {*schema.names, *users.values(), *extra, *rows}
     if isinstance(source, Raw):
-        raw = keep_columns(keep_rows(source, rows), names)
+        raw = select(source, rows, names)
     else:
-        raw = load(source, text=_text_columns(schema, own), only=rows, names=names)
-    findings = Findings(raw, own)
-    frame = _rename(raw.frame, own, findings)
-    _need_columns(frame, schema, own, findings)
+        raw = load(source, text=_text_columns(schema, users), only=rows, names=names)
+    findings = Findings(raw, users)
+    frame = _rename(raw.frame, users, findings)
+    _need_columns(frame, schema, users, findings)
     if not frame.height:
         findings.add("the table has a header but no rows; add at least one")
     if not frame.height or any(name not in frame.columns for name in schema.required):
@@ -113,12 +197,12 @@ def conform(
     return frame, findings
 
 
-def _text_columns(schema: Schema, own: dict[str, str]) -> Callable[[str], bool]:
+def _text_columns(schema: Schema, users: dict[str, str]) -> Callable[[str], bool]:
     """Which columns of a file are text: what the schema says, and unknown ones unless the table
     may have metrics, so that an id of 007 stays 007.
     """
-    numbers = {own.get(c.name, c.name) for c in schema.columns if c.type != "text"}
-    texts = {own.get(c.name, c.name) for c in schema.columns if c.type == "text"}
+    numbers = {users.get(c.name, c.name) for c in schema.columns if c.type != "text"}
+    texts = {users.get(c.name, c.name) for c in schema.columns if c.type == "text"}
     return lambda name: name in texts or (schema.kind != "scores" and name not in numbers)
 
 
@@ -137,44 +221,41 @@ def _mapping(columns: Columns | None, schema: Schema) -> dict[str, str]:
     return dict(columns or {})
 
 
-def _rename(frame: pl.DataFrame, own: dict[str, str], findings: Findings) -> pl.DataFrame:
+def _rename(frame: pl.DataFrame, users: dict[str, str], findings: Findings) -> pl.DataFrame:
     """Give the mapped columns Assay's names; a mapping wins over a column of that name."""
-    for name, user in own.items():
-        if user in frame.columns:
-            continue
-        findings.problems.append(
-            Problem(
+    for name, user in users.items():
+        if user not in frame.columns:
+            findings.header(
                 f"columns maps {name} to '{user}', which the table does not have"
                 f"{did_you_mean(user, frame.columns)}; it has {', '.join(frame.columns)}",
-                1 if findings.raw.source != "frame" else None,
-                user,
+                name,
             )
-        )
-    found = {user: name for name, user in own.items() if user in frame.columns}
-    hidden = [name for user, name in found.items() if name != user and name in frame.columns]
-    unused = [name for name in hidden if name not in found]
+    mapped = {user: name for name, user in users.items() if user in frame.columns}
+    hidden = [name for user, name in mapped.items() if name != user and name in frame.columns]
+    unused = [name for name in hidden if name not in mapped]
     if unused:
-        findings.notes.append(f"not used, because columns maps another: {', '.join(unused)}")
-    return frame.drop(unused).rename(found)
+        text = f"not used, because columns maps another: {', '.join(unused)}"
+        findings.notes.append(Note("column-replaced", text))
+    return frame.drop(unused).rename(mapped)
 
 
 def _need_columns(
-    frame: pl.DataFrame, schema: Schema, own: dict[str, str], findings: Findings
+    frame: pl.DataFrame, schema: Schema, users: dict[str, str], findings: Findings
 ) -> None:
     for name in schema.required:
-        if name in frame.columns or name in own:
+        if name in frame.columns or name in users:
             continue
         others = [column for column in frame.columns if column not in schema.names]
         message = (
             f"column '{name}' is missing{did_you_mean(name, others)};"
-            f" rename yours or map it with --columns {name}=YOURS"
+            f" rename yours or map it with columns ({name}=YOURS)"
         )
         if frame.width == 1:
             message += " (only one column was found: is the separator right for the file's ending?)"
-        findings.add(message, column=name)
+        findings.header(message, name)
 
 
-def _typed(frame: pl.DataFrame, column: Column, findings: Findings) -> pl.Series:
+def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Series:
     """The column in its type, with every cell that does not fit reported."""
     values = frame[column.name]
     if column.type == "text":
@@ -222,7 +303,7 @@ def to_text(values: pl.Series) -> pl.Series:
 
 
 def to_number(values: pl.Series, findings: Findings, name: str) -> pl.Series:
-    """The column as floats, null where nothing stands; whatever is no number is reported."""
+    """The column as floats, null where nothing stands; whatever is not a number is reported."""
     if values.dtype.is_numeric():
         number = values.cast(pl.Float64)
     elif values.dtype == pl.Null:
@@ -233,24 +314,20 @@ def to_number(values: pl.Series, findings: Findings, name: str) -> pl.Series:
         number = words.cast(pl.Float64, strict=False)
         findings.rows(~empty & number.is_null(), name, values.cast(pl.String), _not_a_number)
     else:
-        findings.add(f"holds {values.dtype} values where numbers belong", column=name)
+        findings.header(f"holds {values.dtype} values where numbers belong", name)
         return pl.Series(values.name, [None] * len(values), dtype=pl.Float64)
     return number
 
 
 def _not_a_number(value: str) -> str:
-    import re
-
-    if re.match(_DECIMAL_COMMA, value.strip()):
+    if _DECIMAL_COMMA.fullmatch(value.strip()):
         return f"'{value}' has a decimal comma; write decimals with a point (0.5, not 0,5)"
     return f"'{value}' is not a number; correct it or leave the cell empty"
 
 
-def _bounded(number: pl.Series, column: Column, findings: Findings) -> pl.Series:
+def _bounded(number: pl.Series, column: ColumnRule, findings: Findings) -> pl.Series:
     name = column.name
-    findings.rows(
-        ~number.is_finite(), name, number, "{} is not a finite number; correct it or leave it empty"
-    )
+    refuse_infinite(number, name, findings)
     if column.filled:
         findings.rows(number.is_null(), name, number, "is empty; every row needs a value here")
     finite = number.is_finite()
@@ -272,7 +349,13 @@ def _bounded(number: pl.Series, column: Column, findings: Findings) -> pl.Series
     return number
 
 
-def _limits(column: Column) -> str:
+def refuse_infinite(number: pl.Series, name: str, findings: Findings) -> None:
+    """Report every value that is not a finite number."""
+    message = "{} is not a finite number; correct it or leave it empty"
+    findings.rows(~number.is_finite(), name, number, message)
+
+
+def _limits(column: ColumnRule) -> str:
     low = f"{'(' if column.open_low else '['}{column.low:g}"
     high = "inf)" if column.high is None else f"{column.high:g}]"
     return f"{low}, {high}"
@@ -312,7 +395,134 @@ def _duplicate_remedy(frame: pl.DataFrame, schema: Schema) -> str:
 def need_one_lp(frame: pl.DataFrame, what: str) -> None:
     """Refuse answers of several language pairs: systems of different pairs are not compared."""
     if "lp" in frame.columns and frame["lp"].n_unique() > 1:
-        found = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
+        pairs = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
         raise InputError(
-            f"the {what} are of several language pairs ({found}); choose one with --lp"
+            f"the {what} are of several language pairs ({pairs}); choose one with the option lp"
         )
+
+
+def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.DataFrame:
+    """The rows that are about the test set, each with its full segment key; faults are reported.
+
+    Rows of systems that the test set left out, of other language pairs, and of segments that a
+    part of a table does not have, are left out and counted. A missing ``doc`` is filled in where
+    ``seg`` alone names one segment.
+    """
+    kept = pl.Series([True] * frame.height, dtype=pl.Boolean)
+    if "system" in frame.columns:
+        out = frame["system"].is_in(list(test_set.excluded))
+        kept = _leave_out(kept, out, "excluded-systems", "of excluded systems", findings)
+    if "lp" in frame.columns and "lp" in test_set.key:
+        other = ~frame["lp"].is_in(test_set.segments["lp"].unique().to_list())
+        kept = _leave_out(kept, other, "other-language-pairs", "of other language pairs", findings)
+    if test_set.part:
+        outside = ~_is_about(frame, test_set)
+        what = "of segments outside the part that was read"
+        kept = _leave_out(kept, outside, "outside-the-part", what, findings)
+    if "system" in frame.columns:
+        _known_systems(frame, test_set, kept, findings)
+    key = [name for name in test_set.key if name in frame.columns]
+    frame = _fill_key(frame, test_set, key, kept, findings)
+    _refuse_collapse(frame, test_set, kept, findings)
+    return frame.filter(kept) if not kept.all() else frame
+
+
+def _is_about(frame: pl.DataFrame, test_set: TestSet) -> pl.Series:
+    """Whether each row names a segment of the test set."""
+    key = [name for name in test_set.key if name in frame.columns]
+    known = test_set.segments.select(key).unique().with_columns(_known=True)
+    joined = frame.select(key).join(known, on=key, how="left", maintain_order="left")
+    return joined["_known"].fill_null(False)
+
+
+def _leave_out(
+    kept: pl.Series, out: pl.Series, code: str, what: str, findings: Findings
+) -> pl.Series:
+    count = int((kept & out).sum())
+    if count:
+        findings.notes.append(Note(code, f"{count} rows {what} left out"))
+    return kept & ~out
+
+
+def _refuse_collapse(
+    frame: pl.DataFrame, test_set: TestSet, kept: pl.Series, findings: Findings
+) -> None:
+    """Report rows that differ only in a column the test set does not have."""
+    extra = [name for name in ("lp", "doc") if name in frame.columns and name not in test_set.key]
+    if not extra:
+        return
+    names = [name for name in ("system", *test_set.key, "rater") if name in frame.columns]
+    first = frame.select(extra).select(pl.struct(pl.all())).to_series()
+    several = (
+        frame.select(names)
+        .with_columns(_other=first)
+        .select(pl.col("_other").n_unique().over(names) > 1)
+    )
+    findings.rows(
+        kept & several.to_series(),
+        "seg",
+        frame["seg"],
+        f"segment '{{}}' stands for several that differ in {' and '.join(extra)}, which the test"
+        f" set does not have; add {' and '.join(extra)} to the scores",
+    )
+
+
+def _known_systems(
+    frame: pl.DataFrame, test_set: TestSet, kept: pl.Series, findings: Findings
+) -> None:
+    known = test_set.systems
+    unknown = kept & ~frame["system"].is_in(list(known)) & frame["system"].is_not_null()
+    findings.rows(
+        unknown,
+        "system",
+        frame["system"],
+        lambda value: (
+            f"system '{value}' is not in the test set{did_you_mean(value, known)};"
+            f" it has {', '.join(known[:20])}"
+        ),
+    )
+
+
+def _fill_key(
+    frame: pl.DataFrame, test_set: TestSet, key: list[str], kept: pl.Series, findings: Findings
+) -> pl.DataFrame:
+    missing = [name for name in test_set.key if name not in key]
+    segments = test_set.segments.select(test_set.key)
+    places = segments.group_by(key).agg(pl.len().alias("_count"), pl.col(missing).first())
+    joined = frame.join(places, on=key, how="left", maintain_order="left")
+    count = joined["_count"]
+    known = set(segments["seg"])
+
+    def unknown(value: str) -> str:
+        whole = value.removesuffix(".0")
+        hint = f" (did you mean '{whole}'?)" if whole != value and whole in known else ""
+        return (
+            f"segment '{value}' is not in the test set{_of_document(key)}{hint};"
+            f" check {' and '.join(key)}"
+        )
+
+    findings.rows(kept & count.is_null() & frame["seg"].is_not_null(), "seg", frame["seg"], unknown)
+    findings.rows(
+        kept & (count > 1),
+        "seg",
+        frame["seg"],
+        f"segment '{{}}' stands in several documents of the test set; add {', '.join(missing)}",
+    )
+    joined = joined.drop("_count")
+    present = test_set.frame.select("system", *test_set.key).with_columns(_here=True)
+    if "system" in frame.columns:
+        here = joined.join(
+            present, on=["system", *test_set.key], how="left", maintain_order="left"
+        )["_here"].fill_null(False)
+        translated = frame["system"].is_in(list(test_set.systems)) & (count == 1).fill_null(False)
+        findings.rows(
+            kept & translated & ~here,
+            "seg",
+            frame["seg"],
+            "segment '{}' has no translation by this system in the test set; check system and seg",
+        )
+    return joined
+
+
+def _of_document(key: list[str]) -> str:
+    return " in this document" if "doc" in key else ""

@@ -17,11 +17,8 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError
-from assay.tables.against import place_in
-from assay.tables.check import Columns, Findings, conform
-from assay.tables.raw import Raw, Source
-from assay.tables.schema import SCHEMAS
-from assay.tables.table import Table
+from assay.tables.check import SCHEMAS, CheckedTable, Columns, conform, place_in
+from assay.tables.files import Findings, Raw, Source
 from assay.tables.test_set import TestSet
 
 _DESIGN = re.compile(r"[a-z][a-z0-9-]*(\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
@@ -85,7 +82,7 @@ class Design:
 
 
 @dataclass(frozen=True, eq=False)
-class Sample(Table):
+class Sample(CheckedTable):
     """The drawn segments with their inclusion probabilities, strata and snippets."""
 
     @cached_property

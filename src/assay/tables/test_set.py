@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from assay.errors import OptionError
+from assay.errors import OptionError, did_you_mean
+from assay.results import Note
 from assay.tables.check import (
     MISSING,
+    RESERVED,
+    CheckedTable,
     Columns,
-    Findings,
     conform,
-    did_you_mean,
+    refuse_infinite,
     to_number,
 )
-from assay.tables.raw import Only, Raw, Source
-from assay.tables.schema import RESERVED
-from assay.tables.table import Table
+from assay.tables.files import Findings, Only, Raw, Source, is_plain_parquet
 
 NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
 """A text column with the first share of numbers is a metric with faults; from the second on, the
@@ -35,7 +37,7 @@ LENGTH = "length"
 
 
 @dataclass(frozen=True, eq=False)
-class TestSet(Table):
+class TestSet(CheckedTable):
     """Systems, segments in documents, and automatic metrics.
 
     ``metrics`` are the columns used as such, ``named`` says whether the user chose them; those in
@@ -78,10 +80,10 @@ class TestSet(Table):
         extra = [name for name in SEGMENT_COLUMNS if name in self.frame.columns]
         extra = [name for name in extra if name not in self.key]
         group = [name for name in self.key if name != "seg"]
-        found = self.frame.group_by(self.key, maintain_order=True).agg(
+        segments = self.frame.group_by(self.key, maintain_order=True).agg(
             pl.col(name).drop_nulls().first() for name in extra
         )
-        found = found.with_row_index("_row")
+        segments = segments.with_row_index("_row")
         number = pl.col("seg").cast(pl.Float64, strict=False)
         if group:
             numeric = number.is_not_null().all().over(group)
@@ -89,7 +91,7 @@ class TestSet(Table):
         else:
             numeric, first = number.is_not_null().all(), pl.col("_row") * 0
         within = pl.when(numeric).then(number).otherwise(pl.col("_row").cast(pl.Float64))
-        return found.sort(first, within, maintain_order=True).drop("_row")
+        return segments.sort(first, within, maintain_order=True).drop("_row")
 
     @property
     def documents(self) -> pl.DataFrame:
@@ -127,12 +129,7 @@ class TestSet(Table):
     def split(self, column: str) -> dict[str, TestSet]:
         """One test set per value of ``column``, for instance of ``lp`` or ``domain``."""
         if column not in self.frame.columns:
-            raise OptionError(
-                "by",
-                column,
-                f"is no column of the scores{did_you_mean(column, self.frame.columns)}",
-                f"choose one of {', '.join(self.frame.columns)}",
-            )
+            raise _not_a_column(column, self.frame.columns)
         parts = self.frame.partition_by(column, as_dict=True, maintain_order=True)
         return {str(key[0]): replace(self, frame=part, notes=()) for key, part in parts.items()}
 
@@ -206,7 +203,7 @@ def _with_length(
 def _choose_metrics(
     frame: pl.DataFrame, metrics: Sequence[str] | None, findings: Findings
 ) -> list[str]:
-    """The metric columns; a column that is nearly all numbers is taken, so its faults are told."""
+    """The metric columns; one that is nearly all numbers is taken, and its faults reported."""
     free = [name for name in frame.columns if name not in RESERVED]
     if metrics is not None:
         left = [name for name in findings.raw.left if name not in RESERVED]
@@ -218,9 +215,8 @@ def _choose_metrics(
         if share >= NEARLY_NUMBERS:
             chosen.append(name)
         elif share >= SOME_NUMBERS:
-            findings.notes.append(
-                f"{name} is no metric: {share:.0%} of its values are numbers, but not '{example}'"
-            )
+            text = f"{share:.0%} of its values are numbers, but not '{example}'"
+            findings.notes.append(Note("not-a-metric", f"{name} is not a metric: {text}"))
     return chosen
 
 
@@ -258,24 +254,19 @@ def _numeric_metrics(
     typed = []
     for name in metrics:
         number = to_number(frame[name], findings, name).fill_nan(None)
-        findings.rows(
-            number.is_infinite(),
-            name,
-            number,
-            "{} is not a finite number; correct it or leave it empty",
-        )
+        refuse_infinite(number, name, findings)
         typed.append(number.alias(name))
     return frame.with_columns(typed)
 
 
-def _notes(test_set: TestSet, metrics: Sequence[str], exclude: Sequence[str]) -> list[str]:
+def _notes(test_set: TestSet, metrics: Sequence[str], exclude: Sequence[str]) -> list[Note]:
     """What a user should know about the table: what was left out, what is missing."""
-    notes = [f"left out: {', '.join(exclude)}"] if exclude else []
+    notes = [Note("excluded", f"left out: {', '.join(exclude)}")] if exclude else []
     rows = test_set.frame.height
     for name in metrics:
         missing = test_set.frame[name].null_count()
         if missing:
-            notes.append(f"{name}: {missing} of {rows} values missing")
+            notes.append(Note("missing-metric", f"{name}: {missing} of {rows} values missing"))
     notes += _conflicts(test_set) + _odd_names(test_set)
     counts = test_set.frame.group_by("system", maintain_order=True).len()
     segments = test_set.frame.select(test_set.key).n_unique()
@@ -283,14 +274,15 @@ def _notes(test_set: TestSet, metrics: Sequence[str], exclude: Sequence[str]) ->
     if short.height:
         shown = ", ".join(f"{system} {count}" for system, count in short.head(5).rows())
         more = f" and {short.height - 5} more" if short.height > 5 else ""
-        notes.append(
+        text = (
             f"{short.height} of {counts.height} systems lack some of the {segments} segments:"
             f" {shown}{more}"
         )
+        notes.append(Note("incomplete-systems", text))
     return notes
 
 
-def _conflicts(test_set: TestSet) -> list[str]:
+def _conflicts(test_set: TestSet) -> list[Note]:
     """Columns of the segment that differ between systems: a sign of misaligned rows."""
     notes = []
     for name in ("source", "reference", "words", "domain"):
@@ -299,12 +291,104 @@ def _conflicts(test_set: TestSet) -> list[str]:
         differ = test_set.frame.group_by(test_set.key).agg(pl.col(name).drop_nulls().n_unique() > 1)
         count = int(differ[name].sum())
         if count:
-            notes.append(
-                f"{count} segments have another {name} for some systems; the first is used"
-            )
+            text = f"{count} segments have another {name} for some systems; the first is used"
+            notes.append(Note("segment-conflict", text))
     return notes
 
 
-def _odd_names(test_set: TestSet) -> list[str]:
+def _odd_names(test_set: TestSet) -> list[Note]:
     odd = [name for name in test_set.systems if name != name.strip()]
-    return [f"system names with spaces around them: {odd}"] if odd else []
+    return [Note("odd-names", f"system names with spaces around them: {odd}")] if odd else []
+
+
+@dataclass(frozen=True, eq=False)
+class Parts(Mapping[str, TestSet]):
+    """The test sets of a Parquet file by their name; each is read when it is asked for.
+
+    Nothing is kept: whoever asks twice has it read twice.
+    """
+
+    path: Path
+    by: str
+    parts: dict[str, str | None]
+    columns: Columns | None
+    metrics: Sequence[str] | None
+    lower_metrics: Sequence[str]
+    exclude: Sequence[str]
+    only: Only
+    keep: Sequence[str] | None
+
+    def renamed(self, names: Mapping[str, str]) -> Parts:
+        """The same under other names."""
+        return replace(self, parts={names[name]: value for name, value in self.parts.items()})
+
+    def __getitem__(self, name: str) -> TestSet:
+        part = read_scores(
+            self.path, columns=self.columns, metrics=self.metrics,
+            lower_metrics=self.lower_metrics, exclude=self.exclude,
+            only={**self.only, self.by: self.parts[name]}, keep=self.keep,
+        )  # fmt: skip
+        # That it is a part of the file goes without saying here.
+        return replace(part, notes=tuple(note for note in part.notes if note.code != "part-read"))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+
+def read_parts(
+    source: Source,
+    by: str,
+    *,
+    columns: Columns | None = None,
+    metrics: Sequence[str] | None = None,
+    lower_metrics: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    only: Only | None = None,
+    keep: Sequence[str] | None = None,
+) -> Mapping[str, TestSet]:
+    """The test sets of a scores table by the value of a column, such as ``lp``.
+
+    A Parquet file may be larger than memory: its parts are read one by one, each when it is asked
+    for. Anything else is read at once. The options are those of :func:`assay.read_scores`.
+
+    >>> import polars as pl
+    >>> rows = {"lp": ["de", "de", "fr"], "system": ["A", "B", "A"], "seg": [1, 1, 1]}
+    >>> parts = read_parts(pl.DataFrame(rows), "lp")
+    >>> {name: test_set.systems for name, test_set in parts.items()}
+    {'de': ('A', 'B'), 'fr': ('A',)}
+    """
+    if isinstance(source, str | os.PathLike) and is_plain_parquet(Path(source)):
+        path, users = Path(source), columns or {}
+        rows = {users.get(name, name): value for name, value in (only or {}).items()}
+        values = _values(path, users.get(by, by), rows)
+        return Parts(
+            path, by, values, columns, metrics, lower_metrics, exclude, dict(only or {}), keep
+        )
+    wanted = None if keep is None else [*keep, by]
+    whole = read_scores(
+        source, columns=columns, metrics=metrics, lower_metrics=lower_metrics, exclude=exclude,
+        only=only, keep=wanted,
+    )  # fmt: skip
+    return whole.split(by)
+
+
+def _values(path: Path, column: str, only: Only) -> dict[str, str | None]:
+    from assay.tables.typed_files import parquet_columns, parquet_values
+
+    known = parquet_columns(path)
+    if column not in known:
+        raise OptionError(
+            "by", column, f"is not a column of the scores{did_you_mean(column, known)}",
+            f"choose one of {', '.join(known)}",
+        )  # fmt: skip
+    return {str(value): value for value in parquet_values(path, column, only)}
+
+
+def _not_a_column(name: str, known: Sequence[str]) -> OptionError:
+    return OptionError(
+        "by", name, f"is not a column of the scores{did_you_mean(name, known)}",
+        f"choose one of {', '.join(known)}",
+    )  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import OptionError
-from assay.tables.raw import atomic
+from assay.tables.files import atomic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from typing import Any
 from assay._version import __version__
 from assay.errors import InputError, OptionError
 from assay.results import KINDS, Result
-from assay.tables.raw import read_bytes, write_bytes
+from assay.tables.files import read_bytes, write_bytes
 from assay.views.figures import save_figure
 from assay.views.html import html
 from assay.views.markup import csv_table, latex, latex_table, markdown, markdown_table
@@ -25,7 +25,7 @@ TABLES = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
 
 Results = Result | Mapping[str, Any] | Sequence[Result | Mapping[str, Any]]
 ROOMS = (
-    "planning", "sampling", "kits", "estimation", "ranking", "effort", "audit", "papers",
+    "formats", "planning", "sampling", "kits", "estimation", "ranking", "effort", "audit", "papers",
 )  # fmt: skip
 """The rooms whose results can be shown; each has a module here with its ``SECTIONS``."""
 

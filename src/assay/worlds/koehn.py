@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from assay.errors import OptionError
 from assay.stats.random import Rng, as_rng
-from assay.tables.judgments import Judgments, read_judgments
+from assay.tables.answers import Judgments, read_judgments
 from assay.worlds.judging import Screens, judgment_columns, screen_ranks
 
 SCALE = 10.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.tables.formats.mqm import NO_ERROR
+from assay.formats.mqm import NO_ERROR
 from assay.worlds.texts import span
 
 Ints = NDArray[np.intp]

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from assay.errors import OptionError
 from assay.stats.random import Rng, seeded
-from assay.tables.schema import RESERVED
+from assay.tables.check import RESERVED
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.latent import Layout, State, draw, reachable, shifts
 from assay.worlds.metrics import greatest_correlation, metric, metric_errors, scaled

@@ -14,8 +14,14 @@ from numpy.typing import NDArray
 from assay.errors import OptionError
 from assay.results import result_dict, signature
 from assay.stats.random import Rng, as_rng
-from assay.tables.judgments import Judgments, read_judgments
-from assay.tables.ratings import Errors, Ratings, read_errors, read_ratings
+from assay.tables.answers import (
+    Errors,
+    Judgments,
+    Ratings,
+    read_errors,
+    read_judgments,
+    read_ratings,
+)
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 from assay.worlds.judging import judgment_columns, screens

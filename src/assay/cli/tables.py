@@ -1,0 +1,182 @@
+"""``assay check`` and ``assay convert``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from assay.cli.options import (
+    COLUMNS,
+    EDITOR,
+    EXCLUDE,
+    JSON,
+    LP,
+    METRICS,
+    RANGE,
+    SAVE,
+    SYSTEM,
+    columns_for,
+    names,
+    pairs,
+    score_range,
+)
+from assay.errors import OptionError
+
+if TYPE_CHECKING:
+    from assay.formats.catalogue import Options
+
+
+HUMAN_SCORES = Annotated[
+    str | None,
+    typer.Option("--human-scores", help="Which human scores of an mt-metrics-eval folder."),
+]
+WEIGHTS = Annotated[
+    str | None,
+    typer.Option("--weights", help="MQM weights by severity: major=5,minor=1.", metavar="A=B,..."),
+]
+BLANKS = Annotated[
+    Literal["drop", "best"],
+    typer.Option("--blanks", help="Unranked outputs in WMT rankings: drop, or count as best."),
+]
+
+
+def _list_formats(wanted: bool) -> None:
+    if wanted:
+        from assay.views.formats import formats_section
+        from assay.views.terminal import show
+
+        show(formats_section())
+        raise typer.Exit
+
+
+FORMATS = Annotated[
+    bool,
+    typer.Option(
+        "--formats", callback=_list_formats, is_eager=True, help="List other tools' formats."
+    ),
+]
+
+
+def check(
+    file: Annotated[Path, typer.Argument(help="The file (or folder) to check.", metavar="FILE")],
+    kind: Annotated[
+        str, typer.Option("--kind", help="scores, ratings, errors, judgments, edits or sample.")
+    ],
+    format: Annotated[
+        str | None, typer.Option("--format", help="Another tool's format, such as google-mqm.")
+    ] = None,
+    test_set: Annotated[
+        Path | None,
+        typer.Option("--scores", help="The test set that ratings, errors or a sample are about."),
+    ] = None,
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    exclude: EXCLUDE = None,
+    range: RANGE = None,
+    lp: LP = None,
+    human_scores: HUMAN_SCORES = None,
+    system: SYSTEM = None,
+    editor: EDITOR = None,
+    weights: WEIGHTS = None,
+    blanks: BLANKS = "drop",
+    formats: FORMATS = False,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Check a file: every problem with its line, column and remedy.
+
+    Example: assay check ratings.tsv --kind ratings --scores scores.tsv --range 0,25
+    """
+    from assay.cli.output import deliver
+    from assay.errors import TableError
+    from assay.formats.convert import check as run
+    from assay.formats.convert import refused
+    from assay.tables.test_set import read_scores
+
+    options = _options(lp, human_scores, system, editor, weights, blanks)
+    chosen, left_out = names(metrics), names(exclude) or ()
+    # Another tool's columns are translated by its format, so there is nothing to map.
+    mapped = columns_for(columns, *([] if format else [(kind, file)]))
+    scores = None
+    try:
+        if test_set is not None:
+            (theirs,) = columns_for(columns, ("scores", test_set))
+            scores = read_scores(test_set, columns=theirs, metrics=chosen, exclude=left_out)
+            chosen, left_out = None, ()
+        result = run(
+            file, kind=kind, format=format, columns=mapped[0] if mapped else None, metrics=chosen,
+            exclude=left_out, range=score_range(range), test_set=scores, options=options,
+        )  # fmt: skip
+    except TableError as error:  # the test set itself cannot be read
+        result = refused(error, "scores")
+    deliver(result, save, json)
+    if not result.ok:
+        raise typer.Exit(2)
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(help="What to read.", metavar="SRC")],
+    target: Annotated[Path, typer.Argument(help="What to write.", metavar="DST")],
+    origin: Annotated[
+        str, typer.Option("--from", help="Table or format of SRC: ratings, google-mqm, ...")
+    ],
+    to: Annotated[str, typer.Option("--to", help="Table or format of DST.")],
+    sample: Annotated[
+        Path | None, typer.Option("--sample", help="Only the segments of this sample (scores).")
+    ] = None,
+    columns: COLUMNS = None,
+    exclude: EXCLUDE = None,
+    lp: LP = None,
+    human_scores: HUMAN_SCORES = None,
+    system: SYSTEM = None,
+    editor: EDITOR = None,
+    weights: WEIGHTS = None,
+    blanks: BLANKS = "drop",
+    formats: FORMATS = False,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Turn other tools' files into tables, and tables into other tools' files.
+
+    Tables: scores, ratings, errors, judgments, edits, sample (type by the ending: .tsv .csv
+    .jsonl .parquet .xlsx). Formats: assay convert --formats lists them.
+
+    Scores converted to ratings with --sample make a sheet for the raters to fill in.
+
+    Example: assay convert mqm.tsv ratings.tsv --from google-mqm --to ratings
+    """
+    from assay.cli.output import deliver
+    from assay.formats.convert import convert as run
+    from assay.tables.sample import read_sample
+
+    result = run(
+        source, target, origin=origin, to=to, columns=pairs("columns", columns),
+        exclude=names(exclude) or (), sample=None if sample is None else read_sample(sample),
+        options=_options(lp, human_scores, system, editor, weights, blanks),
+    )  # fmt: skip
+    deliver(result, save, json)
+
+
+def _options(
+    lp: str | None,
+    human_scores: str | None,
+    system: str | None,
+    editor: str | None,
+    weights: str | None,
+    blanks: Literal["drop", "best"],
+) -> Options:
+    """What the user said about another tool's file."""
+    from assay.formats.catalogue import Options
+    from assay.formats.mqm import make_weights
+
+    changes = {}
+    for name, value in pairs("weights", weights).items():
+        try:
+            changes[name.lower()] = float(value)
+        except ValueError:
+            raise OptionError(
+                "weights", f"{name}={value}", "is not a weight", "write SEVERITY=NUMBER"
+            ) from None
+    return Options(lp, human_scores, system, editor, make_weights(changes), blanks)

@@ -1,0 +1,259 @@
+"""Check a file, and turn one kind of file into another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from assay.errors import OptionError, Problem, TableError, did_you_mean
+from assay.formats.catalogue import FORMATS, Options, load_format, refuse_unused, save_format
+from assay.formats.mqm import GOOGLE_WEIGHTS, mqm_scores
+from assay.results import Note, Result, signature
+from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
+from assay.tables.check import SCHEMAS, CheckedTable, Columns, find_schema
+from assay.tables.files import Findings, Raw, Source, save
+from assay.tables.sample import Sample, read_sample
+from assay.tables.test_set import TestSet, read_scores
+
+
+@dataclass(frozen=True, slots=True)
+class Checked(Result, kind="check"):
+    """What a check found: everything that is wrong, or the table's size and notes."""
+
+    source: str
+    table: str
+    ok: bool
+    """Whether the table can be used."""
+    rows: int
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[Note, ...] = ()
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """What was checked, in one line."""
+        return signature("check", self.table, rows=self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Converted(Result, kind="convert"):
+    """What a conversion wrote."""
+
+    rows: int
+    written: tuple[str, ...]
+    origin: str
+    to: str
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """What was converted, in one line."""
+        return signature("convert", self.origin, self.to, rows=self.rows)
+
+
+def check(
+    source: Source,
+    *,
+    kind: str,
+    format: str | None = None,
+    columns: Columns | None = None,
+    metrics: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    range: tuple[float, float] | None = None,
+    test_set: TestSet | None = None,
+    options: Options | None = None,
+) -> Checked:
+    """Check a file and list every problem in it; nothing is raised for a faulty table.
+
+    ``kind`` is the table (scores, ratings, errors, judgments, edits, sample), ``format`` the
+    other tool's format where it is not one of Assay's own. Ratings, errors and samples are also
+    checked against ``test_set`` where it is given.
+
+    >>> import polars as pl
+    >>> report = check(pl.DataFrame({"left": ["A"], "right": ["A"], "winner": ["x"]}),
+    ...                kind="judgments")
+    >>> report.ok, [problem.column for problem in report.problems]
+    (False, ['winner', 'right'])
+    """
+    find_schema(kind)
+    _refuse_idle("metrics", metrics, kind, ("scores",))
+    _refuse_idle("exclude", exclude, kind, ("scores", "judgments"))
+    _refuse_idle("range", range, kind, ("ratings",))
+    _refuse_idle("test_set", test_set, kind, ("ratings", "errors", "sample"))
+    name = str(source) if isinstance(source, str | os.PathLike) else "frame"
+    try:
+        raw = _load(source, format, kind, options)
+        table = _read(
+            raw, kind, columns=columns, metrics=metrics, exclude=exclude, range=range,
+            test_set=test_set,
+        )  # fmt: skip
+    except TableError as error:
+        return refused(error, kind, source=name)
+    used = table.metrics if isinstance(table, TestSet) else ()
+    return Checked(name, kind, True, len(table), notes=table.notes, metrics=used)
+
+
+def refused(error: TableError, kind: str, *, source: str | None = None) -> Checked:
+    """The result of a check that failed."""
+    return Checked(source or error.source, kind, False, error.rows, error.problems)
+
+
+def _refuse_idle(argument: str, value: object, kind: str, kinds: Sequence[str]) -> None:
+    """An option that means nothing for this kind of table is a mistake, not a wish."""
+    if value is not None and value != () and kind not in kinds:
+        raise OptionError(
+            argument, value, f"means nothing for {kind}", f"it is for {' and '.join(kinds)}"
+        )
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    origin: str,
+    to: str,
+    columns: Columns | None = None,
+    exclude: Sequence[str] = (),
+    sample: Sample | None = None,
+    options: Options | None = None,
+) -> Converted:
+    r"""Read ``source`` as ``origin`` and write it to ``target`` as ``to``.
+
+    Both are a kind of table (``ratings``; the file type follows from the name's ending) or a
+    format (``google-mqm``). Scores can be restricted to the segments of a ``sample``, in its
+    order; as ``ratings`` they become a sheet to fill in. Errors become ratings by their weights.
+    The table is checked on the way; where it has problems, nothing is written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     scores, sheet = Path(folder) / "scores.tsv", Path(folder) / "to-rate.csv"
+    ...     _ = scores.write_text("system\tseg\tchrF\nA\t1\t0.61\nA\t2\t0.55\n")
+    ...     done = convert(scores, sheet, origin="scores", to="ratings")
+    ...     print(done.rows, sheet.read_text().splitlines()[0])
+    2 system,seg,score
+    """
+    known = [*SCHEMAS, *FORMATS]
+    _need_kind("origin", origin, known)
+    _need_kind("to", to, known)
+    if Path(source).resolve() == Path(target).resolve():
+        raise OptionError("target", target, "is the file that is read", "name another one")
+    options = options or Options()
+    kind = _kind_between(origin, to)
+    _refuse_unused(options, origin, to, kind)
+    raw = _load(source, origin if origin in FORMATS else None, kind, options, checked=True)
+    table = _read(raw, kind, columns=columns, exclude=exclude)
+    frame = table.frame if sample is None else _only_sampled(table, sample)
+    notes = list(table.notes)
+    if kind != to and to in SCHEMAS:
+        frame, note = _remade(frame, kind, options, str(source))
+        notes.append(note)
+    if to in FORMATS:
+        written = save_format(frame, Path(target), to, kind, options, checked=True)
+    else:
+        written = [save(frame, target)]
+    return Converted(frame.height, tuple(str(path) for path in written), origin, to, tuple(notes))
+
+
+def _need_kind(argument: str, name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        raise OptionError(
+            argument, name, f"is not known{did_you_mean(name, known)}",
+            f"choose from {', '.join(known)}",
+        )  # fmt: skip
+
+
+def _refuse_unused(options: Options, origin: str, to: str, kind: str) -> None:
+    """Refuse options that neither side of the conversion uses."""
+    used = [FORMATS[origin].reading(kind)] if origin in FORMATS else []
+    used += [FORMATS[to].writing(kind)] if to in FORMATS else []
+    if (origin, to) == ("errors", "ratings"):
+        options = replace(options, weights=GOOGLE_WEIGHTS)  # these are used
+    refuse_unused(options, *used)
+
+
+def _kind_between(origin: str, to: str) -> str:
+    """The kind of table that leads from one to the other."""
+    reads = FORMATS[origin].reads if origin in FORMATS else (origin,)
+    takes = FORMATS[to].writes if to in FORMATS else (to,)
+    for kind in reads:
+        if kind in takes:
+            return kind
+    if to == "ratings" and origin in ("errors", "scores"):
+        return origin
+    raise OptionError(
+        "to", to, f"cannot be made from {origin}",
+        f"{origin} gives {', '.join(reads) or 'nothing: it is only written'},"
+        f" {to} takes {', '.join(takes) or 'nothing: it is only read'}",
+    )  # fmt: skip
+
+
+def _load(
+    source: Source, format: str | None, kind: str, options: Options | None, *, checked: bool = False
+) -> Source | Raw:
+    if format is None:
+        if not checked:
+            refuse_unused(options or Options())
+        return source
+    if not isinstance(source, str | os.PathLike):
+        raise OptionError("format", format, "applies to files", "give a path")
+    return load_format(Path(source), format, kind, options, checked=checked)
+
+
+def _read(
+    source: Source | Raw,
+    kind: str,
+    *,
+    columns: Columns | None = None,
+    metrics: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    range: tuple[float, float] | None = None,
+    test_set: TestSet | None = None,
+) -> CheckedTable:
+    match kind:
+        case "scores":
+            return read_scores(source, columns=columns, metrics=metrics, exclude=exclude)
+        case "ratings":
+            return read_ratings(source, test_set, columns=columns, range=range)
+        case "errors":
+            return read_errors(source, test_set, columns=columns)
+        case "judgments":
+            return read_judgments(source, columns=columns, exclude=exclude)
+        case "edits":
+            return read_edits(source, columns=columns)
+        case _:
+            return read_sample(source, test_set, columns=columns)
+
+
+def _remade(
+    frame: pl.DataFrame, kind: str, options: Options, source: str
+) -> tuple[pl.DataFrame, Note]:
+    """Ratings made of another table, and what to know about them."""
+    if kind == "scores":
+        shown = ["system", "doc", "seg", "source", "target", "lp"]
+        sheet = frame.select([name for name in shown if name in frame.columns])
+        empty = pl.lit(None, dtype=pl.Float64).alias("score")
+        text = "a sheet to fill in: the score column is empty"
+        return sheet.with_columns(empty), Note("empty-scores", text)
+    kinds = frame.select("category", "severity").unique().rows()
+    findings = Findings(source)
+    for name in sorted({s for c, s in kinds if options.weights.of(c, s) is None}):
+        message = f"severity '{name}' has no weight; give it one with weights ({name}=N)"
+        findings.add(message, None, "severity", name)
+    findings.stop()
+    text = "scores are sums of weights: lower is better"
+    return mqm_scores(frame, options.weights), Note("weighted-sums", text)
+
+
+def _only_sampled(table: CheckedTable, sample: Sample) -> pl.DataFrame:
+    """The scores of the sampled segments, in the order they are to be rated."""
+    if not isinstance(table, TestSet):
+        raise OptionError("sample", sample.design, "applies to scores only", "leave it out")
+    placed = read_sample(sample.frame, table).frame
+    key = list(table.key) if sample.matched else ["system", *table.key]
+    placed = placed.select(key) if "order" not in placed.columns else placed.sort("order")
+    drawn = placed.select(key).with_row_index("_order")
+    return table.frame.join(drawn, on=key).sort("_order", maintain_order=True).drop("_order")

@@ -1,0 +1,264 @@
+"""Text, CSV and JSON files of other tools.
+
+Everything comes back with the line it stands on, so that a fault found later still points to its
+line; an empty field is null. What is written is written whole or not at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from assay.errors import OptionError, did_you_mean
+from assay.formats.catalogue import Options, Reader
+from assay.tables.files import (
+    Findings,
+    Raw,
+    clean_header,
+    decode_utf8,
+    need_distinct,
+    read_bytes,
+    refuse,
+    write_bytes,
+)
+
+BREAKS = r"[\n\r]"
+"""What ends a line, for most readers of text files."""
+
+_HALF_PAIR = re.compile(r"(?i)(?<!\\)\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\)\\ud[c-f]")
+_HALF = "holds half a character (a lone surrogate, \\ud800 to \\udfff); export the file again"
+
+
+def text_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 file, blank ones too, without their ends."""
+    content = read_text(path)
+    lines = content.split("\n") if "\n" in content else content.split("\r")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def read_text(path: Path, *, expected: str | None = None) -> str:
+    """The content of a UTF-8 file; a blank one is refused where something is ``expected``."""
+    text = decode_utf8(read_bytes(path), str(path))
+    if expected is not None and not text.strip():
+        raise refuse(str(path), f"the file is empty; expected {expected}")
+    return text
+
+
+def numbered(path: Path, *, expected: str, loose: bool = False) -> pl.DataFrame:
+    """The lines that are not blank, as ``text``, with their numbers, as ``line``.
+
+    ``expected`` says what belongs in the file, for the error where there is nothing. In a
+    ``loose`` file any space separates fields; it comes back as a tab.
+    """
+    lines = pl.Series("text", text_lines(path), dtype=pl.String)
+    frame = pl.DataFrame([lines]).with_row_index("line", offset=1)
+    frame = frame.filter(pl.col("text").str.strip_chars() != "")
+    if not frame.height:
+        raise refuse(str(path), f"the file is empty; expected {expected}")
+    tabs = pl.col("text").str.strip_chars().str.replace_all(r"\s+", "\t")
+    return frame.with_columns(tabs) if loose else frame
+
+
+def split_tabs(
+    rows: pl.DataFrame, names: Sequence[str], path: Path, *, at_least: int | None = None
+) -> Raw:
+    """Numbered lines as a table of text, split at tabs; nothing is quoted.
+
+    Every line has as many fields as ``names``, or ``at_least`` so many where the last ones may be
+    left off; all lines that have not are reported.
+    """
+    least, most = at_least or len(names), len(names)
+    counts = rows["text"].str.count_matches("\t", literal=True).cast(pl.Int64) + 1
+    wrong = (counts < least) | (counts > most)
+    wanted = f"{most}" if least == most else f"{least} to {most}"
+    findings = Findings(str(path))
+    for line, text, count in rows.with_columns(count=counts).filter(wrong).rows():
+        message = f"{count} fields where {wanted} are expected ({', '.join(names)})"
+        findings.add(message, line, None, text[:80])
+    findings.stop(rows=rows.height)
+    fields = rows["text"].str.split_exact("\t", most - 1).struct.unnest()
+    fields.columns = list(names)
+    fields = fields.with_columns(pl.all().replace("", None))
+    return Raw(fields, str(path), _finder(rows["line"].to_list()))
+
+
+def csv_records(content: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
+    """The records that are not blank, each with the line it starts on.
+
+    Quotation marks that do not pair up are a problem, behind which nothing can be read.
+    """
+    reader = csv.reader(io.StringIO(content, newline=""), strict=True)
+    line = 1
+    try:
+        for row in reader:
+            if row:
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        findings.add(f"quotation marks do not pair up from here on ({error})", line)
+
+
+def read_csv(path: Path, *, expected: str) -> Raw:
+    """A comma-separated file with a header, whatever its name ends in, all as text."""
+    source = str(path)
+    header: list[str] = []
+    places: list[int] = []
+    records: list[list[str]] = []
+    findings = Findings(source)
+    for line, row in csv_records(read_text(path, expected=expected), findings):
+        if not header:
+            header = clean_header(row)
+            need_distinct(header, source, line)
+        elif len(row) != len(header):
+            message = f"{len(row)} fields where the header has {len(header)}"
+            findings.add(message, line, None, ",".join(row)[:80])
+        else:
+            places.append(line)
+            records.append(row)
+    findings.stop(rows=len(records))
+    columns = zip(*records, strict=True) if records else [()] * len(header)
+    series = [
+        pl.Series(name, [cell or None for cell in cells], dtype=pl.String)
+        for name, cells in zip(header, columns, strict=True)
+    ]
+    return Raw(pl.DataFrame(series), source, _finder(places))
+
+
+def _finder(places: list[int]) -> Callable[[Sequence[int]], list[int]]:
+    return lambda wanted: [places[row] for row in wanted]
+
+
+def need_columns(found: Sequence[str], wanted: Sequence[str], source: str, line: int = 1) -> None:
+    """Refuse a header that lacks some of the columns the format has."""
+    findings = Findings(source)
+    for name in wanted:
+        if name not in found:
+            findings.add(
+                f"the header has no '{name}'{did_you_mean(name, found)};"
+                f" expected {', '.join(wanted)}, found {', '.join(found)[:200]}",
+                line,
+                name,
+            )
+    findings.stop()
+
+
+def choose_lp(raw: Raw, lp: str | None) -> Raw:
+    """The rows of one language pair; a table without the column gets it."""
+    if lp is None:
+        return raw
+    if "lp" not in raw.frame.columns:
+        return replace(raw, frame=raw.frame.with_columns(pl.lit(lp).alias("lp")))
+    here = raw.frame["lp"] == lp
+    if not here.any():
+        pairs = raw.frame["lp"].drop_nulls().unique(maintain_order=True).to_list()
+        raise OptionError(
+            "lp", lp, f"is not in {raw.source}{did_you_mean(lp, pairs)}",
+            f"choose from {', '.join(pairs[:50]) or 'none, as it names no language pair'}",
+        )  # fmt: skip
+    kept = here.fill_null(False).arg_true().to_list()
+    return replace(raw, frame=raw.frame[kept], lines=lines_of(raw, kept))
+
+
+def lines_of(raw: Raw, rows: Sequence[int]) -> Callable[[Sequence[int]], list[int]]:
+    """Where the rows of a table stand that was made of these rows of another."""
+    return lambda wanted: raw.lines([rows[row] for row in wanted])
+
+
+def refuse_pattern(findings: Findings, values: pl.Series, pattern: str, message: str) -> None:
+    """Report every row of a table to be written that holds what the format cannot."""
+    for row in values.str.contains(pattern).fill_null(False).arg_true().to_list():
+        findings.add(message, row + 1, values.name, str(values[row])[:80])
+
+
+def write_text(path: Path, content: str) -> list[Path]:
+    """Write a text file, whole or not at all; packed where its name ends in .gz."""
+    return [write_bytes(path, content.encode())]
+
+
+def bounded(read: Reader) -> Reader:
+    """A reader that refuses values nested so deeply that they cannot even be shown."""
+
+    @wraps(read)
+    def bounded_read(path: Path, kind: str, options: Options) -> Raw:
+        try:
+            return read(path, kind, options)
+        except RecursionError:
+            raise refuse(str(path), "holds JSON that is nested too deeply to be read") from None
+
+    return bounded_read
+
+
+def read_json(path: Path) -> Any:
+    """A file with one JSON value."""
+    text = read_text(path, expected="one JSON value")
+    try:
+        value = json.loads(text)
+        _need_characters(value, text)
+    except _HalfPairError:
+        half = _HALF_PAIR.search(text)
+        line = text.count("\n", 0, half.start()) + 1 if half else None
+        raise refuse(str(path), _HALF, line=line) from None
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        reason = getattr(error, "msg", None) or type(error).__name__
+        raise refuse(
+            str(path), f"is not JSON ({reason}); expected one JSON value", line=line
+        ) from None
+    return value
+
+
+def read_json_lines(path: Path) -> list[tuple[int, Any]]:
+    """The JSON values of a file with one per line, with their lines; blank lines are passed over.
+
+    Every line that is not JSON is reported.
+    """
+    values: list[tuple[int, Any]] = []
+    findings = Findings(str(path))
+    text = read_text(path, expected="a JSON object per line")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+            _need_characters(value, line)
+        except _HalfPairError:
+            findings.add(_HALF, number, None, line[:80])
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", None) or type(error).__name__
+            message = f"is not JSON ({reason}); expected one object"
+            findings.add(message, number, None, line[:80])
+        else:
+            values.append((number, value))
+    findings.stop(rows=len(values))
+    return values
+
+
+class _HalfPairError(Exception):
+    """A string that is not text."""
+
+
+def _need_characters(value: Any, text: str) -> None:
+    """JSON escapes can write half a surrogate pair, which no text file or table can hold."""
+    if "\\u" not in text:
+        return
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise _HalfPairError from None
+
+
+def write_json(value: Any, path: Path) -> Path:
+    """Write one JSON value, readable for people too, atomically."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return write_bytes(path, text.encode())

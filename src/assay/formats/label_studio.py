@@ -1,0 +1,337 @@
+"""Label Studio JSON: a list of tasks, each with its ``data`` and the ``annotations`` of raters.
+
+``data`` names what was shown with Assay's column names: ``system``, ``seg`` and, where there are
+documents, ``doc``; for judgments ``left`` and ``right``, the two systems. The annotations are
+read by type: ``number`` and ``rating`` as scores, ``labels`` as errors (half-open offsets, in code
+points or, where the marked ``text`` shows it, in UTF-16 units; the severity as a ``choices``
+result of the same region, or as the label itself), ``pairwise`` as judgments, with ``choices``
+for a tie. ``lead_time`` gives the seconds, ``completed_by`` the rater
+(its number, or the email of the object). Cancelled annotations are left out and counted.
+
+Places in messages are numbers of tasks, counted from 1: a JSON file has no lines of its own.
+
+Written are tasks for import: a scores table as tasks alone, with all its columns in ``data``;
+the other tables with their annotations, rows about the same output in one task. Reading them
+again gives the same table, columns of its kind only, with the rows of one task together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from assay.formats.catalogue import Format, Options
+from assay.formats.files import bounded, read_json, write_json
+from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY, from_utf16
+from assay.formats.rows import FileRows, checked, is_number, is_whole, shown
+from assay.tables.files import Raw, refuse
+
+SEVERITIES = ("neutral", "minor", "major", "critical")
+"""Labels that say how bad an error is, not of what kind."""
+
+TIES = ("tie", "equal", "same")
+WANTED = {
+    "ratings": ("number", "rating"),
+    "errors": ("labels", "choices"),
+    "judgments": ("pairwise", "choices"),
+}
+"""The types of result that make a file one of this kind."""
+
+Row = dict[str, Any]
+
+TASK_COLUMNS = {
+    "ratings": ("lp", "system", "doc", "seg"),
+    "errors": ("lp", "system", "doc", "seg"),
+    "judgments": ("lp", "set", "doc", "seg", "left", "right"),
+}
+"""The columns that say what a rater saw: one task for each."""
+
+
+@bounded
+def read(path: Path, kind: str, options: Options) -> Raw:
+    """Read an export as ratings, errors or judgments."""
+    tasks = read_json(path)
+    if not isinstance(tasks, list):
+        raise refuse(
+            str(path), f"expected a list of tasks, found {shown(tasks)}; export as JSON", line=1
+        )
+    rows = FileRows(path, kind)
+    add = {"ratings": _add_score, "errors": _add_errors, "judgments": _add_judgment}[kind]
+    types: set[str] = set()
+    for number, task in enumerate(tasks, start=1):
+        for data, annotation, results in _annotations(number, task, kind, rows):
+            types.update(str(result.get("type")) for result in results)
+            place = {**_place(data, kind), "rater": _rater(annotation)}
+            add(number, place, data, annotation, results, rows)
+    rows.stop()
+    if types and not types.intersection(WANTED[kind]):
+        raise refuse(
+            str(path),
+            f"has no results of type {' or '.join(WANTED[kind])}; found {', '.join(sorted(types))}",
+        )
+    return rows.raw(nothing="there is no annotation in the file")
+
+
+def _annotations(
+    number: int, task: Any, kind: str, rows: FileRows
+) -> Iterator[tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]]:
+    """The finished annotations of a task, with its data and their results."""
+    data = task.get("data") if isinstance(task, dict) else None
+    if not isinstance(data, dict):
+        rows.fault("expected a task with data and annotations (export as JSON)", number, "data")
+        return
+    needed = ("left", "right") if kind == "judgments" else ("system", "seg")
+    missing = [name for name in needed if data.get(name) is None]
+    if missing:
+        rows.fault(
+            f"data has no {' and no '.join(missing)}; found {', '.join(data) or 'nothing'}",
+            number, "data",
+        )  # fmt: skip
+        return
+    given = task.get("annotations")
+    if given is None or given == []:
+        rows.count("no-annotations", "tasks without annotations left out")
+        return
+    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
+        rows.fault("expected a list of objects in annotations", number, "annotations", given)
+        return
+    for annotation in given:
+        results = annotation.get("result")
+        if annotation.get("was_cancelled"):
+            rows.count("cancelled", "cancelled annotations left out")
+        elif not _are_results(results):
+            rows.fault("expected a list of objects with value in result", number, "result", results)
+        else:
+            yield data, annotation, results
+
+
+def _are_results(results: Any) -> bool:
+    return isinstance(results, list) and all(
+        isinstance(result, dict) and isinstance(result.get("value", {}), dict) for result in results
+    )
+
+
+def _place(data: dict[str, Any], kind: str) -> dict[str, Any]:
+    shown_here = ("set", "left", "right") if kind == "judgments" else ("system",)
+    names = (*shown_here, "doc", "seg", "lp")
+    return {name: data.get(name) for name in names}
+
+
+def _rater(annotation: dict[str, Any]) -> Any:
+    who = annotation.get("completed_by")
+    if isinstance(who, dict):
+        return who.get("email") or who.get("id")
+    return who
+
+
+def _values(results: list[dict[str, Any]], kind: str) -> Iterator[tuple[dict[str, Any], Any]]:
+    """The results of this type, each with what its value holds under the type's name."""
+    for result in results:
+        if result.get("type") == kind:
+            yield result, result.get("value", {}).get(kind)
+
+
+def _add_score(
+    number: int, place: dict[str, Any], data: dict[str, Any], annotation: dict[str, Any],
+    results: list[dict[str, Any]], rows: FileRows,
+) -> None:  # fmt: skip
+    scores = [*_values(results, "number"), *_values(results, "rating")]
+    named = [pair for pair in scores if pair[0].get("from_name") == "score"]
+    scores = named or scores
+    if len(scores) > 1:
+        names = ", ".join(str(result.get("from_name")) for result, _ in scores)
+        rows.fault(
+            f"an annotation has {len(scores)} scores ({names}); name the one to read 'score'",
+            number, "result",
+        )  # fmt: skip
+        return
+    score = scores[0][1] if scores else None
+    seconds = annotation.get("lead_time")
+    for column, value in (("score", score), ("lead_time", seconds)):
+        if value is not None and not is_number(value):
+            rows.fault(f"{shown(value)} is not a number", number, column, value)
+            return
+    rows.add(number, {**place, "score": score, "seconds": seconds})
+
+
+def _add_errors(
+    number: int, place: dict[str, Any], data: dict[str, Any], annotation: dict[str, Any],
+    results: list[dict[str, Any]], rows: FileRows,
+) -> None:  # fmt: skip
+    regions: dict[str, list[dict[str, Any]]] = {}
+    for position, result in enumerate(results):
+        if result.get("type") in ("labels", "choices"):
+            regions.setdefault(str(result.get("id", position)), []).append(result)
+    errors = [error for parts in regions.values() if (error := _error(parts, data)) is not None]
+    if not errors:
+        rows.add(number, {**place, "category": NO_ERROR, "severity": NO_ERROR})
+    for error in errors:
+        wrong = [name for name in ("start", "end") if not _is_place(error[name])]
+        for name in wrong:
+            rows.fault(f"{shown(error[name])} is not a place in a text", number, name, error[name])
+        if not wrong:
+            rows.add(number, {**place, **error})
+
+
+def _is_place(value: Any) -> bool:
+    return value is None or (is_whole(value) and value >= 0)
+
+
+def _error(parts: list[dict[str, Any]], data: dict[str, Any]) -> dict[str, Any] | None:
+    """One error from the results of its region; None where they are about something else."""
+    labels = [name for result, given in _values(parts, "labels") for name in _names(given)]
+    choices = {str(result.get("from_name")): _names(given)
+               for result, given in _values(parts, "choices")}  # fmt: skip
+    marked = next((part for part in parts if part.get("type") == "labels"), None)
+    if marked is None and "category" not in choices:
+        return None
+    severity = [*choices.get("severity", ())]
+    if marked is not None and not severity:
+        severity = next(iter(choices.values()), [])
+        severity = severity or [name for name in labels if name.lower() in SEVERITIES]
+        labels = [name for name in labels if name not in severity]
+    category = labels if marked is not None else choices["category"]
+    region = marked or parts[0]
+    side = region.get("to_name")
+    start, end = _offsets(region.get("value", {}), data.get(str(side)))
+    return {
+        "category": "/".join(category) or NO_CATEGORY,
+        "severity": "/".join(severity) or NO_SEVERITY,
+        "side": side if side in ("source", "target") else None,
+        "start": start,
+        "end": end,
+    }
+
+
+def _names(given: Any) -> list[str]:
+    """The names in a labels or choices value; choices in a tree are lists of names."""
+    listed = given if isinstance(given, list) else [given]
+    return [name if isinstance(name, str) else shown(name) for name in listed if name is not None]
+
+
+def _offsets(value: dict[str, Any], text: Any) -> tuple[Any, Any]:
+    """Start and end; where the marked text shows that UTF-16 units were counted, converted."""
+    start, end, marked = value.get("start"), value.get("end"), value.get("text")
+    if not (isinstance(text, str) and isinstance(marked, str)):
+        return start, end
+    if not (is_whole(start) and is_whole(end)) or text[max(start, 0) : max(end, 0)] == marked:
+        return start, end
+    first, last = from_utf16(text, start), from_utf16(text, end)
+    if first is not None and last is not None and text[first:last] == marked:
+        return first, last
+    return start, end
+
+
+def _add_judgment(
+    number: int, place: dict[str, Any], data: dict[str, Any], annotation: dict[str, Any],
+    results: list[dict[str, Any]], rows: FileRows,
+) -> None:  # fmt: skip
+    chosen = [r.get("value", {}).get("selected") for r, _ in _values(results, "pairwise")]
+    chosen += [name for _, given in _values(results, "choices") for name in _names(given)]
+    words = [str(word).lower() for word in chosen if word is not None]
+    winners = {"tie" if word in TIES else word for word in words}.intersection(
+        ("left", "right", "tie")
+    )
+    if not words:
+        rows.count("no-judgment", "annotations without a judgment left out")
+    elif len(winners) != 1:
+        message = f"expected left, right or tie, found {', '.join(words)}"
+        rows.fault(message, number, "result", chosen)
+    else:
+        rows.add(number, {**place, "winner": winners.pop()})
+
+
+def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:
+    """Write scores, ratings, errors or judgments as tasks for import."""
+    rows = checked(frame, kind).to_dicts()
+    tasks: list[Row]
+    if kind == "scores":
+        tasks = [{"data": _plain(row)} for row in rows]
+    else:
+        tasks = [
+            {"data": dict(shown), "annotations": _written_annotations(group, kind)}
+            for shown, group in _grouped(rows, TASK_COLUMNS[kind]).items()
+        ]
+    listed = [{"id": number, **task} for number, task in enumerate(tasks, start=1)]
+    return [write_json(listed, path)]
+
+
+def _plain(row: Row) -> Row:
+    """A row as JSON can hold it: without empty cells, and without numbers that are not finite."""
+    return {
+        name: value if isinstance(value, str | int | float | bool) else str(value)
+        for name, value in row.items()
+        if value is not None and value == value and value not in (float("inf"), -float("inf"))
+    }
+
+
+def _grouped(
+    rows: Iterable[Row], names: tuple[str, ...]
+) -> dict[tuple[tuple[str, Any], ...], list[Row]]:
+    """The rows that agree in these columns, in the order of the first of them."""
+    groups: dict[tuple[tuple[str, Any], ...], list[Row]] = {}
+    for row in rows:
+        key = tuple((name, row[name]) for name in names if row.get(name) is not None)
+        groups.setdefault(key, []).append(row)
+    return groups
+
+
+def _written_annotations(rows: list[Row], kind: str) -> list[Row]:
+    """What the raters said: an annotation per row, or per rater where errors are marked."""
+    if kind == "errors":
+        return [
+            {
+                **_completed_by(group[0].get("rater")),
+                "result": [part for i, row in enumerate(group) for part in _written_error(row, i)],
+            }
+            for group in _grouped(rows, ("rater",)).values()
+        ]
+    result = _score if kind == "ratings" else _judgment
+    return [{**_completed_by(row.get("rater")), **result(row)} for row in rows]
+
+
+def _completed_by(rater: str | None) -> Row:
+    """The rater as Label Studio names people: a number, or else an email."""
+    if rater is None:
+        return {}
+    number = rater.isascii() and rater.isdigit() and len(rater) < 10 and str(int(rater)) == rater
+    return {"completed_by": int(rater) if number else {"email": rater}}
+
+
+def _score(row: Row) -> Row:
+    time = {} if row.get("seconds") is None else {"lead_time": row["seconds"]}
+    if row["score"] is None:
+        return {"result": [], **time}
+    value = {"number": row["score"]}
+    result = {"from_name": "score", "to_name": "target", "type": "number", "value": value}
+    return {"result": [result], **time}
+
+
+def _judgment(row: Row) -> Row:
+    shared = {"from_name": "winner", "to_name": "left,right"}
+    if row["winner"] == "tie":
+        return {"result": [{**shared, "type": "choices", "value": {"choices": ["tie"]}}]}
+    return {"result": [{**shared, "type": "pairwise", "value": {"selected": row["winner"]}}]}
+
+
+def _written_error(row: Row, number: int) -> list[Row]:
+    """A region and its severity; an error without a place is a choice about the whole text."""
+    place = {name: row[name] for name in ("start", "end") if row.get(name) is not None}
+    shared = {"id": f"error{number + 1}", "to_name": row.get("side") or "text"}
+    category, severity = [row["category"]], [row["severity"]]
+    kind = "labels" if place else "choices"
+    return [
+        {**shared, "from_name": "category", "type": kind, "value": {**place, kind: category}},
+        {**shared, "from_name": "severity", "type": "choices",
+         "value": {**place, "choices": severity}},
+    ]  # fmt: skip
+
+
+PROVIDES = (
+    Format("label-studio", "Label Studio JSON export or import",
+           ("ratings", "errors", "judgments"), read,
+           ("scores", "ratings", "errors", "judgments"), write),
+)  # fmt: skip

@@ -1,0 +1,481 @@
+"""The folder of a WMT metrics task, as mt-metrics-eval lays it out, for one language pair.
+
+``sources/LP.txt``, ``documents/LP.docs`` (domain and document per line),
+``references/LP.NAME.txt``, ``system-outputs/LP/SYSTEM.txt``: texts, a segment per line, the same
+number of lines in each.
+``human-scores/LP.NAME.seg.score`` and ``metric-scores/LP/METRIC-REF.seg.score``: system and score
+per line, all segments of a system in a block. Any part may be missing.
+
+Segments have no names there: line ``n`` of every file is about the same segment, and ``n`` is our
+``seg``. Writing is in :mod:`~assay.formats.mt_metrics_eval_write`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from assay.errors import OptionError, did_you_mean
+from assay.formats.catalogue import Options
+from assay.formats.files import lines_of, numbered, split_tabs, text_lines
+from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
+from assay.results import Note
+from assay.tables.check import RESERVED, to_number
+from assay.tables.files import Findings, Raw, refuse
+
+SCORE = ".seg.score"
+RATING = ".seg.rating"
+NOTHING = "-"
+"""Stands for a document or domain where there is none; the format needs both."""
+UNSAID = {"category": NO_CATEGORY, "severity": NO_SEVERITY}
+MAX_OFFSET = 2**53
+"""A larger number is not an offset."""
+
+Row = dict[str, Any]
+
+
+def read(path: Path, kind: str, options: Options) -> Raw:
+    """Read one language pair of the folder: the outputs with metrics, ratings, or errors."""
+    folder = open_folder(path, options.lp)
+    if kind == "scores":
+        return _scores(folder)
+    if kind == "ratings":
+        return _ratings(folder, options.human_scores)
+    return _errors(folder, options.human_scores)
+
+
+def _scores(folder: EvalFolder) -> Raw:
+    """One row per system and segment, with a column per metric."""
+    files = score_files(folder.path / "metric-scores" / folder.lp, "", SCORE)
+    tables = {name: scores_of(folder, file) for name, file in files.items()}
+    systems = list(folder.outputs) or sorted({s for t in tables.values() for s in t.systems})
+    size = folder.size or next((table.size for table in tables.values()), 0)
+    if not systems or not size:
+        needed = f"system-outputs/{folder.lp} or metric-scores/{folder.lp}"
+        raise refuse(str(folder.path), f"has no outputs; expected text files in {needed}")
+    uneven = [t for t in tables.values() if t.size != size]
+    if uneven:
+        message = f"{uneven[0].path} has {uneven[0].size} segments where {size} are expected"
+        raise refuse(str(folder.path), message)
+    segments = folder.segments(size)
+    frame = pl.DataFrame({"system": systems}).join(
+        segments, how="cross", maintain_order="left_right"
+    )
+    frame = frame.with_columns(pl.lit(folder.lp).alias("lp"))
+    if folder.outputs:
+        texts = [line or None for system in systems for line in folder.outputs[system]]
+        frame = frame.with_columns(pl.Series("target", texts, dtype=pl.String))
+    columns = _columns(list(files))
+    for name, column in columns.items():
+        values = tables[name].frame.rename({"score": column})
+        frame = frame.join(values, on=["system", "seg"], how="left", maintain_order="left")
+    kept, notes = _there(folder, frame, list(columns.values()), score_paths(folder)["human"])
+    if not kept.any():
+        raise refuse(str(folder.path), "has neither a text nor a score of any output")
+    frame = frame.filter(kept)
+    place = frame["seg"].cast(pl.Int64).to_list()
+    notes = (*folder.notes, *notes)
+    return Raw(frame, str(folder.path), lambda rows: [place[row] for row in rows], notes)
+
+
+def _there(
+    folder: EvalFolder, frame: pl.DataFrame, values: list[str], others: list[Path]
+) -> tuple[pl.Series, tuple[Note, ...]]:
+    """Which rows are outputs that exist, and a note on those that are not.
+
+    A row with a number in one of the columns ``values`` is one; for rows without, the texts and
+    the ``others``, score files too, tell.
+    """
+    scored = frame.select(pl.any_horizontal(pl.lit(False), pl.col(values).is_not_null()))
+    kept = scored.to_series() | outputs_in(folder, frame, [])
+    if not kept.all():
+        kept |= outputs_in(folder, frame, others)
+    gone = int((~kept).sum())
+    text = f"{gone} outputs have neither a text nor a score anywhere and do not exist"
+    return kept, (Note("absent-outputs", text),) if gone else ()
+
+
+def _columns(names: list[str]) -> dict[str, str]:
+    """Columns of the metric files ``METRIC-REF``: METRIC, unless it has several references."""
+    metrics = [name.rpartition("-")[0] or name for name in names]
+    short = {
+        name: name if metrics.count(metric) > 1 or metric in RESERVED else metric
+        for name, metric in zip(names, metrics, strict=True)
+    }
+    return short if len(set(short.values())) == len(names) else {name: name for name in names}
+
+
+def _ratings(folder: EvalFolder, human: str | None) -> Raw:
+    """Segment scores of one kind of human evaluation; null is an output that nobody rated."""
+    table = scores_of(folder, _human_file(folder, human, SCORE))
+    size = folder.size or table.size
+    segments = folder.segments(size).drop("source", "reference", "domain", strict=False)
+    frame = table.frame.join(segments, on="seg", how="left", maintain_order="left")
+    frame = frame.with_columns(pl.lit(folder.lp).alias("lp"))
+    others = [path for part in score_paths(folder).values() for path in part if path != table.path]
+    kept, notes = _there(folder, frame, ["score"], others)
+    rows = kept.arg_true().to_list()
+    text = "scores keep the file's sign; in this format higher is better, MQM is negated"
+    sign = Note("negated-mqm", text)
+    return Raw(
+        frame.filter(kept),
+        str(table.path),
+        lambda wanted: table.lines([rows[row] for row in wanted]),
+        (sign, *notes),
+    )
+
+
+def _human_file(folder: EvalFolder, human: str | None, ending: str) -> Path:
+    """The file of the named human scores, or of the only ones."""
+    place = folder.path / "human-scores"
+    files = score_files(place, f"{folder.lp}.", ending)
+    names = ", ".join(files)
+    if human is None and len(files) == 1:
+        return next(iter(files.values()))
+    if human is None and not files:
+        message = f"has no human scores of {folder.lp}; expected {place}/{folder.lp}.NAME{ending}"
+        raise refuse(str(folder.path), message)
+    if human is None:
+        fault = f"leaves open which to read: {names}"
+        raise OptionError("human_scores", human, fault, "name one of them")
+    if human not in files:
+        fault = f"is not among the human scores of {folder.lp}{did_you_mean(human, list(files))}"
+        remedy = f"choose from {names or 'none, as it has none'}"
+        raise OptionError("human_scores", human, fault, remedy)
+    return files[human]
+
+
+def _errors(folder: EvalFolder, human: str | None) -> Raw:
+    """Marked errors; a rated output without any has a ``No-error`` row."""
+    path = _human_file(folder, human, RATING)
+    raw, place = ratings_of(folder, path)
+    rows: list[Row] = []
+    origin: list[int] = []
+    findings = Findings(str(path))
+    for number, (system, rating, rater) in enumerate(raw.frame.rows()):
+        try:
+            errors = _rating(rating)
+        except ValueError as fault:
+            findings.add(str(fault), raw.lines([number])[0], "rating", (rating or "")[:80])
+            continue
+        for error in errors:
+            rows.append({"system": system, "seg": place[number], "rater": rater, **error})
+            origin.append(number)
+    findings.stop(rows=raw.frame.height)
+    frame = _error_frame(rows, folder, path.name.removeprefix(f"{folder.lp}.").removesuffix(RATING))
+    return Raw(frame, str(path), lines_of(raw, origin))
+
+
+def _error_frame(rows: list[Row], folder: EvalFolder, human: str) -> pl.DataFrame:
+    text, whole = pl.String, pl.Int64
+    schema = {
+        "system": text, "seg": text, "rater": text, "category": text, "severity": text,
+        "side": text, "start": whole, "end": whole, "weight": pl.Float64,
+    }  # fmt: skip
+    frame = pl.DataFrame(rows, schema=schema).with_columns(pl.lit(folder.lp).alias("lp"))
+    if folder.size:
+        frame = frame.join(
+            folder.segments(folder.size), on="seg", how="left", maintain_order="left"
+        )
+        frame = frame.drop("reference", "domain", strict=False)
+    if folder.outputs:
+        targets = [
+            folder.outputs[system][int(seg) - 1] or None
+            for system, seg in frame.select("system", "seg").rows()
+        ]
+        frame = frame.with_columns(pl.Series("target", targets, dtype=pl.String))
+    for name in ("rater", "weight"):
+        if frame[name].null_count() == frame.height:
+            frame = frame.drop(name)
+    # A rating without a rater belongs to the rater that the file is named for.
+    return frame.with_columns(pl.col("rater").fill_null(human)) if "rater" in frame else frame
+
+
+def _rating(text: str | None) -> list[Row]:
+    """The errors of one rating; none where nobody rated. Raises where it is not a rating."""
+    if text == "None":
+        return []
+    expected = 'expected None or {"errors": [{"start", "end", "category", "severity"}, ...]}'
+    try:
+        rating = json.loads(text or "")
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"is not JSON ({getattr(error, 'msg', 'nested too deep')}); {expected}"
+        ) from None
+    errors = rating.get("errors") if isinstance(rating, dict) else None
+    if not isinstance(errors, list) or not all(isinstance(error, dict) for error in errors):
+        raise ValueError(f"is not a rating; {expected}")
+    if not errors:
+        return [{"category": NO_ERROR, "severity": NO_ERROR}]
+    return [_error(error) for error in errors]
+
+
+def _error(error: dict[str, Any]) -> Row:
+    row: Row = {"side": "source" if error.get("is_source_error") is True else "target"}
+    for name in ("start", "end"):
+        value = error.get(name)
+        if value is not None and (type(value) is not int or not 0 <= value < MAX_OFFSET):
+            raise ValueError(f"{name} is {str(value)[:40]!r} where a number of characters belongs")
+        row[name] = value
+    for name in UNSAID:
+        value = error.get(name)
+        if value is not None and not isinstance(value, str):
+            raise ValueError(f"{name} is {str(value)[:40]!r} where a word belongs")
+        row[name] = value or UNSAID[name]
+        if row[name] != row[name].encode("utf-8", "replace").decode():
+            raise ValueError(f"{name} has half a character (a lone surrogate), which is not text")
+    weight = error.get("score")
+    if weight is not None and type(weight) not in (int, float):
+        raise ValueError(f"score is {str(weight)[:40]!r} where a number belongs")
+    row["weight"] = None if weight is None else _float(weight)
+    return row
+
+
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("score is too large for a number") from None
+
+
+@dataclass(frozen=True)
+class ScoreFile:
+    """A score file: ``frame`` has system, seg and score, in the order of its lines."""
+
+    path: Path
+    frame: pl.DataFrame
+    size: int
+    """Segments per system."""
+    lines: Callable[[Sequence[int]], list[int]]
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in the order of the file."""
+        return self.frame["system"].unique(maintain_order=True).to_list()
+
+
+@dataclass(frozen=True)
+class EvalFolder:
+    """One language pair of a folder: its texts, by line; ``size`` is None without any."""
+
+    path: Path
+    lp: str
+    size: int | None
+    columns: dict[str, list[str | None]] = field(default_factory=dict)
+    """What is known of the segments: doc, domain, source, reference."""
+    outputs: dict[str, list[str]] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+
+    def segments(self, size: int) -> pl.DataFrame:
+        """One row per line: ``seg``, and what the folder has of doc, domain, source, reference."""
+        seg = pl.Series("seg", range(1, size + 1), dtype=pl.Int64).cast(pl.String)
+        known = [pl.Series(n, values, dtype=pl.String) for n, values in self.columns.items()]
+        return pl.DataFrame([seg, *known])
+
+    def blocks(self, raw: Raw, systems: pl.Series) -> list[str]:
+        """The segment of every line of a score file; refuses blocks of the wrong length."""
+        frame = pl.DataFrame([systems.alias("system")])
+        place = frame.select(pl.int_range(1, pl.len() + 1).over("system")).to_series()
+        blocks = frame.with_row_index("row").group_by("system", maintain_order=True)
+        sizes = blocks.agg(pl.len().alias("count"), pl.col("row").first())
+        size = self.size if self.size is not None else sizes["count"][0]
+        findings = Findings(raw.source)
+        for system, count, row in sizes.rows():
+            line = raw.lines([row])[0]
+            if self.outputs and system not in self.outputs:
+                message = f"system '{system}' has no file in system-outputs/{self.lp}"
+                message += did_you_mean(str(system), list(self.outputs))
+                findings.add(message, line, "system", system)
+            if count != size:
+                message = f"system '{system}' has {count} lines where {size} are expected"
+                findings.add(f"{message}, one per segment", line, "system", system)
+        findings.stop(rows=frame.height)
+        return place.cast(pl.String).to_list()
+
+
+def language_pairs(path: Path) -> list[str]:
+    """The language pairs that some part of the folder names."""
+    pairs = set(score_files(path / "sources", "", ".txt"))
+    pairs |= set(score_files(path / "documents", "", ".docs"))
+    for part in ("system-outputs", "metric-scores"):
+        pairs |= {item.name for item in _items(path / part) if item.is_dir()}
+    for part in ("references", "human-scores"):
+        named = [item.name.partition(".") for item in _items(path / part)]
+        pairs |= {lp for lp, _, rest in named if rest}
+    return sorted(pairs)
+
+
+def score_files(place: Path, beginning: str, ending: str) -> dict[str, Path]:
+    """Files of a place by what stands between ``beginning`` and ``ending`` of their names."""
+    files: dict[str, Path] = {}
+    for item in _items(place):
+        name = item.name
+        if name.startswith(beginning) and name.endswith(ending) and item.is_file():
+            middle = name[len(beginning) : len(name) - len(ending)]
+            if middle:
+                files[middle] = item
+    return files
+
+
+def _items(place: Path) -> list[Path]:
+    if not place.is_dir():
+        return []
+    try:
+        items = sorted(item for item in place.iterdir() if not item.name.startswith("."))
+    except OSError as error:
+        raise refuse(str(place), f"cannot be read: {error.strerror}") from None
+    for item in items:
+        if item.name != item.name.encode("utf-8", "replace").decode():  # no table can hold it
+            raise refuse(str(place), f"the file name {item.name!r} is not UTF-8; rename it")
+    return items
+
+
+def open_folder(path: Path, lp: str | None) -> EvalFolder:
+    """The texts of one language pair, checked to have the same number of lines."""
+    if not path.is_dir():
+        fault = "is a file where a folder belongs" if path.exists() else "there is no such folder"
+        raise refuse(str(path), f"{fault}; name the folder of a test set, with sources/ in it")
+    lp = _choose(path, lp)
+    files: dict[Path, list[str]] = {}
+
+    def texts(paths: dict[str, Path]) -> dict[str, list[str]]:
+        files.update({file: text_lines(file) for file in paths.values()})
+        return {name: files[file] for name, file in paths.items()}
+
+    source = texts(_only(score_files(path / "sources", "", ".txt"), lp))
+    documents = texts(_only(score_files(path / "documents", "", ".docs"), lp))
+    references = texts(score_files(path / "references", f"{lp}.", ".txt"))
+    outputs = texts(score_files(path / "system-outputs" / lp, "", ".txt"))
+    size = _same_length(path, files)
+    columns: dict[str, list[str | None]] = {}
+    if documents:
+        columns |= _documents(documents[lp], path / "documents" / f"{lp}.docs")
+    if source:
+        columns["source"] = [line or None for line in source[lp]]
+    notes: tuple[Note, ...] = ()
+    if references:
+        first, *others = references
+        columns["reference"] = [line or None for line in references[first]]
+        if others:
+            text = f"reference is {first}; left out: {', '.join(others)}"
+            notes = (Note("other-references", text),)
+    return EvalFolder(path, lp, size, columns, outputs, notes)
+
+
+def _only(files: dict[str, Path], name: str) -> dict[str, Path]:
+    return {name: files[name]} if name in files else {}
+
+
+def _choose(path: Path, lp: str | None) -> str:
+    pairs = language_pairs(path)
+    if not pairs:
+        parts = "sources/LP.txt, documents/LP.docs, system-outputs/LP or human-scores"
+        raise refuse(str(path), f"is not an mt-metrics-eval folder; expected {parts} in it")
+    if lp is None and len(pairs) > 1:
+        fault = f"leaves open which to read of {len(pairs)}: {', '.join(pairs)}"
+        raise OptionError("lp", lp, fault, "name one of them")
+    if lp is not None and lp not in pairs:
+        fault = f"is not in {path}{did_you_mean(lp, pairs)}"
+        raise OptionError("lp", lp, fault, f"choose from {', '.join(pairs)}")
+    return lp or pairs[0]
+
+
+def _same_length(path: Path, files: dict[Path, list[str]]) -> int | None:
+    """The number of segments, which the first file has and all others must have."""
+    sizes = {file: len(lines) for file, lines in files.items()}
+    if not sizes:
+        return None
+    first, size = next(iter(sizes.items()))
+    model, findings = first.relative_to(path), Findings(str(path))
+    for file, lines in sizes.items():
+        if lines != size:
+            message = f"has {lines} lines where {size} are expected, as in {model}"
+            findings.add(f"{file.relative_to(path)} {message}", min(lines, size) + 1)
+    if not size:
+        findings.add(f"{model} is empty; expected a segment per line", 1)
+    findings.stop()
+    return size
+
+
+def _documents(lines: list[str], path: Path) -> dict[str, list[str | None]]:
+    """Document and domain per line."""
+    pairs = [line.split(maxsplit=1) for line in lines]
+    findings = Findings(str(path))
+    for number, (line, pair) in enumerate(zip(lines, pairs, strict=True), start=1):
+        if len(pair) != 2:
+            message = "expected a domain and a document with a space between"
+            findings.add(message, number, None, line[:80])
+    findings.stop(rows=len(lines))
+    columns: dict[str, list[str | None]] = {}
+    docs = [pair[1].rstrip() for pair in pairs]
+    if set(docs) != {NOTHING}:
+        columns["doc"] = list(docs)
+    domains = [None if pair[0] == NOTHING else pair[0] for pair in pairs]
+    if any(domains):
+        columns["domain"] = list(domains)
+    return columns
+
+
+def score_paths(folder: EvalFolder) -> dict[str, list[Path]]:
+    """All files that say something of outputs, by the part of the folder they are in."""
+    metrics = score_files(folder.path / "metric-scores" / folder.lp, "", SCORE)
+    place, beginning = folder.path / "human-scores", f"{folder.lp}."
+    human = [score_files(place, beginning, ending) for ending in (SCORE, RATING)]
+    return {
+        "metric": list(metrics.values()),
+        "human": [path for files in human for path in files.values()],
+    }
+
+
+def outputs_in(folder: EvalFolder, frame: pl.DataFrame, paths: Sequence[Path]) -> pl.Series:
+    """Which rows, by ``system`` and ``seg``, are about an output that exists.
+
+    The format has a line for every segment of every system. Where a system has no output of a
+    segment, its line of text is empty and all its scores are None; an empty line with a score is
+    an empty translation. ``paths`` are the score files to look into.
+    """
+    texts = pl.DataFrame({"system": list(folder.outputs), "line": list(folder.outputs.values())},
+                         schema={"system": pl.String, "line": pl.List(pl.String)})  # fmt: skip
+    lines = texts.explode("line").with_columns(
+        pl.int_range(1, pl.len() + 1).over("system").cast(pl.String).alias("seg")
+    )
+    known = [lines.filter(pl.col("line") != "").select("system", "seg")]
+    known += [_answered(folder, path) for path in paths]
+    there = pl.concat(known).unique().with_columns(pl.lit(True).alias("_there"))
+    joined = frame.select("system", "seg").join(
+        there, on=["system", "seg"], how="left", maintain_order="left"
+    )
+    return joined["_there"].fill_null(False)
+
+
+def _answered(folder: EvalFolder, path: Path) -> pl.DataFrame:
+    """System and segment of what has a score or a rating in a file."""
+    if path.name.endswith(SCORE):
+        return scores_of(folder, path).frame.drop_nulls("score").select("system", "seg")
+    raw, seg = ratings_of(folder, path)
+    frame = raw.frame.select("system", pl.Series("seg", seg, dtype=pl.String), "rating")
+    return frame.filter(pl.col("rating") != "None").select("system", "seg")
+
+
+def ratings_of(folder: EvalFolder, path: Path) -> tuple[Raw, list[str]]:
+    """A file of ratings, as text, and the segment of every line."""
+    lines = numbered(path, expected="lines with a system, a rating as JSON and a rater")
+    raw = split_tabs(lines, ("system", "rating", "rater"), path, at_least=2)
+    return raw, folder.blocks(raw, raw.frame["system"])
+
+
+def scores_of(folder: EvalFolder, path: Path) -> ScoreFile:
+    """A score file, its blocks checked against the texts."""
+    lines = numbered(path, expected="lines with a system and a score", loose=True)
+    raw = split_tabs(lines, ("system", "score"), path)
+    seg = pl.Series("seg", folder.blocks(raw, raw.frame["system"]), dtype=pl.String)
+    findings = Findings(raw)
+    score = to_number(raw.frame["score"], findings, "score")
+    findings.stop()
+    frame = pl.DataFrame([raw.frame["system"], seg, score.alias("score")])
+    return ScoreFile(path, frame, frame["seg"].n_unique(), raw.lines)

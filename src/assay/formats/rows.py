@@ -1,0 +1,202 @@
+"""Rows gathered from a file that is not a table, and scores as the documents other tools show."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import polars as pl
+
+from assay.errors import OptionError
+from assay.results import Note
+from assay.tables.check import SCHEMAS, conform
+from assay.tables.files import Findings, Raw, refuse
+from assay.tables.test_set import TestSet, read_scores
+
+SOURCE = "scores"
+"""What a table is called that is to be written."""
+
+SHOWN = 60
+"""How much of a value an error message shows."""
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a JSON value is a whole number (true and false are not)."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """Whether a JSON value is a number that fits a float."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return is_whole(value) and abs(value) < 1 << 1000
+
+
+def shown(value: object) -> str:
+    """A value as an error message shows it, cut short.
+
+    >>> shown({"a": None}), shown("word")
+    ('{"a": null}', '"word"')
+    """
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+
+
+class FileRows:
+    """The rows of one file, and what is wrong with it, as a reader finds them.
+
+    ``kind`` is the kind of table; columns that stay empty are left out of the result.
+    """
+
+    def __init__(self, path: Path, kind: str) -> None:
+        self.findings = Findings(str(path))
+        self._schema = SCHEMAS[kind]
+        self._rows: list[Mapping[str, Any]] = []
+        self._lines: list[int] = []
+        self._counts: dict[str, tuple[str, int]] = {}
+        self._reported: set[str] = set()
+
+    def add(self, line: int, row: Mapping[str, Any]) -> None:
+        """One row and the line it stands on."""
+        self._rows.append(row)
+        self._lines.append(line)
+
+    def fault(
+        self, message: str, line: int | None, column: str | None = None, value: object = None
+    ) -> None:
+        """Something wrong with the file; reading goes on, to find the rest."""
+        self.findings.add(message, line, column, None if value is None else shown(value))
+
+    def fault_once(self, message: str, line: int, column: str) -> None:
+        """Something wrong with the file as a whole, reported where it was first noticed."""
+        if message not in self._reported:
+            self._reported.add(message)
+            self.fault(message, line, column)
+
+    def count(self, code: str, what: str, number: int = 1) -> None:
+        """Something that was left out on purpose; a note with this code says how often."""
+        if number:
+            self._counts[code] = (what, self._counts.get(code, (what, 0))[1] + number)
+
+    def stop(self) -> None:
+        """Raise if there were faults."""
+        self.findings.stop(rows=len(self._rows))
+
+    def raw(self, *, nothing: str, notes: Sequence[Note] = ()) -> Raw:
+        """The table; ``nothing`` is the error where there is not one row."""
+        self.stop()
+        counts = [Note(code, f"{what}: {n}") for code, (what, n) in self._counts.items()]
+        source = self.findings.raw.source
+        if not self._rows:
+            raise refuse(source, nothing + (f" ({'; '.join(counts)})" if counts else ""))
+        columns = []
+        for column in self._schema.columns:
+            values = [row.get(column.name) for row in self._rows]
+            if not column.required and all(value is None for value in values):
+                continue
+            if column.type == "text":
+                values = [_text(value) for value in values]
+            columns.append(typed(column.name, values))
+        lines = self._lines
+        return Raw(
+            pl.DataFrame(columns),
+            source,
+            lambda rows: [lines[row] for row in rows],
+            (*notes, *counts),
+        )
+
+
+def _text(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def typed(name: str, values: Sequence[Any]) -> pl.Series:
+    """A column of JSON values: numbers if all are, else text for the checks to judge."""
+    given = [value for value in values if value is not None]
+    if all(is_whole(value) and -(2**63) <= value < 2**63 for value in given) and given:
+        return pl.Series(name, values, dtype=pl.Int64)
+    if given and all(is_number(value) or isinstance(value, float) for value in given):
+        numbers = [None if value is None else float(value) for value in values]
+        return pl.Series(name, numbers, dtype=pl.Float64)
+    return pl.Series(name, [_text(value) for value in values], dtype=pl.String)
+
+
+def checked(frame: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """The frame with its columns in their types, or everything that is wrong with it."""
+    typed_frame, findings = conform(frame, kind)
+    findings.stop()
+    return typed_frame
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One segment with its source and, by system, its translations."""
+
+    doc: str | None
+    seg: str
+    source: str
+    reference: str | None
+    targets: dict[str, str]
+
+
+def one_pair(frame: pl.DataFrame, lp: str | None, tool: str) -> tuple[TestSet, str | None]:
+    """The scores of one language pair, checked, and the pair where it is known."""
+    if "lp" in frame.columns and frame.height:
+        pairs = [str(pair) for pair in frame["lp"].unique(maintain_order=True)]
+        if lp is None and len(pairs) > 1:
+            raise OptionError(
+                "lp", "not given", f"but the table has {', '.join(pairs)}", f"{tool} takes one"
+            )
+        lp = lp or pairs[0]
+        if lp not in pairs:
+            raise OptionError(
+                "lp", lp, "is not in the scores table", f"choose from {', '.join(pairs)}"
+            )
+        frame = frame.filter(pl.col("lp").cast(pl.String) == lp)
+    return read_scores(frame, metrics=()), lp
+
+
+def documents(test_set: TestSet, tool: str) -> Iterator[list[Segment]]:
+    """The documents in order; without a ``doc`` column every segment is one by itself.
+
+    Every segment needs a source and every row a target.
+    """
+    frame, segments = test_set.frame, test_set.segments
+    missing = [name for name in ("source", "target") if name not in frame.columns]
+    if missing:
+        raise refuse(
+            SOURCE,
+            f"there is no {' and no '.join(missing)} column, and {tool} shows raters the texts;"
+            " add it or map yours with columns",
+        )
+    _need_texts(test_set, tool)
+    targets: list[dict[str, str]] = [{} for _ in range(segments.height)]
+    rows = zip(*test_set.positions, frame["target"], strict=True)
+    for system, place, target in rows:
+        targets[place][test_set.systems[system]] = target
+    together: list[Segment] = []
+    for row, translations in zip(segments.iter_rows(named=True), targets, strict=True):
+        doc = row.get("doc")
+        segment = Segment(doc, row["seg"], row["source"], row.get("reference"), translations)
+        if together and (doc is None or together[-1].doc != doc):
+            yield together
+            together = []
+        together.append(segment)
+    if together:
+        yield together
+
+
+def _need_texts(test_set: TestSet, tool: str) -> None:
+    findings = Findings(SOURCE)
+    for row in test_set.frame["target"].is_null().arg_true():
+        findings.add(f"has no text; {tool} needs a target in every row", row + 1, "target")
+    for seg in test_set.segments.filter(pl.col("source").is_null())["seg"]:
+        message = f"segment '{seg}' has no text in any row; {tool} needs one"
+        findings.add(message, None, "source")
+    findings.stop(rows=test_set.frame.height)

@@ -1,0 +1,391 @@
+"""XLIFF 1.2: translation units with the machine translation in ``alt-trans``.
+
+A row per unit that has both a target (the edited text, perhaps empty) and an ``alt-trans`` from a
+machine; units that lack either are left out and counted. ``doc`` is the file's ``original``,
+``seg`` the unit's ``id``. Inline tags are taken out: what ``g`` and ``mrk`` enclose is text, what
+``ph``, ``it``, ``bpt`` and ``ept`` hold is code.
+
+- **The machine's alt-trans** is the one that names the system asked for, else the one whose
+  ``origin`` or ``tool-id`` says so (``mt``, ``machine-trans``), else the only one that does not
+  come from a translation memory.
+- **The system** is what ``system`` of the options says, else the name of the tool that
+  ``tool-id`` refers to, else ``tool`` or ``origin``.
+- **The editor** is what ``editor`` of the options says, else the ``contact-name`` of the phase the
+  target names, else of the file's last phase.
+
+Written is a ``file`` for every system, document and editor, in the places named above; words,
+seconds and position are attributes in a namespace of their own. Reading it again gives the same
+table, the columns of an edits table only, with the rows of one file together.
+
+XML is read without trusting it: nothing is fetched, no DTD is loaded, no entity is expanded, and
+sizes are bounded; a file that declares entities of its own is refused, whatever they would stand
+for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+
+from assay.errors import OptionError
+from assay.formats.catalogue import Format, Options
+from assay.formats.rows import FileRows, checked
+from assay.tables.check import SCHEMAS
+from assay.tables.files import Findings, Raw, read_bytes, refuse, write_bytes
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+Element: TypeAlias = "etree._Element"
+"""An element of a parsed file."""
+
+CODE = frozenset({"ph", "it", "bpt", "ept", "ut"})
+"""Inline elements that hold markup of the original file."""
+
+MACHINE = frozenset({"mt", "nmt", "smt", "machine"})
+MEMORY = frozenset({"tm", "memory"})
+
+XLIFF = "urn:oasis:names:tc:xliff:document:1.2"
+ASSAY = "urn:x-assay:edits"
+"""The namespace of what XLIFF has no place for: seconds and position."""
+
+_XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_ENTITIES = (
+    "declares XML entities, which can stand for other files or for endless text;"
+    " nothing of it is read; export the file without a DOCTYPE"
+)
+
+
+def read(path: Path, kind: str, options: Options) -> Raw:
+    """Read a file as edits."""
+    root = root_of(path, "1.")
+    rows = FileRows(path, kind)
+    for file in children(root, "file"):
+        read_file(file, options, rows, _extra)
+    return rows.raw(
+        nothing="no unit has both a target and an alt-trans from a machine: the machine"
+        " translation is not in the file"
+    )
+
+
+def root_of(path: Path, version: str) -> Element:
+    """The root of an XLIFF file of this major version (``1.`` or ``2.``)."""
+    root = read_xml(path)
+    given = root.get("version") or "no version"
+    if local(root) != "xliff":
+        raise refuse(
+            str(path), f"expected an xliff element, found {local(root)}", line=line_of(root)
+        )
+    if not given.startswith(version):
+        other = "xliff2" if given.startswith("2") else "xliff"
+        raise refuse(
+            str(path),
+            f"expected XLIFF {version}x, found {given}; read it as {other}",
+            line=line_of(root),
+        )
+    return root
+
+
+def read_file(
+    file: Element,
+    options: Options,
+    rows: FileRows,
+    extra: Callable[[Element, FileRows], dict[str, Any] | None],
+    *,
+    empty_is_none: bool = False,
+) -> None:
+    """Add the units of one ``file``.
+
+    ``extra`` gives the columns a dialect has beside, or None for a unit that does not count.
+    """
+    doc = file.get("original")
+    if not doc:
+        rows.fault("expected the document's name in original", line_of(file), "original")
+        return
+    tools = _named(file, "tool", "tool-id", "tool-name")
+    phases = _named(file, "phase", "phase-name", "contact-name")
+    for unit in file.iter("{*}trans-unit"):
+        source, target = child(unit, "source"), child(unit, "target")
+        machine = _machine(unit, options.system, rows, empty_is_none=empty_is_none)
+        if target is None or machine is None:
+            what = "a target" if target is None else "a machine translation"
+            rows.count(f"without {what}".replace(" ", "-"), f"units without {what} left out")
+            continue
+        beside = extra(unit, rows)
+        if beside is None:
+            continue
+        phase = target.get("phase-name") or unit.get("phase-name") or next(reversed(phases), "")
+        row = {
+            "system": options.system or _system(machine, tools),
+            "doc": doc,
+            "seg": unit.get("id"),
+            "editor": options.editor or beside.get("editor") or phases.get(phase),
+            "source": (None if source is None else flat_text(source, CODE)) or None,
+            "mt": _target_text(machine),
+            "edited": flat_text(target, CODE),
+        }
+        need_people(row, line_of(unit), rows)
+        rows.add(line_of(unit), {**beside, **row})
+
+
+def need_people(row: dict[str, Any], line: int, rows: FileRows) -> None:
+    """A fault, once per file, where system or editor is not known."""
+    for name in ("system", "editor"):
+        if not row[name]:
+            message = f"the file does not name the {name}; give the option {name}"
+            rows.fault_once(message, line, name)
+
+
+def _named(file: Element, group: str, key: str, value: str) -> dict[str, str]:
+    """The tools or phases in the file's header by their identifiers, in order."""
+    named: dict[str, str] = {}
+    header = child(file, "header")
+    for item in () if header is None else header.iter(f"{{*}}{group}"):
+        identifier, name = item.get(key), item.get(value)
+        if identifier is not None and name:
+            named[identifier] = name
+    return named
+
+
+def _system(machine: Element, tools: dict[str, str]) -> str | None:
+    return tools.get(machine.get("tool-id", "")) or machine.get("tool") or machine.get("origin")
+
+
+def _target_text(alternative: Element) -> str:
+    target = child(alternative, "target")
+    return "" if target is None else flat_text(target, CODE)
+
+
+def _machine(
+    unit: Element, system: str | None, rows: FileRows, *, empty_is_none: bool
+) -> Element | None:
+    alternatives = [
+        item for item in children(unit, "alt-trans") if child(item, "target") is not None
+    ]
+    if empty_is_none:
+        alternatives = [item for item in alternatives if _target_text(item)]
+    return pick_machine(alternatives, ("origin", "tool-id", "tool"), system, unit, rows)
+
+
+def pick_machine(
+    alternatives: list[Element],
+    names: tuple[str, ...],
+    system: str | None,
+    unit: Element,
+    rows: FileRows,
+) -> Element | None:
+    """The alternative that a machine made, or a fault where several may be meant."""
+    asked = [
+        item for item in alternatives if system and system in [item.get(name) for name in names]
+    ]
+    machine = [item for item in alternatives if _words(item, names) & MACHINE]
+    other = [item for item in alternatives if not _words(item, names) & MEMORY]
+    for some in (asked, machine, other):
+        if len(some) == 1:
+            return some[0]
+        if some:
+            rows.fault(
+                f"{len(some)} alternatives may be the machine's; give its {names[0]} as the option"
+                " system, or keep one",
+                line_of(unit),
+                names[0],
+            )
+            return some[0]
+    return None
+
+
+def _words(item: Element, names: tuple[str, ...]) -> set[str]:
+    return {word for name in names for word in re.split(r"[^a-z]+", (item.get(name) or "").lower())}
+
+
+def _extra(unit: Element, rows: FileRows) -> dict[str, Any]:
+    """What Assay wrote beside the texts; what is not a number the checks will tell."""
+    names = ("words", "seconds", "position")
+    written = {name: unit.get(f"{{{ASSAY}}}{name}") for name in names}
+    return {name: value for name, value in written.items() if value is not None}
+
+
+def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:
+    """Write edits as one XLIFF file; ``lp`` of the options gives its languages."""
+    from lxml import etree
+
+    edits = checked(frame, kind)
+    _need_xml(edits)
+    source, _, target = (options.lp or "und-und").partition("-")
+    if not (source and target):
+        raise OptionError("lp", options.lp, "does not name two languages", "give SOURCE-TARGET")
+    root = start_xliff(assay=ASSAY)
+    for part in edits.partition_by("system", "doc", "editor", maintain_order=True):
+        _file(root, part.to_dicts(), source, target)
+    data = etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
+    return [write_bytes(path, data)]
+
+
+def _need_xml(edits: pl.DataFrame) -> None:
+    """XML has no way to write control characters."""
+    findings = Findings("edits")
+    for column in SCHEMAS["edits"].columns:
+        if column.type != "text" or column.name not in edits.columns:
+            continue
+        for row, value in enumerate(edits[column.name], start=1):
+            sign = _NOT_XML.search(value) if value else None
+            if sign:
+                message = f"holds U+{ord(sign.group()):04X}, which XML cannot; take it out"
+                findings.add(message, row, column.name, value[:80])
+    findings.stop(rows=edits.height)
+
+
+def _file(root: Element, rows: list[dict[str, Any]], source: str, target: str) -> None:
+    first = rows[0]
+    file = add_file(root, first["doc"], source, target)
+    header = add(file, "header", {})
+    phase = {"phase-name": "edit", "process-name": "post-editing", "contact-name": first["editor"]}
+    add(add(header, "phase-group", {}), "phase", phase)
+    add(header, "tool", {"tool-id": "mt", "tool-name": first["system"]})
+    body = add(file, "body", {})
+    for row in rows:
+        _unit(body, row)
+
+
+def _unit(body: Element, row: dict[str, Any]) -> None:
+    place = {
+        f"{{{ASSAY}}}{name}": repr(row[name])
+        for name in ("words", "seconds", "position")
+        if row.get(name) is not None
+    }
+    unit = add(body, "trans-unit", {"id": row["seg"], **place})
+    add(unit, "source", {}).text = row.get("source") or ""
+    add(unit, "target", {"phase-name": "edit"}).text = row["edited"] or ""
+    alternative = add(unit, "alt-trans", {"tool-id": "mt"})
+    add(alternative, "target", {}).text = row["mt"] or ""
+
+
+def start_xliff(**spaces: str) -> Element:
+    """The root of an XLIFF 1.2 document; ``spaces`` are further namespaces."""
+    from lxml import etree
+
+    known: dict[Any, str] = {None: XLIFF, **spaces}
+    return etree.Element(f"{{{XLIFF}}}xliff", {"version": "1.2"}, nsmap=known)
+
+
+def add_file(root: Element, original: str, source: str, target: str) -> Element:
+    """A document of plain text, whose white space counts."""
+    return add(
+        root,
+        "file",
+        {
+            "original": original,
+            "source-language": source,
+            "target-language": target,
+            "datatype": "plaintext",
+            _XML_SPACE: "preserve",
+        },
+    )
+
+
+def add(parent: Element, name: str, attributes: dict[str, str]) -> Element:
+    """An element of XLIFF under another."""
+    from lxml import etree
+
+    return etree.SubElement(parent, f"{{{XLIFF}}}{name}", attributes)
+
+
+def read_xml(path: Path) -> Element:
+    """The root element of an XML file."""
+    from lxml import etree
+
+    data = read_bytes(path)
+    if not data.strip():
+        raise refuse(str(path), "the file is empty; expected XML")
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        dtd_validation=False,
+        attribute_defaults=False,
+        huge_tree=False,
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        if b"<!ENTITY" in data:
+            raise refuse(str(path), _ENTITIES, line=_entity_line(data)) from None
+        raise refuse(
+            str(path), f"is not well-formed XML ({error.msg}); export it again", line=error.lineno
+        ) from None
+    _refuse_entities(root, data, str(path))
+    return root
+
+
+def _refuse_entities(root: Element, data: bytes, source: str) -> None:
+    from lxml import etree
+
+    subset: Any = root.getroottree().docinfo.internalDTD
+    declared = subset is not None and next(iter(subset.iterentities()), None) is not None
+    if declared or next(root.iter(etree.Entity), None) is not None:
+        raise refuse(source, _ENTITIES, line=_entity_line(data))
+
+
+def _entity_line(data: bytes) -> int:
+    place = data.find(b"<!ENTITY")
+    return data.count(b"\n", 0, place) + 1 if place >= 0 else 1
+
+
+def line_of(element: Element) -> int:
+    """The line on which an element's start tag ends."""
+    line: Any = element.sourceline
+    return int(line or 1)
+
+
+def local(element: Element) -> str:
+    """The element's name without its namespace; empty for comments and instructions."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _namespace(element: Element) -> str:
+    return element.tag.rpartition("}")[0] if isinstance(element.tag, str) else ""
+
+
+def children(element: Element, name: str) -> Iterator[Element]:
+    """The children of this name in the element's own namespace."""
+    space = _namespace(element)
+    for item in element:
+        if local(item) == name and _namespace(item) == space:
+            yield item
+
+
+def child(element: Element, name: str) -> Element | None:
+    """The first such child, if there is one."""
+    return next(children(element, name), None)
+
+
+def flat_text(element: Element, code: frozenset[str] = frozenset()) -> str:
+    """The text of an element with its inline tags taken out.
+
+    Elements named in ``code`` hold markup of the original file, not text: of those only what
+    stands in a ``sub`` element is kept.
+    """
+    return "".join(_texts(element, code, inside=False))
+
+
+def _texts(element: Element, code: frozenset[str], *, inside: bool) -> Iterator[str]:
+    if element.text and not inside:
+        yield element.text
+    for item in element:
+        name = local(item)
+        if name:
+            yield from _texts(item, code, inside=name in code or (inside and name != "sub"))
+        if item.tail and not inside:
+            yield item.tail
+
+
+PROVIDES = (
+    Format("xliff", "XLIFF 1.2, with MT in alt-trans", ("edits",), read, ("edits",), write,
+           ("lp", "system", "editor"),
+           {"lp": ("write",), "system": ("read",), "editor": ("read",)}),
+)  # fmt: skip

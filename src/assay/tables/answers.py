@@ -1,0 +1,363 @@
+"""What people answered: ratings, marked errors, judgments and edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from assay.errors import OptionError, did_you_mean
+from assay.results import Note
+from assay.tables.check import SCHEMAS, CheckedTable, Columns, conform, place_in
+from assay.tables.files import LISTED, Findings, Only, Raw, Source
+from assay.tables.test_set import TestSet
+
+Better = Literal["higher", "lower"]
+
+GENUINE = ("", "0", "false", "no")
+"""What the column ``check`` holds, in any case, in a row that is not a control."""
+
+SAME_AS_RATINGS, MIN_OUTPUTS_COMPARED = 0.95, 10
+"""A column correlated with the ratings beyond the first, on at least so many outputs, is them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings(CheckedTable):
+    """Scores that raters gave. A row without a score is an output that was not rated.
+
+    A row with a ``check`` is a control: a spoiled copy of the output, shown to see whether the
+    rater pays attention. It says nothing about the system, and only reports on raters use it.
+    ``better`` says which end of the scale is good; ``range`` is the scale, where it was stated.
+    """
+
+    better: Better = "higher"
+    range: tuple[float, float] | None = None
+
+    @cached_property
+    def genuine(self) -> pl.DataFrame:
+        """The rows that are about the systems' own outputs."""
+        return self.frame.filter(~self._control) if self._control.any() else self.frame
+
+    @cached_property
+    def controls(self) -> pl.DataFrame:
+        """The rows that check the raters' attention."""
+        return self.frame.filter(self._control)
+
+    @cached_property
+    def _control(self) -> pl.Series:
+        if "check" not in self.frame.columns:
+            return pl.Series([False] * self.frame.height, dtype=pl.Boolean)
+        return ~_genuine_words(self.frame["check"])
+
+    @cached_property
+    def raters(self) -> tuple[str, ...]:
+        """The raters, in the order of the file; empty where the table does not name them."""
+        if "rater" not in self.frame.columns:
+            return ()
+        return tuple(self.frame["rater"].unique(maintain_order=True))
+
+    @cached_property
+    def unrated(self) -> int:
+        """How many rows have no score."""
+        return self.frame["score"].null_count()
+
+    def placed_in(self, test_set: TestSet) -> Ratings:
+        """The ratings that are about this test set, checked against it."""
+        placed = read_ratings(self.frame, test_set, better=self.better, range=self.range)
+        return replace(placed, notes=tuple(dict.fromkeys((*self.notes, *placed.notes))))
+
+    def matrix(self, test_set: TestSet, *, rater: str | None = None) -> np.ndarray:
+        """Systems x segments of the test set: the score, the mean where several raters gave one.
+
+        NaN where nothing was rated. ``rater`` restricts it to one of them.
+        """
+        frame = self.genuine if rater is None else self.genuine.filter(pl.col("rater") == rater)
+        key = ["system", *test_set.key]
+        means = frame.drop_nulls("score").group_by(key).agg(pl.col("score").mean())
+        rows = test_set.frame.select(key).join(means, on=key, how="left", maintain_order="left")
+        values = np.full((len(test_set.systems), test_set.segments.height), np.nan)
+        values[test_set.positions] = rows["score"].to_numpy()
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Errors(CheckedTable):
+    """Errors that raters marked: category, severity, and where they stand.
+
+    ``start`` and ``end`` are half-open and count code points of the text on ``side``.
+    """
+
+
+def read_ratings(
+    source: Source | Raw,
+    test_set: TestSet | None = None,
+    *,
+    columns: Columns | None = None,
+    better: Better = "higher",
+    range: tuple[float, float] | None = None,
+    only: Only | None = None,
+) -> Ratings:
+    """Read a ratings table and check it against the test set it is about.
+
+    ``better`` says whether higher or lower scores are good (MQM: lower); ``range`` is the scale,
+    and scores outside it are refused. Ratings of systems the test set excludes are left out.
+    ``only`` reads part of the rows (``{"lp": "en-de"}``).
+
+    >>> import polars as pl
+    >>> ratings = read_ratings(pl.DataFrame({"system": ["A"], "seg": ["1"], "score": [3.5]}))
+    >>> len(ratings), ratings.better
+    (1, 'higher')
+    """
+    check_direction(better)
+    frame, findings = conform(source, "ratings", columns=columns, only=only)
+    if range is not None:
+        _check_range(frame, range, findings)
+    if test_set is not None:
+        frame = place_in(frame, test_set, findings)
+    if "check" in frame.columns:
+        _repeated_genuine(frame, findings)
+    findings.stop()
+    notes = findings.notes
+    unrated = frame["score"].null_count()
+    if unrated:
+        text = f"{unrated} of {frame.height} rows have no score: not rated"
+        notes.append(Note("not-rated", text))
+    ratings = Ratings(frame, tuple(notes), better, range)
+    if len(ratings.controls):
+        text = f"{len(ratings.controls)} attention checks are left out of all estimates"
+        ratings = replace(ratings, notes=(*ratings.notes, Note("attention-checks", text)))
+    if test_set is not None and not test_set.named:
+        _refuse_answers(test_set, ratings)
+    return ratings
+
+
+def read_errors(
+    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None
+) -> Errors:
+    """Read a table of marked errors and check it against the test set it is about.
+
+    >>> import polars as pl
+    >>> marked = pl.DataFrame({
+    ...     "system": ["A", "A"], "seg": [1, 1], "category": ["accuracy", "fluency"],
+    ...     "severity": ["major", "minor"],
+    ... })
+    >>> read_errors(marked).frame.height
+    2
+    """
+    frame, findings = conform(source, "errors", columns=columns)
+    if "start" in frame.columns and "end" in frame.columns:
+        findings.rows(
+            frame["end"] < frame["start"], "end", frame["end"], "{} lies before start; correct it"
+        )
+    if test_set is not None:
+        frame = place_in(frame, test_set, findings)
+    findings.stop()
+    return Errors(frame, tuple(findings.notes))
+
+
+def _refuse_answers(test_set: TestSet, ratings: Ratings) -> None:
+    """Refuse a column that all but equals the ratings: it is the answer, not a metric."""
+    scores = ratings.matrix(test_set)
+    for name in test_set.metrics:
+        values = test_set.matrix(name)
+        both = ~np.isnan(scores) & ~np.isnan(values)
+        if (
+            both.sum() < MIN_OUTPUTS_COMPARED
+            or np.ptp(scores[both]) == 0
+            or np.ptp(values[both]) == 0
+        ):
+            continue
+        r = float(np.corrcoef(scores[both], values[both])[0, 1])
+        if abs(r) > SAME_AS_RATINGS:
+            raise OptionError(
+                "metrics", name,
+                f"all but equals the ratings (r = {r:.2f}): it is the answer, not a metric",
+                "choose the metrics by name; if this really is one, name it too",
+            )  # fmt: skip
+
+
+def _genuine_words(check: pl.Series) -> pl.Series:
+    words = check.fill_null("").str.strip_chars().str.to_lowercase()
+    return words.is_in(list(GENUINE))
+
+
+def _repeated_genuine(frame: pl.DataFrame, findings: Findings) -> None:
+    """Report outputs that a rater rated twice, neither time as a control."""
+    key = [name for name in ("lp", "system", "doc", "seg", "rater") if name in frame.columns]
+    genuine = _genuine_words(frame["check"])
+    words = frame["check"].fill_null("")
+    marked = frame.select(key).with_columns(_genuine=genuine, _words=words)
+    several = marked.select(pl.col("_words").n_unique().over([*key, "_genuine"]) > 1).to_series()
+    findings.rows(
+        genuine & several, "check", frame["seg"],
+        "segment '{}' is rated twice here; mark the row that is a check, or remove one of the rows",
+    )  # fmt: skip
+
+
+def check_direction(better: str) -> None:
+    """Refuse a direction that is neither of the two."""
+    if better not in ("higher", "lower"):
+        raise OptionError("better", better, "is not a direction", "give higher or lower")
+
+
+def _check_range(frame: pl.DataFrame, limits: tuple[float, float], findings: Findings) -> None:
+    low, high = limits
+    if not low < high:
+        raise OptionError("range", f"{low:g},{high:g}", "is empty", "give LOW,HIGH with LOW < HIGH")
+    score = frame["score"]
+    findings.rows(
+        score.is_finite() & ((score < low) | (score > high)),
+        "score",
+        score,
+        f"{{}} is outside the stated range {low:g} to {high:g}; correct it or the range",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments(CheckedTable):
+    """Who won against whom; ``set`` joins the judgments made on one screen."""
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """The systems compared, in the order they first appear, left before right."""
+        # Each column by itself: putting a million rows of both together is slow.
+        firsts = []
+        for side in ("left", "right"):
+            column = self.frame[side]
+            rows = column.arg_unique()
+            names = column.gather(rows).to_list()
+            firsts += [(row, side, name) for row, name in zip(rows.to_list(), names, strict=True)]
+        return tuple(dict.fromkeys(name for _, _, name in sorted(firsts)))
+
+
+def read_judgments(
+    source: Source | Raw,
+    *,
+    columns: Columns | None = None,
+    exclude: Sequence[str] = (),
+    only: Only | None = None,
+) -> Judgments:
+    """Read a judgments table; ``exclude`` leaves out every judgment of these systems.
+
+    ``only`` reads part of the rows (``{"lp": "en-de"}``).
+
+    >>> import polars as pl
+    >>> rows = {"left": ["A", "B"], "right": ["B", "C"], "winner": ["left", "tie"]}
+    >>> read_judgments(pl.DataFrame(rows)).systems
+    ('A', 'B', 'C')
+    """
+    frame, findings = conform(source, "judgments", columns=columns, only=only)
+    findings.rows(
+        frame["left"] == frame["right"],
+        "right",
+        frame["right"],
+        "'{}' is compared with itself; left and right must differ",
+    )
+    findings.stop()
+    notes = list(findings.notes)
+    known = Judgments(frame).systems
+    for name in exclude:
+        if name not in known:
+            raise OptionError(
+                "exclude", name, f"is not among the judged systems{did_you_mean(name, known)}",
+                f"choose from {', '.join(known)}",
+            )  # fmt: skip
+    if exclude:
+        rows = frame.height
+        out = pl.col("left").is_in(list(exclude)) | pl.col("right").is_in(list(exclude))
+        frame = frame.filter(~out)
+        if not frame.height:
+            raise OptionError("exclude", ", ".join(exclude), "leaves no judgment", "exclude fewer")
+        text = f"{rows - frame.height} judgments of excluded systems left out"
+        notes.append(Note("excluded-systems", text))
+    return Judgments(frame, tuple(notes))
+
+
+@dataclass(frozen=True, eq=False)
+class Edits(CheckedTable):
+    """One row per segment that an editor post-edited."""
+
+    @cached_property
+    def editors(self) -> tuple[str, ...]:
+        """The editors, in the order of the file."""
+        return tuple(self.frame["editor"].unique(maintain_order=True))
+
+
+def read_edits(source: Source | Raw, *, columns: Columns | None = None) -> Edits:
+    """Read a table of edits; an empty translation or edit is empty text, not a missing value.
+
+    >>> import polars as pl
+    >>> row = {"system": "A", "doc": "d", "seg": 1, "editor": "E", "mt": "so", "edited": "so!"}
+    >>> read_edits(pl.DataFrame([row])).editors
+    ('E',)
+    """
+    return _read_edits(source, columns)[0]
+
+
+def as_edits(edits: Edits | Source) -> Edits:
+    """Edits as they are, or read from where they stand."""
+    return edits if isinstance(edits, Edits) else read_edits(edits)
+
+
+def join_edits(sources: Sequence[tuple[Source | Raw, Columns | None]]) -> Edits:
+    """One table of several, each with its column names; a row that two of them have is refused."""
+    tables: list[Edits] = []
+    places: list[tuple[pl.DataFrame, Findings]] = []
+    for source, columns in sources:
+        table, findings = _read_edits(source, columns)
+        _refuse_repeated(table.frame, findings, places)
+        tables.append(table)
+        places.append((table.frame, findings))
+    notes = [
+        note if len(tables) == 1 else Note(note.code, f"{findings.raw.source}: {note}")
+        for table, (_, findings) in zip(tables, places, strict=True)
+        for note in table.notes
+    ]
+    frame = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
+    return Edits(frame, tuple(notes))
+
+
+def _read_edits(source: Source | Raw, columns: Columns | None) -> tuple[Edits, Findings]:
+    frame, findings = conform(source, "edits", columns=columns)
+    findings.stop()
+    frame = frame.with_columns(pl.col("mt", "edited").fill_null(""))
+    empty = frame.select(
+        (pl.col("edited").str.strip_chars() == "") & (pl.col("mt").str.strip_chars() != "")
+    ).to_series()
+    if number := int(empty.sum()):
+        (line,) = findings.raw.lines(empty.arg_true()[:1].to_list())
+        text = (
+            f"{number} edited texts are empty (first: line {line}): each counts as a text that the"
+            " editor deleted; if it was left out, fill it in or take the row out"
+        )
+        findings.notes.append(Note("empty-edits", text))
+    return Edits(frame, tuple(findings.notes)), findings
+
+
+def _refuse_repeated(
+    frame: pl.DataFrame, findings: Findings, before: Sequence[tuple[pl.DataFrame, Findings]]
+) -> None:
+    """Refuse rows that a table before has too, with the places of both."""
+    key = list(SCHEMAS["edits"].key)
+    for other, theirs in before:
+        rows = other.select(key).with_row_index("_row")
+        place = frame.select(key).join(rows, on=key, how="left", maintain_order="left")["_row"]
+        repeated = place.is_not_null()
+        if not repeated.any():
+            continue
+        lines = iter(theirs.raw.lines(place.filter(repeated)[:LISTED].to_list()))
+        shown = frame.select(pl.concat_str(key, separator=" / ")).to_series()
+        source = theirs.raw.source
+
+        def message(value: str, lines: Iterator[int] = lines, source: str = source) -> str:
+            return (
+                f"{', '.join(key)} '{value}' stands in {source}, line {next(lines)} already; give"
+                " each edit once"
+            )
+
+        findings.rows(repeated, key[-1], shown, message)
+    findings.stop()

@@ -1,0 +1,251 @@
+"""Files whose cells have types of their own: JSON lines, Parquet and Excel.
+
+- **JSON lines**: one object per line, the keys are the columns.
+- **Parquet** is searched where it lies: only the rows and columns asked for are loaded.
+- **Excel**: the first sheet, its first row the column names. A cell holds at most 32,767 characters
+  and about 16 digits; what does not fit is refused, never cut. Empty text and an empty cell are the
+  same thing in a sheet.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from assay.errors import AssayError
+from assay.results import Note
+from assay.tables.files import Findings, Only, Raw, decode_utf8, need_distinct, refuse
+from assay.tables.selection import condition, no_rows, only_note
+
+ROW = "_assay_row"
+MAX_ROWS, MAX_TEXT = 1_048_575, 32_767
+"""What an Excel sheet and one of its cells hold."""
+
+
+def read_jsonl(data: bytes, path: Path) -> Raw:
+    """Read JSON lines; every line that is not an object is reported."""
+    records: list[dict[str, object]] = []
+    places: list[int] = []
+    findings = Findings(str(path))
+    for number, row in enumerate(decode_utf8(data, str(path)).split("\n"), start=1):
+        if not row.strip():
+            continue
+        try:
+            record = json.loads(row)
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", str(error))
+            message = f"is not JSON ({reason}); write one object per line"
+            findings.add(message, number, None, row[:80])
+            continue
+        if "\\u" in row and not _is_text(record):
+            message = "has half a character (a lone surrogate); correct it"
+            findings.add(message, number, None, row[:80])
+        elif not isinstance(record, dict):
+            message = 'is not a JSON object; write {"column": value, ...}'
+            findings.add(message, number, None, row[:80])
+        else:
+            records.append(record)
+            places.append(number)
+    findings.stop(rows=len(records))
+    names = list(dict.fromkeys(name for record in records for name in record))
+    frame = pl.DataFrame(
+        [_series(name, [record.get(name) for record in records]) for name in names]
+    )
+    return Raw(frame, str(path), lambda rows: [places[row] for row in rows])
+
+
+def _is_text(value: object) -> bool:
+    """Whether all strings inside can be written as UTF-8."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _series(name: str, values: list[object]) -> pl.Series:
+    """Numbers stay numbers; a column with anything else becomes text, to be checked as such."""
+    kinds = {type(value) for value in values if value is not None}
+    numbers = [value for value in values if isinstance(value, int | float)]
+    fits = all(isinstance(value, float) or -(2**63) <= value < 2**63 for value in numbers)
+    if kinds == {bool}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    if kinds == {int} and fits:
+        return pl.Series(name, values, dtype=pl.Int64)
+    if kinds and kinds <= {int, float} and fits:
+        return pl.Series(name, values, dtype=pl.Float64, strict=False)
+    return pl.Series(
+        name,
+        [v if v is None or isinstance(v, str) else json.dumps(v) for v in values],
+        dtype=pl.String,
+    )
+
+
+def jsonl_bytes(frame: pl.DataFrame, path: Path) -> bytes:
+    """The frame as JSON lines."""
+    return frame.write_ndjson().encode()
+
+
+def read_parquet(
+    source: bytes | Path,
+    path: Path,
+    *,
+    only: Only | None = None,
+    names: Collection[str] | None = None,
+) -> Raw:
+    """Read Parquet from its bytes or where it lies; types are the file's own."""
+    if isinstance(source, bytes) and source[:4] != b"PAR1":
+        raise refuse(
+            str(path), "is not a Parquet file (it does not begin with PAR1); check its ending"
+        )
+    with _undamaged(path):
+        table = _scan(source)
+        schema = dict(table.collect_schema())
+        kept = [name for name in schema if names is None or name in names]
+        left = tuple(name for name in schema if name not in kept)
+        if not only:
+            return Raw(table.select(kept).collect(), str(path), left=left)
+        wanted = condition(only, schema)
+        frame = table.with_row_index(ROW).filter(wanted).select(ROW, *kept).collect()
+        if not frame.height:
+            raise no_rows(only, table)
+        rows = frame[ROW]
+        note = only_note(only, frame.height, table.select(pl.len()).collect().item())
+
+    def lines(wanted: Sequence[int]) -> list[int]:
+        return [rows[row] + 1 for row in wanted]
+
+    return Raw(frame.drop(ROW), str(path), lines, (note,), left)
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """The columns of a file, by its footer."""
+    with _undamaged(path):
+        return list(_scan(path).collect_schema())
+
+
+def parquet_values(path: Path, column: str, only: Only) -> list[str | None]:
+    """The values of one column in the rows ``only`` describes, as text, in order of appearance."""
+    with _undamaged(path):
+        table = _scan(path)
+        if only:
+            table = table.filter(condition(only, dict(table.collect_schema())))
+        # Where a value stands first: cheaper than keeping the order of all rows.
+        values = (
+            table.select(pl.col(column).cast(pl.String).alias("value"))
+            .with_row_index(ROW)
+            .group_by("value")
+            .agg(pl.col(ROW).min())
+            .sort(ROW)
+            .collect(engine="streaming")["value"]
+            .to_list()
+        )
+    if not values:
+        raise no_rows(only, _scan(path))
+    return values
+
+
+def _scan(source: bytes | Path) -> pl.LazyFrame:
+    if isinstance(source, bytes):
+        return pl.scan_parquet(io.BytesIO(source))
+    # A name is a name: signs like * in it mean nothing, and neither does a folder called lp=en-de.
+    return pl.scan_parquet(source, glob=False, hive_partitioning=False)
+
+
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        # A damaged file can make the Rust reader panic, which is not an Exception.
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError | AssayError):
+            raise
+        reason = (str(error).splitlines() or ["unreadable"])[0]
+        raise refuse(
+            str(path), f"the Parquet file is damaged or cut off ({reason}); fetch it again"
+        ) from None
+
+
+def parquet_bytes(frame: pl.DataFrame, path: Path) -> bytes:
+    """The frame as Parquet."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def read_xlsx(data: bytes, path: Path) -> Raw:
+    """Read the first sheet; a column with any text in it is read as text."""
+    import fastexcel
+
+    if data[:2] != b"PK":
+        raise refuse(
+            str(path), "is not an .xlsx workbook; save it as .xlsx, or give it its right ending"
+        )
+    try:
+        workbook = fastexcel.read_excel(data)
+        frame = workbook.load_sheet(0, schema_sample_rows=None).to_polars()
+    except fastexcel.FastExcelError as error:
+        reason = str(error).splitlines()[0]
+        raise refuse(
+            str(path), f"the workbook is damaged or empty ({reason}); save it again"
+        ) from None
+    header = workbook.load_sheet(0, header_row=None, n_rows=1).to_polars()
+    names = [str(name) for name in (header.row(0) if header.height else ()) if name is not None]
+    need_distinct(names, str(path))
+    kept = (
+        pl.Series(range(frame.height))
+        if not frame.width
+        else frame.select(~pl.all_horizontal(pl.all().is_null())).to_series().arg_true()
+    )
+    notes = []
+    if len(workbook.sheet_names) > 1:
+        count = len(workbook.sheet_names)
+        notes.append(Note("first-sheet", f"read the first of {count} sheets"))
+    return Raw(
+        frame[kept], str(path), lambda rows: [int(kept[row]) + 2 for row in rows], tuple(notes)
+    )
+
+
+def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
+    """The frame as a workbook; text stays text, also where it looks like a formula or a link."""
+    import xlsxwriter
+
+    if frame.height > MAX_ROWS:
+        raise refuse(
+            str(path),
+            f"{frame.height} rows do not fit a sheet ({MAX_ROWS} do); write .tsv or .parquet",
+        )
+    for name in frame.columns:
+        if frame.schema[name] == pl.String and (frame[name].str.len_chars() > MAX_TEXT).any():
+            raise refuse(
+                str(path),
+                f"text of over {MAX_TEXT} characters does not fit a cell; write .tsv or .parquet",
+                column=name,
+            )
+    buffer = io.BytesIO()
+    workbook = xlsxwriter.Workbook(buffer, {"in_memory": True})
+    sheet = workbook.add_worksheet("table")
+    for column, name in enumerate(frame.columns):
+        sheet.write_string(0, column, name)
+        write = sheet.write_number if frame.schema[name].is_numeric() else sheet.write_string
+        for row, value in enumerate(frame[name], start=1):
+            if isinstance(value, float) and not math.isfinite(value):
+                sheet.write_string(row, column, str(value))  # a sheet has no such numbers
+            elif value is not None:
+                write(row, column, value if isinstance(value, int | float | str) else str(value))
+    workbook.close()
+    return buffer.getvalue()
+
+
+READERS: dict[str, Callable[[bytes, Path], Raw]] = {
+    ".jsonl": read_jsonl,
+    ".parquet": read_parquet,
+    ".xlsx": read_xlsx,
+}
+WRITERS = {".jsonl": jsonl_bytes, ".parquet": parquet_bytes, ".xlsx": xlsx_bytes}

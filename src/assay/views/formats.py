@@ -1,0 +1,87 @@
+"""Checks and conversions of files as sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from assay.formats.catalogue import FORMATS
+from assay.formats.convert import Checked, Converted
+from assay.views.section import Section, Show, plural, table
+
+MAX_VALUE_LENGTH = 40
+"""How much of a value a table shows."""
+
+
+def check_section(result: Checked) -> Section:
+    """Whether a table can be used, or everything that is wrong with it."""
+    if result.ok:
+        lead = f"{result.source}: a good {result.table} table of {plural(result.rows, 'row')}"
+        if result.table == "scores":
+            lead += f"; metrics: {', '.join(result.metrics) or 'none'}"
+    else:
+        lead = f"{result.source}: {plural(len(result.problems), 'problem')}"
+    rows = [
+        {"line": p.line, "column": p.column, "value": _short(p.value), "message": p.message}
+        for p in result.problems
+    ]
+    columns: dict[str, tuple[str, Show]] = {
+        "line": ("line", "text"),
+        "column": ("column", "text"),
+        "value": ("value", "text"),
+        "message": ("what is wrong, and what to do", "text"),
+    }
+    problems = table("problems", "What is wrong with the file.", columns, rows)
+    return Section(
+        "check",
+        f"Check of {result.source}",
+        lead,
+        (problems,) if result.problems else (),
+        result.signature,
+        stage="collect",
+        notes=result.notes,
+    )
+
+
+def _short(value: str | None) -> str | None:
+    if value is None or len(value) < MAX_VALUE_LENGTH:
+        return value
+    return value[: MAX_VALUE_LENGTH - 3] + "..."
+
+
+def convert_section(result: Converted) -> Section:
+    """What was written, and where."""
+    lead = f"{plural(result.rows, 'row')} written to {', '.join(result.written)}"
+    return Section(
+        "convert",
+        f"{result.origin} as {result.to}",
+        lead,
+        (),
+        result.signature,
+        stage="collect",
+        notes=result.notes,
+    )
+
+
+def formats_section() -> Section:
+    """The formats of other tools, and what they can be read as and written from."""
+    rows = [
+        {"name": f.name, "reads": ", ".join(f.reads) or None, "writes": ", ".join(f.writes) or None,
+         "about": f.about}
+        for f in FORMATS.values()
+    ]  # fmt: skip
+    columns: dict[str, tuple[str, Show]] = {
+        "name": ("format", "text"),
+        "reads": ("read as", "text"),
+        "writes": ("written from", "text"),
+        "about": ("what it is", "text"),
+    }
+    return Section(
+        "formats", "Formats of other tools", "", (table("formats", "", columns, rows),), ""
+    )
+
+
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {
+    "check": check_section,
+    "convert": convert_section,
+}
