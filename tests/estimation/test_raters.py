@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError
-from assay.estimation.rater_results import RaterSummary
 from assay.estimation.raters import exclude_raters, rater_report, remove_severity
+from assay.estimation.results import RaterSummary
 from assay.tables.ratings import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.simulate import simulate

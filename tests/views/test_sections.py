@@ -56,7 +56,7 @@ def results() -> dict[str, dict[str, Any]]:
         assay.next_segments(world.test_set, ratings, sample=order),
         assay.next_sets(judgments, rng=1),
         assay.rater_report(world.test_set, ratings, sample=order),
-        assay.monitor(world.test_set, ratings, sample=order, target=0.5),
+        assay.monitor(world.test_set, ratings, sample=order, half_width=0.5),
         assay.estimate(world.test_set, ratings, sample=order),
         assay.estimate_by(world.test_set, ratings, by="domain", sample=order),
         assay.rank(judgments, rng=1),
@@ -272,7 +272,7 @@ def test_goals_of_plans_and_monitoring_in_words() -> None:
         assert words in make_section(plan.to_dict()).lead
     world = assay.simulate(documents=30, systems=3, rng=1)
     order = assay.sample(world.test_set, design="interleaved", budget="50%", rng=1)
-    seen = assay.monitor(world.test_set, world.rate(order), sample=order, target=0.3,
+    seen = assay.monitor(world.test_set, world.rate(order), sample=order, half_width=0.3,
                          goal="ranking")  # fmt: skip
     assert "a decision, or an interval of ±0.3, for every pair" in make_section(
         seen.to_dict()
