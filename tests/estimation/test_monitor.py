@@ -12,6 +12,7 @@ import assay
 from assay.errors import InputError, OptionError
 from assay.estimation.monitor import _verdict, look_sizes
 from assay.estimation.results import Look
+from assay.results import has_note
 from assay.stats.selection import interleaved_order
 from assay.tables.sample import Sample
 from assay.worlds.world import World
@@ -70,7 +71,7 @@ def test_only_the_unbroken_beginning_counts(world: World) -> None:
     result = assay.monitor(world.test_set, part, sample=drawn, half_width=1e-6)
     assert result.n == 100
     assert not result.stop
-    assert any("behind a gap" in line for line in result.notes)
+    assert has_note(result.notes, "ratings-after-gap")
     assert result.to_dict()["kind"] == "monitoring"
 
 
@@ -86,16 +87,16 @@ def test_a_look_equals_the_estimate_of_that_sample(world: World) -> None:
 
 def test_refusals(world: World) -> None:
     given = world.rate()
-    with pytest.raises(InputError, match="beginnings of a sample"):
+    with pytest.raises(InputError, match="first segments of a sample"):
         assay.monitor(world.test_set, given, sample=whole(world, "docs-prop"), half_width=1.0)
     with pytest.raises(InputError, match="simple random samples"):
         assay.monitor(world.test_set, given, sample=whole(world), half_width=1.0, guarantee=True)
-    with pytest.raises(InputError, match="stated range"):
+    with pytest.raises(InputError, match="needs the range"):
         assay.monitor(
             world.test_set, replace(given, range=None), sample=whole(world, "segments"),
             half_width=1.0, guarantee=True,
         )  # fmt: skip
-    with pytest.raises(OptionError, match="no half-width"):
+    with pytest.raises(OptionError, match="is not a half-width"):
         assay.monitor(world.test_set, given, sample=whole(world), half_width=0)
 
 

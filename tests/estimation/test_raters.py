@@ -237,7 +237,8 @@ class TestExclusion:
 
     def test_refusals(self) -> None:
         ratings = simulate(documents=3, raters=2, rng=1).rate()
-        with pytest.raises(OptionError, match=r"names \(rater-9\) is no rater.*raters are rater-1"):
+        refusal = r"raters \(rater-9\) is not a rater.*raters are rater-1"
+        with pytest.raises(OptionError, match=refusal):
             exclude_raters(ratings, ["rater-9"])
         with pytest.raises(OptionError, match="leaves no rater; keep at least one"):
             exclude_raters(ratings, ["rater-1", "rater-2"])
