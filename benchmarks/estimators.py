@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.estimation.evaluate import evaluate_estimators
-from assay.estimation.evaluation import summarise_evaluation
+from assay.estimation.evaluate import evaluate_estimators, summarise_evaluation
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped

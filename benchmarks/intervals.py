@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.estimation.evaluate import EvaluationRecord, evaluate_estimators
+from assay.estimation.evaluate import evaluate_estimators
+from assay.estimation.results import EvaluationRecord
 from benchmarks import bounds
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.estimation.stopping import look_sizes
-from assay.estimation.stopping_evaluation import evaluate_stopping
+from assay.estimation.evaluate import evaluate_stopping
+from assay.estimation.monitor import look_sizes
 from assay.stats.bounds import hoeffding_bound
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
@@ -76,7 +76,7 @@ def show(
     name = method.removesuffix(", oracle")
     records = list(
         evaluate_stopping(
-            test_set, ratings, target=target, methods=[name], draws=draws, rng=2026, workers=0
+            test_set, ratings, half_width=target, methods=[name], draws=draws, rng=2026, workers=0
         )
     )
     share, coverage = (

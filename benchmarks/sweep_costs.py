@@ -21,8 +21,7 @@ import numpy as np
 import assay
 from assay.engine.parts import Packer
 from assay.engine.run import Cluster, Workers, available_workers, run
-from assay.estimation.evaluate import evaluate_estimators
-from assay.estimation.stopping_evaluation import evaluate_stopping
+from assay.estimation.evaluate import evaluate_estimators, evaluate_stopping
 from assay.papers import koehn2012
 from assay.sampling.stability import stability
 from benchmarks.claims import claim
@@ -92,7 +91,7 @@ def sweeps() -> dict[str, Sweep]:
         ),
         "stopping, 20 runs": lambda workers: list(
             evaluate_stopping(
-                test_set, ratings, target=0.5, draws=20, rng=1, workers=workers
+                test_set, ratings, half_width=0.5, draws=20, rng=1, workers=workers
             )
         ),
         "judgments, 20 campaigns": lambda workers: list(

@@ -40,9 +40,10 @@ def test_json_and_table(folder: Path, run_assay: Run) -> None:
 
 def test_stopping(folder: Path, run_assay: Run) -> None:
     given = [folder / "scores.tsv", folder / "all.tsv", "--better", "lower", "--sizes", "20%",
-             "--methods", "baseline", "--draws", 5, "--seed", 1, "--stop", 0.8]  # fmt: skip
-    stops = json.loads(run_assay("evaluate", *given, "--json").out)["stopping"]
-    assert {row["method"] for row in stops} == {"interleaved", "random + t"}
+             "--methods", "baseline", "--draws", 5, "--seed", 1, "--half-width", 0.8]  # fmt: skip
+    whole = json.loads(run_assay("evaluate", *given, "--json").out)
+    assert {row["method"] for row in whole["stopping"]} == {"interleaved", "random + t"}
+    assert whole["half_width"] == 0.8
     assert "Rated until every interval is ±0.8" in run_assay("evaluate", *given).out
 
 
@@ -50,10 +51,10 @@ def test_stopping(folder: Path, run_assay: Run) -> None:
     ("arguments", "message"),
     [
         (["scores.tsv", "some.tsv"], "have no rating"),
-        (["scores.tsv", "all.tsv", "--sizes", "many"], "is no share"),
-        (["scores.tsv", "all.tsv", "--sizes", "200%"], "is no share"),
+        (["scores.tsv", "all.tsv", "--sizes", "many"], "are not shares"),
+        (["scores.tsv", "all.tsv", "--sizes", "200%"], "is not a share"),
         (["scores.tsv", "all.tsv", "--methods", "x"], "is not known"),
-        (["scores.tsv", "all.tsv", "--draws", "0"], "is no number of samples"),
+        (["scores.tsv", "all.tsv", "--draws", "0"], "is not a number of samples"),
         (["scores.tsv", "all.tsv", "-o", "e.tsv"], ".json"),
     ],
 )

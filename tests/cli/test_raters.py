@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,13 +33,18 @@ def campaign(tmp_path: Path) -> list[object]:
     ]  # fmt: skip
 
 
+def words_of(table: str) -> set[str]:
+    """The cells of a printed table, which two spaces or more set apart."""
+    return {cell.strip() for line in table.splitlines() for cell in re.split(r"\s{2,}", line)}
+
+
 def test_raters(campaign: list[object], run_assay: Run, tmp_path: Path) -> None:
     code, out, err = run_assay("raters", *campaign, "-o", tmp_path / "raters.json")
     assert code == 0
     for words in (
         "rater-1",
         "Krippendorff",
-        "outliers: none",
+        "Outliers: none.",
         "outlier: more than",
         "by each rater",
     ):
@@ -64,11 +70,17 @@ def test_exclusion_and_severity_show_their_effect(campaign: list[object], run_as
     options = ["--exclude-raters", "rater-2", "--remove-severity"]
     code, out, err = run_assay("estimate", *campaign, *options)
     assert code == 0
-    assert "effect of leaving out rater-2: " in err
-    assert "effect of removing severity: " in err
+    assert "left out: those of rater-2" in err
+    assert {"as given", "without rater-2", "severity removed"} <= words_of(out)
     assert "next: " in out
     whole = json.loads(run_assay("estimate", *campaign, *options, "--json").out)
-    assert sum("effect of" in line for line in whole["notes"]) == 2
+    assert whole["changed"] == ["raters:-1", "severity:removed"]
+    fewer, fair = whole["changes"]
+    assert fewer["raters"] == ["rater-2"]
+    assert fewer["after"] == fair["before"] != fewer["before"]
+    assert fair["after"] == {item["system"]: item["estimate"] for item in whole["systems"]}
+    plain = json.loads(run_assay("estimate", *campaign, "--json").out)
+    assert fewer["before"] == {item["system"]: item["estimate"] for item in plain["systems"]}
     assert run_assay("estimate", *campaign, "--exclude-raters", "nobody").code == 2
 
 
@@ -76,8 +88,8 @@ def test_breakdown(campaign: list[object], run_assay: Run, tmp_path: Path) -> No
     for by in ("domain", "document", "length"):
         code, out, err = run_assay("estimate", *campaign, "--by", by)
         assert code == 0
-        assert f"By {by}" in out
-        assert "differences decided inside the groups" in out
+        assert f"Scores by {by} (lower is better)" in out
+        assert "Differences between systems decided inside each group." in out
         assert "intervals are shown" in err
     found = json.loads(run_assay("estimate", *campaign, "--by", "domain", "--json").out)
     assert found["kind"] == "estimates"
@@ -85,7 +97,7 @@ def test_breakdown(campaign: list[object], run_assay: Run, tmp_path: Path) -> No
     errors = ["--by", "category", "--errors", tmp_path / "errors.tsv"]
     code, out, _ = run_assay("estimate", *campaign, *errors)
     assert code == 0
-    assert "By category (lower is better)" in out
+    assert "Scores by category (lower is better)" in out
     assert run_assay("estimate", *campaign, *errors, "--remove-severity").code == 2
     assert run_assay("estimate", *campaign, "--by", "category").code == 2
 

@@ -142,7 +142,7 @@ def test_estimators_and_stopping(dask: Dask, world: assay.World) -> None:
             world.test_set, ratings, methods=methods, sizes=[0.2], draws=10, rng=1, workers=workers
         )
         stopped = assay.evaluate_stopping(
-            world.test_set, ratings, target=0.8, draws=3, rng=1, workers=workers
+            world.test_set, ratings, half_width=0.8, draws=3, rng=1, workers=workers
         )
         return [*tried, *stopped]
 

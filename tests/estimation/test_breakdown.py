@@ -92,7 +92,7 @@ def test_refusals() -> None:
     test_set, ratings = grouped(["x"] * 6)
     with pytest.raises(OptionError, match="did you mean 'kind'"):
         assay.estimate_by(test_set, ratings, by="kinds")
-    with pytest.raises(InputError, match="needs the marked errors"):
+    with pytest.raises(InputError, match="the marked errors go with by='category'"):
         assay.estimate_by(test_set, ratings, by="category")
     with pytest.raises(InputError, match="no doc column"):
         assay.estimate_by(test_set, ratings, by="document")
@@ -145,7 +145,7 @@ class TestCategories:
         assert style.stderr == pytest.approx(np.sqrt(4.5 / 2 / 3))
         assert (omission.group, omission.estimate) == ("Accuracy/Omission", 0.25)
         assert found.better == "lower"
-        assert any("1 errors of outputs without a rating not used" in line for line in found.notes)
+        assert "1 errors are of outputs without a rating, and not used" in found.notes
 
     def test_penalties_add_up_to_the_score(self) -> None:
         world = assay.simulate(documents=15, systems=2, rng=3)

@@ -44,11 +44,11 @@ def test_names_are_checked() -> None:
     result = assay.estimate(test_set, ratings)
     with pytest.raises(OptionError, match="name two of"):
         assay.compare_two(result)
-    with pytest.raises(OptionError, match="is no system"):
+    with pytest.raises(OptionError, match="is not a system"):
         assay.compare_two(result, "A", "D")
     with pytest.raises(OptionError, match="compared with itself"):
         assay.compare_two(result, "A", "A")
-    with pytest.raises(OptionError, match="no probability"):
+    with pytest.raises(OptionError, match="is not a probability"):
         assay.compare_two(result, "A", "B", power=1.5)
 
 
@@ -81,4 +81,5 @@ def test_next_steps() -> None:
     assert not any("halve" in line for line in next_steps(everything))
     test_set, ratings = tables({"A": A, "B": A})
     same = assay.estimate(test_set, ratings, sample=drawn([1], 10))
-    assert next_steps(same) == ("more ratings: these are too few, or too alike, for an interval",)
+    (line,) = next_steps(same)
+    assert line == "rate more: these ratings are too few, or too alike, for an interval"

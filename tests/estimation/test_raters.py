@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError
-from assay.estimation.rater_results import RaterSummary
 from assay.estimation.raters import exclude_raters, rater_report, remove_severity
+from assay.estimation.results import RaterSummary
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.simulate import simulate
@@ -237,7 +237,8 @@ class TestExclusion:
 
     def test_refusals(self) -> None:
         ratings = simulate(documents=3, raters=2, rng=1).rate()
-        with pytest.raises(OptionError, match=r"names \(rater-9\) is no rater.*raters are rater-1"):
+        refusal = r"raters \(rater-9\) is not a rater.*raters are rater-1"
+        with pytest.raises(OptionError, match=refusal):
             exclude_raters(ratings, ["rater-9"])
         with pytest.raises(OptionError, match="leaves no rater; keep at least one"):
             exclude_raters(ratings, ["rater-1", "rater-2"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 from lxml import etree
 
 from assay.errors import InputError, OptionError
+from assay.estimation.results import SystemEstimate
 from assay.views.figures import (
     draw_intervals,
     draw_lengths,
@@ -66,7 +68,7 @@ def test_stability_figure_has_a_line_per_design_with_error_bars() -> None:
 
 
 def test_figures_are_the_same_in_every_run_and_ask_for_nothing_outside() -> None:
-    rows = [{"system": "A", "estimate": 0.5, "low": 0.4, "high": None}]
+    rows = [SystemEstimate("A", 0.5, 0.4, math.inf, 0.1, 9, 90, "mean", "t", 1, 1, 1, 1)]
     for draw in (lambda: draw_lengths(LENGTHS), lambda: draw_stability(CHANGES),
                  lambda: draw_intervals(rows, better="higher", truth={"A": 0.45})):  # fmt: skip
         svg = svg_text(draw())

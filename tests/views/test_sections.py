@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 import assay
 from assay.errors import InputError, OptionError
 from assay.kits.pieces import pieces_from_features
+from assay.results import KINDS
 from assay.sampling.stability import summarise_stability
 from assay.sampling.summary import summarise
 from assay.views.markup import csv_table, latex_table, markdown_table
@@ -56,8 +59,9 @@ def results() -> dict[str, dict[str, Any]]:
         assay.next_segments(world.test_set, ratings, sample=order),
         assay.next_sets(judgments, rng=1),
         assay.rater_report(world.test_set, ratings, sample=order),
-        assay.monitor(world.test_set, ratings, sample=order, target=0.5),
-        assay.estimate(world.test_set, ratings, sample=order),
+        assay.monitor(world.test_set, ratings, sample=order, half_width=0.5),
+        estimates := assay.estimate(world.test_set, ratings, sample=order),
+        assay.compare_two(estimates, "system-1", "system-2"),
         assay.estimate_by(world.test_set, ratings, by="domain", sample=order),
         assay.rank(judgments, rng=1),
         assay.effort(EditingWorld({"A": 0.0, "B": 2.0, "C": 12.0}).edits(KITS, rng=1), rng=1),
@@ -138,13 +142,14 @@ def test_a_breakdown_inside_estimates_is_shown(
 def test_parts_hold_every_table_and_figure(
     results: dict[str, dict[str, Any]], tmp_path: Path
 ) -> None:
-    twice = [results["estimates"], results["ranking"], results["ranking"]]
+    other = assay.rank(assay.simulate_judgments(5, 300, rng=2), rng=2)
+    twice = [results["estimates"], results["ranking"], other]
     written = write_parts(twice, tmp_path / "parts")
     assert len(set(written)) == len(written) == 3 * (2 + 2 + 2) + 2 * (2 + 2 + 2)
     with (tmp_path / "parts" / "estimates-scores.csv").open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     given = results["estimates"]["systems"]
-    assert [float(row["Estimate"]) for row in rows] == [item["estimate"] for item in given]
+    assert [float(row["estimate"]) for row in rows] == [item["estimate"] for item in given]
     tables = (tmp_path / "parts" / "ranking-ranks-2.tex").read_text("utf-8")
     assert tables.startswith(r"\begin{table}")
 
@@ -189,13 +194,22 @@ def test_reports_of_unknown_ending_and_cut_results(
 ) -> None:
     with pytest.raises(OptionError, match="is no kind of report; let it end in .html, .md, .tex"):
         write_report(results["ranking"], tmp_path / "r.docx")
-    for kind, result in results.items():
-        for key in result:
-            cut = {name: value for name, value in result.items() if name != key or name == "kind"}
-            try:
-                write_report(cut, tmp_path / "r.md")
-            except InputError as error:
-                assert "not complete" in str(error), kind
+    for kind in KINDS.keys() & results.keys():
+        fields = dataclasses.fields(KINDS[kind])
+        required = {
+            field.name
+            for field in fields
+            if field.default is field.default_factory is dataclasses.MISSING
+        }
+        assert required, kind
+        for key in results[kind].keys() - {"kind"}:
+            cut = {name: value for name, value in results[kind].items() if name != key}
+            if key in required | {"version"}:
+                said = "no version" if key == "version" else f"has no '{key}'"
+                with pytest.raises(InputError, match=re.escape(said)):
+                    make_section(cut)
+            else:
+                assert make_section(cut).title, (kind, key)
     with pytest.raises(InputError, match="no folder can be made there"):
         write_parts(results["ranking"], Path(__file__) / "x")
 
@@ -272,7 +286,7 @@ def test_goals_of_plans_and_monitoring_in_words() -> None:
         assert words in make_section(plan.to_dict()).lead
     world = assay.simulate(documents=30, systems=3, rng=1)
     order = assay.sample(world.test_set, design="interleaved", budget="50%", rng=1)
-    seen = assay.monitor(world.test_set, world.rate(order), sample=order, target=0.3,
+    seen = assay.monitor(world.test_set, world.rate(order), sample=order, half_width=0.3,
                          goal="ranking")  # fmt: skip
     assert "a decision, or an interval of ±0.3, for every pair" in make_section(
         seen.to_dict()

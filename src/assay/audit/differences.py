@@ -121,7 +121,7 @@ class Order:
 def in_order(estimates: Estimates, order: Order) -> Estimates:
     """The differences with the system that stands higher on the left, top pairs first."""
     turned = [
-        item if order.rank[item.left] <= order.rank[item.right] else item.turned
+        item if order.rank[item.left] <= order.rank[item.right] else item.reversed
         for item in estimates.differences
     ]
     rank = order.rank

@@ -297,7 +297,7 @@ def _notes(
 ) -> tuple[str, ...]:
     """What the numbers rest on."""
     left_out = ("intervals are for new", *(() if known else ("everything is rated",)))
-    notes = [line for line in estimates.notes if not line.startswith(left_out)]
+    notes: list[str] = [line for line in estimates.notes if not line.startswith(left_out)]
     if basis.target == "new-documents":
         notes.append(
             f"intervals are for new {basis.unit}s like the rated ones, as if these were drawn at"

@@ -13,16 +13,13 @@ from assay._version import __version__
 from assay.cli.audit import audit
 from assay.cli.demo import demo
 from assay.cli.effort import effort
-from assay.cli.estimate import estimate
-from assay.cli.evaluate import evaluate
+from assay.cli.estimation import estimate, evaluate, monitor, raters
 from assay.cli.kits import kits
 from assay.cli.kits_design import build, collect, design
-from assay.cli.monitor import monitor
 from assay.cli.next import next_
 from assay.cli.next_set import next_set
 from assay.cli.plan import plan
 from assay.cli.rank import rank
-from assay.cli.raters import raters
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
 from assay.cli.sample import sample
@@ -84,11 +81,12 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 RENAMED = {
-    "rng": "seed",
-    "seconds_per_judgment": "seconds",
-    "cost_per_judgment": "cost",
-    "seconds_per_rating": "seconds",
-    "cost_per_rating": "cost",
+    "rng": "--seed",
+    "raters": "--exclude-raters",
+    "seconds_per_judgment": "--seconds",
+    "cost_per_judgment": "--cost",
+    "seconds_per_rating": "--seconds",
+    "cost_per_rating": "--cost",
 }
 """Arguments of the library whose parameter here has another name."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,8 +13,7 @@ from assay.cli.options import JSON
 if TYPE_CHECKING:
     import numpy as np
 
-    from assay.estimation.rater_results import RaterReport
-    from assay.estimation.results import Estimates
+    from assay.estimation.results import Estimates, RaterReport
     from assay.kits.effort_results import Effort
     from assay.ranking.results import Ranking
     from assay.sampling.stability import Stability
@@ -39,12 +38,11 @@ def demo(
 
     Example: assay demo -o demo
     """
-    from assay.cli.estimate import show_estimates
     from assay.cli.output import print_json, save_json
     from assay.errors import InputError
-    from assay.results import result_dict
     from assay.stats.random import as_rng
-    from assay.views.page import write_report
+    from assay.views.page import section_of, write_report
+    from assay.views.terminal import show
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -55,22 +53,17 @@ def demo(
         table.write(output / f"{name}.tsv")
     for name, found in run.results.items():
         save_json(found.to_dict(), output / f"{name}.json")
-    truth = run.world.truth()
     page = write_report(
-        list(run.results.values()), output / "report.html", title="A simulated campaign",
-        truth=truth,
-    )  # fmt: skip
+        list(run.results.values()), output / "report.html", title="A simulated campaign"
+    )
     result = run.estimates
     if json:
-        content = result.to_dict()["systems"]
-        print_json(
-            result_dict("demo", result.signature, report=str(page), systems=content, truth=truth)
-        )
+        print_json(result.to_dict() | {"kind": "demo", "report": str(page)})
         return
-    show_estimates(result, truth)
+    show(replace(section_of(result), next=()))
     _show_sample(run)
     _show_raters(run)
-    _show_savings(result, truth, len(run.ratings), len(run.world.rate()))
+    _show_savings(result, run.world.truth(), len(run.ratings), len(run.world.rate()))
     _show_ranking(run.ranking, result)
     _show_effort(run.effort)
     print(f"next: {result.next[0]}")
@@ -126,6 +119,7 @@ def _run(rng: np.random.Generator, seed: int) -> _Run:
     drawn = sample(world.test_set, budget=BUDGET, rng=int(drawing.integers(2**32)))
     ratings = world.rate(drawn)
     result = estimate(world.test_set, ratings, sample=drawn)
+    result = replace(result, truth=world.truth())
     judgments = world.judge(JUDGMENTS, rng=judging)
     ranking = rank(judgments, rng=int(judging.integers(2**32)))
     edits, effort = _edit(result, world.truth(), editing)
@@ -228,7 +222,7 @@ def _show_savings(result: Estimates, truth: dict[str, float], rated: int, all_of
     widest = max((item.high - item.low) / 2 for item in result.systems)
     print(
         f"the truth lies in {covered} of {len(result.systems)} intervals; systems rated on the same"
-        " segments share the luck of the draw"
+        " segments tend to err together"
     )
     print(
         f"saved: {rated:,} ratings instead of {all_of_it:,} ({1 - rated / all_of_it:.0%} fewer),"

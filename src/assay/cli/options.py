@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from assay.engine.run import Workers
     from assay.tables.answers import Judgments, Ratings
+    from assay.tables.sample import Sample
     from assay.tables.test_set import TestSet
 
 
@@ -42,6 +43,17 @@ RANGE = Annotated[
     str | None,
     typer.Option("--range", help="The rating scale; scores outside are refused.", metavar="LO,HI"),
 ]
+SCORES = Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")]
+RATINGS = Annotated[Path, typer.Argument(help="What the raters answered.", metavar="RATINGS")]
+SAMPLE_OPTION = typer.Option("--sample", help="The sample the ratings were drawn with.")
+SAMPLE = Annotated[Path | None, SAMPLE_OPTION]
+ASSUME = Annotated[
+    str | None,
+    typer.Option("--assume", help="Without a sample, how segments were chosen: random, documents."),
+]
+LEVEL = Annotated[float, typer.Option("--level", help="Confidence level.")]
+DRAWS = Annotated[int, typer.Option("--draws", help="Samples to draw.")]
+HALF_WIDTH_OPTION = typer.Option("--half-width", help="The half-width wanted of the intervals.")
 BETTER = Annotated[
     Literal["higher", "lower"],
     typer.Option("--better", help="Which ratings are good (MQM: lower)."),
@@ -404,6 +416,37 @@ def json_file(output: Path | None) -> Path | None:
     if output is not None and output.suffix.lower() != ".json":
         raise OptionError("output", output, "is for a JSON result", "let its name end in .json")
     return output
+
+
+def save_file(save: Path | None, *inputs: Path | None) -> None:
+    """Refuse a file for the result that is not JSON, or that the command reads."""
+    if save is not None and save.suffix.lower() != ".json":
+        raise OptionError("--save", save, "is for a JSON result", "let its name end in .json")
+    for path in inputs:
+        if save is not None and path is not None and save.resolve() == path.resolve():
+            raise OptionError("--save", save, "is a file that is read", "name another one")
+
+
+def read_drawn(sample: Path | None, test_set: TestSet) -> Sample | None:
+    """The sample of a command, where there is one."""
+    from assay.tables.sample import read_sample
+
+    return None if sample is None else read_sample(sample, test_set)
+
+
+def shares(option: str, text: str) -> list[float]:
+    """``5%,10%`` as shares.
+
+    >>> shares("--sizes", "5%, 0.1")
+    [0.05, 0.1]
+    """
+    parts = names(text) or []
+    try:
+        return [
+            float(part.removesuffix("%")) / (100 if part.endswith("%") else 1) for part in parts
+        ]
+    except ValueError:
+        raise OptionError(option, text, "are not shares", "write shares such as 5%,10%") from None
 
 
 def score_range(text: str | None) -> tuple[float, float] | None:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.estimation.results import Difference
+from assay.estimation.results import (
+    Breakdown,
+    Difference,
+    GroupEstimate,
+    GroupSummary,
+    noted,
+)
 from assay.estimation.study import Mean, Study, make_study
 from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
-from assay.results import plain, result_dict, signature
+from assay.results import Note
+from assay.stats.precision import LEVEL
 from assay.tables.answers import Errors, Ratings, read_errors
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
@@ -21,78 +28,6 @@ from assay.tables.test_set import TestSet
 BANDS = 4
 MISSING = "(missing)"
 NAMES = {"document": "doc"}
-
-
-@dataclass(frozen=True, slots=True)
-class GroupEstimate:
-    """One system's score on the segments of one group: n of them rated, population in all."""
-
-    group: str
-    system: str
-    estimate: float
-    low: float
-    high: float
-    stderr: float
-    n: int
-    population: int
-    method: str
-
-
-@dataclass(frozen=True, slots=True)
-class GroupSummary:
-    """One group: its segments, and how many of the differences between systems are decided."""
-
-    group: str
-    population: int
-    decided: int
-    pairs: int
-
-
-@dataclass(frozen=True, slots=True)
-class Breakdown:
-    """Every system in every group, and what is decided inside each group."""
-
-    by: str
-    groups: tuple[GroupSummary, ...]
-    estimates: tuple[GroupEstimate, ...]
-    intervals: int
-    better: str
-    level: float
-    design: str
-    seed: int | None
-    target: str = "test-set"
-    notes: tuple[str, ...] = ()
-
-    @property
-    def signature(self) -> str:
-        """How these numbers came about, in one line."""
-        new = () if self.target == "test-set" else (self.target,)
-        return signature(
-            self.design, f"by-{self.by}", *new, groups=len(self.groups), t=f"{self.level:g}",
-            better=self.better, seed=self.seed,
-        )  # fmt: skip
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per group and system."""
-        frame = pl.DataFrame([plain(item) for item in self.estimates], infer_schema_length=None)
-        return frame.with_columns(pl.col("estimate", "low", "high", "stderr").cast(pl.Float64))
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay estimate --by``."""
-        return result_dict(
-            "breakdown",
-            self.signature,
-            by=self.by,
-            design=self.design,
-            level=self.level,
-            better=self.better,
-            seed=self.seed,
-            target=self.target,
-            intervals=self.intervals,
-            groups=self.groups,
-            estimates=self.estimates,
-            notes=self.notes,
-        )
 
 
 def estimate_by(
@@ -103,7 +38,7 @@ def estimate_by(
     sample: Sample | None = None,
     assume: str | None = None,
     method: str = "auto",
-    level: float = 0.95,
+    level: float = LEVEL,
     target: str = "test-set",
     errors: Errors | None = None,
 ) -> Breakdown:
@@ -125,18 +60,21 @@ def estimate_by(
     >>> len(found.groups), found.intervals
     (4, 32)
     """
-    if (errors is not None) != (by == "category"):
-        raise InputError(
-            "by category needs the marked errors, and nothing else does (--errors FILE)"
-        )
     study = make_study(
         test_set, ratings, sample=sample, assume=assume, method=method, interval="t", level=level,
         target=target,
     )  # fmt: skip
+    return break_down(study, by, errors)
+
+
+def break_down(study: Study, by: str, errors: Errors | None) -> Breakdown:
+    """Every system's score on each group of segments, by the rule of the study."""
+    if (errors is not None) != (by == "category"):
+        raise InputError("the marked errors go with by='category' and with nothing else; give both")
     if errors is not None:
         return _by_category(study, errors)
-    names, group, notes = _groups(test_set, by)
-    count = len(test_set.systems)
+    names, group, notes = _groups(study.test_set, by)
+    count = len(study.test_set.systems)
     means = [study.group_means(i, group, len(names)) for i in range(count)]
     pairs = [
         study.group_differences(i, j, group, len(names)) for i, j in combinations(range(count), 2)
@@ -145,7 +83,7 @@ def estimate_by(
         _summary(name, int((group == k).sum()), [pair[k] for pair in pairs])
         for k, name in enumerate(names)
     ]
-    rows = [[found[k] for found in means] for k in range(len(names))]
+    rows = [[mean[k] for mean in means] for k in range(len(names))]
     return _wrapped(study, by, summaries, rows, notes)
 
 
@@ -166,28 +104,32 @@ def _wrapped(
         GroupEstimate(
             group=summary.group,
             system=system,
-            estimate=found.center,
-            low=found.interval.low,
-            high=found.interval.high,
-            stderr=found.stderr,
-            n=found.n,
-            population=found.population,
-            method=found.method,
+            estimate=mean.center,
+            low=mean.interval.low,
+            high=mean.interval.high,
+            stderr=mean.stderr,
+            n=mean.n,
+            population=mean.population,
+            method=mean.method,
         )
         for summary, row in zip(summaries, rows, strict=True)
-        for system, found in zip(study.test_set.systems, row, strict=True)
+        for system, mean in zip(study.test_set.systems, row, strict=True)
     )
     intervals = sum(bool(np.isfinite(item.high - item.low)) for item in estimates)
     missed = (1 - study.level) * sum(item.stderr > 0 for item in estimates)
-    said = [
-        f"{intervals} intervals are shown, each by itself at {study.level:.0%}: about {missed:.2g}"
-        " of them miss by chance"
+    remarks = [
+        Note(
+            "several-intervals",
+            f"{intervals} intervals are shown, each by itself at {study.level:.0%}: about"
+            f" {missed:.2g} of them miss the truth by chance",
+        )
     ]
     none = len(estimates) - intervals
     if none:
-        said.append(
-            f"{none} of {len(estimates)} have no interval: too few ratings there, or all alike"
-        )
+        remarks.append(
+            Note("no-interval", f"{none} of {len(estimates)} have no interval: too few ratings"
+                 " there, or all alike")
+        )  # fmt: skip
     return Breakdown(
         by=by,
         groups=tuple(summaries),
@@ -198,11 +140,11 @@ def _wrapped(
         design=study.rated.design,
         seed=study.rated.seed,
         target=study.target,
-        notes=(*study.notes, *notes, *said),
+        notes=noted((*study.notes, *notes, *remarks)),
     )
 
 
-def _groups(test_set: TestSet, by: str) -> tuple[list[str], np.ndarray, list[str]]:
+def _groups(test_set: TestSet, by: str) -> tuple[list[str], np.ndarray, list[Note]]:
     """The names of the groups, the group of every segment, and remarks."""
     if by == "length":
         return _length_bands(test_set)
@@ -217,7 +159,7 @@ def _groups(test_set: TestSet, by: str) -> tuple[list[str], np.ndarray, list[str
     if column not in known:
         choices = list(dict.fromkeys([*known, "document", "length", "category"]))
         raise OptionError(
-            "by", by, f"is nothing to break down by{did_you_mean(by, choices)}",
+            "by", by, f"is not something to break down by{did_you_mean(by, choices)}",
             f"choose from {', '.join(choices)}",
         )  # fmt: skip
     values = _of_segments(test_set, column)
@@ -225,8 +167,12 @@ def _groups(test_set: TestSet, by: str) -> tuple[list[str], np.ndarray, list[str
     values = values.set(missing, MISSING) if missing.any() else values
     names = values.unique(maintain_order=True).to_list()
     number = {name: k for k, name in enumerate(names)}
-    notes = [f"{int(missing.sum())} segments have no {column}"] if missing.any() else []
+    notes = _without(int(missing.sum()), column)
     return names, np.array([number[value] for value in values], dtype=np.int64), notes
+
+
+def _without(segments: int, what: str) -> list[Note]:
+    return [Note("no-group", f"{segments} segments have no {what}")] if segments else []
 
 
 def _of_segments(test_set: TestSet, column: str) -> pl.Series:
@@ -248,7 +194,7 @@ def _of_segments(test_set: TestSet, column: str) -> pl.Series:
     return rows["_value"]
 
 
-def _length_bands(test_set: TestSet) -> tuple[list[str], np.ndarray, list[str]]:
+def _length_bands(test_set: TestSet) -> tuple[list[str], np.ndarray, list[Note]]:
     """Quarters of the segments by source words, segments of equal length together."""
     segments = test_set.segments
     if "words" in segments.columns:
@@ -266,17 +212,15 @@ def _length_bands(test_set: TestSet) -> tuple[list[str], np.ndarray, list[str]]:
     band = np.where(known, np.searchsorted(limits, words, side="left"), -1)
     names: list[str] = []
     group = np.full(len(words), -1)
-    for own in np.unique(band[known]):
-        inside = band == own
+    for number in np.unique(band[known]):
+        inside = band == number
         low, high = words[inside].min(), words[inside].max()
         group[inside] = len(names)
         names.append(f"{low:g}–{high:g} words" if low < high else f"{low:g} words")
-    notes = []
     if not known.all():
         group[~known] = len(names)
         names.append(MISSING)
-        notes.append(f"{int((~known).sum())} segments have no length")
-    return names, group, notes
+    return names, group, _without(int((~known).sum()), "length")
 
 
 def _by_category(study: Study, errors: Errors) -> Breakdown:
@@ -306,7 +250,7 @@ def _by_category(study: Study, errors: Errors) -> Breakdown:
     return _wrapped(lower, "category", summaries, rows, notes)
 
 
-def _priced(study: Study, errors: Errors) -> tuple[pl.DataFrame, list[str]]:
+def _priced(study: Study, errors: Errors) -> tuple[pl.DataFrame, list[Note]]:
     """The errors of rated outputs with their weights."""
     frame = errors.frame.filter(pl.col("category").str.to_lowercase() != NO_ERROR.lower())
     kinds = frame.select("category", "severity").unique(maintain_order=True)
@@ -324,9 +268,16 @@ def _priced(study: Study, errors: Errors) -> tuple[pl.DataFrame, list[str]]:
     key = _rated_key(study, frame)
     rated = study.ratings.genuine.drop_nulls("score").select(key).unique()
     kept = frame.join(rated, on=key, how="semi")
-    notes = [*errors.notes, "penalties are MQM weights, without a cap on their sum"]
-    if kept.height < frame.height:
-        notes.append(f"{frame.height - kept.height} errors of outputs without a rating not used")
+    notes = [
+        *errors.notes,
+        Note("mqm-weights", "penalties are MQM weights, without a cap on their sum"),
+    ]
+    if unrated := frame.height - kept.height:
+        notes.append(
+            Note(
+                "errors-unrated", f"{unrated} errors are of outputs without a rating, and not used"
+            )
+        )
     return kept, notes
 
 
@@ -344,9 +295,11 @@ def _rated_key(study: Study, errors: pl.DataFrame) -> list[str]:
 def _penalties(study: Study, errors: pl.DataFrame) -> Study:
     """The study of one category: its penalty in place of each rated output's score."""
     key = _rated_key(study, errors)
-    own = errors.group_by(key).agg(pl.col("_weight").sum())
+    weights = errors.group_by(key).agg(pl.col("_weight").sum())
     rows = study.ratings.genuine.filter(pl.col("score").is_not_null())
-    found = rows.select(key).join(own, on=key, how="left", maintain_order="left")
-    ratings = Ratings(found.select(*key, score=pl.col("_weight").fill_null(0.0)), better="lower")
+    penalties = rows.select(key).join(weights, on=key, how="left", maintain_order="left")
+    ratings = Ratings(
+        penalties.select(*key, score=pl.col("_weight").fill_null(0.0)), better="lower"
+    )
     scores = np.where(np.isnan(study.rated.scores), np.nan, ratings.matrix(study.test_set))
     return replace(study, ratings=ratings, rated=replace(study.rated, scores=scores))

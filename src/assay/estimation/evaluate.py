@@ -1,16 +1,16 @@
-"""Estimators tried on a fully rated test set: how far off, how often right, how wide.
+"""Estimators and stopping rules tried on a fully rated test set.
 
-Every rated output is known, so samples can be drawn again and again and their estimates compared
-with the truth (saldias2022, section 4). A *method* is a design and an estimator,
-``docs-prop+cv-knn``; a design alone goes with the mean, an estimator alone with a simple random
-sample, and ``baseline`` is both. ``docs-incr-human`` and ``docs-incr-metrics`` choose each segment
-by the ratings before it and take the stratified mean; they have no interval. The estimator
-``history`` is the regression that knows all ratings of all other systems.
+Every output is rated, so samples can be drawn again and again and their estimates compared with
+the truth (saldias2022, section 4): how far off, how often right, how wide. A *method* is a design
+and an estimator, ``docs-prop+cv-knn``; a design alone goes with the mean, an estimator alone with
+a simple random sample, and ``baseline`` is both. ``docs-incr-human`` and ``docs-incr-metrics``
+choose each segment by the ratings before it and take the stratified mean; they have no interval.
+The estimator ``history`` is the regression that knows all ratings of all other systems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -22,42 +22,36 @@ from assay.errors import InputError, OptionError
 from assay.estimation.adjust import METHODS, Adjusted, Units, adjusted_means, check_method
 from assay.estimation.coverage import KINDS
 from assay.estimation.features import make_features
+from assay.estimation.monitor import IN_A_ROW, check_half_width, look_sizes
+from assay.estimation.results import (
+    Evaluation,
+    EvaluationRecord,
+    MethodEvaluation,
+    StoppingRecord,
+    noted,
+)
 from assay.sampling.designs import find_design, make_plan
 from assay.sampling.incremental import incremental_order
 from assay.sampling.population import Population
+from assay.stats.betting import betting_sequence
+from assay.stats.bounds import hoeffding_bound
+from assay.stats.precision import LEVEL
 from assay.stats.random import Rng
+from assay.stats.selection import interleaved_order
 from assay.tables.answers import Ratings
 from assay.tables.history import add_history
 from assay.tables.sample import Design
 from assay.tables.test_set import TestSet
 
 INCREMENTAL = ("docs-incr-human", "docs-incr-metrics")
+INTERLEAVED = ("interleaved", "interleaved, first look")
+STOPPING_METHODS = (*INTERLEAVED, "random + t", "hoeffding", "betting")
 BLOCK = 250
 """Samples estimated at a time: enough for speed, few enough for memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationRecord:
-    """One method for one system at one size, over all draws.
-
-    ``error`` is the mean absolute error, ``sd`` its standard deviation, ``bias`` the mean error;
-    ``coverage`` the share of intervals that hold the truth, ``half_width`` their mean half-width.
-    """
-
-    method: str
-    system: str
-    size: float
-    n: int
-    draws: int
-    error: float
-    sd: float
-    bias: float
-    coverage: float
-    half_width: float
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class _Cell:
+class _Trial:
     """One method tried on one system, at all sizes."""
 
     population: Population
@@ -77,7 +71,7 @@ def evaluate_estimators(
     methods: Sequence[str] = ("baseline", "docs-prop+cv-knn", "balanced+regression"),
     sizes: Sequence[float] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
     draws: int = 100,
-    level: float = 0.95,
+    level: float = LEVEL,
     rng: Rng = None,
     workers: Workers = 1,
 ) -> Iterator[EvaluationRecord]:
@@ -93,29 +87,25 @@ def evaluate_estimators(
     >>> [record.system for record in records], records[0].error > 0
     (['system-1', 'system-2'], True)
     """
-    _check(draws, level, sizes)
+    _check(draws, level)
+    for size in sizes:
+        if not 0 < size <= 1:
+            raise OptionError("sizes", size, "is not a share", "give numbers above 0, up to 1")
     if not methods or not sizes:
         raise OptionError("methods and sizes", [], "are empty", "name at least one of each")
-    scores = ratings.placed_in(test_set).matrix(test_set)
-    lacking = int((np.isnan(scores) & test_set.present).sum())
-    if lacking:
-        raise InputError(
-            f"{lacking} outputs have no rating; estimators can be tried only on"
-            " a test set of which everything is rated"
-        )
-    beds = {False: test_set}
-    if any(parse_method(method)[1] == "history" for method in methods):
-        beds[True] = add_history(test_set, ratings)
-    laid_out = {known: _by_system(bed) for known, bed in beds.items()}
+    scores = _all_scores(test_set, ratings)
+    plain = _by_system(test_set)
     for method in methods:
-        _check_metrics(method, laid_out[False][0][2])
-    cells = [
-        _Cell(*laid_out[parse_method(method)[1] == "history"][k],
-              scores[k][test_set.present[k]], method, tuple(sizes), draws, level)
-        for method in methods
+        _check_metrics(method, plain[0][2])
+    borrows = [parse_method(method)[1] == "history" for method in methods]
+    informed = _by_system(add_history(test_set, ratings)) if any(borrows) else plain
+    trials = [
+        _Trial(*(informed if history else plain)[k], scores[k][test_set.present[k]], method,
+               tuple(sizes), draws, level)
+        for method, history in zip(methods, borrows, strict=True)
         for k in range(len(scores))
     ]  # fmt: skip
-    return chain.from_iterable(run(_try, cells, rng=rng, workers=workers))
+    return chain.from_iterable(run(_try, trials, rng=rng, workers=workers))
 
 
 def _by_system(
@@ -134,14 +124,23 @@ def _by_system(
     ]
 
 
-def _check(draws: int, level: float, sizes: Sequence[float]) -> None:
+def _check(draws: int, level: float) -> None:
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
-        raise OptionError("draws", draws, "is no number of samples", "give 1 or more")
+        raise OptionError("draws", draws, "is not a number of samples", "give 1 or more")
     if not 0 < level < 1:
-        raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
-    for size in sizes:
-        if not 0 < size <= 1:
-            raise OptionError("sizes", size, "is no share", "give numbers above 0, up to 1")
+        raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
+
+
+def _all_scores(test_set: TestSet, ratings: Ratings) -> np.ndarray:
+    """Systems x segments, refused where an output has no rating."""
+    scores = ratings.placed_in(test_set).matrix(test_set)
+    lacking = int((np.isnan(scores) & test_set.present).sum())
+    if lacking:
+        raise InputError(
+            f"{lacking} outputs have no rating; estimators and stopping rules can be tried only on"
+            " a test set of which everything is rated"
+        )
+    return scores
 
 
 def _check_metrics(method: str, names: tuple[str, ...]) -> None:
@@ -174,27 +173,29 @@ def parse_method(text: str) -> tuple[Design, str]:
     return find_design(first), second
 
 
-def _try(cell: _Cell, rng: np.random.Generator) -> list[EvaluationRecord]:
+def _try(trial: _Trial, rng: np.random.Generator) -> list[EvaluationRecord]:
     """Draw and estimate, again and again, at every size."""
-    if cell.method in INCREMENTAL:
-        return _try_incremental(cell, rng)
-    design, estimator = parse_method(cell.method)
+    if trial.method in INCREMENTAL:
+        return _try_incremental(trial, rng)
+    design, estimator = parse_method(trial.method)
     estimator = "regression" if estimator == "history" else estimator
     records = []
-    for size in cell.sizes:
-        n = max(1, round(size * len(cell.x)))
-        plan = make_plan(cell.population, design, n)
-        units = _units(cell, design, plan)
+    for size in trial.sizes:
+        n = max(1, round(size * len(trial.x)))
+        plan = make_plan(trial.population, design, n)
+        units = _units(trial, design, plan)
         parts = []
-        for start in range(0, cell.draws, BLOCK):
-            drawn = plan.draw(rng, min(BLOCK, cell.draws - start)).masks(len(cell.x))
+        for start in range(0, trial.draws, BLOCK):
+            drawn = plan.draw(rng, min(BLOCK, trial.draws - start)).masks(len(trial.x))
             drawn = drawn[drawn.any(axis=1)]  # a sample of documents may come out empty
-            parts.append(adjusted_means(cell.x, drawn, units, estimator))
-        records.append(_record(cell, size, n, parts))
+            adjusted = adjusted_means(trial.x, drawn, units, estimator)
+            parts.append((adjusted.center, _half_width(adjusted, trial.level)))
+        center, half_width = (np.concatenate(part) for part in zip(*parts, strict=True))
+        records.append(_record(trial, size, n, center - trial.x.mean(), half_width))
     return records
 
 
-def _units(cell: _Cell, design: Design, plan: object) -> Units:
+def _units(trial: _Trial, design: Design, plan: object) -> Units:
     """What the estimators know of the system's segments under a plan."""
     pi = plan.probabilities()  # type: ignore[attr-defined]
     strata = design.parameters.get("strata", "none") != "none"
@@ -202,68 +203,273 @@ def _units(cell: _Cell, design: Design, plan: object) -> Units:
     return Units(
         pi=np.where(pi > 0, pi, 1.0),  # what can never be drawn never counts
         kind=kind,
-        document=cell.population.layout.document,
-        position=cell.population.position if kind == "balanced" else None,
+        document=trial.population.layout.document,
+        position=trial.population.position if kind == "balanced" else None,
         stratum=plan.stratum if kind == "strata" else None,  # type: ignore[attr-defined]
-        features=cell.features,
-        metrics=len(cell.names),
-        names=cell.names,
+        features=trial.features,
+        metrics=len(trial.names),
+        names=trial.names,
     )
 
 
-def _record(cell: _Cell, size: float, n: int, parts: list[Adjusted]) -> EvaluationRecord:
+def _half_width(adjusted: Adjusted, level: float) -> np.ndarray:
+    return np.asarray(special.stdtrit(adjusted.degrees, 0.5 + level / 2) * adjusted.stderr)
+
+
+def _record(
+    trial: _Trial, size: float, n: int, off: np.ndarray, half_width: np.ndarray
+) -> EvaluationRecord:
     """How far the estimates of all samples are from the truth."""
-    truth = float(cell.x.mean())
-    center, stderr, degrees = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("center", "stderr", "degrees")
-    )
-    width = special.stdtrit(degrees, 0.5 + cell.level / 2) * stderr
-    off = np.abs(center - truth)
-    known = np.isfinite(width)  # a sample that shows no spread has no interval
-    hits = (off <= width + 1e-12)[known]
-    system = cell.population.test_set.systems[0]
+    known = np.isfinite(half_width)  # a sample that shows no spread has no interval
+    hits = (np.abs(off) <= half_width + 1e-12)[known]
     return EvaluationRecord(
-        cell.method, system, size, n, cell.draws, float(off.mean()), float(off.std()),
-        float((center - truth).mean()), float(hits.mean()) if known.any() else float("nan"),
-        float(width[known].mean()) if known.any() else float("nan"),
-    )  # fmt: skip
+        method=trial.method,
+        system=trial.population.test_set.systems[0],
+        size=size,
+        n=n,
+        draws=trial.draws,
+        error=float(np.abs(off).mean()),
+        sd=float(np.abs(off).std()),
+        bias=float(off.mean()),
+        coverage=float(hits.mean()) if known.any() else float("nan"),
+        half_width=float(half_width[known].mean()) if known.any() else float("nan"),
+    )
 
 
-def _try_incremental(cell: _Cell, rng: np.random.Generator) -> list[EvaluationRecord]:
+def _try_incremental(trial: _Trial, rng: np.random.Generator) -> list[EvaluationRecord]:
     """Incremental runs: the first n segments of a run are the sample of size n."""
-    sizes = [max(1, round(size * len(cell.x))) for size in cell.sizes]
-    document = cell.population.layout.document
+    sizes = [max(1, round(size * len(trial.x))) for size in trial.sizes]
+    document = trial.population.layout.document
     features = None
-    if cell.method == "docs-incr-metrics" and cell.features is not None:
-        features = cell.features[:, : len(cell.names)]
+    if trial.method == "docs-incr-metrics" and trial.features is not None:
+        features = trial.features[:, : len(trial.names)]
     order = incremental_order(
-        cell.x, document, max(sizes), rng, features=features, draws=cell.draws
+        trial.x, document, max(sizes), rng, features=features, draws=trial.draws
     )
     lengths = np.bincount(document)
-    truth, system = float(cell.x.mean()), cell.population.test_set.systems[0]
     records = []
-    for size, n in zip(cell.sizes, sizes, strict=True):
+    for size, n in zip(trial.sizes, sizes, strict=True):
         where = order[:, :n]
         index = (np.arange(len(order))[:, None] * len(lengths) + document[where]).ravel()
         shape = (len(order), len(lengths))
         count = np.bincount(index, minlength=shape[0] * shape[1]).reshape(shape)
-        total = np.bincount(index, cell.x[where].ravel(), shape[0] * shape[1]).reshape(shape)
+        total = np.bincount(index, trial.x[where].ravel(), shape[0] * shape[1]).reshape(shape)
         means = total / np.maximum(count, 1)
         seen = np.where(count > 0, lengths, 0)  # eq. 1 over the documents that were visited
-        off = (means * seen).sum(axis=1) / seen.sum(axis=1) - truth
-        records.append(
-            EvaluationRecord(
-                cell.method,
-                system,
-                size,
-                n,
-                cell.draws,
-                float(np.abs(off).mean()),
-                float(np.abs(off).std()),
-                float(off.mean()),
-                float("nan"),
-                float("nan"),
-            )
-        )
+        off = (means * seen).sum(axis=1) / seen.sum(axis=1) - trial.x.mean()
+        unknown = np.full(len(off), np.nan)
+        records.append(_record(trial, size, n, off, unknown))
     return records
+
+
+def summarise_evaluation(
+    records: Iterable[EvaluationRecord],
+    *,
+    seed: int | None = None,
+    stopping: Iterable[StoppingRecord] = (),
+    half_width: float | None = None,
+    test_set: TestSet | None = None,
+) -> Evaluation:
+    """One row per method, compared with ``baseline`` where it is among them.
+
+    ``stopping`` adds the records of :func:`evaluate_stopping` with their ``half_width``, and the
+    ``test_set`` its metrics and notes.
+
+    >>> record = EvaluationRecord("baseline", "A", .1, 10, 50, .2, .1, .0, .94, .5)
+    >>> summarise_evaluation([record]).methods[0].gain
+    0.0
+    """
+    listed = tuple(records)
+    groups: dict[str, list[EvaluationRecord]] = {}
+    for record in listed:
+        groups.setdefault(record.method, []).append(record)
+    base = groups.get("baseline")
+    rows = tuple(_row(name, group, base) for name, group in groups.items())
+    return Evaluation(
+        methods=rows,
+        records=listed,
+        draws=listed[0].draws if listed else 0,
+        seed=seed,
+        stopping=tuple(stopping),
+        half_width=half_width,
+        metrics=() if test_set is None else test_set.metrics,
+        notes=() if test_set is None else noted(test_set.notes),
+    )
+
+
+def _row(
+    name: str, records: list[EvaluationRecord], base: list[EvaluationRecord] | None
+) -> MethodEvaluation:
+    errors = np.array([record.error for record in records])
+    gain = gain_error = win = None
+    scale = 1.0
+    if base is not None:
+        base_errors = np.array([record.error for record in base])
+        scale = float(base_errors.mean())
+        gain = 100 * (1 - errors.mean() / scale)
+        noise = [_noise(records) / errors.mean(), _noise(base) / scale]
+        gain_error = (
+            100 * errors.mean() / scale * float(np.hypot(*noise)) if name != "baseline" else 0
+        )
+        win = float((errors < base_errors).mean()) if name != "baseline" else None
+    by_system: dict[str, list[float]] = {}
+    for record in records:
+        if np.isfinite(record.coverage):
+            by_system.setdefault(record.system, []).append(record.coverage)
+    return MethodEvaluation(
+        method=name,
+        error=float(errors.mean()),
+        sd=float(np.mean([record.sd for record in records])),
+        gain=None if gain is None else float(gain),
+        gain_error=None if gain_error is None else float(gain_error),
+        win=win,
+        bias=float(np.mean([record.bias for record in records])) / scale,
+        coverage=_mean([record.coverage for record in records]),
+        worst_coverage=min((_mean(shares) for shares in by_system.values()), default=float("nan")),
+        half_width=_mean([record.half_width for record in records]),
+    )
+
+
+def _mean(values: list[float]) -> float:
+    """The mean of what is known; incremental samples have no interval."""
+    known = [value for value in values if np.isfinite(value)]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def _noise(records: list[EvaluationRecord]) -> float:
+    """Monte-Carlo standard error of the mean absolute error over all records."""
+    variances = [record.sd**2 / record.draws for record in records]
+    return float(np.sqrt(np.sum(variances)) / len(records))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _StoppingTrial:
+    """One stopping rule tried on one system."""
+
+    system: str
+    method: str
+    x: np.ndarray
+    features: np.ndarray | None
+    metrics: int
+    document: np.ndarray
+    half_width: float
+    level: float
+    draws: int
+    limits: tuple[float, float] | None
+
+
+def evaluate_stopping(
+    test_set: TestSet,
+    ratings: Ratings,
+    *,
+    half_width: float,
+    methods: Sequence[str] = ("interleaved", "random + t"),
+    draws: int = 100,
+    level: float = LEVEL,
+    rng: Rng = None,
+    workers: Workers = 1,
+) -> Iterator[StoppingRecord]:
+    """Rate a fully rated test set again and again until intervals have this half-width.
+
+    ``interleaved`` is the rule of :func:`assay.monitor`; ``interleaved, first look`` stops at the
+    first look that is narrow enough and states its own interval; ``random + t`` is the mean in
+    random order; ``hoeffding`` and ``betting`` need ratings with a range.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=40, systems=2, rng=1)
+    >>> records = list(evaluate_stopping(world.test_set, world.rate(), half_width=0.8,
+    ...                                  draws=5, rng=1))
+    >>> len(records), 0 < records[0].share <= 1
+    (4, True)
+    """
+    for method in methods:
+        if method not in STOPPING_METHODS:
+            raise OptionError(
+                "methods", method, "is not known", f"choose from {', '.join(STOPPING_METHODS)}"
+            )
+        if method in ("hoeffding", "betting") and ratings.range is None:
+            raise InputError(f"{method} needs ratings with a stated range")
+    _check(draws, level)
+    check_half_width(half_width)
+    scores = _all_scores(test_set, ratings)
+    if not test_set.present.all():
+        raise InputError("stopping rules can be tried only where every system has all segments")
+    features = make_features(test_set)
+    lengths = test_set.documents["segments"].to_numpy()
+    document = np.repeat(np.arange(len(lengths)), lengths)
+    trials = [
+        _StoppingTrial(
+            name, method, scores[k], None if features is None else features.values[k],
+            0 if features is None else features.metrics, document, half_width, level, draws,
+            ratings.range,
+        )
+        for method in methods
+        for k, name in enumerate(test_set.systems)
+    ]  # fmt: skip
+    return run(_try_stopping, trials, rng=rng, workers=workers)
+
+
+def _try_stopping(trial: _StoppingTrial, rng: np.random.Generator) -> StoppingRecord:
+    """All runs look at the same times; whoever has stopped is left out of the next look."""
+    size, truth = len(trial.x), float(trial.x.mean())
+    mixed = trial.method in INTERLEAVED
+    row = IN_A_ROW if trial.method == "interleaved" else 1
+    order = np.stack([
+        interleaved_order(trial.document, rng) if mixed else rng.permutation(size)
+        for _ in range(trial.draws)
+    ])  # fmt: skip
+    ends = _sequences(trial, order) if trial.method == "betting" else None
+    share, right = np.ones(trial.draws), np.ones(trial.draws, dtype=bool)
+    streak, going = np.zeros(trial.draws, dtype=np.int64), np.arange(trial.draws)
+    for n in look_sizes(size, size):
+        if ends is not None:
+            low, high = ends[0][going, n - 1], ends[1][going, n - 1]
+        else:
+            low, high = _limits(trial, order[going, :n], mixed)
+        streak[going] = np.where((high - low) / 2 <= trial.half_width, streak[going] + 1, 0)
+        done = (streak[going] >= row) | (n == size)
+        if row > 1:  # the fixed-width interval that monitor states
+            middle = (low + high) / 2
+            low, high = (
+                np.minimum(low, middle - trial.half_width),
+                np.maximum(high, middle + trial.half_width),
+            )
+        share[going[done]] = n / size
+        right[going[done]] = ((low <= truth) & (truth <= high))[done]
+        going = going[~done]
+        if not len(going):
+            break
+    return StoppingRecord(
+        trial.system, trial.method, float(share.mean()), float(right.mean()), trial.draws
+    )
+
+
+def _sequences(trial: _StoppingTrial, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper ends of the any-time interval: runs x numbers of ratings."""
+    assert trial.limits is not None
+    ends = [
+        betting_sequence(trial.x[one], len(trial.x), *trial.limits, trial.level) for one in order
+    ]
+    return np.stack([low for low, _ in ends]), np.stack([high for _, high in ends])
+
+
+def _limits(trial: _StoppingTrial, where: np.ndarray, mixed: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of every run's interval from the ratings so far."""
+    n, size = where.shape[1], len(trial.x)
+    if trial.method == "hoeffding" and trial.limits is not None:
+        width = trial.limits[1] - trial.limits[0]
+        half, center = hoeffding_bound(n, size, width, trial.level), trial.x[where].mean(axis=1)
+        return center - half, center + half
+    drawn = np.zeros((len(where), size), dtype=bool)
+    np.put_along_axis(drawn, where, True, axis=1)
+    units = Units(
+        pi=np.full(size, n / size),
+        kind="strata" if mixed else "simple",
+        document=trial.document,
+        stratum=trial.document if mixed else None,
+        features=trial.features,
+        metrics=trial.metrics,
+    )
+    adjusted = adjusted_means(trial.x, drawn, units, "auto" if mixed else "mean")
+    half_width = np.nan_to_num(_half_width(adjusted, trial.level), nan=np.inf)
+    return adjusted.center - half_width, adjusted.center + half_width

@@ -2,59 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 import numpy as np
-import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import OptionError, did_you_mean
-from assay.estimation.results import Difference, Estimates, SystemEstimate
-from assay.results import result_dict, signature
-from assay.stats.precision import Precision, power_of
+from assay.estimation.results import Comparison, Difference, Estimates, SystemEstimate
+from assay.stats.precision import POWER, Precision, detectable_shift
 
-POWER = 0.8
-"""The probability of a find that is commonly asked for."""
+ROOT_N = ("t", "skew-t", "bootstrap")
+"""Intervals whose width goes with the standard error."""
 
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two systems: their difference (``left`` minus ``right``) and what the ratings can tell.
-
-    ``detectable`` is the smallest true difference that ratings like these find with probability
-    ``power``; ``needed`` how many segments would have to be rated for both to find one as large
-    as the observed with that probability; ``everything`` says that not even all but a few would.
-    """
-
-    left: str
-    right: str
-    difference: float
-    low: float
-    high: float
-    stderr: float
-    p: float
-    n: int
-    population: int
-    decided: bool
-    detectable: float
-    needed: int | None
-    everything: bool
-    power: float
-    level: float
-    design: str
-    better: str
-
-    @property
-    def signature(self) -> str:
-        """How these numbers came about, in one line."""
-        return signature(
-            self.design, "two", n=f"{self.n}/{self.population}", t=f"{self.level:g}",
-            power=f"{self.power:g}", better=self.better,
-        )  # fmt: skip
-
-    def to_dict(self) -> dict[str, object]:
-        """The plain form of the comparison."""
-        content = {field.name: getattr(self, field.name) for field in fields(self)}
-        return result_dict("comparison", self.signature, **content)
+SPREAD = ("segments", "snippets", "balanced", "interleaved", "census", "assumed-random")
+"""Designs whose error goes down with the number of ratings."""
 
 
 def compare_two(
@@ -65,7 +23,7 @@ def compare_two(
     The power is that of the t test, with the standard error of the difference as estimated. For
     another n it is taken to change as that of a simple random sample does, sqrt((1 - n/N) / n). A
     power computed from the observed difference says how many ratings to plan if that were the
-    true one; it is no second test. For the target new documents ``needed`` is not known.
+    true one; it is not a second test. For the target new documents ``needed`` is not known.
 
     >>> import assay
     >>> world = assay.simulate(documents=20, systems=2, rng=1)
@@ -76,7 +34,7 @@ def compare_two(
     (True, True)
     """
     if not 0 < power < 1:
-        raise OptionError("power", power, "is no probability", "give a number like 0.8")
+        raise OptionError("power", power, "is not a probability", "give a number like 0.8")
     item = _pair(estimates, left, right)
     spread = _precision(item, estimates.level)
     needed = None
@@ -105,11 +63,37 @@ def compare_two(
     )
 
 
-ROOT_N = ("t", "skew-t", "bootstrap")
-"""Intervals whose width goes with the standard error."""
+def _pair(estimates: Estimates, left: str | None, right: str | None) -> Difference:
+    systems = [item.system for item in estimates.systems]
+    if left is None and right is None and len(systems) == 2:
+        return estimates.differences[0]
+    for name in (left, right):
+        if name not in systems:
+            raise OptionError(
+                "compare", name, f"is not a system{did_you_mean(str(name), systems)}",
+                f"name two of {', '.join(systems)}",
+            )  # fmt: skip
+    for item in estimates.differences:
+        if (item.left, item.right) == (left, right):
+            return item
+        if (item.right, item.left) == (left, right):
+            return item.reversed
+    raise OptionError("compare", left, "is compared with itself", "name two systems")
 
-SPREAD = ("segments", "snippets", "balanced", "interleaved", "census", "assumed-random")
-"""Designs whose error goes down with the number of ratings."""
+
+def _detectable(item: Difference, level: float, power: float) -> float:
+    """The smallest difference that is found with this probability at the n there is."""
+    if not item.stderr > 0:
+        return item.stderr  # 0 or NaN
+    return detectable_shift(item.degrees, level, power) * item.stderr
+
+
+def _precision(item: Difference | SystemEstimate, level: float) -> Precision | None:
+    """The spread that would give this standard error in a simple random sample."""
+    if not item.stderr > 0 or item.n >= item.population:
+        return None
+    sd = item.stderr * np.sqrt(item.n / (1 - item.n / item.population))
+    return Precision(item.population, float(sd), level)
 
 
 def next_steps(estimates: Estimates) -> tuple[str, ...]:
@@ -124,7 +108,10 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     if estimates.target == "new-documents":
         return _more_documents(estimates)
     if estimates.design not in SPREAD:
-        return ("more documents: the ratings of one hang together, so their number decides",)
+        return (
+            "rate more documents: ratings of one document are correlated, so the number of"
+            " documents decides",
+        )
     lines = []
     rated = {item.system: item.n for item in estimates.systems}
     # Where systems were rated apart, the segments they share by chance are no plan.
@@ -143,7 +130,7 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     if known and estimates.interval in ROOT_N:
         lines.append(_to_halve(max(known, key=lambda item: item.high - item.low), estimates.level))
     elif not known and any(item.n < item.population for item in estimates.systems):
-        lines.append("more ratings: these are too few, or too alike, for an interval")
+        lines.append("rate more: these ratings are too few, or too alike, for an interval")
     return tuple(lines)
 
 
@@ -151,7 +138,7 @@ def _more_documents(estimates: Estimates) -> tuple[str, ...]:
     """The error goes down with the root of the number of documents, once each has ratings."""
     known = [item for item in estimates.systems if np.isfinite(item.high - item.low)]
     if not known:
-        return ("more documents: these are too few, or too alike, for an interval",)
+        return ("rate more documents: these are too few, or too alike, for an interval",)
     widest = max(known, key=lambda item: item.high - item.low)
     half = (widest.high - widest.low) / 2
     return (
@@ -164,7 +151,7 @@ def _to_decide(item: Difference, level: float) -> str:
     names = f"{item.left} and {item.right}"
     spread = _precision(item, level)
     if spread is None or item.difference == 0:
-        return f"{names} are equal as far as these ratings show"
+        return f"{names} are equal in these ratings"
     needed = spread.n_for_power(item.difference, POWER)
     if needed <= item.n:
         return f"{names}: the t interval would decide them; the chosen one asks for more certainty"
@@ -183,52 +170,8 @@ def _to_decide(item: Difference, level: float) -> str:
 def _to_halve(item: SystemEstimate, level: float) -> str:
     spread = _precision(item, level)
     half = (item.high - item.low) / 2
-    said = f"to halve the widest interval ({item.system}, ±{half:.3g})"
+    goal = f"to halve the widest interval ({item.system}, ±{half:.3g})"
     if spread is None:
-        return f"{said}: rate more; how many, these ratings do not say"
+        return f"{goal}: rate more; how many, these ratings do not say"
     needed = spread.n_for_half_width(half / 2)
-    return f"{said}: about {max(needed - item.n, 1)} more ratings per system, {needed} in all"
-
-
-def _precision(item: Difference | SystemEstimate, level: float) -> Precision | None:
-    """The spread that would give this standard error in a simple random sample."""
-    if not item.stderr > 0 or item.n >= item.population:
-        return None
-    sd = item.stderr * np.sqrt(item.n / (1 - item.n / item.population))
-    return Precision(item.population, float(sd), level)
-
-
-def _detectable(item: Difference, level: float, power: float) -> float:
-    """The smallest difference that is found with this probability at the n there is."""
-    if not item.stderr >= 0:
-        return float("nan")
-    if item.stderr == 0:
-        return 0.0
-    low, high = 0.0, 100.0
-
-    def short(shift: float) -> float:
-        return float(power_of(np.array(shift), np.array(item.degrees), level)) - power
-
-    if short(low) >= 0:  # chance alone finds as often as asked
-        return 0.0
-    if short(high) < 0:
-        return float("nan")
-    return float(scipy.optimize.brentq(short, low, high)) * item.stderr
-
-
-def _pair(estimates: Estimates, left: str | None, right: str | None) -> Difference:
-    systems = [item.system for item in estimates.systems]
-    if left is None and right is None and len(systems) == 2:
-        return estimates.differences[0]
-    for name in (left, right):
-        if name not in systems:
-            raise OptionError(
-                "compare", name, f"is no system{did_you_mean(str(name), systems)}",
-                f"name two of {', '.join(systems)}",
-            )  # fmt: skip
-    for item in estimates.differences:
-        if (item.left, item.right) == (left, right):
-            return item
-        if (item.right, item.left) == (left, right):
-            return item.turned
-    raise OptionError("compare", left, "is compared with itself", "name two systems")
+    return f"{goal}: about {max(needed - item.n, 1)} more ratings per system, {needed} in all"

@@ -4,43 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.estimation.checks import attention_checks
-from assay.estimation.rater_estimates import rater_estimates
-from assay.estimation.rater_results import RaterEstimate, RaterReport, RaterSummary
-from assay.estimation.study import make_study
+from assay.estimation.results import RaterEstimate, RaterReport, RaterSummary, noted
+from assay.estimation.study import Mean, Study, make_study
+from assay.results import Note
 from assay.stats.agreement import (
     correlations_with_others,
     krippendorff_alpha,
     pairwise_correlations,
 )
 from assay.stats.effects import RaterEffects, rater_effects
+from assay.stats.precision import LEVEL
 from assay.tables.answers import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 
-FAR, NOISE = 3.5, 2.0
+OUTLIER_DEVIATIONS, OUTLIER_ERRORS = 3.5, 2.0
 """Robust standard deviations that make an outlier (Iglewicz & Hoaglin 1993), and the standard
 errors a deviation must exceed to be more than chance."""
 
-FEW_RATERS, FEW_OUTPUTS, ENOUGH = 5, 10, 30
+MIN_RATERS, MIN_OUTPUTS, MIN_OUTPUTS_WITHOUT_CORRELATION = 5, 10, 30
 """The fewest raters for a robust spread, the fewest outputs for a correlation that counts, and
 those on which a correlation of 0 or less is a verdict by itself."""
 
-FEW_CHECKS = 5
+MIN_CHECKS = 5
 """The fewest attention checks that say something about a rater."""
 
+MIN_RATINGS_ALONE = 10
+"""With fewer ratings of a system, a rater alone says nothing about it."""
+
 RULE = (
-    f"outlier: more than {FAR:g} robust standard deviations (1.4826 MAD, at least {FEW_RATERS}"
-    f" raters) and {NOISE:g} standard errors from the median rater in severity, or below it in"
-    f" correlation with the others (at least {FEW_OUTPUTS} outputs), or that much faster (logarithm"
-    f" of seconds); or a correlation of 0 or less on at least {ENOUGH} outputs; or the same score"
-    f" for all of at least {FEW_OUTPUTS} outputs; or at most half of at least {FEW_CHECKS}"
-    " attention checks passed"
+    f"outlier: more than {OUTLIER_DEVIATIONS:g} robust standard deviations (1.4826 MAD, at least"
+    f" {MIN_RATERS} raters) and {OUTLIER_ERRORS:g} standard errors from the median rater in"
+    f" severity, or below it in correlation with the others (at least {MIN_OUTPUTS} outputs), or"
+    " that much faster (logarithm of seconds); or a correlation of 0 or less on at least"
+    f" {MIN_OUTPUTS_WITHOUT_CORRELATION} outputs; or the same score for all of at least"
+    f" {MIN_OUTPUTS} outputs; or at most half of at least {MIN_CHECKS} attention checks passed"
 )
 
 MODELS = {
@@ -78,12 +82,14 @@ def rater_report(
     """
     given = _given(test_set, ratings)
     model, fit = _severity(given)
+    checks = attention_checks(given.placed, given.key, given.names, given.sign)
     _, counted = np.unique(given.output, return_counts=True)
     pairs = pairwise_correlations(given.score, given.output, given.rater)
-    identified = len(set(fit.groups.tolist())) == 1
-    estimates, said = _estimates(test_set, ratings, sample, assume)
+    groups = _groups(given, fit)
+    estimates, notes = _estimates(test_set, ratings, sample, assume)
+    raters = _summaries(given, fit, checks)
     return RaterReport(
-        raters=_summaries(given, fit),
+        raters=raters,
         alpha=krippendorff_alpha(given.score, given.output),
         alpha_ordinal=krippendorff_alpha(given.score, given.output, metric="ordinal"),
         mean_correlation=pairs.mean,
@@ -92,12 +98,13 @@ def rater_report(
         outputs=len(counted),
         overlapping=int((counted > 1).sum()),
         model=model,
-        identified=identified,
-        groups=_groups(given, fit),
+        identified=len(groups) == 1,
+        groups=groups,
         better=ratings.better,
         rule=RULE,
+        outliers=tuple(item.rater for item in raters if item.outlier),
         estimates=estimates,
-        notes=(*dict.fromkeys((*given.notes, *said)), *_remarks(given, model, fit)),
+        notes=noted((*given.notes, *notes, *checks.notes, *_remarks(given, model, groups))),
     )
 
 
@@ -110,11 +117,44 @@ def _estimates(
         rated = ~np.isnan(ratings.placed_in(test_set).matrix(test_set))
         pairs = test_set.segments["lp"].n_unique() if "lp" in test_set.key else 1
         if (test_set.present & ~rated).any() or pairs > 1:
-            return (), ("no scores by rater: they need the sample the ratings were drawn with",)
+            return (), (
+                Note("no-scores-by-rater", "no scores by rater: they need the sample that the"
+                     " ratings were drawn with"),
+            )  # fmt: skip
     study = make_study(
-        test_set, ratings, sample=sample, assume=assume, method="auto", interval="t", level=0.95
+        test_set, ratings, sample=sample, assume=assume, method="auto", interval="t", level=LEVEL
     )
-    return rater_estimates(study, study.ratings), study.rated.notes if stated else ()
+    return _by_rater(study), study.rated.notes if stated else ()
+
+
+def _by_rater(study: Study) -> tuple[RaterEstimate, ...]:
+    """Pooled first (rater None), then each rater with enough ratings of a system.
+
+    What a rater scored is taken as a random part of what all did, inside the classes by which
+    skipped outputs are weighted.
+    """
+    systems = range(len(study.test_set.systems))
+    rows = [_rater_estimate(study, None, i, study.mean(i)) for i in systems]
+    for rater in study.ratings.raters:
+        scores = study.ratings.matrix(study.test_set, rater=rater)
+        scores = np.where(np.isnan(study.rated.scores), np.nan, scores)
+        alone = replace(study, rated=replace(study.rated, scores=scores))
+        enough = (~np.isnan(scores)).sum(axis=1) >= MIN_RATINGS_ALONE
+        rows += [_rater_estimate(study, rater, i, alone.mean(i)) for i in systems if enough[i]]
+    return tuple(rows)
+
+
+def _rater_estimate(study: Study, rater: str | None, i: int, mean: Mean) -> RaterEstimate:
+    return RaterEstimate(
+        rater=rater,
+        system=study.test_set.systems[i],
+        estimate=mean.center,
+        low=mean.interval.low,
+        high=mean.interval.high,
+        stderr=mean.stderr,
+        n=mean.n,
+        population=mean.population,
+    )
 
 
 def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
@@ -144,20 +184,28 @@ def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
     moved = pl.col("score") - pl.col("rater").replace_strict(effects, default=0.0)
     frame = given.placed.frame.with_columns(moved.alias("score"))
     notes = [
-        f"severity of {len(given.names)} raters removed ({MODELS[model]}): scores moved by"
-        f" {-fit.effects.max():+.3g} to {-fit.effects.min():+.3g}, grand mean kept"
+        Note(
+            "severity-removed",
+            f"severity of {len(given.names)} raters removed ({MODELS[model]}): scores moved by"
+            f" {-fit.effects.max():+.3g} to {-fit.effects.min():+.3g}, grand mean kept",
+        )
     ]
     if len(groups) > 1:
-        notes.append(f"{_not_identified(groups)}; removed inside the groups only")
+        notes.append(
+            Note("severity-by-group", f"{_not_identified(groups)}; removed inside the groups only")
+        )
     limits = ratings.range
     low, high = float(frame["score"].min()), float(frame["score"].max())  # type: ignore[arg-type]
     if limits is not None and not (limits[0] <= low and high <= limits[1]):
-        notes.append(f"some scores now lie outside the range {limits[0]:g} to {limits[1]:g}")
+        notes.append(
+            Note("outside-range", f"some scores now lie outside the range {limits[0]:g} to"
+                 f" {limits[1]:g}")
+        )  # fmt: skip
         limits = None
     return replace(ratings, frame=frame, notes=(*ratings.notes, *notes), range=limits)
 
 
-def exclude_raters(ratings: Ratings, names: Sequence[str]) -> Ratings:
+def exclude_raters(ratings: Ratings, raters: Sequence[str]) -> Ratings:
     """The ratings without those of the named raters; a note counts what was left out.
 
     >>> import assay
@@ -165,21 +213,22 @@ def exclude_raters(ratings: Ratings, names: Sequence[str]) -> Ratings:
     >>> exclude_raters(ratings, ["rater-2"]).raters
     ('rater-1', 'rater-3')
     """
-    wanted = [names] if isinstance(names, str) else list(dict.fromkeys(names))
+    wanted = [raters] if isinstance(raters, str) else list(dict.fromkeys(raters))
     _need_raters(ratings)
     for name in wanted:
         if name not in ratings.raters:
             raise OptionError(
-                "names", name, f"is no rater{did_you_mean(str(name), ratings.raters)}",
+                "raters", name, f"is not a rater{did_you_mean(str(name), ratings.raters)}",
                 f"the raters are {', '.join(ratings.raters)}",
             )  # fmt: skip
     if len(wanted) == len(ratings.raters):
-        raise OptionError("names", ", ".join(wanted), "leaves no rater", "keep at least one")
+        raise OptionError("raters", ", ".join(wanted), "leaves no rater", "keep at least one")
     if not wanted:
         return ratings
     frame = ratings.frame.filter(~pl.col("rater").is_in(wanted))
     count = len(ratings) - frame.height
-    note = f"{count} of {len(ratings)} ratings left out: those of {', '.join(wanted)}"
+    note = Note("raters-excluded", f"{count} of {len(ratings)} ratings left out: those of"
+                f" {', '.join(wanted)}")  # fmt: skip
     return replace(ratings, frame=frame, notes=(*ratings.notes, note))
 
 
@@ -250,15 +299,15 @@ def _given(test_set: TestSet, ratings: Ratings) -> _Given:
 def _severity(given: _Given) -> tuple[str, RaterEffects]:
     """The first model in which all raters can be compared, else the one with fewest groups."""
     units = {"output": given.output, "segment": given.segment, "system": given.system}
-    found = []
+    fits = []
     for model, unit in units.items():
         _, code = np.unique(unit, return_inverse=True)
         beside = given.system if model == "segment" else None
         fit = rater_effects(given.score, code, given.rater, given.segment, beside=beside)
-        found.append((model, fit))
+        fits.append((model, fit))
         if not fit.groups.any():
             break
-    return min(found, key=lambda item: item[1].groups.max())
+    return min(fits, key=lambda item: item[1].groups.max())
 
 
 def _groups(given: _Given, fit: RaterEffects) -> tuple[tuple[str, ...], ...]:
@@ -273,20 +322,20 @@ def _not_identified(groups: Sequence[Sequence[str]]) -> str:
     return f"severity is not identified between groups of raters that share nothing: {shown}"
 
 
-def _remarks(given: _Given, model: str, fit: RaterEffects) -> list[str]:
-    groups = _groups(given, fit)
-    checks = attention_checks(given.placed, given.key, given.names, given.sign).notes
+def _remarks(given: _Given, model: str, groups: Sequence[Sequence[str]]) -> list[Note]:
     if len(given.names) == 1:
-        return [*checks, "one rater: nothing to compare with"]
-    if len(groups) == len(given.names):
-        return [*checks, _not_identified(groups)]
-    notes = [*checks]
-    if model != "output":
-        notes.append(f"not enough common outputs: {MODELS[model]}")
-    return [*notes, _not_identified(groups)] if len(groups) > 1 else notes
+        return [Note("one-rater", "one rater: nothing to compare with")]
+    notes = []
+    if model != "output" and len(groups) < len(given.names):
+        notes.append(Note("other-model", f"not enough common outputs: {MODELS[model]}"))
+    if len(groups) > 1:
+        notes.append(Note("severity-not-identified", _not_identified(groups)))
+    return notes
 
 
-def _summaries(given: _Given, fit: RaterEffects) -> tuple[RaterSummary, ...]:
+def _summaries(
+    given: _Given, fit: RaterEffects, checks: AttentionChecks
+) -> tuple[RaterSummary, ...]:
     count = len(given.names)
     compared = np.bincount(fit.groups)[fit.groups] > 1
     severity = np.where(compared, given.sign * fit.effects, np.nan)
@@ -298,10 +347,9 @@ def _summaries(given: _Given, fit: RaterEffects) -> tuple[RaterSummary, ...]:
             known = given.seconds[given.rater == i]
             known = known[~np.isnan(known)]
             seconds[i] = np.median(known) if len(known) else np.nan
-    checks = attention_checks(given.placed, given.key, given.names, given.sign)
     reasons = _reasons(parts, severity, fit.stderr, r, overlap, seconds)
     for i in range(count):
-        if checks.done[i] >= FEW_CHECKS and 2 * checks.passed[i] <= checks.done[i]:
+        if checks.done[i] >= MIN_CHECKS and 2 * checks.passed[i] <= checks.done[i]:
             reasons[i].append("checks")
     empty = given.placed.genuine.filter(pl.col("score").is_null())["rater"].to_list()
     return tuple(
@@ -337,35 +385,70 @@ def _reasons(
     seconds: np.ndarray,
 ) -> list[list[str]]:
     """Why each rater is an outlier by RULE; empty for most."""
-    known = overlap >= FEW_OUTPUTS
+    known = overlap >= MIN_OUTPUTS
     fisher = np.arctanh(np.clip(np.where(known, r, np.nan), -0.999, 0.999))
     noise = 1 / np.sqrt(np.maximum(overlap - 3, 1))
     with np.errstate(divide="ignore"):
         pace = np.log(seconds)
     far = _far(severity, stderr)
     low = _far(fisher, noise) < 0
-    low |= (overlap >= ENOUGH) & (r <= 0)
+    low |= (overlap >= MIN_OUTPUTS_WITHOUT_CORRELATION) & (r <= 0)
     fast = _far(pace, np.zeros(len(pace))) < 0
-    constant = [len(part) >= FEW_OUTPUTS and np.ptp(part) == 0 for part in parts]
-    found: list[list[str]] = []
-    for i in range(len(parts)):
-        found.append(["severe" if far[i] > 0 else "lenient"] if far[i] else [])
-        found[i] += [
-            word
-            for word, holds in (
-                ("disagrees", low[i]), ("fast", fast[i]), ("constant", constant[i]),
-            )
-            if holds
-        ]  # fmt: skip
-    return found
+    constant = np.array([len(part) >= MIN_OUTPUTS and np.ptp(part) == 0 for part in parts])
+    holds = {
+        "severe": far > 0, "lenient": far < 0, "disagrees": low, "fast": fast, "constant": constant,
+    }  # fmt: skip
+    return [[reason for reason, which in holds.items() if which[i]] for i in range(len(parts))]
 
 
 def _far(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """-1 or 1 where a value lies far below or above the median rater's, else 0."""
     known = np.isfinite(values)
-    if known.sum() < FEW_RATERS:
+    if known.sum() < MIN_RATERS:
         return np.zeros(len(values), dtype=int)
     away = np.where(known, values - np.median(values[known]), 0.0)
     robust = 1.4826 * np.median(np.abs(away[known]))
-    beyond = (np.abs(away) > FAR * robust) & (np.abs(away) > NOISE * np.nan_to_num(noise))
+    beyond = (np.abs(away) > OUTLIER_DEVIATIONS * robust) & (
+        np.abs(away) > OUTLIER_ERRORS * np.nan_to_num(noise)
+    )
     return np.where(beyond & known, np.sign(away), 0).astype(int)
+
+
+class AttentionChecks(NamedTuple):
+    """Per rater, in the order asked for: comparable checks and those passed; and remarks."""
+
+    done: np.ndarray
+    passed: np.ndarray
+    notes: tuple[Note, ...]
+
+
+def attention_checks(
+    ratings: Ratings, key: tuple[str, ...], names: tuple[str, ...], sign: int
+) -> AttentionChecks:
+    """Every control against the same rater's score of the same system's output of the segment.
+
+    ``sign`` is 1 where lower scores are better. A check is passed when the control has the
+    strictly worse score.
+    """
+    place = ["system", *key, "rater"]
+    controls = ratings.controls
+    genuine = ratings.genuine.select(*place, _genuine="score")
+    pairs = controls.join(genuine, on=place, how="left").drop_nulls(["score", "_genuine"])
+    worse = sign * (pairs["score"] - pairs["_genuine"]) > 0
+    counted = (
+        pairs.select("rater")
+        .with_columns(passed=worse)
+        .group_by("rater")
+        .agg(pl.len().alias("done"), pl.col("passed").sum())
+    )
+    counts = {name: (done, passed) for name, done, passed in counted.rows()}
+    done, passed = np.array([counts.get(name, (0, 0)) for name in names], dtype=int).T
+    alone = controls.height - pairs.height
+    notes = () if not alone else (
+        Note(
+            "checks-unmatched",
+            f"{alone} of {controls.height} attention checks have no score of the output itself by"
+            " the same rater to compare with",
+        ),
+    )  # fmt: skip
+    return AttentionChecks(done, passed, notes)

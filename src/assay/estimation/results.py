@@ -1,13 +1,31 @@
-"""What an estimation says, with all its settings."""
+"""What this stage says, with all its settings: scores, groups, raters, looks, and trials."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import polars as pl
 
-from assay.results import plain, result_dict, signature
+from assay.results import Note, Result, plain, signature
 from assay.tables.sample import Design
+
+Better = Literal["higher", "lower"]
+
+
+def noted(lines: Iterable[str]) -> tuple[Note, ...]:
+    """Each note once; one that a table made without a code has the code ``table``."""
+    return tuple(
+        line if isinstance(line, Note) else Note("table", line) for line in dict.fromkeys(lines)
+    )
+
+
+def _frame(rows: Iterable[object]) -> pl.DataFrame:
+    return pl.DataFrame([plain(row) for row in rows], infer_schema_length=None)
+
+
+# --- scores -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +68,7 @@ class Difference:
     population: int
 
     @property
-    def turned(self) -> Difference:
+    def reversed(self) -> Difference:
         """The same difference the other way round."""
         return replace(
             self,
@@ -63,16 +81,127 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimates:
+class Comparison(Result, kind="comparison"):
+    """Two systems: their difference (``left`` minus ``right``) and what the ratings can tell.
+
+    ``detectable`` is the smallest true difference that ratings like these find with probability
+    ``power``; ``needed`` how many segments would have to be rated for both to find one as large
+    as the observed with that probability; ``everything`` says that not even all but a few would.
+    """
+
+    left: str
+    right: str
+    difference: float
+    low: float
+    high: float
+    stderr: float
+    p: float
+    n: int
+    population: int
+    decided: bool
+    detectable: float
+    needed: int | None
+    everything: bool
+    power: float
+    level: float
+    design: str
+    better: Better
+
+    @property
+    def signature(self) -> str:
+        """How these numbers came about, in one line."""
+        return signature(
+            self.design, "two", n=f"{self.n}/{self.population}", t=f"{self.level:g}",
+            power=f"{self.power:g}", better=self.better,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEstimate:
+    """One system's score on the segments of one group: n of them rated, population in all."""
+
+    group: str
+    system: str
+    estimate: float
+    low: float
+    high: float
+    stderr: float
+    n: int
+    population: int
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
+    """One group: its segments, and how many of the differences between systems are decided."""
+
+    group: str
+    population: int
+    decided: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown(Result, kind="breakdown"):
+    """Every system in every group, and what is decided inside each group."""
+
+    by: str
+    groups: tuple[GroupSummary, ...]
+    estimates: tuple[GroupEstimate, ...]
+    intervals: int
+    better: Better
+    level: float
+    design: str
+    seed: int | None
+    target: str = "test-set"
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """How these numbers came about, in one line."""
+        new = () if self.target == "test-set" else (self.target,)
+        return signature(
+            self.design, f"by-{self.by}", *new, groups=len(self.groups), t=f"{self.level:g}",
+            better=self.better, seed=self.seed,
+        )  # fmt: skip
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per group and system."""
+        numbers = ("estimate", "low", "high", "stderr")
+        return _frame(self.estimates).with_columns(pl.col(numbers).cast(pl.Float64))
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsChange:
+    """What was done to the ratings first, and every system's estimate before and after it.
+
+    ``what`` is ``raters`` where the ratings of some ``raters`` were left out, ``severity`` where
+    each rater's severity was subtracted.
+    """
+
+    what: Literal["raters", "severity"]
+    raters: tuple[str, ...]
+    before: dict[str, float]
+    after: dict[str, float]
+
+    @property
+    def brief(self) -> str:
+        """The change as a part of a signature."""
+        return f"raters:-{len(self.raters)}" if self.what == "raters" else "severity:removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates(Result, kind="estimates"):
     """Systems, best first, and every difference between two of them.
 
     ``target`` says what the intervals are for: this ``test-set``, or ``new-documents`` like its.
-    ``next`` says what more ratings would bring.
+    ``next`` says what more ratings would bring. ``truth`` has the systems' true scores where they
+    are known, as in a simulated campaign.
     """
 
     systems: tuple[SystemEstimate, ...]
     differences: tuple[Difference, ...]
-    better: str
+    better: Better
     level: float
     method: str
     interval: str
@@ -80,12 +209,16 @@ class Estimates:
     seed: int | None
     target: str = "test-set"
     metrics: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     next: tuple[str, ...] = ()
     drawn: str | None = None
     """The design of the sample with all its parameters."""
     changed: tuple[str, ...] = ()
-    """What was done to the ratings beforehand, such as ``severity:removed``."""
+    """The changes in brief, such as ``severity:removed``."""
+    changes: tuple[RatingsChange, ...] = ()
+    comparison: Comparison | None = None
+    breakdown: Breakdown | None = None
+    truth: dict[str, float] | None = None
 
     @property
     def signature(self) -> str:
@@ -105,25 +238,253 @@ class Estimates:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per system."""
-        return pl.DataFrame([plain(item) for item in self.systems], infer_schema_length=None)
+        return _frame(self.systems)
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay estimate``."""
-        return result_dict(
-            "estimates",
-            self.signature,
-            design=self.design,
-            method=self.method,
-            interval=self.interval,
-            level=self.level,
+
+# --- raters -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RaterSummary:
+    """One rater.
+
+    ``severity`` is by how much worse than the average rater, in points of the scale; ``stderr`` its
+    standard error, ``group`` the group of raters it is relative to. ``spread`` is the standard
+    deviation of the ratings, ``lowest`` and ``highest`` the shares at the ends of the scale (as
+    stated, or as seen), ``seconds`` the median per rating. ``correlation`` is with the mean of the
+    other raters, on ``overlap`` outputs. ``skipped`` counts rows without a score, ``checks`` the
+    attention checks that can be judged, ``passed`` those where the control was scored worse.
+    """
+
+    rater: str
+    n: int
+    mean: float
+    severity: float
+    stderr: float
+    group: int
+    spread: float
+    lowest: float
+    highest: float
+    seconds: float
+    correlation: float
+    overlap: int
+    skipped: int
+    checks: int
+    passed: int
+    outlier: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RaterEstimate:
+    """One system's score on the whole test set by one rater alone; by all, where rater is None."""
+
+    rater: str | None
+    system: str
+    estimate: float
+    low: float
+    high: float
+    stderr: float
+    n: int
+    population: int
+
+
+@dataclass(frozen=True, slots=True)
+class RaterReport(Result, kind="raters"):
+    """Every rater, and how far they agree.
+
+    ``alpha`` is Krippendorff's for the interval metric, ``alpha_ordinal`` for the ordinal one, both
+    on the ``overlapping`` outputs that two or more raters scored; ``mean_correlation`` is the
+    mean of Pearson's r over the ``pairs`` of raters that share enough outputs. ``outliers`` are the
+    raters who stand apart by the ``rule``. ``estimates`` are every system's scores, pooled and by
+    each rater alone, where it is known how outputs were chosen and the rater rated enough of them.
+    """
+
+    raters: tuple[RaterSummary, ...]
+    alpha: float
+    alpha_ordinal: float
+    mean_correlation: float
+    pairs: int
+    ratings: int
+    outputs: int
+    overlapping: int
+    model: str
+    identified: bool
+    groups: tuple[tuple[str, ...], ...]
+    better: Better
+    rule: str
+    outliers: tuple[str, ...] = ()
+    estimates: tuple[RaterEstimate, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """How these numbers came about, in one line."""
+        return signature(
+            "raters",
+            f"rater+{self.model}",
+            raters=len(self.raters),
+            n=self.ratings,
+            overlap=f"{self.overlapping}/{self.outputs}",
             better=self.better,
-            seed=self.seed,
-            target=self.target,
-            metrics=self.metrics,
-            systems=self.systems,
-            differences=self.differences,
-            notes=self.notes,
-            next=self.next,
-            drawn=self.drawn,
-            changed=self.changed,
         )
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per rater."""
+        rows = [plain(item) | {"reasons": ", ".join(item.reasons)} for item in self.raters]
+        numbers = ("mean", "severity", "stderr", "spread", "seconds", "correlation")
+        return _frame(rows).with_columns(pl.col(numbers).cast(pl.Float64))
+
+
+# --- looks ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at the first n ratings showed of one system or pair."""
+
+    what: str
+    n: int
+    estimate: float
+    half_width: float
+    met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Monitored:
+    """One system, or one pair ``A - B``: its latest interval and whether it is precise enough.
+
+    ``reached`` is the number of ratings at which the target was first reached, or None, and
+    ``more`` how many more are expected (0 once reached; None where nothing can be said).
+    """
+
+    what: str
+    estimate: float
+    low: float
+    high: float
+    n: int
+    reached: int | None
+    more: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Monitoring(Result, kind="monitoring"):
+    """The verdict on a campaign so far, and every look behind it.
+
+    ``target`` is the half-width wanted, which must be met at ``in_a_row`` looks in a row.
+    """
+
+    stop: bool
+    items: tuple[Monitored, ...]
+    looks: tuple[Look, ...]
+    n: int
+    population: int
+    target: float
+    goal: str
+    guarantee: bool
+    level: float
+    design: str
+    seed: int | None
+    in_a_row: int = 2
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """How this verdict came about, in one line."""
+        return signature(
+            self.design,
+            "betting" if self.guarantee else f"t:{self.in_a_row} looks",
+            n=f"{self.n}/{self.population}",
+            target=f"{self.target:g}",
+            goal=self.goal,
+            level=f"{self.level:g}",
+            seed=self.seed,
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per system or pair and look."""
+        return _frame(self.looks)
+
+
+# --- trials -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRecord:
+    """One method for one system at one size, over all draws.
+
+    ``error`` is the mean absolute error, ``sd`` its standard deviation, ``bias`` the mean error;
+    ``coverage`` the share of intervals that hold the truth, ``half_width`` their mean half-width.
+    """
+
+    method: str
+    system: str
+    size: float
+    n: int
+    draws: int
+    error: float
+    sd: float
+    bias: float
+    coverage: float
+    half_width: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoppingRecord:
+    """One stopping rule for one system: mean share of N rated at the stop, and coverage there."""
+
+    system: str
+    method: str
+    share: float
+    coverage: float
+    draws: int
+
+
+@dataclass(frozen=True, slots=True)
+class MethodEvaluation:
+    """One method, averaged over systems and sizes (saldias2022, Tables 1 to 4).
+
+    ``gain`` is the reduction of the mean absolute error against ``baseline`` in percent,
+    ``gain_error`` its Monte-Carlo standard error, ``win`` the share of systems and sizes where the
+    method's error is lower. ``bias`` is relative to the baseline's error, where there is one.
+    ``worst_coverage`` is that of the worst system over all sizes.
+    """
+
+    method: str
+    error: float
+    sd: float
+    gain: float | None
+    gain_error: float | None
+    win: float | None
+    bias: float
+    coverage: float
+    worst_coverage: float
+    half_width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation(Result, kind="evaluation"):
+    """The methods, and every record behind them.
+
+    ``stopping`` has the rules that were tried until intervals had the ``half_width``, if any were.
+    """
+
+    methods: tuple[MethodEvaluation, ...]
+    records: tuple[EvaluationRecord, ...]
+    draws: int
+    seed: int | None
+    stopping: tuple[StoppingRecord, ...] = ()
+    half_width: float | None = None
+    metrics: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """How these numbers came about, in one line."""
+        sizes = sorted({record.size for record in self.records})
+        span = f"{sizes[0]:g}-{sizes[-1]:g}" if sizes else "none"
+        return signature("evaluate", sizes=span, draws=self.draws, seed=self.seed)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per method."""
+        return _frame(self.methods)

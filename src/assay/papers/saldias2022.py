@@ -19,7 +19,8 @@ import numpy as np
 from assay.engine.run import Workers
 from assay.engine.run import run as engine_run
 from assay.errors import OptionError
-from assay.estimation.evaluate import EvaluationRecord, evaluate_estimators
+from assay.estimation.evaluate import evaluate_estimators
+from assay.estimation.results import EvaluationRecord
 from assay.papers.cells import Cell, Reproduction
 from assay.papers.saldias2022_bounds import (
     BoundRecord,

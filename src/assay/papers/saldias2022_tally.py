@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.estimation.evaluate import EvaluationRecord
+from assay.estimation.results import EvaluationRecord
 
 
 class Key(NamedTuple):

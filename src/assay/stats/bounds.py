@@ -9,9 +9,9 @@ scores cost Student's t at 30 to 60 ratings.
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from assay.stats.intervals import Interval, t_interval
+from assay.stats.student import t_quantile
 
 
 def hoeffding_bound(n: int, population: int, width: float, level: float) -> float:
@@ -104,7 +104,7 @@ def skew_t_interval(
     a, b = (3 * coupling - skewness) / 6, skewness / 6
     if np.isnan(stderr) or stderr == 0 or (a == 0 and b == 0):
         return t_interval(center, stderr, degrees, level)
-    quantile = float(special.stdtrit(degrees, 0.5 + level / 2))
+    quantile = t_quantile(0.5 + level / 2, degrees)
     low, high = (_untransform(y, a, b) for y in (quantile, -quantile))
     return Interval(center - low * stderr, center - high * stderr, level)
 

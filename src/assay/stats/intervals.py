@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+
+from assay.stats.student import t_cdf, t_quantile
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def t_interval(center: float, stderr: float, degrees: float, level: float) -> In
         return Interval(float("-inf"), float("inf"), level)
     if stderr == 0:
         return Interval(center, center, level)
-    margin = float(special.stdtrit(degrees, 0.5 + level / 2)) * stderr
+    margin = t_quantile(0.5 + level / 2, degrees) * stderr
     return Interval(center - margin, center + margin, level)
 
 
@@ -72,4 +73,4 @@ def t_probability(center: float, stderr: float, degrees: float) -> float:
         return float("nan")
     if stderr == 0:
         return 1.0 if center == 0 else 0.0
-    return float(2 * special.stdtr(degrees, -abs(center) / stderr))
+    return 2 * t_cdf(-abs(center) / stderr, degrees)

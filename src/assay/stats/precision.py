@@ -11,7 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+
+from assay.stats.student import noncentral_t_cdf, t_quantile
+
+LEVEL = 0.95
+"""The confidence level where none is stated."""
+
+POWER = 0.8
+"""The probability of finding a difference that is commonly asked for."""
 
 CERTAIN = 500.0
 """A gap of this many standard errors is always found."""
@@ -63,7 +70,7 @@ class Precision:
 
     def _quantile(self, n: np.ndarray) -> np.ndarray:
         degrees = np.maximum(self._degrees(np.asarray(n)), 1)
-        return np.asarray(special.stdtrit(degrees, 0.5 + self.level / 2))
+        return np.asarray(np.vectorize(t_quantile, otypes=[float])(0.5 + self.level / 2, degrees))
 
 
 def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray:
@@ -72,11 +79,40 @@ def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray
     >>> round(float(power_of(np.array(2.8), np.array(1000.0), 0.95)), 2)
     0.8
     """
-    t = special.stdtrit(degrees, 0.5 + level / 2)
-    # NaN is what the noncentral t gives for probabilities under 1e-20.
-    tails = [special.nctdtr(degrees, shift, end) for end in (t, -t)]
-    inside, wrong = (np.where(np.isnan(tail), 0.0, tail) for tail in tails)
-    return np.asarray(np.clip(1 - inside + wrong, 0.0, 1.0))
+
+    def found(shift: float, degrees: float) -> float:
+        t = t_quantile(0.5 + level / 2, degrees)
+        inside, wrong = (noncentral_t_cdf(end, degrees, shift) for end in (t, -t))
+        return min(max(1 - inside + wrong, 0.0), 1.0)
+
+    return np.asarray(np.vectorize(found, otypes=[float])(shift, degrees))
+
+
+def detectable_shift(degrees: float, level: float, power: float) -> float:
+    """The truth, in standard errors, that a t interval finds with this probability; NaN: none.
+
+    >>> round(detectable_shift(1000.0, 0.95, 0.8), 2)
+    2.8
+    """
+
+    def short(shift: float) -> float:
+        return float(power_of(np.array(shift), np.array(degrees), level)) - power
+
+    low, high = 0.0, 100.0
+    below, above = short(low), short(high)
+    if below >= 0:  # chance alone finds as often as asked
+        return 0.0
+    if above < 0:
+        return float("nan")
+    while True:  # the Illinois method: a secant that keeps both sides
+        middle = (low * above - high * below) / (above - below)
+        value = short(middle)
+        if abs(value) < 1e-13 or high - low < 1e-12 * high:
+            return middle
+        if value < 0:
+            low, below, above = middle, value, above / 2
+        else:
+            high, above, below = middle, value, below / 2
 
 
 def smallest(holds: Callable[[int], bool], high: int, low: int = 2) -> int:

@@ -1,26 +1,44 @@
-"""Scores on the whole test set, for all of it and for its groups."""
+"""Scores on the whole test set and its groups, the raters behind them, when to stop, and trials."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from assay.errors import InputError
+from assay.estimation.results import (
+    Breakdown,
+    Comparison,
+    Difference,
+    Estimates,
+    Evaluation,
+    Monitoring,
+    RaterEstimate,
+    RaterReport,
+)
+from assay.results import plain
+from assay.tables.sample import Design
 from assay.views.figures import draw_intervals, draw_pairs
 from assay.views.section import (
+    Block,
+    Column,
     Figure,
     Section,
     Table,
+    Text,
     cluster_lines,
-    need,
-    needed,
     plural,
-    ranks,
+    shown,
+    some,
     table,
 )
 
-PAIRS_ON_PAGE = 45
-"""With more differences than this, a page lists the undecided ones."""
+MAX_PAIRS_IN_ORDER = 45
+"""With more differences than this, a table lists the undecided ones first."""
+
+# --- designs in words -------------------------------------------------------------------------
 
 DESIGNS = {
     "segments": "simple random sampling of segments",
@@ -42,6 +60,25 @@ DESIGN_SOURCES = {
     "snippets-linear": ("lo2023",),
     "balanced": ("grafstrom2012",),
 }
+
+
+def _design(result: Estimates) -> str:
+    """The design in words, with what makes it another than the plain one of its name."""
+    words = DESIGNS.get(result.design, f"the design {result.design}")
+    get = {} if result.drawn is None else Design.parse(result.drawn).parameters
+    if get.get("strata", "none") != "none":
+        words += f", stratified by {get['strata']}"
+    if "allocation" in get:
+        words += f" with {get['allocation']} allocation"
+    if "importance" in get:
+        words += f", with probabilities that go with {get['importance']}"
+    if get.get("matched") == "no":
+        words += ", each system on a sample of its own"
+    return words
+
+
+# --- scores -----------------------------------------------------------------------------------
+
 NAMED = ("hoeffding", "bernstein")
 """Intervals that bear a person's name."""
 METHODS = {
@@ -55,38 +92,49 @@ METHODS = {
 }
 
 
-def estimates_section(result: Mapping[str, Any]) -> Section:
+def estimates_section(result: Estimates) -> Section:
     """Every system's score with its interval, and what is decided between them."""
-    need(result, better=str, level=float, method=str, interval=str, design=str, signature=str,
-         notes=list)  # fmt: skip
-    systems = needed(result, "systems", system=str, estimate=float, n=int, population=int,
-                     rank=int, low_rank=int, high_rank=int, cluster=int)  # fmt: skip
-    if not systems:
-        raise InputError("the saved result has no systems; write it again with --json")
-    pairs = needed(result, "differences", left=str, right=str, decided=bool)
-    truth = result.get("truth")
-    blocks: list[Table | Figure | str] = [_interval_figure(result, truth), _scores(result, truth)]
-    if len(systems) > 2:
-        blocks.append(Figure(
-            "decided", "Row against column: filled where the row's system is decided to be better,"
-            " a dot where nothing is decided.", lambda: draw_pairs(systems, pairs),
-        ))  # fmt: skip
-    if pairs:
-        blocks.append(_differences(pairs))
-    if result.get("comparison") and result["design"] != "census":
-        blocks.append(_comparison(result["comparison"]))
+    if not result.systems:
+        raise InputError("the saved result has no systems; save it again")
+    blocks: list[Block] = [_interval_figure(result), _scores(result)]
+    if len(result.systems) > 2:
+        blocks.append(
+            Figure(
+                "decided",
+                "Row against column: filled where the row's system is decided to be better, a dot"
+                " where nothing is decided.",
+                lambda: draw_pairs(plain(result.systems), plain(result.differences)),
+            )
+        )
+    if result.differences:
+        blocks.append(_differences(result.differences))
+    if result.changes:
+        blocks.append(_changes(result))
+    blocks.append(Text(_metrics_used(result.metrics), where="terminal"))
+    more = [] if result.comparison is None else [comparison_section(result.comparison)]
+    if result.breakdown is not None:
+        part = breakdown_section(result.breakdown)
+        fresh = tuple(note for note in part.notes if note not in result.notes)
+        more.append(replace(part, notes=fresh))
+    where = "the whole test set" if result.target == "test-set" else "documents like these"
     return Section(
         name="estimates",
-        title="Scores on the whole test set",
-        lead=_lead(result, systems, pairs),
+        title=f"Scores on {where} ({result.better} is better)",
+        lead=_lead(result),
         blocks=tuple(blocks),
-        signature=result["signature"],
-        question=_question(len(systems), systems[0]["population"]),
-        methods=_methods(result, systems, pairs),
+        signature=result.signature,
+        stage="estimate",
+        question=_question(len(result.systems), result.systems[0].population),
+        methods=_methods(result),
         sources=_sources(result),
-        next=tuple(result.get("next", ())),
-        notes=tuple(result["notes"]),
+        next=result.next,
+        notes=result.notes,
+        more=tuple(more),
     )
+
+
+def _metrics_used(metrics: Sequence[str]) -> str:
+    return f"metrics used: {', '.join(metrics) or 'none'}"
 
 
 def _question(systems: int, segments: int) -> str:
@@ -98,129 +146,138 @@ def _question(systems: int, segments: int) -> str:
     )
 
 
-def _lead(
-    result: Mapping[str, Any], systems: list[Mapping[str, Any]], pairs: list[Mapping[str, Any]]
-) -> str:
-    best, better = systems[0], result["better"]
-    if len(systems) == 1:
-        ends = (best.get("low"), best.get("high"))
-        width = (
-            ""
-            if None in ends
-            else f", {100 * result['level']:g} % interval {ends[0]:.3f} to {ends[1]:.3f}"
-        )
-        return (
-            f"{best['system']} is estimated at {best['estimate']:.3f}{width} ({better} is better)."
-        )
-    rivals = [item["system"] for item in systems[1:] if item["low_rank"] == 1]
-    decided = sum(item["decided"] for item in pairs)
+def _lead(result: Estimates) -> str:
+    best, level = result.systems[0], f"{100 * result.level:g} %"
+    if len(result.systems) == 1:
+        known = math.isfinite(best.high - best.low)
+        width = f", {level} interval {best.low:.3f} to {best.high:.3f}" if known else ""
+        score = f"{best.estimate:.3f}{width}"
+        return f"{best.system} is estimated at {score} ({result.better} is better)."
+    rivals = [item.system for item in result.systems[1:] if item.low_rank == 1]
     alone = (
-        "and nothing else can be first"
-        if not rivals
-        else f"but {_some(rivals)} may be as good or better"
-    )
-    open_ones = len(pairs) - decided
-    rest = f"; the other {open_ones} may go either way" if open_ones else ""
-    if result["design"] == "census" and result.get("target") != "new-documents" and open_ones:
-        rest = (
-            f"; the other {open_ones} are equal"
-            if all(not item.get("difference") for item in pairs if not item["decided"])
-            else rest
-        )
+        f"but {some(rivals)} may be as good or better" if rivals
+        else "and nothing else can be first"
+    )  # fmt: skip
+    pairs = result.differences
+    undecided = [item for item in pairs if not item.decided]
+    rest = f"; the other {len(undecided)} may go either way" if undecided else ""
+    if undecided and result.design == "census" and result.target == "test-set":
+        equal = all(item.difference == 0 for item in undecided)
+        rest = f"; the other {len(undecided)} are equal" if equal else rest
     verb = "is" if len(pairs) == 1 else "are"
     return (
-        f"{best['system']} has the best estimated score, {best['estimate']:.3f} on a scale where"
-        f" {better} is better, {alone}. {decided} of {plural(len(pairs), 'difference')} between"
-        f" systems {verb} decided at the {100 * result['level']:g} % level{rest}."
+        f"{best.system} has the best estimated score, {best.estimate:.3f} on a scale where"
+        f" {result.better} is better, {alone}. {len(pairs) - len(undecided)} of"
+        f" {plural(len(pairs), 'difference')} between systems {verb} decided at the {level}"
+        f" level{rest}."
     )
 
 
-def _some(names: list[str], most: int = 4) -> str:
-    if len(names) == 1:
-        return names[0]
-    if len(names) <= most:
-        return f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{', '.join(names[:most])} and {len(names) - most} more"
-
-
-def _interval_figure(result: Mapping[str, Any], truth: Mapping[str, float] | None) -> Figure:
-    level = 100 * result["level"]
-    known = " Diamond: the true score, known because this campaign is simulated." if truth else ""
+def _interval_figure(result: Estimates) -> Figure:
+    known = " Diamond: the true score, known because this campaign is simulated."
     return Figure(
         "scores",
-        f"Dot: estimate. Bar: {level:g} % interval.{known}",
-        lambda: draw_intervals(result["systems"], better=result["better"], truth=truth),
+        f"Dot: estimate. Bar: {100 * result.level:g} % interval.{known if result.truth else ''}",
+        lambda: draw_intervals(result.systems, better=result.better, truth=result.truth),
     )
 
 
-def _scores(result: Mapping[str, Any], truth: Mapping[str, float] | None) -> Table:
-    rows = [
-        dict(item) | {"range": ranks(item), "truth": (truth or {}).get(item["system"])}
-        for item in result["systems"]
-    ]
+def _scores(result: Estimates) -> Table:
+    truth = result.truth or {}
     return table(
         "scores",
         "Systems, best first. A rank range holds the ranks that the decided differences leave"
-        " open; a line closes a cluster, a group that nothing decided divides.",
-        {"system": ("System", "text"), "estimate": ("Estimate", "number"), "low": ("Low", "number"),
-         "high": ("High", "number"), "truth": ("Truth", "number"), "n": ("Rated", "count"),
-         "population": ("of", "count"), "rank": ("Rank", "count"), "range": ("Ranks", "count"),
-         "cluster": ("Cluster", "count")},
-        rows,
-        cluster_lines(result["systems"]),
+        " possible. A line separates clusters: all differences between them are decided.",
+        {"system": ("system", "text"), "estimate": ("estimate", "number"),
+         ("low", "high"): _interval(result.level), "truth": ("truth", "number"),
+         ("n", "population"): ("rated", "of"), "rank": ("rank", "count"),
+         ("low_rank", "high_rank"): ("ranks", "ranks"), "cluster": ("cluster", "count")},
+        [plain(item) | {"truth": truth.get(item.system)} for item in result.systems],
+        cluster_lines(result.systems),
     )  # fmt: skip
 
 
-def _differences(pairs: list[Mapping[str, Any]]) -> Table:
-    undecided_only = len(pairs) > PAIRS_ON_PAGE
+def _interval(level: float) -> tuple[str, Any]:
+    return f"{100 * level:g}% interval", "interval"
+
+
+def _differences(pairs: Sequence[Difference]) -> Table:
+    many = len(pairs) > MAX_PAIRS_IN_ORDER
     # The undecided ones first where not all are shown: they are what is left to do.
-    listed = sorted(pairs, key=lambda item: bool(item["decided"])) if undecided_only else pairs
     return table(
         "differences",
         "Left minus right, on the segments rated for both; decided when the interval leaves out"
-        " zero." + (" The undecided ones come first." if undecided_only else ""),
-        {"left": ("Left", "text"), "right": ("Right", "text"),
-         "difference": ("Difference", "number"), "low": ("Low", "number"),
-         "high": ("High", "number"), "p": ("p", "p"), "n": ("Rated", "count"),
-         "decided": ("Decided", "text")},
-        listed,
+        " zero." + (" The undecided ones come first." if many else ""),
+        {"left": ("left", "text"), "right": ("right", "text"),
+         "difference": ("difference", "number"), ("low", "high"): ("interval", "interval"),
+         "p": ("p", "p"), "n": ("rated", "count"), "decided": ("decided", "text")},
+        sorted(pairs, key=lambda item: item.decided) if many else pairs,
+        where="page",
     )  # fmt: skip
 
 
-def _comparison(two: Mapping[str, Any]) -> str:
-    """What the ratings of two systems could have found."""
-    need(two, left=str, right=str, n=int, power=float, population=int)
-    if two.get("detectable") is None:
-        return f"{two['left']} against {two['right']}: there are too few ratings to say more."
-    more = (
-        "" if two.get("needed") is None
-        else f" One as large as the observed takes {two['needed']:,} of {two['population']:,}."
-    )  # fmt: skip
-    return (
-        f"{two['left']} against {two['right']}: {two['n']:,} ratings per system find a difference"
-        f" of {two['detectable']:.3f} with {100 * two['power']:g} % probability.{more}"
+def _changes(result: Estimates) -> Table:
+    """Every estimate as the ratings were changed step by step."""
+    steps = [("as given", result.changes[0].before)]
+    for change in result.changes:
+        removed = change.what == "severity"
+        name = "severity removed" if removed else f"without {', '.join(change.raters)}"
+        steps.append((name, change.after))
+    return Table(
+        "changes",
+        "Estimates by what was done to the ratings.",
+        (Column("system", "text"), *(Column(name) for name, _ in steps)),
+        tuple(
+            (item.system, *(scores[item.system] for _, scores in steps)) for item in result.systems
+        ),
     )
 
 
-def _methods(
-    result: Mapping[str, Any], systems: list[Mapping[str, Any]], pairs: list[Mapping[str, Any]]
-) -> str:
-    rated, of = sorted({item["n"] for item in systems}), systems[0]["population"]
+def comparison_section(two: Comparison) -> Section:
+    """Two systems: their difference, and what the ratings could have found."""
+    p = shown(two.p, "p")
+    lead = (
+        f"{two.left} − {two.right}: {shown(two.difference, 'number')}"
+        f" ({100 * two.level:g}% interval {shown((two.low, two.high), 'interval')}),"
+        f" p {p if p[0] == '<' else f'= {p}'}, {'decided' if two.decided else 'not decided'}."
+    )
+    return Section(
+        "comparison", f"{two.left} and {two.right} compared", lead,
+        () if two.stderr == 0 else (_power(two),), two.signature, stage="estimate",
+    )  # fmt: skip
+
+
+def _power(two: Comparison) -> str:
+    if not math.isfinite(two.detectable):
+        return "There are too few ratings to say what they could have found."
+    more = ""
+    if two.needed is not None:
+        needed = "all" if two.everything else f"{two.needed:,} of"
+        more = f" To find one as large as observed takes {needed} {two.population:,}."
+    return (
+        f"{two.n:,} ratings per system find a difference of {two.detectable:.3f} with"
+        f" {100 * two.power:g}% probability.{more}"
+    )
+
+
+def _methods(result: Estimates) -> str:
+    rated, of = sorted({item.n for item in result.systems}), result.systems[0].population
     number = f"{rated[0]:,}" if len(rated) == 1 else f"{rated[0]:,} to {rated[-1]:,}"
-    seed = "" if result.get("seed") is None else f" (seed {result['seed']})"
-    new = result.get("target") == "new-documents"
+    seed = "" if result.seed is None else f" (seed {result.seed})"
+    new = result.target == "new-documents"
     goal = "on documents like those of a test set" if new else "on a test set"
     begin = (
-        f"We estimated the mean human score of {plural(len(systems), 'system')} {goal} of {of:,}"
+        f"We estimated the mean human score of {plural(len(result.systems), 'system')} {goal} of"
+        f" {of:,}"
     )
-    if result["design"] == "census":
+    if result.design == "census":
         how = " segments, all of which were rated; scores are plain means."
         how += _uncertainty(result) if new else " They have no sampling error."
         return begin + how + _prepared(result)
     chosen = f" segments, of which {number} were rated for each system, chosen by"
     compared = (
         " Systems were compared on the segments rated for both, without correction for the number"
-        " of comparisons." if pairs else ""
+        " of comparisons." if result.differences else ""
     )  # fmt: skip
     return (
         f"{begin}{chosen} {_design(result)}{seed}. Scores were estimated by"
@@ -228,224 +285,261 @@ def _methods(
     )
 
 
-def _uncertainty(result: Mapping[str, Any]) -> str:
-    if result.get("target") == "new-documents":
+def _uncertainty(result: Estimates) -> str:
+    if result.target == "new-documents":
         return (
-            f" {100 * result['level']:g} % intervals come from the spread between documents, as if"
+            f" {100 * result.level:g} % intervals come from the spread between documents, as if"
             " these were drawn at random from all of their kind."
         )
-    name = result["interval"].capitalize() if result["interval"] in NAMED else result["interval"]
+    name = result.interval.capitalize() if result.interval in NAMED else result.interval
     return (
-        f" {100 * result['level']:g} % intervals ({name}) take into account how the segments were"
+        f" {100 * result.level:g} % intervals ({name}) take into account how the segments were"
         " drawn."
     )
 
 
-def _design(result: Mapping[str, Any]) -> str:
-    """The design in words, with what makes it another than the plain one of its name."""
-    words = DESIGNS.get(result["design"], f"the design {result['design']}")
-    told = dict(part.split(":", 1) for part in str(result.get("drawn") or "").split("|")[1:])
-    if told.get("strata", "none") != "none":
-        words += f", stratified by {told['strata']}"
-    if "allocation" in told:
-        words += f" with {told['allocation']} allocation"
-    if "importance" in told:
-        words += f", with probabilities that go with {told['importance']}"
-    if told.get("matched") == "no":
-        words += ", each system on a sample of its own"
-    return words
-
-
-def _estimator(result: Mapping[str, Any]) -> str:
+def _estimator(result: Estimates) -> str:
     words, _ = _method(result)
-    if result["method"] == "mean":
+    if result.method == "mean":
         return words
-    used = [name for name in result.get("metrics") or () if name != "history"]
-    named = f" ({', '.join(used)})" if used and "single" not in result["method"] else ""
-    other = " and ratings of other systems" if "history" in (result.get("metrics") or ()) else ""
+    used = [name for name in result.metrics if name != "history"]
+    named = f" ({', '.join(used)})" if used and "single" not in result.method else ""
+    other = " and ratings of other systems" if "history" in result.metrics else ""
     return f"{words}{named}{other}"
 
 
-def _prepared(result: Mapping[str, Any]) -> str:
+def _prepared(result: Estimates) -> str:
     """What was done to the ratings beforehand."""
-    said = ""
-    for change in result.get("changed") or ():
-        if change.startswith("raters:-"):
-            said += f" The ratings of {plural(int(change[8:]), 'rater')} were left out."
-        elif change == "severity:removed":
-            said += " Differences in severity between raters were removed beforehand."
-    return said
+    return "".join(
+        f" The ratings of {plural(len(change.raters), 'rater')} were left out."
+        if change.what == "raters"
+        else " Differences in severity between raters were removed beforehand."
+        for change in result.changes
+    )
 
 
-def _method(result: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+def _method(result: Estimates) -> tuple[str, tuple[str, ...]]:
     """Words and sources; where systems differ in method, those of the one that uses metrics."""
-    name = result["method"].split("+")[-1]
+    name = result.method.split("+")[-1]
     return METHODS.get(name.split("-")[0], (name, ()))
 
 
-def _sources(result: Mapping[str, Any]) -> tuple[str, ...]:
+def _sources(result: Estimates) -> tuple[str, ...]:
     _, of_method = _method(result)
-    of_interval = ("waudbysmith2024",) if result["interval"] == "betting" else ()
-    return (*DESIGN_SOURCES.get(result["design"], ()), *of_method, *of_interval)
+    of_interval = ("waudbysmith2024",) if result.interval == "betting" else ()
+    return (*DESIGN_SOURCES.get(result.design, ()), *of_method, *of_interval)
 
 
-def breakdown_section(result: Mapping[str, Any]) -> Section:
+# --- groups -----------------------------------------------------------------------------------
+
+
+def breakdown_section(result: Breakdown) -> Section:
     """Every system in every group of segments."""
-    need(result, by=str, better=str, level=float, signature=str, notes=list, intervals=int)
-    rows = needed(result, "estimates", group=str, system=str, n=int, population=int)
-    groups = needed(result, "groups", group=str, population=int, decided=int, pairs=int)
-    decided = sum(item["decided"] for item in groups)
-    pairs = sum(item["pairs"] for item in groups)
+    decided = sum(item.decided for item in result.groups)
+    pairs = sum(item.pairs for item in result.groups)
+    inside = f"{decided} of {pairs} differences inside the groups are decided. " if pairs else ""
     lead = (
-        f"Seen by {result['by']}, in {plural(len(groups), 'group')}: {decided} of {pairs}"
-        f" differences inside the groups are decided. Among {result['intervals']:,} intervals at"
-        f" the {100 * result['level']:g} % level, about"
-        f" {result['intervals'] * (1 - result['level']):.0f} miss their truth by chance alone."
+        f"Seen by {result.by}, in {plural(len(result.groups), 'group')}: {inside}Among"
+        f" {result.intervals:,} intervals at the {100 * result.level:g} % level, about"
+        f" {result.intervals * (1 - result.level):.0f} miss their truth by chance alone."
     )
-    sizes = table(
-        f"groups-{result['by']}", "The groups.",
-        {"group": (result["by"].capitalize(), "text"), "population": ("Segments", "count"),
-         "decided": ("Decided", "count"), "pairs": ("of", "count")},
-        groups,
-    )  # fmt: skip
+    title = f"Scores by {result.by} ({result.better} is better)"
     scores = table(
-        f"by-{result['by']}", f"Scores by {result['by']} ({result['better']} is better).",
-        {"group": (result["by"].capitalize(), "text"), "system": ("System", "text"),
-         "estimate": ("Estimate", "number"), "low": ("Low", "number"), "high": ("High", "number"),
-         "n": ("Rated", "count"), "population": ("of", "count")},
-        rows,
+        f"by-{result.by}", f"{title}.",
+        {"group": (result.by, "text"), "system": ("system", "text"),
+         "estimate": ("estimate", "number"), ("low", "high"): _interval(result.level),
+         ("n", "population"): ("rated", "of")},
+        result.estimates,
+    )  # fmt: skip
+    groups = table(
+        f"groups-{result.by}", "Differences between systems decided inside each group.",
+        {"group": (result.by, "text"), "population": ("segments", "count"),
+         ("decided", "pairs"): ("decided", "of")},
+        result.groups,
     )  # fmt: skip
     return Section(
-        f"by-{result['by']}", f"Scores by {result['by']}", lead, (sizes, scores),
-        result["signature"], notes=tuple(result["notes"]),
+        f"by-{result.by}", title, lead, (scores, groups), result.signature, stage="estimate",
+        notes=result.notes,
     )  # fmt: skip
 
 
-def monitoring_section(result: Mapping[str, Any]) -> Section:
+# --- looks ------------------------------------------------------------------------------------
+
+
+def monitoring_section(result: Monitoring) -> Section:
     """Whether enough has been rated."""
-    need(result, stop=bool, n=int, population=int, target=float, goal=str, signature=str,
-         notes=list, guarantee=bool)  # fmt: skip
-    items = needed(result, "items", what=str, n=int)
-    verdict = "Enough has been rated" if result["stop"] else "More has to be rated"
-    each = "system" if result["goal"] == "score" else "pair of systems"
-    decision = "" if result["goal"] == "score" else "a decision, or "
+    verdict = "Enough has been rated: stop" if result.stop else "More has to be rated: go on"
+    each = "system" if result.goal == "score" else "pair of systems"
+    decision = "" if result.goal == "score" else "a decision, or "
     sure = (
         " The verdict may be looked at as often as one likes (any-time betting interval)."
-        if result["guarantee"]
-        else " The goal must be met at two looks in a row."
+        if result.guarantee
+        else f" The goal must be met at {result.in_a_row} looks in a row."
     )
     lead = (
-        f"{verdict}: {result['n']:,} of {result['population']:,} segments are rated, and the goal"
-        f" is {decision}an interval of ±{result['target']:g} for every {each}.{sure}"
+        f"{verdict}. {result.n:,} of {result.population:,} segments are rated, and the goal is"
+        f" {decision}an interval of ±{result.target:g} for every {each}.{sure}"
     )
-    made = table(
+    items = table(
         "monitoring",
         "Where each stands; reached is the number of ratings at which the goal was first met, more"
         " how many more are expected.",
-        {"what": (each.capitalize(), "text"), "estimate": ("Estimate", "number"),
-         "low": ("Low", "number"), "high": ("High", "number"), "n": ("Rated", "count"),
-         "reached": ("Reached", "count"), "more": ("More", "count")},
-        items,
+        {"what": (each, "text"), "estimate": ("estimate", "number"),
+         ("low", "high"): _interval(result.level), "n": ("rated", "count"),
+         "reached": ("reached at", "count"), "more": ("more", "count")},
+        result.items,
     )  # fmt: skip
-    return Section("monitoring", "Is it enough?", lead, (made,), result["signature"],
-                   notes=tuple(result["notes"]))  # fmt: skip
+    return Section("monitoring", "Is it enough?", lead, (items,), result.signature, stage="collect",
+                   notes=result.notes)  # fmt: skip
 
 
-def evaluation_section(result: Mapping[str, Any]) -> Section:
-    """Estimators on a fully rated test set."""
-    need(result, draws=int, signature=str)
-    rows = needed(result, "methods", method=str, error=float)
-    best = min(rows, key=lambda row: row["error"])
-    gain = best.get("gain")
-    more = f", {gain:.1f} % below the plain mean of a random sample" if gain else ""
-    shown = table(
+# --- trials -----------------------------------------------------------------------------------
+
+
+def evaluation_section(result: Evaluation) -> Section:
+    """Estimators, and stopping rules, on a fully rated test set."""
+    best = min(result.methods, key=lambda row: row.error)
+    more = f", {best.gain:.1f} % below the plain mean of a random sample" if best.gain else ""
+    methods = table(
         "methods", "Mean absolute error over samples, systems and sizes; gain against the plain"
         " mean in percent; coverage of the intervals.",
-        {"method": ("Method", "text"), "error": ("Error", "number"), "sd": ("sd", "number"),
-         "gain": ("Gain %", "number"), "gain_error": ("±", "number"), "win": ("Wins", "percent"),
-         "bias": ("Bias", "number"), "coverage": ("Coverage", "percent"),
-         "worst_coverage": ("worst", "percent"), "half_width": ("Half-width", "number")},
-        rows,
+        {"method": ("method", "text"), "error": ("|error|", "number"), "sd": ("sd", "number"),
+         "gain": ("gain in %", "number"), "gain_error": ("±", "number"), "win": ("wins", "percent"),
+         "bias": ("bias", "number"), "coverage": ("coverage", "percent"),
+         "worst_coverage": ("worst system", "percent"), "half_width": ("half-width", "number")},
+        result.methods,
     )  # fmt: skip
     lead = (
-        f"Over {result['draws']:,} samples of each size, {best['method']} has the smallest error,"
-        f" {best['error']:.3f}{more}."
+        f"Over {result.draws:,} samples of each size, {best.method} has the smallest error,"
+        f" {best.error:.3f}{more}."
     )
-    blocks = (shown, _stops(result)) if result.get("stopping") else (shown,)
-    return Section("evaluation", "Estimators tried", lead, blocks, result["signature"],
-                   sources=("saldias2022",))  # fmt: skip
-
-
-def _stops(result: Mapping[str, Any]) -> Table:
-    return table(
-        "stopping", "Where rating would have stopped, and how often the interval then held the"
-        " truth.",
-        {"method": ("Method", "text"), "system": ("System", "text"), "share": ("Rated", "percent"),
-         "coverage": ("Coverage", "percent")},
-        needed(result, "stopping", method=str),
-    )  # fmt: skip
-
-
-def raters_section(result: Mapping[str, Any]) -> Section:
-    """Every rater, and how far they agree."""
-    need(result, ratings=int, outputs=int, overlapping=int, signature=str, notes=list,
-         outliers=list)  # fmt: skip
-    raters = needed(result, "raters", rater=str, n=int)
-    alpha = result.get("alpha")
-    agree = (
-        "Nothing can be said of their agreement: "
-        + ("no output has two ratings." if not result["overlapping"] else "all ratings are equal.")
-        if alpha is None
-        else f"Their agreement is {alpha:.2f} (Krippendorff's alpha, 1 is perfect) on"
-        f" {result['overlapping']:,} outputs that two or more of them rated."
-    )
-    apart = result["outliers"]
-    stands = f" {', '.join(apart)} stand{'s' if len(apart) == 1 else ''} apart." if apart else ""
-    shown = table(
-        "raters",
-        "Severity: how many points worse than the average rater, on the same outputs.",
-        {"rater": ("Rater", "text"), "n": ("Ratings", "count"), "mean": ("Mean", "number"),
-         "severity": ("Severity", "number"), "stderr": ("±", "number"),
-         "spread": ("Spread", "number"), "correlation": ("Correlation", "number"),
-         "seconds": ("Seconds", "number"), "skipped": ("Skipped", "count"),
-         "checks": ("Checks", "count"), "passed": ("Passed", "count"),
-         "outlier": ("Apart", "text")},
-        raters,
-    )  # fmt: skip
     return Section(
-        "raters",
-        "The raters",
-        f"{plural(len(raters), 'rater')} gave {result['ratings']:,} ratings. {agree}{stands}",
-        (shown, _scores_by_rater(result)) if result.get("estimates") else (shown,),
-        result["signature"],
-        methods=(
-            "" if alpha is None
-            else f"Agreement between raters was {alpha:.2f} (Krippendorff's alpha, interval scale)."
-        ),
-        sources=() if alpha is None else ("krippendorff2011",),
-        notes=tuple(result["notes"]),
+        "evaluation", "Estimators tried", lead,
+        (methods, *_stops(result), Text(_metrics_used(result.metrics), where="terminal")),
+        result.signature, stage="research", sources=("saldias2022",), notes=result.notes,
     )  # fmt: skip
 
 
-def _scores_by_rater(result: Mapping[str, Any]) -> Table:
-    rows = [
-        dict(item) | {"rater": item["rater"] or "all"}
-        for item in needed(result, "estimates", system=str, estimate=float)
-    ]
+def _stops(result: Evaluation) -> tuple[Table, ...]:
+    if not result.stopping:
+        return ()
+    rows = []
+    for method in dict.fromkeys(record.method for record in result.stopping):
+        records = [record for record in result.stopping if record.method == method]
+        coverage = [record.coverage for record in records]
+        share = sum(record.share for record in records) / len(records)
+        rows.append((method, share, sum(coverage) / len(records), min(coverage)))
+    goal = "narrow enough" if result.half_width is None else f"±{result.half_width:g}"
+    columns = ("share", "rated at the stop"), ("coverage", "coverage"), ("worst", "worst system")
+    return (
+        Table(
+            "stopping", f"Rated until every interval is {goal}.",
+            (Column("order and estimate", "text"),
+             *(Column(name, "percent") for _, name in columns)),
+            tuple(rows),
+        ),
+        table(
+            "stopping-systems", "Where rating would have stopped, and how often the interval then"
+            " held the truth, by system.",
+            {"method": ("order and estimate", "text"), "system": ("system", "text"),
+             "share": ("rated at the stop", "percent"), "coverage": ("coverage", "percent")},
+            result.stopping, where="page",
+        ),
+    )  # fmt: skip
+
+
+# --- raters -----------------------------------------------------------------------------------
+
+
+def raters_section(result: RaterReport) -> Section:
+    """Every rater, and how far they agree."""
+    known = math.isfinite(result.alpha)
+    apart = [f"{item.rater} ({', '.join(item.reasons)})" for item in result.raters if item.outlier]
+    blocks: list[Block] = [_raters(result)]
+    if known:
+        blocks.append(
+            f"Agreement on {result.overlapping:,} of {result.outputs:,} outputs: Krippendorff's"
+            f" alpha {result.alpha:.2f} (ordinal {shown(result.alpha_ordinal, 'number')}), mean r"
+            f" {shown(result.mean_correlation, 'number')} over"
+            f" {plural(result.pairs, 'pair')} of raters."
+        )
+    blocks += [f"Outliers: {'; '.join(apart) or 'none'}.", f"{result.rule}."]
+    if result.estimates:
+        blocks += [_scores_across(result.estimates), _scores_by_rater(result.estimates)]
+    return Section(
+        "raters", f"The raters ({result.better} is better)", _agreement(result), tuple(blocks),
+        result.signature, stage="collect",
+        methods=(
+            f"Agreement between raters was {result.alpha:.2f} (Krippendorff's alpha, interval"
+            " scale)." if known else ""
+        ),
+        sources=("krippendorff2011",) if known else (),
+        notes=result.notes,
+    )  # fmt: skip
+
+
+def _agreement(result: RaterReport) -> str:
+    if math.isfinite(result.alpha):
+        agree = (
+            f"Their agreement is {result.alpha:.2f} (Krippendorff's alpha, 1 is perfect) on"
+            f" {result.overlapping:,} outputs that two or more of them rated."
+        )
+    else:
+        why = "all ratings are equal" if result.overlapping else "no output has two ratings"
+        agree = f"Nothing can be said of their agreement: {why}."
+    verb = "stands" if len(result.outliers) == 1 else "stand"
+    apart = f" {', '.join(result.outliers)} {verb} apart." if result.outliers else ""
+    return f"{plural(len(result.raters), 'rater')} gave {result.ratings:,} ratings. {agree}{apart}"
+
+
+def _raters(result: RaterReport) -> Table:
+    checks: dict[Any, tuple[str, Any]] = {}
+    if any(item.checks for item in result.raters):
+        checks = {("passed", "checks"): ("checks passed", "of")}
+    return table(
+        "raters", "Severity: how many points worse than the average rater, on the same outputs.",
+        {"rater": ("rater", "text"), "n": ("rated", "count"), "skipped": ("skipped", "count"),
+         "mean": ("mean", "number"), "severity": ("severity", "number"), "stderr": ("±", "number"),
+         "spread": ("sd", "number"), "correlation": ("r", "number"), "overlap": ("on", "count"),
+         "seconds": ("seconds", "number"), **checks, "outlier": ("apart", "text")},
+        result.raters,
+    )  # fmt: skip
+
+
+def _scores_across(estimates: Sequence[RaterEstimate]) -> Table:
+    """Systems down, raters across, what each of them alone says."""
+    cells = {
+        (item.rater, item.system): f"{item.estimate:.2f} ({item.low:.2f} to {item.high:.2f})"
+        for item in estimates
+    }
+    raters = dict.fromkeys(item.rater for item in estimates)
+    systems = dict.fromkeys(item.system for item in estimates)
+    return Table(
+        "scores-across",
+        "Scores on the whole test set by each rater alone (95% interval)",
+        (Column("system", "text"), *(Column(rater or "all", "text") for rater in raters)),
+        tuple((name, *(cells.get((rater, name)) for rater in raters)) for name in systems),
+        where="terminal",
+    )
+
+
+def _scores_by_rater(estimates: Sequence[RaterEstimate]) -> Table:
     return table(
         "scores-by-rater", "Every system's score on the whole test set, by all raters and by each.",
-        {"rater": ("Rater", "text"), "system": ("System", "text"),
-         "estimate": ("Estimate", "number"), "low": ("Low", "number"), "high": ("High", "number"),
-         "n": ("Rated", "count")},
-        rows,
+        {"rater": ("rater", "text"), "system": ("system", "text"),
+         "estimate": ("estimate", "number"), ("low", "high"): ("95% interval", "interval"),
+         "n": ("rated", "count")},
+        [plain(item) | {"rater": item.rater or "all"} for item in estimates],
+        where="page",
     )  # fmt: skip
 
 
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
+DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {}
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "raters": raters_section,
     "monitoring": monitoring_section,
     "estimates": estimates_section,
+    "comparison": comparison_section,
     "breakdown": breakdown_section,
     "evaluation": evaluation_section,
 }
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from assay.estimation.results import SystemEstimate
 
 INK, MUTED, ACCENT = "#1c2430", "#8a93a3", "#1f5fbf"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -27,20 +29,18 @@ FIGURES = (".svg", ".pdf", ".png")
 
 
 def draw_intervals(
-    systems: Sequence[Mapping[str, Any]], *, better: str, truth: Mapping[str, float] | None = None
+    systems: Sequence[SystemEstimate], *, better: str, truth: Mapping[str, float] | None = None
 ) -> Figure:
     """Every system's estimate and interval, best at the top; hollow marks are the known truth."""
     figure = new_figure(7.2, 0.9 + 0.34 * len(systems))
     axes = figure.subplots()
     for row, item in enumerate(reversed(systems)):
-        # What may be unknown is null in the file or not there at all.
-        low, high = (item["estimate"] if item.get(end) is None else item[end]
-                     for end in ("low", "high"))  # fmt: skip
-        axes.plot([low, high], [row, row], color=ACCENT, linewidth=2.5, solid_capstyle="butt")
-        axes.plot(item["estimate"], row, "o", color=ACCENT, markersize=6)
-        if truth and item["system"] in truth:
-            axes.plot(truth[item["system"]], row, "D", mfc="none", mec=INK, markersize=7)
-    names = [item["system"] for item in reversed(systems)]
+        ends = [end if math.isfinite(end) else item.estimate for end in (item.low, item.high)]
+        axes.plot(ends, [row, row], color=ACCENT, linewidth=2.5, solid_capstyle="butt")
+        axes.plot(item.estimate, row, "o", color=ACCENT, markersize=6)
+        if truth and item.system in truth:
+            axes.plot(truth[item.system], row, "D", mfc="none", mec=INK, markersize=7)
+    names = [item.system for item in reversed(systems)]
     axes.set_yticks(range(len(systems)), names, parse_math=False)  # a name may have a $
     axes.set_xlabel(f"score on the whole test set ({better} is better)", color=INK)
     tidy(axes, grid="x")

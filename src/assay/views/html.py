@@ -66,10 +66,11 @@ def _cell(value: object, column: Column) -> dict[str, str]:
 
 def fragment(result: Result) -> str:
     """One result for a notebook: its words and tables, without a page around them."""
-    from assay.views.page import section_of
+    from assay.views.page import section_of, with_more
 
-    part = _section(section_of(result), "result")
-    return str(_template("fragment.html").render(part=part))
+    sections = with_more(section_of(result))
+    parts = [_section(part, part.name) for part in sections]
+    return str(_template("fragment.html").render(parts=parts))
 
 
 def _template(name: str = "page.html") -> Any:

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable
 
+from assay.results import plain
 from assay.views.references import REFERENCES
 from assay.views.section import Report, Section, Table, shown
 
@@ -118,7 +119,7 @@ def csv_table(table: Table) -> str:
     writer.writerow([name for column in table.columns for name in column.parts or (column.name,)])
     for row in table.rows:
         parts = [value if isinstance(value, tuple) else (value,) for value in row]
-        writer.writerow(["" if part is None else part for value in parts for part in value])
+        writer.writerow([plain(part) for value in parts for part in value])
     return target.getvalue()
 
 

@@ -82,13 +82,11 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     title: str = "Evaluation report",
-    truth: Mapping[str, float] | None = None,
 ) -> Path:
     """Write one result or several, or what ``--json`` saved of them, as a report.
 
     The ending of the path says what it becomes: ``.html`` one self-contained page, ``.md``
-    Markdown, ``.tex`` LaTeX. Sections stand in the order of the pipeline. ``truth`` adds the true
-    scores where they are known, as in a simulated campaign.
+    Markdown, ``.tex`` LaTeX. Sections stand in the order of the pipeline.
 
     >>> import assay, tempfile, pathlib
     >>> world = assay.simulate(documents=20, rng=1)
@@ -102,7 +100,7 @@ def write_report(
     if ending not in WRITERS:
         known = ", ".join(WRITERS)
         raise OptionError("path", target.name, "is no kind of report", f"let it end in {known}")
-    report = _report(results, title, truth)
+    report = _report(results, title)
     try:
         text = WRITERS[ending](report)
     except (KeyError, TypeError, ValueError) as error:
@@ -114,12 +112,7 @@ def write_report(
     return write_bytes(target, text.encode())
 
 
-def write_parts(
-    results: Results,
-    folder: str | os.PathLike[str],
-    *,
-    truth: Mapping[str, float] | None = None,
-) -> tuple[Path, ...]:
+def write_parts(results: Results, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
     """Write every table as CSV, Markdown and LaTeX and every figure as SVG and PDF.
 
     >>> import assay, tempfile
@@ -129,7 +122,7 @@ def write_parts(
     >>> sorted({path.name for path in written})[:3]
     ['estimates-differences.csv', 'estimates-differences.md', 'estimates-differences.tex']
     """
-    report = _report(results, "", truth)
+    report = _report(results, "")
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -167,12 +160,12 @@ def _write_block(block: Table | Figure, stem: Path) -> list[Path]:
     ]
 
 
-def _report(results: Results, title: str, truth: Mapping[str, float] | None) -> Report:
+def _report(results: Results, title: str) -> Report:
     single = isinstance(results, Mapping | Result) or hasattr(results, "to_dict")
     listed: Sequence[Any] = [results] if single else list(results)  # type: ignore[arg-type]
     if not listed:
         raise InputError("there is nothing to report; give at least one saved result")
-    found = [part for item in listed for part in _with_more(_section(item, truth))]
+    found = [part for item in listed for part in with_more(_section(item))]
     # The same estimation by itself and by groups is shown once.
     found = [part for k, part in enumerate(found) if not _repeats(part, found[:k])]
     # A stable sort: results of one stage stay in the order they were given.
@@ -180,8 +173,9 @@ def _report(results: Results, title: str, truth: Mapping[str, float] | None) -> 
     return Report(title, tuple(found), __version__)
 
 
-def _with_more(section: Section) -> tuple[Section, ...]:
-    return (section, *(part for more in section.more for part in _with_more(more)))
+def with_more(section: Section) -> tuple[Section, ...]:
+    """A section, followed by those of the results that belong to it."""
+    return (section, *(part for more in section.more for part in with_more(more)))
 
 
 def _repeats(part: Section, before: Sequence[Section]) -> bool:
@@ -194,11 +188,10 @@ def _repeats(part: Section, before: Sequence[Section]) -> bool:
 # --- until every kind of result is a type: sections made from dicts ---------------------------
 
 
-def _section(item: Any, truth: Mapping[str, float] | None) -> Section:
+def _section(item: Any) -> Section:
     if isinstance(item, Result):
         return section_of(item)
-    saved = item if isinstance(item, Mapping) else item.to_dict()
-    return make_section({**saved, "truth": truth} if truth else saved)
+    return make_section(item if isinstance(item, Mapping) else item.to_dict())
 
 
 def read_saved(path: str | os.PathLike[str]) -> dict[str, Any]:

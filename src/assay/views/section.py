@@ -175,7 +175,9 @@ def _get(row: object, key: str | tuple[str, str]) -> object:
 
 
 def _known(cell: object) -> bool:
-    return any(part is not None for part in cell) if isinstance(cell, tuple) else cell is not None
+    """Whether there is something to show: neither None nor NaN."""
+    parts = cell if isinstance(cell, tuple) else (cell,)
+    return any(part is not None and part == part for part in parts)
 
 
 def cluster_lines(systems: Sequence[Any]) -> frozenset[int]:

@@ -24,6 +24,9 @@ def show(section: Section) -> None:
             print(block)
     if section.signature:
         print(f"signature: {section.signature}")
+    for part in section.more:
+        print()
+        show(part)
     for line in section.next:
         print(f"next: {line}")
 

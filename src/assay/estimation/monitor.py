@@ -9,107 +9,26 @@ be met at two looks in a row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-import polars as pl
 
 from assay.errors import InputError, OptionError
 from assay.estimation.coverage import Rated
+from assay.estimation.results import Look, Monitored, Monitoring, noted
 from assay.estimation.study import Study, make_study
-from assay.results import plain, result_dict, signature
+from assay.results import Note
 from assay.stats.betting import betting_sequence
+from assay.stats.precision import LEVEL
 from assay.tables.answers import Ratings
 from assay.tables.sample import Sample, read_sample
 from assay.tables.test_set import TestSet
 
-FEWEST, STEP, IN_A_ROW = 60, 0.01, 2
+FIRST_LOOK, STEP, IN_A_ROW = 60, 0.01, 2
 """Looks begin at so many ratings, come every 1 % of N, and must agree so many times in a row."""
 GOALS = ("score", "ranking")
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What one look at the first n ratings showed of one system or pair."""
-
-    what: str
-    n: int
-    estimate: float
-    half_width: float
-    met: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Monitored:
-    """One system, or one pair ``A - B``: its latest interval and whether it is precise enough.
-
-    ``reached`` is the number of ratings at which the target was first reached, or None, and
-    ``more`` how many more are expected (0 once reached; None where nothing can be said).
-    """
-
-    what: str
-    estimate: float
-    low: float
-    high: float
-    n: int
-    reached: int | None
-    more: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Monitoring:
-    """The verdict on a campaign so far, and every look behind it."""
-
-    stop: bool
-    items: tuple[Monitored, ...]
-    looks: tuple[Look, ...]
-    n: int
-    population: int
-    target: float
-    goal: str
-    guarantee: bool
-    level: float
-    design: str
-    seed: int | None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def signature(self) -> str:
-        """How this verdict came about, in one line."""
-        return signature(
-            self.design,
-            "betting" if self.guarantee else f"t:{IN_A_ROW} looks",
-            n=f"{self.n}/{self.population}",
-            target=f"{self.target:g}",
-            goal=self.goal,
-            level=f"{self.level:g}",
-            seed=self.seed,
-        )
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per system or pair and look."""
-        return pl.DataFrame([plain(item) for item in self.looks], infer_schema_length=None)
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay monitor``."""
-        return result_dict(
-            "monitoring",
-            self.signature,
-            stop=self.stop,
-            items=self.items,
-            looks=self.looks,
-            n=self.n,
-            population=self.population,
-            target=self.target,
-            goal=self.goal,
-            guarantee=self.guarantee,
-            level=self.level,
-            design=self.design,
-            seed=self.seed,
-            notes=self.notes,
-        )
 
 
 def monitor(
@@ -117,27 +36,27 @@ def monitor(
     ratings: Ratings,
     *,
     sample: Sample,
-    target: float,
+    half_width: float,
     goal: str = "score",
     guarantee: bool = False,
-    level: float = 0.95,
+    level: float = LEVEL,
 ) -> Monitoring:
-    """Say whether enough has been rated for intervals of half-width ``target``.
+    """Say whether enough has been rated for intervals of this half-width.
 
     The sample must be one whose beginnings are samples, ``interleaved`` or simple ``segments``,
     rated in its order; what is rated beyond the first gap is not used, and counted. ``goal``
-    ``score`` wants every system's score within the target, ``ranking`` every difference decided or
-    within it. With ``guarantee`` the interval is the any-time betting sequence, which holds however
-    often one looks, for simple random samples and ratings with a stated range.
+    ``score`` wants every system's interval that narrow, ``ranking`` every difference decided or
+    that narrow. With ``guarantee`` the interval is the any-time betting sequence, which holds
+    however often one looks, for simple random samples and ratings with a stated range.
 
     >>> import assay
     >>> world = assay.simulate(documents=40, systems=2, rng=1)
     >>> drawn = assay.sample(world.test_set, budget="100%", design="interleaved", rng=7)
-    >>> result = assay.monitor(world.test_set, world.rate(), sample=drawn, target=0.8)
+    >>> result = assay.monitor(world.test_set, world.rate(), sample=drawn, half_width=0.8)
     >>> result.stop, result.items[0].reached < result.population
     (True, True)
     """
-    _check(target, goal, level)
+    _check(half_width, goal, level)
     study = make_study(
         test_set, ratings, sample=sample, assume=None, method="auto", interval="t", level=level
     )
@@ -146,26 +65,35 @@ def monitor(
     _need_sequence(sample, guarantee, ratings)
     order = sample.order(test_set)
     n, notes = _prefix(test_set, rated.scores, order)
-    watch = _betting_looks if guarantee else _t_looks
-    looks = tuple(watch(study, order[:n], target, goal))
-    names = list(dict.fromkeys(look.what for look in looks))
-    own = [[look for look in looks if look.what == name] for name in names]
+    look = _betting_looks if guarantee else _t_looks
+    looks = tuple(look(study, order[:n], half_width, goal))
     row = 1 if guarantee else IN_A_ROW
-    items = tuple(_verdict(one, target, len(rated.scores[0]), row, goal) for one in own)
+    items = tuple(
+        _verdict(part, half_width, rated.scores.shape[1], row, goal) for part in _by_item(looks)
+    )
     return Monitoring(
         stop=bool(items) and all(item.reached is not None for item in items),
         items=items,
         looks=looks,
         n=n,
         population=test_set.segments.height,
-        target=target,
+        target=half_width,
         goal=goal,
         guarantee=guarantee,
         level=level,
         design=rated.design,
         seed=rated.seed,
-        notes=(*ratings.notes, *notes, *_caveats(items, goal, guarantee, n)),
+        in_a_row=row,
+        notes=noted((*ratings.notes, *notes, *_caveats(items, goal, guarantee, n))),
     )
+
+
+def _by_item(looks: Sequence[Look]) -> list[list[Look]]:
+    """The looks at each system or pair, in their order."""
+    parts: dict[str, list[Look]] = {}
+    for look in looks:
+        parts.setdefault(look.what, []).append(look)
+    return list(parts.values())
 
 
 def look_sizes(population: int, n: int) -> list[int]:
@@ -174,17 +102,22 @@ def look_sizes(population: int, n: int) -> list[int]:
     >>> look_sizes(1000, 85)
     [60, 70, 80]
     """
-    looks = list(range(min(FEWEST, population), n + 1, max(1, round(STEP * population))))
+    looks = list(range(min(FIRST_LOOK, population), n + 1, max(1, round(STEP * population))))
     return looks if n < population or n in looks else [*looks, n]
 
 
-def _check(target: float, goal: str, level: float) -> None:
-    if not 0 < target < float("inf"):
-        raise OptionError("target", target, "is no half-width", "give a number above 0")
+def check_half_width(half_width: float) -> None:
+    """Refuse what cannot be a half-width."""
+    if not 0 < half_width < float("inf"):
+        raise OptionError("half_width", half_width, "is not a half-width", "give a number above 0")
+
+
+def _check(half_width: float, goal: str, level: float) -> None:
+    check_half_width(half_width)
     if goal not in GOALS:
         raise OptionError("goal", goal, "is not known", f"choose from {', '.join(GOALS)}")
     if not 0 < level < 1:
-        raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
+        raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
 
 
 def _need_sequence(sample: Sample, guarantee: bool, ratings: Ratings) -> None:
@@ -194,20 +127,20 @@ def _need_sequence(sample: Sample, guarantee: bool, ratings: Ratings) -> None:
     fits = (simple or sample.design.name == "interleaved") and "importance" not in get
     if not fits or "parts" in get or not sample.matched or "order" not in sample.frame.columns:
         raise InputError(
-            f"the beginnings of a sample of the design '{sample.design}' are not samples, so its"
-            " ratings cannot be watched; draw one in an order that can: --design interleaved,"
-            " matched and not topped up, with its order column"
+            f"the first segments of a sample of the design '{sample.design}' are not a sample, so"
+            " its ratings cannot be monitored; draw a matched sample of the design 'interleaved',"
+            " do not top it up, and keep its order column"
         )
     if guarantee and not simple:
         raise InputError(
             "the guarantee holds for simple random samples, whose order is random throughout;"
-            " draw with --design segments, or leave the guarantee out"
+            " draw with the design 'segments', or leave the guarantee out"
         )
     if guarantee and ratings.range is None:
-        raise InputError("the guarantee holds for ratings in a stated range; state it (--range)")
+        raise InputError("the guarantee needs the range of the ratings; state it (range)")
 
 
-def _prefix(test_set: TestSet, scores: np.ndarray, order: np.ndarray) -> tuple[int, list[str]]:
+def _prefix(test_set: TestSet, scores: np.ndarray, order: np.ndarray) -> tuple[int, list[Note]]:
     """How many of the first segments are rated for every system that has them."""
     done = (~np.isnan(scores) | ~test_set.present)[:, order].all(axis=0)
     n = len(order) if done.all() else int(done.argmin())
@@ -216,9 +149,12 @@ def _prefix(test_set: TestSet, scores: np.ndarray, order: np.ndarray) -> tuple[i
         return n, []
     key = test_set.segments.select(test_set.key).row(int(order[n]))
     return n, [
-        f"{later} ratings stand behind a gap and are not used: segment {'/'.join(map(str, key))},"
-        f" number {n + 1} in order, is not rated for every"
-        " system; have it rated, or estimate with assay estimate, which allows for skipped outputs"
+        Note(
+            "ratings-after-gap",
+            f"{later} ratings come after a gap and are not used: segment"
+            f" {'/'.join(map(str, key))}, number {n + 1} in order, is not rated for every system;"
+            " have it rated, or estimate instead, which allows for skipped outputs",
+        )
     ]
 
 
@@ -259,10 +195,10 @@ def _betting_looks(study: Study, order: np.ndarray, target: float, goal: str) ->
             for i, j in combinations(range(len(names)), 2)
         ]  # fmt: skip
     for name, values, present, least, most in rows:
-        own = order[present[order]]
-        if not len(own):
+        rated = order[present[order]]
+        if not len(rated):
             continue
-        ends = betting_sequence(values[own], int(present.sum()), least, most, study.level)
+        ends = betting_sequence(values[rated], int(present.sum()), least, most, study.level)
         for n in look_sizes(scores.shape[1], len(order)):
             count = int(present[order[:n]].sum())
             if not count:
@@ -304,13 +240,17 @@ def _more(last: Look, target: float, population: int, row: int) -> int | None:
     return min(population, max(last.n, int(np.ceil(needed))) + step) - last.n
 
 
-def _caveats(items: tuple[Monitored, ...], goal: str, guarantee: bool, n: int) -> list[str]:
+def _caveats(items: tuple[Monitored, ...], goal: str, guarantee: bool, n: int) -> list[Note]:
     if not items:
-        return [f"{n} ratings in order: looks begin at {FEWEST}"]
+        return [Note("too-few", f"{n} segments are rated in order; looks begin at {FIRST_LOOK}")]
     if guarantee:
-        return ["guaranteed at each system or pair by itself, however often one looks"]
-    lines = [f"no guarantee: measured coverage at the stop, after {IN_A_ROW} looks in a row"]
+        return [Note("guaranteed", "guaranteed for each system or pair by itself, however often"
+                     " one looks")]  # fmt: skip
+    lines = [Note("not-guaranteed", f"no guarantee: that intervals hold at the stop, after"
+                  f" {IN_A_ROW} looks in a row, is measured, not proved")]  # fmt: skip
     if goal == "ranking":
-        lines.append("differences are tried at every look, so more of them than stated come out"
-                     " decided by chance; use the guarantee where that matters")  # fmt: skip
+        lines.append(
+            Note("many-looks", "differences are tested at every look, so more of them than stated"
+                 " come out decided by chance; use the guarantee where that matters")
+        )  # fmt: skip
     return lines

@@ -10,7 +10,9 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.stopping import Look, _verdict, look_sizes
+from assay.estimation.monitor import _verdict, look_sizes
+from assay.estimation.results import Look
+from assay.results import has_note
 from assay.stats.selection import interleaved_order
 from assay.tables.sample import Sample
 from assay.worlds.world import World
@@ -66,15 +68,15 @@ def test_only_the_unbroken_beginning_counts(world: World) -> None:
     full = world.rate()
     part = replace(full, frame=full.frame.filter(
         ~((pl.col("seg") == gap["seg"]) & (pl.col("doc") == gap["doc"]))))  # fmt: skip
-    result = assay.monitor(world.test_set, part, sample=drawn, target=1e-6)
+    result = assay.monitor(world.test_set, part, sample=drawn, half_width=1e-6)
     assert result.n == 100
     assert not result.stop
-    assert any("behind a gap" in line for line in result.notes)
+    assert has_note(result.notes, "ratings-after-gap")
     assert result.to_dict()["kind"] == "monitoring"
 
 
 def test_a_look_equals_the_estimate_of_that_sample(world: World) -> None:
-    looks = assay.monitor(world.test_set, world.rate(), sample=whole(world), target=1.0).looks
+    looks = assay.monitor(world.test_set, world.rate(), sample=whole(world), half_width=1.0).looks
     n = looks[0].n
     part = assay.sample(world.test_set, budget=n, design="interleaved", rng=7)
     found = assay.estimate(world.test_set, world.rate(), sample=part).systems
@@ -85,27 +87,29 @@ def test_a_look_equals_the_estimate_of_that_sample(world: World) -> None:
 
 def test_refusals(world: World) -> None:
     given = world.rate()
-    with pytest.raises(InputError, match="beginnings of a sample"):
-        assay.monitor(world.test_set, given, sample=whole(world, "docs-prop"), target=1.0)
+    with pytest.raises(InputError, match="first segments of a sample"):
+        assay.monitor(world.test_set, given, sample=whole(world, "docs-prop"), half_width=1.0)
     with pytest.raises(InputError, match="simple random samples"):
-        assay.monitor(world.test_set, given, sample=whole(world), target=1.0, guarantee=True)
-    with pytest.raises(InputError, match="stated range"):
+        assay.monitor(world.test_set, given, sample=whole(world), half_width=1.0, guarantee=True)
+    with pytest.raises(InputError, match="needs the range"):
         assay.monitor(
             world.test_set, replace(given, range=None), sample=whole(world, "segments"),
-            target=1.0, guarantee=True,
+            half_width=1.0, guarantee=True,
         )  # fmt: skip
-    with pytest.raises(OptionError, match="no half-width"):
-        assay.monitor(world.test_set, given, sample=whole(world), target=0)
+    with pytest.raises(OptionError, match="is not a half-width"):
+        assay.monitor(world.test_set, given, sample=whole(world), half_width=0)
 
 
 def test_guarantee_and_ranking(world: World) -> None:
     given, drawn = replace(world.rate(), range=(0.0, 100.0)), whole(world, "segments")
     for goal in ("score", "ranking"):
         result = assay.monitor(
-            world.test_set, given, sample=drawn, target=3.0, goal=goal, guarantee=True
+            world.test_set, given, sample=drawn, half_width=3.0, goal=goal, guarantee=True
         )
         assert result.stop
-    ranked = assay.monitor(world.test_set, given, sample=whole(world), target=0.5, goal="ranking")
+    ranked = assay.monitor(
+        world.test_set, given, sample=whole(world), half_width=0.5, goal="ranking"
+    )
     assert ranked.items[0].what == "system-1 - system-2"
 
 
@@ -114,7 +118,7 @@ def test_coverage_at_the_stop() -> None:
     # 2 systems x 200 runs: standard error 1.1 points.
     fresh = assay.simulate(documents=100, systems=2, rng=99)
     records = assay.evaluate_stopping(
-        fresh.test_set, fresh.rate(), target=0.35, methods=["interleaved"], draws=200, rng=1
+        fresh.test_set, fresh.rate(), half_width=0.35, methods=["interleaved"], draws=200, rng=1
     )
     assert np.mean([record.coverage for record in records]) > 0.92
 
@@ -135,6 +139,6 @@ def test_after_the_stop_the_beginning_is_estimated_as_a_sample() -> None:
 def test_everything_rated_means_stop() -> None:
     world = assay.simulate(documents=12, systems=2, rng=1)
     drawn = assay.sample(world.test_set, budget="100%", design="interleaved", rng=7)
-    result = assay.monitor(world.test_set, world.rate(), sample=drawn, target=1e-6)
+    result = assay.monitor(world.test_set, world.rate(), sample=drawn, half_width=1e-6)
     assert result.stop
     assert all(item.more == 0 for item in result.items)

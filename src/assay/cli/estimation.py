@@ -1,0 +1,274 @@
+"""``assay estimate``, ``monitor``, ``raters`` and ``evaluate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from assay.cli.options import (
+    ASSUME,
+    BETTER,
+    COLUMNS,
+    DRAWS,
+    ENGINE,
+    EXCLUDE,
+    HALF_WIDTH_OPTION,
+    HISTORY,
+    JSON,
+    LEVEL,
+    LOWER_METRICS,
+    LP,
+    METRICS,
+    ONLY,
+    RANGE,
+    RATINGS,
+    SAMPLE,
+    SAMPLE_OPTION,
+    SAVE,
+    SCHEDULER,
+    SCORES,
+    SEED,
+    WORKERS,
+    chosen_workers,
+    names,
+    read_drawn,
+    read_rated,
+    save_file,
+    shares,
+    with_history,
+)
+
+
+def estimate(
+    scores: SCORES,
+    ratings: RATINGS,
+    sample: SAMPLE = None,
+    assume: ASSUME = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", help="auto, mean, regression, cv-single, cv-mean, cv-multi or cv-knn."
+        ),
+    ] = "auto",
+    interval: Annotated[
+        str,
+        typer.Option("--interval", help="t, skew-t, bootstrap, betting, hoeffding or bernstein."),
+    ] = "t",
+    target: Annotated[
+        str,
+        typer.Option("--target", help="What intervals are for: test-set or new-documents."),
+    ] = "test-set",
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by", help="Also by domain, document, length, category or a column of the scores."
+        ),
+    ] = None,
+    errors: Annotated[
+        Path | None, typer.Option("--errors", help="The marked errors, for --by category.")
+    ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option("--compare", help="Two systems: difference, p, power.", metavar="A,B"),
+    ] = None,
+    exclude_raters: Annotated[
+        str | None,
+        typer.Option(
+            "--exclude-raters", help="Raters to leave out; the effect is shown.", metavar="A,B"
+        ),
+    ] = None,
+    remove_severity: Annotated[
+        bool, typer.Option("--remove-severity", help="Subtract each rater's severity first.")
+    ] = False,
+    history: HISTORY = None,
+    borrow: Annotated[
+        bool,
+        typer.Option(
+            "--borrow", help="Learn from these ratings of the other systems how hard segments are."
+        ),
+    ] = False,
+    better: BETTER = "higher",
+    range: RANGE = None,
+    level: LEVEL = 0.95,
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
+    exclude: EXCLUDE = None,
+    only: ONLY = None,
+    lp: LP = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Estimate each system's score on the whole test set, with intervals and rank ranges.
+
+    Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
+    """
+    from assay.cli.output import deliver
+    from assay.estimation.estimate import estimate as run
+    from assay.tables.answers import read_errors
+
+    save_file(save, scores, ratings, sample, errors)
+    test_set, given = read_rated(
+        scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, only=only, lp=lp, better=better, range=range, keep=[by],
+    )  # fmt: skip
+    result = run(
+        with_history(test_set, history, better),
+        given,
+        sample=read_drawn(sample, test_set),
+        assume=assume,
+        method=method,
+        interval=interval,
+        level=level,
+        target=target,
+        by=by,
+        errors=None if errors is None else read_errors(errors, test_set),
+        compare=names(compare),
+        exclude_raters=names(exclude_raters) or (),
+        remove_severity=remove_severity,
+        borrow=borrow,
+    )
+    deliver(result, save, json)
+
+
+def monitor(
+    scores: SCORES,
+    ratings: RATINGS,
+    sample: Annotated[Path, SAMPLE_OPTION],
+    half_width: Annotated[float, HALF_WIDTH_OPTION],
+    goal: Annotated[
+        Literal["score", "ranking"],
+        typer.Option("--goal", help="Every score, or every difference decided or as narrow."),
+    ] = "score",
+    guarantee: Annotated[
+        bool,
+        typer.Option("--guarantee", help="Valid however often you look; needs --range."),
+    ] = False,
+    better: BETTER = "higher",
+    range: RANGE = None,
+    level: LEVEL = 0.95,
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
+    exclude: EXCLUDE = None,
+    only: ONLY = None,
+    lp: LP = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Say whether enough has been rated, while ratings come in.
+
+    Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --half-width 0.3
+    """
+    from assay.cli.output import deliver
+    from assay.estimation.monitor import monitor as run
+    from assay.tables.sample import read_sample
+
+    save_file(save, scores, ratings, sample)
+    test_set, given = read_rated(
+        scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, only=only, lp=lp, better=better, range=range,
+    )  # fmt: skip
+    result = run(
+        test_set, given, sample=read_sample(sample, test_set), half_width=half_width, goal=goal,
+        guarantee=guarantee, level=level,
+    )  # fmt: skip
+    deliver(result, save, json)
+
+
+def raters(
+    scores: SCORES,
+    ratings: RATINGS,
+    sample: SAMPLE = None,
+    assume: ASSUME = None,
+    better: BETTER = "higher",
+    range: RANGE = None,
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    exclude: EXCLUDE = None,
+    only: ONLY = None,
+    lp: LP = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Describe the raters: severity, agreement, attention checks, outliers, and their scores.
+
+    Example: assay raters scores.tsv ratings.tsv --sample sample.tsv --better lower
+    """
+    from assay.cli.output import deliver
+    from assay.estimation.raters import rater_report
+
+    save_file(save, scores, ratings, sample)
+    test_set, given = read_rated(
+        scores, ratings, columns=columns, metrics=metrics, exclude=exclude, only=only, lp=lp,
+        better=better, range=range,
+    )  # fmt: skip
+    drawn = read_drawn(sample, test_set)
+    deliver(rater_report(test_set, given, sample=drawn, assume=assume), save, json)
+
+
+def evaluate(
+    scores: SCORES,
+    ratings: RATINGS,
+    methods: Annotated[
+        str, typer.Option("--methods", help="Designs and estimators.", metavar="A,B+C")
+    ] = "baseline,docs-prop,docs-prop+cv-knn,snippets+regression,balanced+regression",
+    sizes: Annotated[
+        str, typer.Option("--sizes", help="Shares of the segments to rate.", metavar="5%,10%")
+    ] = "5%,10%,20%,30%,40%,50%",
+    draws: DRAWS = 100,
+    half_width: Annotated[float | None, HALF_WIDTH_OPTION] = None,
+    level: LEVEL = 0.95,
+    better: BETTER = "higher",
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
+    exclude: EXCLUDE = None,
+    only: ONLY = None,
+    lp: LP = None,
+    seed: SEED = None,
+    engine: ENGINE = None,
+    workers: WORKERS = None,
+    scheduler: SCHEDULER = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Try estimators on a fully rated test set: error, bias, coverage and width.
+
+    With --half-width also stopping rules: how much is rated until intervals are that narrow.
+
+    Example: assay evaluate scores.tsv all-ratings.tsv --methods baseline,balanced+regression
+    """
+    from assay.cli.output import deliver, track
+    from assay.estimation.evaluate import (
+        evaluate_estimators,
+        evaluate_stopping,
+        summarise_evaluation,
+    )
+    from assay.stats.random import seeded
+
+    save_file(save, scores, ratings)
+    who = chosen_workers(engine, workers, scheduler)
+    test_set, given = read_rated(
+        scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, only=only, lp=lp, better=better,
+    )  # fmt: skip
+    listed, parts, (_, used) = names(methods) or [], shares("--sizes", sizes), seeded(seed)
+    records = evaluate_estimators(
+        test_set, given, methods=listed, sizes=parts, draws=draws, level=level, rng=used,
+        workers=who,
+    )  # fmt: skip
+    count = len(test_set.systems)
+    tried = list(track(records, len(listed) * len(parts) * count, "trying estimators"))
+    stops = []
+    if half_width is not None:
+        runs = evaluate_stopping(
+            test_set, given, half_width=half_width, draws=draws, level=level, rng=used, workers=who
+        )
+        stops = list(track(runs, 2 * count, "trying to stop"))
+    result = summarise_evaluation(
+        tried, seed=used, stopping=stops, half_width=half_width, test_set=test_set
+    )
+    deliver(result, save, json)
