@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 import assay
-from assay.engine.parts import Packer
-from assay.engine.run import Cluster, Workers, available_workers, run
+from assay.engine import Cluster, Packer, Workers, available_workers, run
 from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.stopping_evaluation import evaluate_stopping
 from assay.papers import koehn2012

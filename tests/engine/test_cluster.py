@@ -18,7 +18,7 @@ import pytest
 from tests.conftest import ROOT, Ran
 
 import assay
-from assay.engine.run import Cluster, run
+from assay.engine import Cluster, run
 from assay.errors import ClusterError, OptionError
 from assay.papers import koehn2012
 from papers.wmt_files import annotate, made
@@ -261,7 +261,7 @@ def test_a_scheduler_without_workers_and_one_that_dies(
 ) -> None:
     cluster = Dask(tmp_path)
     try:
-        monkeypatch.setattr("assay.engine.cluster.CONNECT", 1.0)
+        monkeypatch.setattr("assay.engine.CONNECT", 1.0)
         with pytest.raises(OptionError, match="has no workers; start them with: dask worker"):
             list(run(draw, [1, 2], workers=Cluster(cluster.address)))
         cluster.add_worker()
@@ -282,7 +282,7 @@ def test_a_scheduler_without_workers_and_one_that_dies(
 
 
 def test_nobody_answers(tmp_path: Path, run_assay: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.engine.cluster.CONNECT", 1.0)
+    monkeypatch.setattr("assay.engine.CONNECT", 1.0)
     ran = run_assay("reproduce", "koehn2012", "--data", tmp_path, "--draws", 2,
                     "--scheduler", "tcp://127.0.0.1:9")  # fmt: skip
     assert ran.code == 2

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 pytest.importorskip("cloudpickle", reason="SKIPPED: pip install 'mt-assay[cluster]'")
-from assay.engine.parts import BIG, Packer, unpack
+from assay.engine import BIG, Packer, unpack
 
 
 class Sent:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from assay.cli.options import chosen_workers
-from assay.engine.run import Cluster, available_workers, run
+from assay.engine import Cluster, available_workers, run
 from assay.errors import AssayError, MissingExtraError, OptionError, Problem, TableError
 
 Work = Callable[[int, np.random.Generator], tuple[int, float]]

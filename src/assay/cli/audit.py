@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from assay.cli.answers import answers_kind, without
 from assay.cli.options import (
     BETTER,
     COLUMNS,
@@ -26,6 +25,7 @@ from assay.cli.options import (
     read_test_set,
     refuse_overwriting,
 )
+from assay.cli.ranking import answers_kind, without
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _of_judgments(
     lp: str | None, options: dict[str, Any],
 ) -> Audit:  # fmt: skip
     from assay.audit.judgments import audit_judgments
-    from assay.cli.output import track
+    from assay.cli.output import progress_bars
     from assay.tables.judgments import read_judgments
 
     files = [("judgments", path)] if scores is None else [("judgments", path), ("scores", scores)]
@@ -192,9 +192,8 @@ def _of_judgments(
             scores, mapped[1], columns=columns, metrics="", lower_metrics=None, exclude=None,
             only=only, lp=lp,
         )  # fmt: skip
-    return audit_judgments(
-        table, test_set, watch=lambda items, total, /: track(items, total, "resampling"), **options
-    )
+    with progress_bars() as progress:
+        return audit_judgments(table, test_set, progress=progress, **options)
 
 
 def _show(result: Audit, *, pairs: bool) -> None:

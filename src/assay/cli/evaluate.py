@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.options import (
+    BACKEND,
     BETTER,
     COLUMNS,
-    ENGINE,
     EXCLUDE,
     JSON,
     LOWER_METRICS,
@@ -58,7 +58,7 @@ def evaluate(
     only: ONLY = None,
     lp: LP = None,
     seed: SEED = None,
-    engine: ENGINE = None,
+    backend: BACKEND = None,
     workers: WORKERS = None,
     scheduler: SCHEDULER = None,
     output: OUTPUT = None,
@@ -76,7 +76,7 @@ def evaluate(
     from assay.stats.random import seeded
 
     refuse_overwriting(json_file(output), scores, ratings)
-    who = chosen_workers(engine, workers, scheduler)
+    who = chosen_workers(backend, workers, scheduler)
     test_set, given = read_rated(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, better=better,

@@ -11,10 +11,11 @@ import typer
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.engine.run import Workers
+    from assay.engine import Workers
     from assay.tables.formats import Options
     from assay.tables.judgments import Judgments
     from assay.tables.ratings import Ratings
+    from assay.tables.raw import Source
     from assay.tables.test_set import TestSet
 
 
@@ -73,10 +74,10 @@ FIGURE = Annotated[
     Path | None,
     typer.Option("--figure", help="Draw it to this .svg, .pdf or .png file.", metavar="FILE"),
 ]
-Engine: TypeAlias = Literal["serial", "processes", "dask"]
-ENGINE = Annotated[
-    Engine | None,
-    typer.Option("--engine", help="Who works; default: by --workers and --scheduler."),
+Backend: TypeAlias = Literal["serial", "processes", "dask"]
+BACKEND = Annotated[
+    Backend | None,
+    typer.Option("--backend", help="How the work runs; default: by --workers and --scheduler."),
 ]
 WORKERS = Annotated[
     int | None,
@@ -139,11 +140,7 @@ def format_options(
     )
 
 
-def chosen_workers(
-    engine: Literal["serial", "processes", "dask"] | None,
-    workers: int | None,
-    scheduler: str | None,
-) -> Workers:
+def chosen_workers(backend: Backend | None, workers: int | None, scheduler: str | None) -> Workers:
     """Who does the work of a sweep; options that contradict each other are refused.
 
     >>> chosen_workers(None, 4, None), chosen_workers("processes", None, None)
@@ -151,11 +148,11 @@ def chosen_workers(
     >>> chosen_workers(None, None, "tcp://10.0.0.1:8786")
     Cluster(address='tcp://10.0.0.1:8786')
     """
-    from assay.engine.run import Cluster
+    from assay.engine import Cluster
 
-    if engine == "dask" or (engine is None and scheduler is not None):
+    if backend == "dask" or (backend is None and scheduler is not None):
         if scheduler is None:
-            raise OptionError("--engine", "dask", "needs a cluster", "give --scheduler ADDRESS")
+            raise OptionError("--backend", "dask", "needs a cluster", "give --scheduler ADDRESS")
         if workers is not None:
             raise OptionError(
                 "--workers", workers, "is for processes of this machine",
@@ -163,12 +160,12 @@ def chosen_workers(
             )  # fmt: skip
         return Cluster(scheduler)
     if scheduler is not None:
-        raise OptionError("--scheduler", scheduler, "is for dask", "give --engine dask")
-    if engine == "serial":
+        raise OptionError("--scheduler", scheduler, "is for dask", "give --backend dask")
+    if backend == "serial":
         if workers not in (None, 1):
-            raise OptionError("--workers", workers, "is not serial", "give --engine processes")
+            raise OptionError("--workers", workers, "is not serial", "give --backend processes")
         return 1
-    if engine == "processes":
+    if backend == "processes":
         return 0 if workers is None else workers
     return 1 if workers is None else workers
 
@@ -199,7 +196,7 @@ def pairs(option: str, text: str | None) -> dict[str, str]:
     return found
 
 
-def columns_for(text: str | None, *tables: tuple[str, Path]) -> list[dict[str, str]]:
+def columns_for(text: str | None, *tables: tuple[str, Source]) -> list[dict[str, str]]:
     """The part of ``--columns`` that concerns each table (kind and file) a command reads.
 
     One mapping serves all commands: an entry goes to every table of these that has both Assay's

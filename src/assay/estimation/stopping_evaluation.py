@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from assay.engine.run import Workers, run
+from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
 from assay.estimation.adjust import Units, adjusted_means
 from assay.estimation.features import make_features
