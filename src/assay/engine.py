@@ -187,7 +187,7 @@ class _Sweep:
     """The cells under way on a cluster."""
 
     def __init__(self, client: Client) -> None:
-        self.client, self.versions = client, _versions()
+        self.client, self.task, self.versions = client, _task(), _versions()
         self.under_way: deque[Future] = deque()
         self.packer = Packer(self._share)
         self._threads, self._looked, self._alone = 0, -LOOK_SECONDS, 0.0
@@ -202,7 +202,7 @@ class _Sweep:
     def submit(self, work: object, cell: object, rng: np.random.Generator) -> None:
         packed, parts = self.packer.pack((work, cell, rng))
         arguments = (packed, self.versions, list(parts), *parts.values())
-        self.under_way.append(self.client.submit(_do, *arguments, pure=False))
+        self.under_way.append(self.client.submit(self.task, *arguments, pure=False))
 
     def _share(self, name: str, content: bytes) -> Future:
         import dask
@@ -218,11 +218,11 @@ class _Sweep:
         from distributed import KilledWorker
 
         lost = f"the scheduler at {self.client.scheduler.address} was lost; is it still running?"
-        outcome = None
+        outcome, difference = None, ""
         self._alone = 0.0
-        while outcome is None:
+        while outcome is None and not difference:
             try:
-                outcome = self.under_way[0].result(timeout=LOOK_SECONDS)
+                outcome, difference = self.under_way[0].result(timeout=LOOK_SECONDS)
             except TimeoutError:
                 self._need_workers(lost)
             except KilledWorker as error:
@@ -230,12 +230,13 @@ class _Sweep:
                     "workers died again and again over the same cell, most often for lack of"
                     f" memory ({error}); give the workers more, or fewer threads each"
                 ) from None
+            except ModuleNotFoundError as error:
+                difference = f"no {error.name}"
             except (CancelledError, OSError):
                 raise ClusterError(lost) from None
-            except ModuleNotFoundError as error:
-                if (error.name or "").partition(".")[0] != "assay":
-                    raise
-                raise ClusterError("a worker of the cluster has no assay; install it") from None
+        if outcome is None:
+            remedy = "install the same versions everywhere"
+            raise ClusterError(f"a worker of the cluster has {difference}; {remedy}")
         self.under_way.popleft()
         return _record(outcome)
 
@@ -253,20 +254,32 @@ class _Sweep:
             )
 
 
-def _do(
+def _task() -> Callable[..., Any]:
+    """One cell on a worker, sent by value: a worker without assay must be able to say so."""
+
+    def task(*arguments: Any) -> tuple[Any, str]:
+        try:
+            from assay.engine import do_cell
+        except ImportError:
+            return None, "no assay"
+        return do_cell(*arguments)
+
+    return task
+
+
+def do_cell(
     packed: bytes, versions: dict[str, str], names: list[str], *parts: object
-) -> tuple[Any, Any]:
-    """One cell, on a worker: any of them may have joined late, so each says what it runs on."""
-    there = _versions()
+) -> tuple[Any, str]:
+    """What came of a cell, and in what this worker differs: any may have joined late."""
+    here = _versions()
     others = [
-        f"{name} {there[name]} (here {versions[name]})"
+        f"{name} {here[name]} (here {versions[name]})"
         for name in versions
-        if there[name] != versions[name]
+        if here[name] != versions[name]
     ]
     if others:
-        fault = f"a worker of the cluster has {', '.join(others)}"
-        return None, ClusterError(f"{fault}; install the same versions everywhere")
-    return _attempt(*unpack(packed, dict(zip(names, parts, strict=True))))
+        return None, ", ".join(others)
+    return _attempt(*unpack(packed, dict(zip(names, parts, strict=True)))), ""
 
 
 @contextmanager

@@ -69,12 +69,12 @@ class Ranking(Result, kind="ranking"):
     holm: bool
     resamples: int | None
     seed: int | None
-    better: str = "higher"
+    better: Literal["higher", "lower"] = "higher"
     systems: tuple[SystemRank, ...]
     pairs: int
     significant_pairs: int
     clusters: int
-    clusters_by: str | None = None
+    clusters_by: Literal["neighbours", "all"] | None = None
     comparisons: tuple[PairComparison, ...]
     notes: tuple[Note, ...] = ()
     next: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from assay.errors import InputError
 from assay.ranking.results import NextSets, Ranking, SigmaFit, SigmaMatch
 from assay.views.figures import ACCENT, COLOURS, INK, MARKS, MUTED, draw_pairs, new_figure, tidy
 from assay.views.section import (
@@ -53,6 +54,8 @@ def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Sect
 
     A terminal shows the table of pairs where that is asked for; a page always has it.
     """
+    if not result.systems:
+        raise InputError("the saved ranking has no systems; save it again")
     systems = [asdict(item) for item in result.systems]
     blocks: list[Block] = [
         Figure(
@@ -156,15 +159,19 @@ def _methods(result: Ranking) -> str:
     ties = ", ties left out" if result.ties == "drop" else ""
     return (
         f"We ranked {plural(len(result.systems), 'system')} from"
-        f" {_number(result).replace(' ', ' human ')} by {METHODS[result.method][0]}{ties}. Rank"
+        f" {_number(result).replace(' ', ' human ')} by {_method(result)[0]}{ties}. Rank"
         f" ranges at {level} come from {RANGES[result.ranges][0]}{times} over {result.blocks:,}"
         f" blocks, the unit being the {result.unit}{seed}; {CLUSTERS[result.clusters_by]}.{tests}"
     )
 
 
+def _method(result: Ranking) -> tuple[str, tuple[str, ...]]:
+    return METHODS.get(result.method, (result.method, ()))
+
+
 def _sources(result: Ranking) -> tuple[str, ...]:
     return (
-        *METHODS[result.method][1],
+        *_method(result)[1],
         *RANGES[result.ranges][1],
         *(("wilcoxon1945",) if result.source == "ratings" else ()),
         *(("holm1979",) if result.holm else ()),
