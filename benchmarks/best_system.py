@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from assay.ranking.best import posterior, thompson_sets
-from assay.ranking.wins import expected_win
+from assay.ranking.methods import expected_win
 from assay.stats.random import as_rng, spawn
 from assay.worlds.koehn import draw_qualities, win_counts
 from benchmarks.claims import claim

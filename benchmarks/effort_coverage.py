@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from assay.engine.run import run
+from assay.engine import run
 from assay.kits.designs import design_kits
 from assay.kits.effort_model import Model, Names, fit_model, fixed_columns
 from assay.stats.reml import MixedDesign

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from assay.ranking.wins import bojar, expected_win
+from assay.ranking.methods import bojar, expected_win
 from assay.stats.random import as_rng
 from assay.worlds.koehn import draw_qualities, win_counts
 from benchmarks.claims import claim

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 import assay
-from assay.ranking.theory import judgments_for, sign_share, sign_share_exact
+from assay.ranking.power import judgments_for, sign_share, sign_share_exact
 from benchmarks.claims import claim
 
 SYSTEMS, SIGMAS, SETS = (5, 8, 15, 30), (5.0, 7.0, 10.0, 12.0, 20.0), (2, 3, 5)

@@ -13,8 +13,8 @@ import numpy as np
 
 import assay
 from assay.ranking.counts import block_numbers, count
-from assay.ranking.pooled import pooled_test
-from assay.ranking.theory import judgments_for, pooled_share
+from assay.ranking.pairs import pooled_test
+from assay.ranking.power import judgments_for, pooled_share
 from assay.stats.random import as_rng, spawn
 from benchmarks.claims import claim
 

@@ -16,9 +16,8 @@ import numpy as np
 import polars as pl
 
 from assay.ranking.counts import block_numbers, count
-from assay.ranking.resampling import resampled_counts
-from assay.ranking.violations import lopez_order
-from assay.ranking.wins import expected_win
+from assay.ranking.methods import expected_win, lopez_order
+from assay.ranking.uncertainty import resampled_counts
 from assay.tables.answers import Judgments, read_judgments
 from benchmarks.claims import claim
 from benchmarks.measure import measure_command

@@ -14,12 +14,10 @@ import argparse
 
 import numpy as np
 
-from assay.ranking.calibrate import calibrated_level, range_quality
 from assay.ranking.counts import Counts
-from assay.ranking.ranges import rank_table, shortest_ranges
-from assay.ranking.resampling import resampled_counts
-from assay.ranking.uncertainty import ranked
-from assay.ranking.wins import expected_win
+from assay.ranking.methods import expected_win
+from assay.ranking.sigma import calibrated_level, range_quality
+from assay.ranking.uncertainty import rank_table, resampled_counts, shortest_ranges
 from assay.stats.orders import competition_ranks
 from assay.stats.random import as_rng
 from assay.worlds.koehn import draw_qualities, draw_screens
@@ -40,7 +38,8 @@ def campaign(mu: np.ndarray, sets: int, sigma: float, rng: np.random.Generator) 
     counts = Counts(tuple(map(str, range(n))), left, right, outcome, empty, empty)
     block = np.repeat(np.arange(sets), len(i))
     batches = resampled_counts(counts, block, RESAMPLES, rng)
-    return rank_table(ranked(np.concatenate([expected_win(wins) for wins, _ in batches])))
+    scores = np.concatenate([expected_win(wins) for wins, _ in batches])
+    return rank_table(competition_ranks(scores, digits=12))
 
 
 def main() -> None:

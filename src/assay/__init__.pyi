@@ -4,7 +4,7 @@ from assay._version import __version__ as __version__
 from assay.audit.judgments import audit_judgments as audit_judgments
 from assay.audit.ratings import audit_ratings as audit_ratings
 from assay.audit.results import Audit as Audit
-from assay.engine.run import Cluster as Cluster
+from assay.engine import Cluster as Cluster
 from assay.estimation.breakdown import estimate_by as estimate_by
 from assay.estimation.estimate import estimate as estimate
 from assay.estimation.evaluate import evaluate_estimators as evaluate_estimators

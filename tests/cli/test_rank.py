@@ -99,7 +99,7 @@ def test_ratings(folder: Path, run_assay: Run) -> None:
         (["ratings.tsv", "--lp", "x-y"], "--only (lp) is not a column of the table"),
         (["judgments.tsv", "--better", "lower"], "--better (lower) is for ratings"),
         (["judgments.tsv", "--method", "z"], "method (z) is not known"),
-        (["judgments.tsv", "--level", "95"], "is no level"),
+        (["judgments.tsv", "--level", "95"], "is not a confidence level"),
         (["judgments.tsv", "-o", "judgments.tsv"], "let its name end in .json"),
     ],
 )

@@ -18,7 +18,7 @@ import pytest
 from tests.conftest import ROOT, Ran
 
 import assay
-from assay.engine.run import Cluster, run
+from assay.engine import Cluster, run
 from assay.errors import ClusterError, OptionError
 from assay.papers import koehn2012
 from papers.wmt_files import annotate, made
@@ -168,8 +168,8 @@ def test_the_command_line(dask: Dask, tmp_path: Path, run_assay: Run) -> None:
     frame = annotate(made("km-en", [8] * 6), "da_annotated", {"A": [1, 2, 5, 9], "B": [1, 7, 8]})
     frame.write_parquet(tmp_path / "wmt20_metrics_km-en.parquet")
     given = ["reproduce", "lo2023", "--data", tmp_path, "--draws", 5, "--json"]
-    serial = run_assay(*given, "--engine", "serial")
-    cluster = run_assay(*given, "--engine", "dask", "--scheduler", dask.address)
+    serial = run_assay(*given, "--backend", "serial")
+    cluster = run_assay(*given, "--backend", "dask", "--scheduler", dask.address)
     assert cluster.code == 0, cluster.err
     assert cluster.out == serial.out
     assert any(cell["ours"] is not None for cell in json.loads(cluster.out)["tables"])
@@ -243,15 +243,15 @@ def test_few_cells_are_under_way_and_an_interrupt_cancels_them(dask: Dask) -> No
 
 def test_other_versions_are_refused(dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.__version__", "9.9")
-    with pytest.raises(OptionError, match=r"the scheduler has assay [\d.]+ \(here 9\.9\)"):
+    with pytest.raises(ClusterError, match=r"a worker .* has assay [\d.]+ \(here 9\.9\)"):
         list(run(draw, [1, 2], workers=Cluster(dask.address)))
 
 
 def test_a_worker_without_assay(dask: Dask) -> None:
     bad = dask.add_worker(WITHOUT_ASSAY)
     dask.wait_for(3)
-    with pytest.raises(OptionError, match=r"worker .* has assay missing \(here"):
-        list(run(draw, [1, 2], workers=Cluster(dask.address)))
+    with pytest.raises(ClusterError, match=r"a worker of the cluster has no assay"):
+        list(run(draw, range(12), workers=Cluster(dask.address)))
     bad.kill()
     dask.wait_for(2)
 
@@ -261,7 +261,7 @@ def test_a_scheduler_without_workers_and_one_that_dies(
 ) -> None:
     cluster = Dask(tmp_path)
     try:
-        monkeypatch.setattr("assay.engine.cluster.CONNECT", 1.0)
+        monkeypatch.setattr("assay.engine.CONNECT_SECONDS", 1.0)
         with pytest.raises(OptionError, match="has no workers; start them with: dask worker"):
             list(run(draw, [1, 2], workers=Cluster(cluster.address)))
         cluster.add_worker()
@@ -282,7 +282,7 @@ def test_a_scheduler_without_workers_and_one_that_dies(
 
 
 def test_nobody_answers(tmp_path: Path, run_assay: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.engine.cluster.CONNECT", 1.0)
+    monkeypatch.setattr("assay.engine.CONNECT_SECONDS", 1.0)
     ran = run_assay("reproduce", "koehn2012", "--data", tmp_path, "--draws", 2,
                     "--scheduler", "tcp://127.0.0.1:9")  # fmt: skip
     assert ran.code == 2

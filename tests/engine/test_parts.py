@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 pytest.importorskip("cloudpickle", reason="SKIPPED: pip install 'mt-assay[cluster]'")
-from assay.engine.parts import BIG, Packer, unpack
+from assay.engine import MIN_SHARED, Packer, unpack
 
 
 class Sent:
@@ -40,8 +40,8 @@ def restore(packed: bytes, parts: dict[str, Sent]) -> Any:
 def test_what_cells_share_is_sent_once() -> None:
     wire = Wire()
     packer = Packer(wire.send)
-    frame = pl.DataFrame({"text": [f"row {i}" for i in range(BIG)]})
-    scores = np.arange(BIG, dtype=float)
+    frame = pl.DataFrame({"text": [f"row {i}" for i in range(MIN_SHARED)]})
+    scores = np.arange(MIN_SHARED, dtype=float)
     packed = [packer.pack((cell, frame, scores, np.arange(3))) for cell in range(5)]
     assert len(wire.names) == 2
     assert max(len(content) for content, _ in packed) < 1000
@@ -55,7 +55,7 @@ def test_what_cells_share_is_sent_once() -> None:
 def test_equal_arrays_are_one_part() -> None:
     wire = Wire()
     packer = Packer(wire.send)
-    arrays = [np.zeros(BIG) for _ in range(3)]
+    arrays = [np.zeros(MIN_SHARED) for _ in range(3)]
     for array in arrays:
         packer.pack(array)
     assert len(wire.names) == 1
@@ -65,7 +65,7 @@ def test_a_part_that_is_gone_is_forgotten_and_sent_anew() -> None:
     wire = Wire()
     packer = Packer(wire.send)
     for _ in range(3):
-        array = np.ones(BIG)
+        array = np.ones(MIN_SHARED)
         _, parts = packer.pack(array)
         del array, parts
         gc.collect()
@@ -75,7 +75,7 @@ def test_a_part_that_is_gone_is_forgotten_and_sent_anew() -> None:
 
 def test_functions_made_on_the_spot_and_their_big_values_travel() -> None:
     wire = Wire()
-    table = np.arange(BIG, dtype=float)
+    table = np.arange(MIN_SHARED, dtype=float)
     packed, parts = Packer(wire.send).pack(lambda row: table[row])
     assert len(parts) == 1
     assert restore(packed, parts)(7) == 7.0

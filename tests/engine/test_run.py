@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from assay.cli.options import chosen_workers
-from assay.engine.run import Cluster, available_workers, run
+from assay.engine import Cluster, available_workers, run
 from assay.errors import AssayError, MissingExtraError, OptionError, Problem, TableError
 
 Work = Callable[[int, np.random.Generator], tuple[int, float]]
@@ -45,7 +45,7 @@ def test_seed_zero_is_a_seed(draw: Work) -> None:
 
 @pytest.mark.parametrize("workers", [-1, 1.5, True])
 def test_wrong_number_of_workers(workers: object, draw: Work) -> None:
-    with pytest.raises(OptionError, match="is no number of processes"):
+    with pytest.raises(OptionError, match="is not a number of processes"):
         run(draw, [1], workers=workers)  # type: ignore[arg-type]
 
 
@@ -61,7 +61,7 @@ def test_a_cluster_without_the_extra(draw: Work, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("address", ["", "here", "tcp://host", "tcp://host:port", 8786])
 def test_wrong_address(address: object) -> None:
-    with pytest.raises(OptionError, match="is no address; write tcp://HOST:8786"):
+    with pytest.raises(OptionError, match="is not an address; write tcp://HOST:8786"):
         Cluster(address)  # type: ignore[arg-type]
 
 
@@ -77,10 +77,10 @@ def test_errors_travel_whole(error: AssayError) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("dask", None, None), "--engine (dask) needs a cluster; give --scheduler ADDRESS"),
+        (("dask", None, None), "--backend (dask) needs a cluster; give --scheduler ADDRESS"),
         (("dask", 2, "tcp://a:1"), "--workers (2) is for processes of this machine"),
         (("serial", None, "tcp://a:1"), "--scheduler (tcp://a:1) is for dask"),
-        (("serial", 2, None), "--workers (2) is not serial; give --engine processes"),
+        (("serial", 2, None), "--workers (2) is not serial; give --backend processes"),
     ],
 )
 def test_options_that_contradict_each_other(given: tuple[Any, ...], message: str) -> None:

@@ -39,7 +39,7 @@ def test_contenders_are_shown() -> None:
     found = assay.next_sets(table, per_set=2, count=20, rng=1)
     shown = [name for names in found.sets for name in names]
     assert set(shown) == {"S5", "S6"}
-    assert sum(found.chances) == pytest.approx(1)
+    assert sum(item.best for item in found.systems) == pytest.approx(1)
     assert found.to_frame().height == 40
     assert assay.next_sets(table, per_set=2, count=20, rng=1) == found
 
@@ -67,5 +67,5 @@ def test_command(run_assay: Callable[..., Any], tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert len(json.loads(ran.out)["sets"]) == 2
     ran = run_assay("next-set", file, "--seed", 1)
-    assert "no significance may be claimed" in ran.out
+    assert "No significance may be claimed" in ran.out
     assert run_assay("next-set", file, "--per-set", 9).code == 2

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError
-from assay.ranking.counts import block_numbers, components, count, repeated
-from assay.ranking.resampling import block_table, resampled_counts
+from assay.ranking.counts import block_numbers, check_counts, count, need_connected
+from assay.ranking.uncertainty import block_table, resampled_counts
 from assay.tables.answers import Judgments, read_judgments
 
 ROWS = pl.DataFrame(
@@ -70,7 +70,7 @@ def test_resamples_have_the_right_mean_and_spread(
     unit: str, thin: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """20,000 resamples of 120 judgments; tolerances are 5 standard errors."""
-    monkeypatch.setattr("assay.ranking.resampling.THIN", thin)
+    monkeypatch.setattr("assay.ranking.uncertainty.MAX_SPARSE_SHARE", thin)
     rng = np.random.default_rng(1)
     left, right = rng.permuted(np.broadcast_to(list("ABCD"), (120, 4)), axis=1)[:, :2].T
     frame = pl.DataFrame(
@@ -103,11 +103,16 @@ def test_resamples_have_the_right_mean_and_spread(
 def test_components() -> None:
     met = np.zeros((5, 5), dtype=bool)
     met[0, 1] = met[1, 3] = met[2, 4] = True
-    assert components(met) == [[0, 1, 3], [2, 4]]
+    with pytest.raises(InputError, match=r"fall into 2 groups .*: A, B, D \| C, E; collect"):
+        need_connected(tuple("ABCDE"), met)
+    met[3, 4] = True
+    need_connected(tuple("ABCDE"), met)
 
 
 def again(table: Judgments) -> int:
-    return repeated(table, count(table))
+    notes = check_counts(table, count(table), "expected-win", "sign", "drop")
+    texts = [note for note in notes if note.code == "repeated-judgments"]
+    return int(texts[0].split(" ")[0]) if texts else 0
 
 
 def test_repeats_count_only_where_screens_or_raters_are_named() -> None:

@@ -1,4 +1,4 @@
-"""``assay.rank``: the ranking as a whole, and what cannot be ranked."""
+"""``assay.rank``: the ranking as a whole, what cannot be ranked, and what more judgments bring."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from scipy import stats
 import assay
 from assay.errors import InputError, OptionError, TableError
 from assay.ranking.methods import METHODS
+from assay.ranking.rank import next_steps
+from assay.ranking.results import PairComparison
 
 
 @pytest.fixture(scope="module")
@@ -56,20 +58,18 @@ def test_batches_do_not_change_the_answer(
     judgments: assay.Judgments, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = assay.rank(judgments, resamples=100, rng=3)
-    monkeypatch.setattr("assay.ranking.resampling.NUMBERS", 3000)
+    monkeypatch.setattr("assay.ranking.uncertainty.MAX_NUMBERS", 3000)
     seen = []
-    parts = assay.rank(
-        judgments, resamples=100, rng=3, watch=lambda found, total: (seen.append(total), found)[1]
-    )
+    parts = assay.rank(judgments, resamples=100, rng=3, progress=lambda *step: seen.append(step))
     assert parts.systems == whole.systems
-    assert seen == [10]
+    assert seen == [("resampling", done, 100) for done in range(10, 101, 10)]
 
 
 def test_the_largest_unit_is_drawn_and_the_notes_say_so(judgments: assay.Judgments) -> None:
     result = assay.rank(judgments, rng=1)
     assert result.unit == "segment"
-    assert any("judgments of one segment hang together" in note for note in result.notes)
-    assert any("documents and 3 raters, too" in note for note in result.notes)
+    assert any("judgments of one segment are correlated" in note for note in result.notes)
+    assert any("documents and 3 raters:" in note for note in result.notes)
     fewer = assay.read_judgments(judgments.frame.drop("seg", "doc"))
     assert assay.rank(fewer, rng=1).unit == "set"
     assert assay.rank(fewer, rng=1).blocks == 400
@@ -151,7 +151,7 @@ def test_a_winner_that_is_neither_side() -> None:
 
 def test_all_ties() -> None:
     tied = table(("A", "B", "tie"), ("B", "C", "tie"), ("A", "C", "tie"), times=5)
-    with pytest.raises(InputError, match="all 15 judgments are ties.*--ties half"):
+    with pytest.raises(InputError, match="all 15 judgments are ties.*ties='half'"):
         assay.rank(tied)
     result = assay.rank(tied, ties="half", rng=1)
     assert {item.rank for item in result.systems} == {1}
@@ -253,13 +253,13 @@ def test_holm_keeps_the_error_of_all_pairs_together(sides: Any) -> None:
 
 
 def test_options_that_would_be_ignored_are_refused(judgments: assay.Judgments) -> None:
-    for options in ({"interval": "shortest"}, {"resamples": 500}):
+    for options in ({"range_kind": "shortest"}, {"resamples": 500}):
         with pytest.raises(OptionError, match="is for ranges from resampling"):
             assay.rank(judgments, ranges="pooled", **options)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="more than anybody needs"):
         assay.rank(judgments, resamples=10**9)
     for wrong in (judgments.frame, None, "judgments.tsv"):
-        with pytest.raises(OptionError, match="is no table of judgments; read one with"):
+        with pytest.raises(OptionError, match="is not a table of judgments; read one with"):
             assay.rank(wrong)  # type: ignore[arg-type]
 
 
@@ -300,7 +300,7 @@ def test_a_poor_fit_is_said_in_plain_words() -> None:
     circle += [(a, b, "right") for a, b in ("AB", "BC", "CA")]
     result = assay.rank(table(*circle, times=30), ranges="pooled")
     assert "do not fit one scale" in result.notes[-1]
-    assert "75% where the scale says 50%" in result.notes[-1]
+    assert "75% where the scale predicts 50%" in result.notes[-1]
     assert result.significant_pairs == 0
 
 
@@ -315,12 +315,12 @@ def test_lopez_says_its_violations(judgments: assay.Judgments) -> None:
         ({"method": "elo"}, "method (elo) is not known"),
         ({"ranges": "guess"}, "ranges (guess) is not known; choose from bootstrap, sign, pooled"),
         ({"resample": "line"}, "resample (line) is not known"),
-        ({"resample": "set", "ranges": "sign"}, "means nothing to sign tests"),
-        ({"interval": "x"}, "interval (x) is not known"),
+        ({"resample": "set", "ranges": "sign"}, "has no effect on sign tests"),
+        ({"range_kind": "x"}, "range_kind (x) is not known"),
         ({"ties": "x"}, "ties (x) is not known"),
         ({"ties": "half", "method": "better-or-equal"}, "does not go with better-or-equal"),
         ({"sides": 3}, "sides (3) is not known"),
-        ({"level": 95}, "level (95) is no level"),
+        ({"level": 95}, "level (95) is not a confidence level"),
         ({"resamples": 10}, "resamples (10) are too few for ranges at 0.95; give at least 40"),
     ],
 )
@@ -353,3 +353,36 @@ def test_results_are_frozen(judgments: assay.Judgments) -> None:
     result = assay.rank(judgments, ranges="sign")
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.level = 0.9  # type: ignore[misc]
+
+
+def pair(p: float, *, decided: bool = False) -> PairComparison:
+    return PairComparison("A", "B", 1, 1, 0, p, decided, None)
+
+
+def test_nothing_is_open() -> None:
+    assert next_steps([pair(0.01, decided=True)], 100, "judgments", level=0.95, sides=1) == ()
+
+
+def test_two_that_are_equal_take_no_number() -> None:
+    (line,) = next_steps([pair(0.5)], 100, "judgments", level=0.95, sides=1)
+    assert line.startswith("the closest pair is A and B (p = 0.5): no number of judgments in sight")
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_the_number_gives_the_power(sides: int) -> None:
+    # Power of a z test: P(Z > z_alpha - z sqrt(m)), with m times the judgments.
+    p, number, alpha = 0.12, 1000, 0.05 / sides
+    (line,) = next_steps([pair(p)], number, "judgments", level=0.95, sides=sides)
+    more = int(line.split("about ")[1].split(" ")[0].replace(",", ""))
+    z = stats.norm.isf(p / sides) * np.sqrt(1 + more / number)
+    assert stats.norm.sf(stats.norm.isf(alpha) - z) == pytest.approx(0.8, abs=0.001)
+
+
+def test_rankings_carry_the_advice() -> None:
+    world = assay.simulate(documents=20, systems=4, rng=1)
+    judged = assay.rank(world.judge(600, per_set=4, rng=1), rng=1)
+    assert judged.next == tuple(judged.to_dict()["next"])  # type: ignore[arg-type]
+    assert judged.next
+    assert "judgments" in judged.next[0]
+    rated = assay.rank_ratings(world.rate(), rng=1)
+    assert all("ratings" in line for line in rated.next)

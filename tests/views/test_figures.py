@@ -19,7 +19,7 @@ from assay.views.figures import (
     save_figure,
     svg_text,
 )
-from assay.views.figures_ranking import (
+from assay.views.ranking import (
     draw_curves,
     draw_error_curves,
     draw_ranges,

@@ -262,7 +262,7 @@ def test_ratings_rankings_say_what_a_line_means() -> None:
     world = assay.simulate(documents=20, systems=4, rng=1)
     lines = {}
     for by in ("neighbours", "all"):
-        result = assay.rank_ratings(world.rate(), clusters=by, rng=1)  # type: ignore[arg-type]
+        result = assay.rank_ratings(world.rate(), cluster_rule=by, rng=1)  # type: ignore[arg-type]
         part = make_section(result.to_dict())
         lines[by] = part
         assert (

@@ -27,11 +27,11 @@ from assay.planning.judgments import JudgmentsPlan, plan_judgments
 from assay.ranking.counts import Counts, count
 from assay.ranking.rank import rank
 from assay.ranking.results import Ranking
-from assay.ranking.uncertainty import Watch, unwatched
 from assay.sampling.population import Population
 from assay.sampling.representation import bin_name, length_shares
 from assay.stats.agreement import krippendorff_alpha
 from assay.stats.multiplicity import holm
+from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
 from assay.tables.answers import Judgments
 from assay.tables.files import Source
@@ -45,7 +45,7 @@ def audit_judgments(
     published: Source | None = None,
     level: float = 0.95,
     rng: Rng = None,
-    watch: Watch = unwatched,
+    progress: Progress = silent,
 ) -> Audit:
     """Audit a finished campaign of judgments: who met whom how often, power, and what holds.
 
@@ -56,7 +56,7 @@ def audit_judgments(
 
     test_set: what there was to judge, for coverage, where the judgments name segments.
     published: a table of what was claimed, as in :func:`assay.audit_ratings`; without it, the order
-    of the scores is audited. watch: see the batches of resamples pass.
+    of the scores is audited.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -71,8 +71,8 @@ def audit_judgments(
         )
     generator, seed = seeded(rng)
     first, second = spawn(generator, 2)
-    ranking = rank(judgments, level=level, rng=first, watch=watch)
-    usual = rank(judgments, resample="pair", level=level, rng=second, watch=watch)
+    ranking = rank(judgments, level=level, rng=first, progress=progress)
+    usual = rank(judgments, resample="pair", level=level, rng=second, progress=progress)
     signs = rank(judgments, ranges="sign", level=level)
     counts = count(judgments)
     pairs = _pairs(ranking, 1 - level)
@@ -108,7 +108,7 @@ def audit_judgments(
         seed=seed,
         # Advice on options of another command is of no use here.
         notes=(
-            *(line for line in ranking.notes if "--resample" not in line),
+            *(note for note in ranking.notes if note.code != "other-units"),
             *said,
             *unclaimed(claims, list(scores)),
         ),

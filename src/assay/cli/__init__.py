@@ -17,9 +17,8 @@ from assay.cli.estimation import estimate, evaluate, monitor, raters
 from assay.cli.kits import kits
 from assay.cli.kits_design import build, collect, design
 from assay.cli.next import next_
-from assay.cli.next_set import next_set
 from assay.cli.plan import plan
-from assay.cli.rank import rank
+from assay.cli.ranking import next_set, rank
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
 from assay.cli.sample import sample

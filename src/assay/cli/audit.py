@@ -27,6 +27,7 @@ from assay.cli.options import (
     refuse_overwriting,
     without,
 )
+from assay.cli.ranking import answers_kind, without
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _of_judgments(
     lp: str | None, options: dict[str, Any],
 ) -> Audit:  # fmt: skip
     from assay.audit.judgments import audit_judgments
-    from assay.cli.output import track
+    from assay.cli.output import progress_bars
     from assay.tables.answers import read_judgments
 
     files = [("judgments", path)] if scores is None else [("judgments", path), ("scores", scores)]
@@ -193,9 +194,8 @@ def _of_judgments(
             scores, mapped[1], columns=columns, metrics="", lower_metrics=None, exclude=None,
             only=only, lp=lp,
         )  # fmt: skip
-    return audit_judgments(
-        table, test_set, watch=lambda items, total, /: track(items, total, "resampling"), **options
-    )
+    with progress_bars() as progress:
+        return audit_judgments(table, test_set, progress=progress, **options)
 
 
 def _show(result: Audit, *, pairs: bool) -> None:

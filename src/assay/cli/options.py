@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 from assay.errors import InputError, OptionError, did_you_mean
+from assay.tables.sample import Sample
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from assay.engine.run import Workers
+    from assay.engine import Workers
     from assay.tables.answers import Judgments, Ratings
-    from assay.tables.sample import Sample
+    from assay.tables.files import Source
     from assay.tables.test_set import TestSet
 
 
@@ -85,10 +84,10 @@ FIGURE = Annotated[
     Path | None,
     typer.Option("--figure", help="Draw it to this .svg, .pdf or .png file.", metavar="FILE"),
 ]
-Engine: TypeAlias = Literal["serial", "processes", "dask"]
-ENGINE = Annotated[
-    Engine | None,
-    typer.Option("--engine", help="Who works; default: by --workers and --scheduler."),
+Backend: TypeAlias = Literal["serial", "processes", "dask"]
+BACKEND = Annotated[
+    Backend | None,
+    typer.Option("--backend", help="How the work runs; default: by --workers and --scheduler."),
 ]
 WORKERS = Annotated[
     int | None,
@@ -110,11 +109,7 @@ EDITOR = Annotated[
 ]
 
 
-def chosen_workers(
-    engine: Literal["serial", "processes", "dask"] | None,
-    workers: int | None,
-    scheduler: str | None,
-) -> Workers:
+def chosen_workers(backend: Backend | None, workers: int | None, scheduler: str | None) -> Workers:
     """Who does the work of a sweep; options that contradict each other are refused.
 
     >>> chosen_workers(None, 4, None), chosen_workers("processes", None, None)
@@ -122,11 +117,11 @@ def chosen_workers(
     >>> chosen_workers(None, None, "tcp://10.0.0.1:8786")
     Cluster(address='tcp://10.0.0.1:8786')
     """
-    from assay.engine.run import Cluster
+    from assay.engine import Cluster
 
-    if engine == "dask" or (engine is None and scheduler is not None):
+    if backend == "dask" or (backend is None and scheduler is not None):
         if scheduler is None:
-            raise OptionError("--engine", "dask", "needs a cluster", "give --scheduler ADDRESS")
+            raise OptionError("--backend", "dask", "needs a cluster", "give --scheduler ADDRESS")
         if workers is not None:
             raise OptionError(
                 "--workers", workers, "is for processes of this machine",
@@ -134,12 +129,12 @@ def chosen_workers(
             )  # fmt: skip
         return Cluster(scheduler)
     if scheduler is not None:
-        raise OptionError("--scheduler", scheduler, "is for dask", "give --engine dask")
-    if engine == "serial":
+        raise OptionError("--scheduler", scheduler, "is for dask", "give --backend dask")
+    if backend == "serial":
         if workers not in (None, 1):
-            raise OptionError("--workers", workers, "is not serial", "give --engine processes")
+            raise OptionError("--workers", workers, "is not serial", "give --backend processes")
         return 1
-    if engine == "processes":
+    if backend == "processes":
         return 0 if workers is None else workers
     return 1 if workers is None else workers
 
@@ -171,7 +166,7 @@ def pairs(option: str, text: str | None) -> dict[str, str]:
     return mapping
 
 
-def columns_for(text: str | None, *tables: tuple[str, Path]) -> list[dict[str, str]]:
+def columns_for(text: str | None, *tables: tuple[str, Source]) -> list[dict[str, str]]:
     """The part of ``--columns`` that concerns each table (kind and file) a command reads.
 
     One mapping serves all commands: an entry goes to every table of these that has both Assay's

@@ -79,16 +79,17 @@ def judgments_command(
 
     Example: assay plan judgments --pilot judgments.tsv --test pooled
     """
-    from assay.cli.output import deliver, track
+    from assay.cli.output import deliver, progress_bars
     from assay.planning.judgments import plan_judgments
 
     refuse_overwriting(json_file(output), pilot)
-    result = plan_judgments(
-        systems, sigma=sigma, pilot=_pilot(pilot, columns, exclude, only, lp),
-        significant=significant, clusters=clusters, range_size=range_size, test=test,
-        per_set=per_set, level=level, seconds_per_judgment=seconds, cost_per_judgment=cost,
-        rng=seed, watch=lambda items, total, /: track(items, total, "simulating"),
-    )  # fmt: skip
+    with progress_bars() as progress:
+        result = plan_judgments(
+            systems, sigma=sigma, pilot=_pilot(pilot, columns, exclude, only, lp),
+            significant=significant, clusters=clusters, range_size=range_size, test=test,
+            per_set=per_set, level=level, seconds_per_judgment=seconds, cost_per_judgment=cost,
+            rng=seed, progress=progress,
+        )  # fmt: skip
     deliver(result.to_dict(), output, json, lambda: _show(result))
 
 

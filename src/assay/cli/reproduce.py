@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.options import ENGINE, JSON, OUTPUT, SCHEDULER, WORKERS, chosen_workers
+from assay.cli.options import BACKEND, JSON, OUTPUT, SCHEDULER, WORKERS, chosen_workers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ def reproduce(
     seed: Annotated[
         int, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")
     ] = 13,
-    engine: ENGINE = None,
+    backend: BACKEND = None,
     workers: WORKERS = None,
     scheduler: SCHEDULER = None,
     figures: Annotated[
@@ -54,7 +54,7 @@ def reproduce(
     from assay.papers import find_paper
 
     study = find_paper(paper).start(
-        data, draws=draws, rng=seed, workers=chosen_workers(engine, workers, scheduler),
+        data, draws=draws, rng=seed, workers=chosen_workers(backend, workers, scheduler),
         figures=figures is not None,
     )  # fmt: skip
     result = study.finish(track(study.run(), study.steps, paper))

@@ -10,8 +10,8 @@ import typer
 
 from assay.cli.design_options import MATCHED
 from assay.cli.options import (
+    BACKEND,
     COLUMNS,
-    ENGINE,
     EXCLUDE,
     FIGURE,
     JSON,
@@ -70,7 +70,7 @@ def stability(
     exclude: EXCLUDE = None,
     only: ONLY = None,
     seed: SEED = None,
-    engine: ENGINE = None,
+    backend: BACKEND = None,
     workers: WORKERS = None,
     scheduler: SCHEDULER = None,
     figure: FIGURE = None,
@@ -88,7 +88,7 @@ def stability(
     from assay.views.figures import draw_stability, save_figure
 
     refuse_overwriting(json_file(output), *scores, figure_file(figure))
-    who = chosen_workers(engine, workers, scheduler)
+    who = chosen_workers(backend, workers, scheduler)
     sets = _test_sets(
         scores, by, columns=columns, metrics=metrics or _needed(metric, held_out),
         lower_metrics=lower_metrics, exclude=exclude, only=only,

@@ -17,7 +17,7 @@ from itertools import chain
 import numpy as np
 from scipy import special
 
-from assay.engine.run import Workers, run
+from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
 from assay.estimation.adjust import METHODS, Adjusted, Units, adjusted_means, check_method
 from assay.estimation.coverage import KINDS

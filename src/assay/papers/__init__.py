@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from assay.engine.run import Workers
+from assay.engine import Workers
 from assay.errors import OptionError, did_you_mean
 from assay.papers.cells import Cell, Reproduction
 from assay.stats.random import Rng

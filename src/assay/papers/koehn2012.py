@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.engine.run import Workers
-from assay.engine.run import run as engine_run
+from assay.engine import Workers
+from assay.engine import run as engine_run
 from assay.errors import OptionError
 from assay.papers.cells import Cell, Reproduction
 from assay.papers.koehn2012_data import FILE, Campaign, read_folder
@@ -97,7 +97,7 @@ class Study:
 
     def draw(self, result: Reproduction) -> dict[str, Figure]:
         """Figures 1-3 by name."""
-        from assay.views.figures_ranking import draw_curves, draw_error_curves, draw_win_ratios
+        from assay.views.ranking import draw_curves, draw_error_curves, draw_win_ratios
 
         figures = {}
         ratios = [

@@ -12,17 +12,19 @@ import numpy as np
 from assay.papers.koehn2012_data import Campaign
 from assay.papers.koehn2012_numbers import SIZES, SYSTEMS
 from assay.ranking.counts import Counts, count
-from assay.ranking.ranges import equal_tailed_ranges, rank_table, shortest_ranges
+from assay.ranking.methods import bojar, expected_win, lopez_order
+from assay.ranking.pairs import sign_test
+from assay.ranking.power import judgments_for, sign_share_exact
 from assay.ranking.rank import rank
-from assay.ranking.resampling import resampled_counts
-from assay.ranking.results import Ranking
-from assay.ranking.sigma import SigmaFit, SigmaMatch, fit_sigma, match_sigma
-from assay.ranking.signs import sign_test
-from assay.ranking.theory import judgments_for, sign_share_exact
-from assay.ranking.uncertainty import ranked
-from assay.ranking.violations import lopez_order
-from assay.ranking.wins import bojar, expected_win
-from assay.stats.orders import cluster_numbers, rank_ranges
+from assay.ranking.results import Ranking, SigmaFit, SigmaMatch
+from assay.ranking.sigma import fit_sigma, match_sigma
+from assay.ranking.uncertainty import (
+    equal_tailed_ranges,
+    rank_table,
+    resampled_counts,
+    shortest_ranges,
+)
+from assay.stats.orders import cluster_numbers, competition_ranks, rank_ranges
 from assay.worlds.judging import screen_ranks
 from assay.worlds.koehn import draw_qualities, draw_screens, win_counts
 
@@ -193,7 +195,8 @@ def _counts(shown: np.ndarray, q: np.ndarray, n: int, tie: float = 0.0) -> Count
 
 def _table(counts: Counts, block: np.ndarray | None, rng: np.random.Generator) -> np.ndarray:
     batches = resampled_counts(counts, block, RESAMPLES, rng)
-    return rank_table(ranked(np.concatenate([expected_win(wins) for wins, _ in batches])))
+    scores = np.concatenate([expected_win(wins) for wins, _ in batches])
+    return rank_table(competition_ranks(scores, digits=12))
 
 
 def _beyond(work: Work, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -235,7 +238,7 @@ def _real(campaign: Campaign, rng: np.random.Generator) -> Real:
     shift = max(abs(score - other[name]) for name, score in named)
     return Real(
         named=rank(table, resample="set", rng=rng.spawn(1)[0]),
-        literal=rank(table, resample="pair", interval="equal-tailed", rng=rng.spawn(1)[0]),
+        literal=rank(table, resample="pair", range_kind="equal-tailed", rng=rng.spawn(1)[0]),
         shift=float(shift),
         blanks=campaign.blanks,
         match=match_sigma(table, rng=rng.spawn(1)[0]),

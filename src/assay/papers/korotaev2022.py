@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.engine.run import run as engine_run
+from assay.engine import run as engine_run
 from assay.errors import OptionError
 from assay.papers.cells import Cell, Reproduction
 from assay.papers.korotaev2022_data import CORPUS, SEGMENTS, Data, read_folder

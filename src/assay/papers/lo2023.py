@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.engine.run import Workers
+from assay.engine import Workers
 from assay.errors import OptionError
 from assay.papers.cells import Cell, Reproduction
 from assay.papers.lo2023_data import Data, read_folder

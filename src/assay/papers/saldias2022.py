@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from assay.engine.run import Workers
-from assay.engine.run import run as engine_run
+from assay.engine import Workers
+from assay.engine import run as engine_run
 from assay.errors import OptionError
 from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.results import EvaluationRecord

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from assay.ranking.calibrate import simulated_tables
 from assay.ranking.counts import set_effect
-from assay.ranking.pooled import pooled_counts
-from assay.ranking.ranges import shortest_ranges
-from assay.ranking.signs import sign_test
-from assay.ranking.theory import judgments_for
-from assay.ranking.uncertainty import ENOUGH, Watch
+from assay.ranking.pairs import pooled_counts, sign_test
+from assay.ranking.power import judgments_for
+from assay.ranking.sigma import simulated_tables
+from assay.ranking.uncertainty import MIN_BLOCKS, shortest_ranges
 from assay.stats.orders import cluster_numbers, rank_ranges
+from assay.stats.progress import Progress
 from assay.worlds.koehn import draw_qualities, win_counts
 
 TESTS = ("sign", "pooled")
@@ -67,7 +66,7 @@ class Model:
 
 
 def simulated_needs(
-    model: Model, goal: str, target: float, rng: np.random.Generator, watch: Watch
+    model: Model, goal: str, target: float, rng: np.random.Generator, progress: Progress
 ) -> dict[str, int | None]:
     """Judgments until the mean over simulated campaigns reaches the target, by each test."""
     if not math.isfinite(model.sigma):
@@ -75,7 +74,8 @@ def simulated_needs(
     sizes = np.unique(np.geomspace(2, MOST / model.per_screen, STEPS).round().astype(int))
     mu = draw_qualities(RUNS, model.systems, rng)
     values: dict[str, list[float]] = {name: [] for name in (*TESTS, "bootstrap")}
-    for sets in watch(sizes.tolist(), len(sizes)):
+    for done, sets in enumerate(sizes.tolist()):
+        progress("simulating", done, len(sizes))
         for name, (low, high) in _ranges(model, mu, sets, rng).items():
             found = (
                 cluster_numbers(low, high).max(axis=-1) if goal == "clusters"
@@ -110,7 +110,7 @@ def _ranges(
     z = pooled_counts(np.maximum(wins, 1e-9)).z / np.sqrt(set_effect(k))
     pooled = rank_ranges(special.ndtr(-z) <= model.alpha)
     resampled = pooled  # with few screens of a system, ranges come from tests
-    if sets * k >= ENOUGH * model.systems:
+    if sets * k >= MIN_BLOCKS * model.systems:
         table, _ = simulated_tables(model.systems, sets, model.sigma, k, len(mu), rng)
         resampled = shortest_ranges(table, 1 - model.alpha)
     sign = rank_ranges(sign_test(wins) <= model.alpha)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.ranking.counts import block_numbers, count
-from assay.ranking.pooled import pooled_counts, pooled_strengths, pooled_test
-from assay.ranking.signs import sign_test
+from assay.ranking.pairs import pooled_counts, pooled_strengths, pooled_test, sign_test
 from assay.tables.answers import Judgments
 
 

@@ -12,10 +12,10 @@ from assay.planning.assumptions import need_positive, need_whole
 from assay.planning.judgment_model import MOST, TESTS, Model, simulated_needs
 from assay.planning.judgment_pilot import Votes, found_share, votes
 from assay.ranking.counts import check_per_set, screen_size, set_effect
+from assay.ranking.power import pooled_share, sign_share
 from assay.ranking.sigma import fit_sigma, match_sigma
-from assay.ranking.theory import pooled_share, sign_share
-from assay.ranking.uncertainty import Watch, unwatched
 from assay.results import plain, result_dict, signature
+from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Judgments
 
@@ -128,7 +128,7 @@ def plan_judgments(
     seconds_per_judgment: float | None = None,
     cost_per_judgment: float | None = None,
     rng: Rng = None,
-    watch: Watch = unwatched,
+    progress: Progress = silent,
 ) -> JudgmentsPlan:
     """Plan how many judgments to collect.
 
@@ -141,7 +141,7 @@ def plan_judgments(
     ``pooled`` (all judgments decide about every pair); for clusters and range sizes also
     ``bootstrap``, which is what :func:`assay.rank` does if nothing is said and the default there.
     The plan shows all. level: of one-sided tests. per_set: systems on a screen; default 5, or as in
-    the pilot. watch: see the simulated campaigns pass.
+    the pilot.
 
     >>> plan = plan_judgments(15, sigma=10, significant=0.8)
     >>> plan.needed, plan.needed_by["pooled"]
@@ -156,7 +156,7 @@ def plan_judgments(
         seed = None
         by = {name: model.for_share(target, name) for name in TESTS}
     else:
-        by = simulated_needs(model, goal, target, generator, watch)
+        by = simulated_needs(model, goal, target, generator, progress)
     needed = by[test]
     judged = 0 if known is None else known.judged
     more = None if needed is None else max(0, needed - judged)

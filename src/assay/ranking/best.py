@@ -1,4 +1,4 @@
-"""Which systems to show next, where earlier judgments may say.
+"""Which systems to show next, going by the judgments so far.
 
 Two goals, with what may be claimed of each (``benchmarks/best_system.py``):
 
@@ -8,70 +8,28 @@ Two goals, with what may be claimed of each (``benchmarks/best_system.py``):
 - ``order``: put all systems in the right order. Those are shown together whose order is still open.
   A little fewer judgments for the same share of pairs in the wrong order.
 
-Judgments chosen so are no basis for significance: which pairs were compared depends on how earlier
-ones came out, and a test that does not know this finds too many differences.
+Judgments chosen so must not be tested for significance: which pairs were compared depends on how
+earlier ones came out, and a test that does not know this finds too many differences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import polars as pl
 
 from assay.errors import OptionError
-from assay.ranking.checks import check_choice
-from assay.ranking.counts import check_per_set, screen_size, set_effect
+from assay.ranking.counts import check_per_set, effective_wins, screen_size, set_effect
 from assay.ranking.counts import count as count_judgments
-from assay.results import result_dict, signature
+from assay.ranking.pairs import normal_equations
+from assay.ranking.rank import check_choice
+from assay.ranking.results import NextSets, SystemChance
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Judgments
 
-PRIOR = 0.5
+PRIOR_SD = 0.5
 """Standard deviation of strengths before any judgment; a win every time is a difference of 2."""
-
-
-@dataclass(frozen=True, slots=True)
-class NextSets:
-    """Sets of systems to show next, the best system so far, and how likely each is to be the best.
-
-    ``chances`` are those of a normal posterior of the pooled strengths, in the systems' order.
-    """
-
-    sets: tuple[tuple[str, ...], ...]
-    goal: str
-    best: str
-    systems: tuple[str, ...]
-    chances: tuple[float, ...]
-    judgments: int
-    per_set: int
-    seed: int | None
-
-    @property
-    def signature(self) -> str:
-        """How the sets were chosen."""
-        return signature(
-            "next-sets", self.goal, n=len(self.systems), J=self.judgments, k=self.per_set,
-            seed=self.seed,
-        )  # fmt: skip
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per system of each set."""
-        rows = [(k + 1, name) for k, names in enumerate(self.sets) for name in names]
-        return pl.DataFrame(rows, schema={"set": pl.Int64, "system": pl.String}, orient="row")
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay next-set``."""
-        chances = [
-            {"system": name, "best": chance}
-            for name, chance in zip(self.systems, self.chances, strict=True)
-        ]
-        return result_dict(
-            "next-sets", self.signature, sets=self.sets, goal=self.goal, best=self.best,
-            systems=chances, judgments=self.judgments, per_set=self.per_set, seed=self.seed,
-        )  # fmt: skip
 
 
 def next_sets(
@@ -90,14 +48,14 @@ def next_sets(
     See the module for what may and must not be claimed.
 
     >>> from assay.worlds.koehn import simulate_judgments
-    >>> found = next_sets(simulate_judgments([0, 0, 0, 9, 10], 3000, rng=1), per_set=2, rng=1)
-    >>> sorted(found.sets[0])
+    >>> chosen = next_sets(simulate_judgments([0, 0, 0, 9, 10], 3000, rng=1), per_set=2, rng=1)
+    >>> sorted(chosen.sets[0])
     ['S4', 'S5']
     """
     check_choice("goal", goal, tuple(CHOICES))
-    found = count_judgments(judgments)
-    names = found.systems if systems is None else tuple(dict.fromkeys(systems))
-    for name in found.systems:
+    counts = count_judgments(judgments)
+    names = counts.systems if systems is None else tuple(dict.fromkeys(systems))
+    for name in counts.systems:
         if name not in names:
             raise OptionError(
                 "systems", ", ".join(names), f"lacks '{name}', which is judged", "name it too"
@@ -107,20 +65,18 @@ def next_sets(
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise OptionError("count", count, "is not a number of sets", "give at least 1")
     generator, seed = seeded(rng)
-    place = np.array([names.index(name) for name in found.systems])
+    place = np.array([names.index(name) for name in counts.systems])
     wins = np.zeros((len(names), len(names)))
-    wins[np.ix_(place, place)] = found.wins + found.ties / 2
-    belief = posterior(wins, shown)
-    chosen = CHOICES[goal](*belief, count, size, generator)
-    mean, root = belief
+    wins[np.ix_(place, place)] = effective_wins(counts.wins, counts.ties, "half")
+    mean, root = posterior(wins, shown)
+    chosen = CHOICES[goal](mean, root, count, size, generator)
     drawn = mean + generator.standard_normal((4000, len(names))) @ root.T
     chances = np.bincount(drawn.argmax(axis=1), minlength=len(names)) / len(drawn)
     return NextSets(
         sets=tuple(tuple(names[i] for i in row) for row in chosen),
         goal=goal,
         best=names[int(mean.argmax())],
-        systems=names,
-        chances=tuple(chances.tolist()),
+        systems=tuple(map(SystemChance, names, chances.tolist())),
         judgments=len(judgments),
         per_set=size,
         seed=seed,
@@ -130,16 +86,13 @@ def next_sets(
 def posterior(wins: np.ndarray, per_set: int = 5) -> tuple[np.ndarray, np.ndarray]:
     """Mean (..., n) and a root of the covariance (..., n, n) of the pooled strengths.
 
-    Least squares of y = +-1 with a normal prior. Pairs of one set of k hang together: their
+    Least squares of y = +-1 with a normal prior. Pairs of one set of k are correlated: their
     differences have (k + 1) / 3 times the variance of independent ones.
     """
-    n = wins.shape[-1]
-    games = wins + np.swapaxes(wins, -1, -2)
     noise = set_effect(per_set)
-    laplacian = games.sum(axis=-1)[..., None] * np.eye(n) - games
-    cover = np.linalg.inv(laplacian / noise + np.eye(n) / PRIOR**2)
-    net = (wins.sum(axis=-1) - wins.sum(axis=-2)) / noise
-    return (cover @ net[..., None])[..., 0], np.linalg.cholesky(cover)
+    laplacian, net = normal_equations(wins)
+    cover = np.linalg.inv(laplacian / noise + np.eye(wins.shape[-1]) / PRIOR_SD**2)
+    return (cover @ (net / noise)[..., None])[..., 0], np.linalg.cholesky(cover)
 
 
 def thompson_sets(

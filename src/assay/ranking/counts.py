@@ -1,4 +1,4 @@
-"""From a table of judgments to arrays: who beat whom how often, and what belongs together.
+"""From a table of judgments to arrays: who beat whom how often, and which judgments are correlated.
 
 Nothing here loops over judgments: a million of them are counted in a fraction of a second.
 """
@@ -13,6 +13,7 @@ import polars as pl
 from scipy.sparse.csgraph import connected_components
 
 from assay.errors import InputError, OptionError
+from assay.results import Note
 from assay.tables.answers import Judgments
 from assay.tables.check import need_one_lp
 
@@ -27,10 +28,24 @@ UNITS: dict[str, tuple[str, ...]] = {
 }
 """What names a unit; the last column must be there, the others count where they are."""
 
-MOST = 1000
+WHY = {
+    "document": "judgments of one document are correlated",
+    "segment": "judgments of one segment are correlated",
+    "set": "judgments of one screen are correlated",
+    "rater": "judgments of one rater are correlated",
+    "pair": "all judgments are taken to be independent, so that ranges may be too narrow",
+}
+
+MAX_SYSTEMS = 1000
 """The most systems that are compared: tables of all pairs grow with the square."""
 
-SPREAD = 4
+MIN_UNITS = 30
+"""Units below which ranges from them are called rough."""
+
+MIN_JUDGMENTS_OF_PAIR = 10
+"""Judgments of a pair below which the expected win is called unsteady."""
+
+MAX_SPREAD = 4
 """Numbers up to so many times their count are told apart by a table, faster than by sorting."""
 
 _OUTCOME = {"left": 1, "tie": 0, "right": -1}
@@ -51,20 +66,31 @@ class Counts:
     ties: np.ndarray
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """The unit, the number of its block for every judgment (None: single ones), and notes."""
+
+    name: str
+    block: np.ndarray | None
+    count: int
+    notes: tuple[Note, ...]
+
+
 def count(judgments: Judgments) -> Counts:
     """The judgments as arrays and count matrices."""
     if not isinstance(judgments, Judgments):
         raise OptionError(
-            "judgments", type(judgments).__name__, "is no table of judgments",
+            "judgments", type(judgments).__name__, "is not a table of judgments",
             "read one with assay.read_judgments, which takes files and frames",
         )  # fmt: skip
     need_one_lp(judgments.frame, "judgments")
     systems = judgments.systems
     n = len(systems)
-    if n > MOST:
+    if n > MAX_SYSTEMS:
         raise InputError(
-            f"the judgments name {n:,} systems ({', '.join(systems[:3])}, ...); at most {MOST:,}"
-            " can be ranked together: are left and right really systems? Else rank them in parts"
+            f"the judgments name {n:,} systems ({', '.join(systems[:3])}, ...), and at most"
+            f" {MAX_SYSTEMS:,} can be ranked together; check that left and right are systems, or"
+            " rank them in parts"
         )
     names = pl.Enum(list(systems))
     left, right = (
@@ -73,11 +99,23 @@ def count(judgments: Judgments) -> Counts:
     )
     winner = judgments.frame["winner"].replace_strict(_OUTCOME, return_dtype=pl.Int8)
     outcome = winner.to_numpy().astype(np.int8)
-    first, second = np.where(outcome < 0, right, left), np.where(outcome < 0, left, right)
-    cells = first * n + second
+    cells = winner_cells(left, right, outcome, n)
     wins = np.bincount(cells[outcome != 0], minlength=n * n).reshape(n, n)
     ties = np.bincount(cells[outcome == 0], minlength=n * n).reshape(n, n)
     return Counts(systems, left, right, outcome, wins, ties + ties.T)
+
+
+def winner_cells(
+    left: np.ndarray, right: np.ndarray, outcome: np.ndarray, systems: int
+) -> np.ndarray:
+    """The cell of each judgment in the table of wins: winner * systems + loser."""
+    lost = outcome < 0
+    return np.asarray(np.where(lost, right, left) * systems + np.where(lost, left, right))
+
+
+def effective_wins(wins: np.ndarray, ties: np.ndarray, treat: str) -> np.ndarray:
+    """The wins that count: ties dropped, or half a win to each side."""
+    return wins + ties / 2 if treat == "half" else wins
 
 
 def block_numbers(judgments: Judgments, unit: str) -> np.ndarray | None:
@@ -85,10 +123,10 @@ def block_numbers(judgments: Judgments, unit: str) -> np.ndarray | None:
     columns = judgments.frame.columns
     if unit == "pair":
         return np.arange(len(judgments))
-    *others, own = UNITS[unit]
-    if own not in columns:
+    *others, needed = UNITS[unit]
+    if needed not in columns:
         return None
-    return _codes(judgments, [name for name in others if name in columns] + [own])
+    return _codes(judgments, [name for name in others if name in columns] + [needed])
 
 
 def _codes(judgments: Judgments, key: list[str]) -> np.ndarray:
@@ -118,11 +156,67 @@ def renumbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> [part.tolist() for part in renumbered(np.array([7, 2, 7]))]
     [[2, 7], [1, 0, 1]]
     """
-    if values.size and int(values.max()) > SPREAD * values.size:
-        found, number = np.unique(values, return_inverse=True)
-        return found, number
+    if values.size and int(values.max()) > MAX_SPREAD * values.size:
+        different, number = np.unique(values, return_inverse=True)
+        return different, number
     there = np.bincount(values) > 0  # without sorting
     return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
+
+
+def find_units(judgments: Judgments, resample: str) -> Units:
+    """The unit that was asked for; ``auto`` is the segment, else the screen, else the judgment."""
+    unit, block, notes = _largest(judgments) if resample == "auto" else _asked(judgments, resample)
+    blocks = int(block.max()) + 1
+    if blocks == 1:
+        raise InputError("one judgment ranks two systems and says nothing else; add judgments")
+    if blocks < MIN_UNITS:
+        notes.append(Note("few-units", f"with only {blocks} units, ranges and p values are rough"))
+    return Units(unit, None if unit == "pair" else block, blocks, tuple(notes))
+
+
+def _largest(judgments: Judgments) -> tuple[str, np.ndarray, list[Note]]:
+    notes: list[Note] = []
+    for unit in ("segment", "set", "pair"):
+        block = block_numbers(judgments, unit)
+        if block is not None and (block.max() > 0 or unit == "pair"):
+            break
+        if block is not None:
+            fault = f"there is only one {unit}, which says nothing about others"
+            notes.append(Note("only-one-unit", fault))
+    assert block is not None
+    reason = WHY[unit]
+    if unit == "pair":
+        named = "no more than one segment or screen" if notes else "neither segments nor screens"
+        reason = f"single judgments, because the table names {named}"
+    return unit, block, [*notes, _unit_note(unit, block, reason), *_other_units(judgments)]
+
+
+def _asked(judgments: Judgments, unit: str) -> tuple[str, np.ndarray, list[Note]]:
+    block = block_numbers(judgments, unit)
+    if block is None:
+        column = UNITS[unit][-1]
+        raise OptionError("resample", unit, f"needs the column '{column}'", "add it, or use auto")
+    if block.max() == 0 and unit != "pair":
+        raise OptionError("resample", unit, f"finds only one {unit}", "use a smaller unit")
+    return unit, block, [_unit_note(unit, block, WHY[unit])]
+
+
+def _unit_note(unit: str, block: np.ndarray, reason: str) -> Note:
+    return Note("unit", f"unit: {unit} ({int(block.max()) + 1:,} of them); {reason}")
+
+
+def _other_units(judgments: Judgments) -> list[Note]:
+    """Units the table names that only the user can choose."""
+    blocks = {unit: block_numbers(judgments, unit) for unit in ("document", "rater")}
+    numbers = {unit: 1 + int(block.max()) for unit, block in blocks.items() if block is not None}
+    named = [f"{number:,} {unit}s" for unit, number in numbers.items() if number > 1]
+    if not named:
+        return []
+    text = (
+        f"the table also names {' and '.join(named)}: if their judgments are correlated, resample"
+        " by document or by rater"
+    )
+    return [Note("other-units", text)]
 
 
 def evidence(counts: Counts, block: np.ndarray | None, ties: str) -> np.ndarray:
@@ -159,28 +253,115 @@ def check_per_set(per_set: int | None, systems: int, default: int = 5) -> int:
 def set_effect(per_set: int) -> float:
     """How much larger the variance of a difference is than from independent judgments.
 
-    Pairs of one screen of k systems hang together. Where systems are alike, a system's wins on it
+    Pairs of one screen of k systems are correlated. Where systems are alike, a system's wins on it
     are a rank, whose variance is (k + 1) / 3 times that of k - 1 tosses of a coin.
     """
     return (per_set + 1) / 3
 
 
-def components(met: np.ndarray) -> list[list[int]]:
-    """Groups of systems that a chain of comparisons connects, the largest first."""
+def check_counts(
+    judgments: Judgments, counts: Counts, method: str, ranges: str, ties: str
+) -> list[Note]:
+    """Refuse judgments that cannot be ranked; note what else the counts show."""
+    counted = effective_wins(counts.wins, counts.ties, ties)
+    if method == "better-or-equal" and ranges != "pooled":
+        counted = counts.wins + counts.ties
+    _need_wins(counts, counted, len(judgments), method)
+    met = counted + counted.T > 0
+    notes = _never_compared(counts.systems, met)
+    games = (counted + counted.T)[np.triu(met, 1)]
+    if method == "expected-win" and ranges == "bootstrap":
+        notes += _few_judgments(games)
+    tied = int(np.triu(counts.ties).sum())
+    if tied:
+        treated = "count as half a win for both" if ties == "half" else "are left out"
+        treated = "count as wins of both" if method == "better-or-equal" else treated
+        tests = "; the sign test leaves them out" if ties == "half" and ranges == "sign" else ""
+        text = f"{tied:,} of {len(judgments):,} judgments are ties and {treated}{tests}"
+        notes.append(Note("ties", text))
+    return notes + _repeated(judgments, counts)
+
+
+def _need_wins(counts: Counts, counted: np.ndarray, number: int, method: str) -> None:
+    """Refuse systems without any judgment that counts."""
+    ways = "" if method == "better-or-equal" else "count them as half a win (ties='half'), or "
+    if not counted.any():
+        raise InputError(
+            f"all {number:,} judgments are ties, and ties are dropped: there is nothing to rank;"
+            f" {ways}collect judgments that tell systems apart"
+        )
+    tied = [counts.systems[k] for k in np.flatnonzero(~(counted + counted.T).any(axis=1))]
+    if tied:
+        raise InputError(
+            f"{', '.join(tied)}: only ties, and ties are dropped; {ways}exclude these systems"
+        )
+
+
+def need_connected(systems: tuple[str, ...], met: np.ndarray) -> None:
+    """Refuse groups of systems that no chain of comparisons connects."""
     total, group = connected_components(met, directed=False)
+    if total == 1:
+        return
     members = [np.flatnonzero(group == k).tolist() for k in range(total)]
-    return sorted(members, key=len, reverse=True)
+    members.sort(key=len, reverse=True)
+    shown = " | ".join(listed([systems[k] for k in group]) for group in members[:5])
+    shown += f" | and {total - 5} more" if total > 5 else ""
+    raise InputError(
+        f"the systems fall into {total} groups that were never compared with each other, or only"
+        f" tied: {shown}; collect judgments between them, or rank each group by itself"
+    )
 
 
-def repeated(judgments: Judgments, counts: Counts) -> int:
+def _never_compared(systems: tuple[str, ...], met: np.ndarray) -> list[Note]:
+    need_connected(systems, met)
+    i, j = np.nonzero(np.triu(~met, 1))
+    if not len(i):
+        return []
+    pairs = listed([f"{systems[a]} - {systems[b]}" for a, b in zip(i, j, strict=True)])
+    text = (
+        f"{len(i):,} of {len(systems) * (len(systems) - 1) // 2:,} pairs were never compared, or"
+        f" only tied, and are skipped: {pairs}"
+    )
+    return [Note("never-compared", text)]
+
+
+def _few_judgments(games: np.ndarray) -> list[Note]:
+    if np.median(games) >= MIN_JUDGMENTS_OF_PAIR:
+        return []
+    text = (
+        f"half the pairs have fewer than {MIN_JUDGMENTS_OF_PAIR} judgments; the expected win gives"
+        " them the same weight as the others, so its p values may be too small: use bradley-terry"
+        " or the pooled test"
+    )
+    return [Note("few-judgments-per-pair", text)]
+
+
+def _repeated(judgments: Judgments, counts: Counts) -> list[Note]:
     """Judgments of a pair that the same rater judged before on the same screen or segment.
 
     Only where the table tells raters or screens apart; elsewhere equal rows are what one expects.
     """
     columns = judgments.frame.columns
     if "set" not in columns and not {"seg", "rater"} <= set(columns):
-        return 0
+        return []
     n = len(counts.systems)
     screen = _codes(judgments, [name for name in UNITS["set"] if name in columns])
     low, high = np.minimum(counts.left, counts.right), np.maximum(counts.left, counts.right)
-    return len(judgments) - pl.Series((screen * n + low) * n + high).n_unique()
+    again = len(judgments) - pl.Series((screen * n + low) * n + high).n_unique()
+    if not again:
+        return []
+    text = (
+        f"{again:,} judgments repeat a pair already judged on the same screen, or by the same rater"
+        " on the same segment; they are counted, so remove them if they are copies"
+    )
+    return [Note("repeated-judgments", text)]
+
+
+def listed(names: list[str], most: int = 8) -> str:
+    """Names with commas; with more than ``most``, how many are left out.
+
+    >>> listed(["A", "B", "C"], 2)
+    'A, B and 1 more'
+    """
+    left_out = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + left_out

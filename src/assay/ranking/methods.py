@@ -1,17 +1,32 @@
-"""The ranking methods by name."""
+"""The ranking methods: from counts of wins to scores, higher is better.
+
+``wins[..., i, j]`` is how often system i was preferred to system j. Leading axes are other tables
+of counts (resamples, simulated campaigns), scored all at once. Counts need not be whole: half a
+tie may be half a win. NaN is the score of a system that was never compared.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
 
-from assay.errors import OptionError, did_you_mean
-from assay.ranking.models import bradley_terry
-from assay.ranking.violations import lopez_order, tied_neighbours
-from assay.ranking.wins import better_or_equal, bojar, expected_win
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from assay.errors import ConvergenceError, InputError, OptionError, did_you_mean
+from assay.ranking.counts import effective_wins, listed
+from assay.results import Note
 
 METHODS = ("expected-win", "bojar", "better-or-equal", "lopez", "bradley-terry")
 
 ALIASES = {"expected": "expected-win", "bt": "bradley-terry"}
+
+MAX_LOG_STRENGTH = 30.0
+"""Strengths are kept within exp(-30) and exp(30): whoever never loses has no finite one."""
+
+MAX_EXACT = 20
+"""The largest circle of systems that is ordered exactly; 2^20 subsets take 8 MiB."""
 
 
 def find_method(name: str) -> str:
@@ -20,16 +35,38 @@ def find_method(name: str) -> str:
     >>> find_method("EXPECTED")
     'expected-win'
     """
-    found = ALIASES.get(name.lower(), name.lower())
-    if found not in METHODS:
+    method = ALIASES.get(name.lower(), name.lower())
+    if method not in METHODS:
         fault = f"is not known{did_you_mean(name, METHODS)}"
         raise OptionError("method", name, fault, f"choose from {', '.join(METHODS)}")
-    return found
+    return method
 
 
-def effective_wins(wins: np.ndarray, ties: np.ndarray, treat: str) -> np.ndarray:
-    """The wins that count: ties dropped, or half a win to each side."""
-    return wins + ties / 2 if treat == "half" else wins
+def check_method(method: str, systems: tuple[str, ...], wins: np.ndarray) -> list[Note]:
+    """Refuse counts for which the method has no answer; note how good its answer is."""
+    if method == "bradley-terry":
+        _need_finite(systems, wins)
+    if method != "lopez":
+        return []
+    how = (
+        "the fewest possible, which other orders may share" if is_exact(wins)
+        else f"by a heuristic, as more than {MAX_EXACT} systems beat each other in a circle"
+    )  # fmt: skip
+    cost = order_cost(wins, lopez_order(wins))
+    return [Note("violations", f"surplus of judgments against the order: {cost:g} ({how})")]
+
+
+def _need_finite(systems: tuple[str, ...], wins: np.ndarray) -> None:
+    """Refuse a group that never lost to the others: its strength has no maximum."""
+    count, group = connected_components(wins > 0, directed=True, connection="strong")
+    for k in range(count if count > 1 else 0):
+        inside = group == k
+        if not wins[~inside][:, inside].any():
+            names = listed([systems[i] for i in np.flatnonzero(inside)])
+            raise InputError(
+                f"{names}: never lost to any of the other systems, so there is no finite"
+                " Bradley-Terry strength; rank by expected-win"
+            )
 
 
 def score(
@@ -54,11 +91,95 @@ def score(
     return expected_win(counted)
 
 
-def _places(wins: np.ndarray) -> np.ndarray:
-    """The share of the other systems that stand below in the order of fewest violations.
+def expected_win(wins: np.ndarray) -> np.ndarray:
+    """The mean win ratio over the opponents met (koehn2012, eq. 4 with 1/(n-1) for 1/n).
 
-    Those on the same place count as half.
+    A pair that was never compared has no ratio and is left out of the mean.
+
+    >>> expected_win(np.array([[0, 3, 1], [1, 0, 1], [1, 1, 0]])).tolist()
+    [0.625, 0.375, 0.5]
     """
+    wins = np.asarray(wins, dtype=float)
+    games = wins + np.swapaxes(wins, -1, -2)
+    met = games > 0
+    ratio = np.divide(wins, games, out=np.zeros_like(wins), where=met)
+    return _ratio(ratio.sum(axis=-1), met.sum(axis=-1))
+
+
+def bojar(wins: np.ndarray) -> np.ndarray:
+    """All wins over all wins and losses (koehn2012, eq. 1).
+
+    >>> bojar(np.array([[0, 3, 1], [1, 0, 1], [1, 1, 0]])).round(3).tolist()
+    [0.667, 0.333, 0.5]
+    """
+    won, lost = wins.sum(axis=-1), wins.sum(axis=-2)
+    return _ratio(won, won + lost)
+
+
+def better_or_equal(wins: np.ndarray, ties: np.ndarray) -> np.ndarray:
+    """How often a system was ranked better or equal: ties are wins of both (WMT before 2012).
+
+    >>> wins, ties = np.array([[0, 2], [1, 0]]), np.array([[0, 1], [1, 0]])
+    >>> better_or_equal(wins, ties).tolist()
+    [0.75, 0.5]
+    """
+    won, lost, tied = wins.sum(axis=-1), wins.sum(axis=-2), ties.sum(axis=-1)
+    return _ratio(won + tied, won + lost + tied)
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    empty = np.full(np.shape(whole), np.nan)
+    return np.asarray(np.divide(part, whole, out=empty, where=np.asarray(whole) > 0))
+
+
+def bradley_terry(
+    wins: np.ndarray, *, tolerance: float = 1e-12, limit: int = 10_000, strict: bool = True
+) -> np.ndarray:
+    """Bradley-Terry strengths (..., n) of geometric mean 1: P(i beats j) = s_i / (s_i + s_j).
+
+    Newman's iteration (2023), s_i = sum_j w_ij s_j/(s_i + s_j) / sum_j w_ji/(s_i + s_j), one system
+    after the other, until no logarithm changes by more than ``tolerance``. Half a tie may count as
+    half a win. ``strict=False`` is for resamples, some of which have no finite maximum: what has
+    been reached at ``limit`` is returned.
+
+    >>> bradley_terry(np.array([[0, 4], [1, 0]])).round(6).tolist()
+    [2.0, 0.5]
+    """
+    wins = np.asarray(wins, dtype=float)
+    n = wins.shape[-1]
+    tables = wins.reshape(-1, n, n)
+    lost = np.ascontiguousarray(np.swapaxes(tables, 1, 2))
+    strength = np.ones(tables.shape[:2])
+    for _ in range(limit):
+        before = np.log(strength)
+        _sweep(tables, lost, strength)
+        # Mean first: a common factor is no change.
+        log = np.log(strength)
+        log = np.clip(log - log.mean(axis=1, keepdims=True), -MAX_LOG_STRENGTH, MAX_LOG_STRENGTH)
+        strength = np.exp(log)
+        if np.abs(log - before).max(initial=0.0) < tolerance:
+            break
+    else:
+        if strict:
+            raise ConvergenceError(
+                f"the Bradley-Terry strengths did not settle in {limit} rounds; rank by"
+                " expected-win, or collect judgments between the strongest and the weakest systems"
+            )
+    return strength.reshape(wins.shape[:-1])
+
+
+def _sweep(wins: np.ndarray, lost: np.ndarray, strength: np.ndarray) -> None:
+    """One round of updates in place, all tables at once."""
+    smallest = np.exp(-MAX_LOG_STRENGTH)
+    for i in range(strength.shape[1]):
+        sums = strength + strength[:, i, None]
+        up = (wins[:, i] * strength / sums).sum(axis=1)
+        down = (lost[:, i] / sums).sum(axis=1)
+        strength[:, i] = np.maximum(up, smallest) / np.maximum(down, smallest)
+
+
+def _places(wins: np.ndarray) -> np.ndarray:
+    """The share of the other systems below in the order of fewest violations; equals are half."""
     order = lopez_order(wins)
     n = wins.shape[-1]
     place = np.broadcast_to(np.arange(n), order.shape).copy()
@@ -71,3 +192,179 @@ def _places(wins: np.ndarray) -> np.ndarray:
     scores = np.empty(order.shape)
     np.put_along_axis(scores, order, below / max(1, n - 1), axis=-1)
     return scores
+
+
+def violation_costs(wins: np.ndarray) -> np.ndarray:
+    """``cost[..., j, k]``: what it costs to place j above k, max(0, win(k, j) - win(j, k)).
+
+    koehn2012, eq. 2. (As printed, equation 3 adds up the agreement instead.)
+    """
+    lead = np.swapaxes(wins, -1, -2) - wins
+    return np.asarray(np.maximum(lead, 0), dtype=float)
+
+
+def lopez_order(wins: np.ndarray) -> np.ndarray:
+    """The systems, best first, in an order that the fewest judgments contradict (Lopez 2012).
+
+    Exact for up to MAX_EXACT systems that beat each other in a circle, by dynamic programming over
+    subsets; beyond that by moving one system at a time, which may stop short of the best order.
+    Of several best orders, one that agrees with the expected win where it can.
+
+    >>> lopez_order(np.array([[0, 1, 4], [3, 0, 3], [1, 2, 0]])).tolist()
+    [1, 0, 2]
+    """
+    wins = np.asarray(wins)
+    n = wins.shape[-1]
+    tables = wins.reshape(-1, n, n)
+    likes = np.nan_to_num(expected_win(tables), nan=-1.0)
+    orders = [_order(cost, like) for cost, like in zip(violation_costs(tables), likes, strict=True)]
+    return np.array(orders, dtype=np.intp).reshape(wins.shape[:-1])
+
+
+def order_cost(wins: np.ndarray, order: np.ndarray) -> float:
+    """The weight of the violations of an order (eq. 3)."""
+    cost = violation_costs(wins)[np.ix_(order, order)]
+    return float(np.triu(cost, 1).sum())
+
+
+def tied_neighbours(wins: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Whether each place of an order but the first could as well change with the one before."""
+    likes = expected_win(wins)[order]
+    even = wins[order[:-1], order[1:]] == wins[order[1:], order[:-1]]
+    return np.asarray(even & (np.abs(np.diff(likes)) < 1e-12))
+
+
+def is_exact(wins: np.ndarray) -> bool:
+    """Whether the best order of this table is certain to be found."""
+    _, circle = _circles(violation_costs(np.asarray(wins)))
+    return int(np.bincount(circle).max()) <= MAX_EXACT
+
+
+def _circles(cost: np.ndarray) -> tuple[int, np.ndarray]:
+    """Systems that beat each other in a circle; between circles an order costs nothing."""
+    count, circle = connected_components(cost > 0, directed=True, connection="strong")
+    return int(count), np.asarray(circle)
+
+
+def _order(cost: np.ndarray, like: np.ndarray) -> list[int]:
+    """Circles in the order of who beats whom, each ordered by itself."""
+    count, circle = _circles(cost)
+    beats = np.zeros((count, count), dtype=bool)  # beats[a, b]: some system of a beats one of b
+    loser, winner = np.nonzero(cost > 0)
+    beats[circle[winner], circle[loser]] = True
+    np.fill_diagonal(beats, False)
+    members = [np.flatnonzero(circle == c) for c in range(count)]
+    liked = np.array([like[own].mean() for own in members])
+    order: list[int] = []
+    left = np.ones(count, dtype=bool)
+    while left.any():
+        free = left & ~beats[left].any(axis=0)
+        best = int(np.argmax(np.where(free, liked, -np.inf)))
+        left[best] = False
+        own = members[best]
+        sort = _exact if len(own) <= MAX_EXACT else _local
+        order += own[sort(cost[np.ix_(own, own)], like[own])].tolist()
+    return order
+
+
+def _exact(cost: np.ndarray, like: np.ndarray) -> list[int]:
+    """Best[S], the least cost of ordering the subset S at the top, from S less its last system.
+
+    A subset is (high, low), two halves of its bits, each sorted by size: then the subsets whose
+    halves have given sizes are a rectangle, all of it computed at once.
+    """
+    n = len(cost)
+    if n <= 2:
+        # Two systems in one circle cannot be: one of them costs nothing to place first.
+        return list(range(n))
+    low, high = _halves(n // 2), _halves(n - n // 2)
+    split = n // 2
+    # below[j][S]: what it costs to place j below all of S, for the low and the high bits of S.
+    low_cost = low.member @ cost[:split]
+    high_cost = high.member @ cost[split:]
+    low_rows, best = low_cost.T, np.zeros((len(high.member), len(low.member)))
+    for size in range(1, n + 1):
+        for h in range(max(0, size - split), min(n - split, size) + 1):
+            rows, columns = high.layer[h], low.layer[size - h]
+            if h:
+                before, last = high.before[h], high.last[h]
+                found = best[before, columns]
+                found += low_rows[split + last, columns]
+                found += high_cost[before, split + last][..., None]
+                best[rows, columns] = np.minimum.reduce(found)
+            if size > h:
+                before, last = low.before[size - h], low.last[size - h]
+                found = best[rows].take(before, axis=1)
+                found += high_cost[rows].take(last, axis=1)
+                found += low_cost[before, last]
+                least = np.minimum.reduce(found, axis=1)
+                best[rows, columns] = np.minimum(best[rows, columns], least) if h else least
+    return _trace(best, low, high, cost, like)
+
+
+class _Half(NamedTuple):
+    """All subsets of a few systems, smallest first."""
+
+    member: np.ndarray  # subsets x systems, 0 or 1
+    layer: tuple[slice, ...]  # the subsets of each size
+    before: tuple[np.ndarray, ...]  # by size: removed x subsets, the place of the rest
+    last: tuple[np.ndarray, ...]  # by size: removed x subsets, which system was removed
+    place: dict[int, int]  # bits to place
+
+
+@lru_cache(maxsize=32)
+def _halves(n: int) -> _Half:
+    sizes = [list(combinations(range(n), size)) for size in range(n + 1)]
+    subsets = [subset for layer in sizes for subset in layer]
+    place = {sum(1 << i for i in subset): k for k, subset in enumerate(subsets)}
+    member = np.zeros((len(subsets), n))
+    for k, subset in enumerate(subsets):
+        member[k, list(subset)] = 1
+    layers, before, last, start = [], [], [], 0
+    for layer in sizes:
+        layers.append(slice(start, start + len(layer)))
+        start += len(layer)
+        rest = [[place[sum(1 << i for i in s) - (1 << j)] for j in s] for s in layer]
+        before.append(np.array(rest, dtype=np.intp).reshape(len(layer), -1).T)
+        last.append(np.array(layer, dtype=np.intp).reshape(len(layer), -1).T)
+    return _Half(member, tuple(layers), tuple(before), tuple(last), place)
+
+
+def _trace(
+    best: np.ndarray, low: _Half, high: _Half, cost: np.ndarray, like: np.ndarray
+) -> list[int]:
+    """The order behind the last cell, from the bottom up; the least liked of equals goes below."""
+    n, split = len(cost), low.member.shape[1]
+    order: list[int] = []
+    rest = list(range(n))
+    whole, mask = (1 << n) - 1, (1 << split) - 1
+    while rest:
+        without = [whole - (1 << j) for j in rest]
+        rows = [high.place[subset >> split] for subset in without]
+        columns = [low.place[subset & mask] for subset in without]
+        found = best[rows, columns] + cost[rest].sum(axis=0)[rest]
+        equal = [j for j, value in zip(rest, found, strict=True) if value <= found.min() + 1e-9]
+        last = min(equal, key=lambda j: (like[j], -j))
+        order.append(last)
+        rest.remove(last)
+        whole -= 1 << last
+    return order[::-1]
+
+
+def _local(cost: np.ndarray, like: np.ndarray) -> list[int]:
+    """From the order by expected win, move single systems while that lowers the cost."""
+    order = list(np.argsort(-like, kind="stable"))
+    improved = True
+    while improved:
+        improved = False
+        for system in list(order):
+            at = order.index(system)
+            rest = np.array(order[:at] + order[at + 1 :])
+            # Cost of standing at each place: above all that follow, below all before.
+            above = np.append(np.cumsum(cost[system, rest][::-1])[::-1], 0.0)
+            below = np.insert(np.cumsum(cost[rest, system]), 0, 0.0)
+            place = int(np.argmin(above + below))
+            if (above + below)[place] < (above + below)[at] - 1e-9:
+                order = [*rest[:place].tolist(), system, *rest[place:].tolist()]
+                improved = True
+    return [int(system) for system in order]

@@ -16,15 +16,21 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError
-from assay.ranking.advice import next_steps
-from assay.ranking.checks import check_choice, check_level, resamples_for
-from assay.ranking.counts import MOST
-from assay.ranking.decisions import Rule
-from assay.ranking.resampling import NUMBERS, block_weights
+from assay.ranking.counts import MAX_SYSTEMS, MIN_UNITS, listed
+from assay.ranking.rank import check_choice, check_tests, next_steps, resamples_for, table_notes
 from assay.ranking.results import PairComparison, Ranking, SystemRank
-from assay.ranking.uncertainty import ENOUGH, Uncertainty, ranked, spread
-from assay.ranking.units import FEW
+from assay.ranking.uncertainty import (
+    MAX_NUMBERS,
+    MIN_BLOCKS,
+    Rule,
+    Uncertainty,
+    block_weights,
+    few_blocks,
+    spread,
+)
+from assay.results import Note
 from assay.stats.multiplicity import holm as holm_adjusted
+from assay.stats.orders import competition_ranks
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Ratings
 from assay.tables.check import need_one_lp
@@ -34,8 +40,8 @@ def rank_ratings(
     ratings: Ratings,
     *,
     method: Literal["mean", "z"] = "mean",
-    clusters: Literal["neighbours", "all"] = "neighbours",
-    interval: Literal["shortest", "equal-tailed"] | None = None,
+    cluster_rule: Literal["neighbours", "all"] = "neighbours",
+    range_kind: Literal["shortest", "equal-tailed"] | None = None,
     level: float = 0.95,
     sides: Literal[1, 2] = 1,
     holm: bool = False,
@@ -45,7 +51,7 @@ def rank_ratings(
     """Rank systems by their mean rating, or by the mean of scores standardised per rater.
 
     method: mean, or z (each rater's scores less the rater's mean, over the rater's standard
-    deviation). clusters: a line stands where two neighbours differ, or where all systems above it
+    deviation). cluster_rule: a cluster ends where two neighbours differ, or where all systems above
     differ from all below. holm: correct the tests for their number. The other options are those of
     :func:`assay.rank`; documents are drawn anew, or segments where the table has none.
 
@@ -57,15 +63,14 @@ def rank_ratings(
     """
     if not isinstance(ratings, Ratings):
         raise OptionError(
-            "ratings", type(ratings).__name__, "is no table of ratings",
+            "ratings", type(ratings).__name__, "is not a table of ratings",
             "read one with assay.read_ratings, which takes files and frames",
         )  # fmt: skip
     check_choice("method", method, ("mean", "z"))
-    check_choice("clusters", clusters, ("neighbours", "all"))
-    check_choice("interval", interval, ("shortest", "equal-tailed", None))
-    check_choice("sides", sides, (1, 2))
-    check_level(level)
+    check_choice("cluster_rule", cluster_rule, ("neighbours", "all"))
+    check_tests(level, sides, range_kind)
     number = resamples_for(resamples, level)
+    kind: Literal["shortest", "equal-tailed"] = range_kind or "shortest"
     generator, seed = seeded(rng)
     frame, notes = _scored(ratings, method)
     outputs = frame.group_by(_key(frame, "system"), maintain_order=True).agg(pl.col("score").mean())
@@ -75,21 +80,25 @@ def rank_ratings(
     sign = -1.0 if ratings.better == "lower" else 1.0
     drawn = _resampled(sums, sizes, number, generator)
     rule = Rule(level, sides, holm)
-    own = (sizes > 0).sum(axis=0)
-    sure = spread(sign * scores, sign * drawn, own, interval or "shortest", level, rule)
-    order = np.argsort(ranked(sign * scores), kind="stable")
-    pairs, p = _tests(outputs, order, sign, clusters)
+    blocks = (sizes > 0).sum(axis=0)
+    sure = spread(sign * scores, sign * drawn, blocks, kind, level, rule)
+    ranks = competition_ranks(sign * scores, digits=12)
+    order = np.argsort(ranks, kind="stable")
+    pairs, p = _tests(outputs, order, sign, cluster_rule)
     shown, better = _decided(p, rule)
-    systems = _systems(outputs, scores, ranked(sign * scores), sure, order, pairs, better)
+    systems = _systems(outputs, scores, ranks, sure, order, pairs, better)
     comparisons = _comparisons(systems, pairs, shown, better)
     return Ranking(
         systems=systems,
         comparisons=comparisons,
-        judgments=frame.height,
-        kind="ratings",
+        pairs=len(comparisons),
+        significant_pairs=sum(item.decided for item in comparisons),
+        clusters=systems[-1].cluster,
+        clusters_by=cluster_rule,
+        ratings=frame.height,
         method=method,
         ranges="bootstrap",
-        interval=interval or "shortest",
+        interval=kind,
         unit=unit,
         blocks=len(sums),
         ties=None,
@@ -99,47 +108,52 @@ def rank_ratings(
         resamples=number,
         seed=seed,
         better=ratings.better,
-        notes=(*ratings.notes, *notes, *_about(frame, unit, own, systems, better), *sure.notes),
-        clusters_by=clusters,
+        notes=(
+            *table_notes(ratings.notes),
+            *notes,
+            *_unit_notes(frame, unit, len(sums)),
+            *few_blocks([item.system for item, k in zip(systems, order, strict=True)
+                         if blocks[k] < MIN_BLOCKS]),
+            *_order_notes(systems, better),
+            *sure.notes,
+        ),
         next=next_steps(comparisons, frame.height, "ratings", level=level, sides=sides),
-    )
+    )  # fmt: skip
 
 
-def _about(
-    frame: pl.DataFrame, unit: str, own: np.ndarray, systems: tuple[SystemRank, ...],
-    better: np.ndarray,
-) -> list[str]:  # fmt: skip
-    """The unit and why, and what is rough or odd."""
-    if unit == "document":
-        why = "what one document holds hangs together"
-    else:
+def _unit_notes(frame: pl.DataFrame, unit: str, blocks: int) -> list[Note]:
+    """What is drawn anew and why, and whether there is enough of it."""
+    why = "ratings of one document are correlated"
+    if unit == "segment":
         why = "there is one document" if "doc" in frame.columns else "no documents are named"
-    blocks = frame["doc"].n_unique() if unit == "document" else frame.select(_key(frame)).n_unique()
-    notes = [f"unit: {unit} ({blocks:,} of them); {why}"]
-    if blocks < FEW:
-        notes.append(f"with only {blocks} of them, ranges are rough")
-    rare = int((own < ENOUGH).sum())
-    if rare:
-        notes.append(
-            f"{rare} systems have fewer than {ENOUGH} of them: ranges are widened by tests"
-        )
+    notes = [Note("unit", f"unit: {unit} ({blocks:,} of them); {why}")]
+    if blocks < MIN_UNITS:
+        notes.append(Note("few-units", f"with only {blocks} units, ranges are rough"))
+    return notes
+
+
+def _order_notes(systems: tuple[SystemRank, ...], better: np.ndarray) -> list[Note]:
+    """Where tests, means and ranges do not agree."""
+    notes = []
     if (better < 0).any():
-        notes.append(
+        text = (
             f"{int((better < 0).sum())} pairs stand in another order by the rank-sum test than by"
-            " their means; no line is drawn there"
+            " their means; no cluster ends there"
         )
+        notes.append(Note("opposite-order", text))
     crossing = [item.system for item in systems if _leaves(item, systems)]
     if crossing:
-        notes.append(f"rank ranges reach beyond their cluster: {', '.join(crossing[:8])}")
+        text = f"rank ranges reach beyond their cluster: {listed(crossing)}"
+        notes.append(Note("range-beyond-cluster", text))
     return notes
 
 
 def _leaves(item: SystemRank, systems: tuple[SystemRank, ...]) -> bool:
-    own = [other.rank for other in systems if other.cluster == item.cluster]
-    return item.low_rank < min(own) or item.high_rank > min(own) + len(own) - 1
+    ranks = [other.rank for other in systems if other.cluster == item.cluster]
+    return item.low_rank < min(ranks) or item.high_rank > min(ranks) + len(ranks) - 1
 
 
-def _scored(ratings: Ratings, method: str) -> tuple[pl.DataFrame, list[str]]:
+def _scored(ratings: Ratings, method: str) -> tuple[pl.DataFrame, list[Note]]:
     """The rated rows with the score that counts."""
     frame = ratings.frame.drop_nulls("score")
     if not frame.height:
@@ -148,9 +162,10 @@ def _scored(ratings: Ratings, method: str) -> tuple[pl.DataFrame, list[str]]:
     systems = frame["system"].n_unique()
     if systems < 2:
         raise InputError(f"only '{frame['system'][0]}' is rated; a ranking needs two systems")
-    if systems > MOST:
+    if systems > MAX_SYSTEMS:
         raise InputError(
-            f"the ratings name {systems:,} systems; at most {MOST:,} can be ranked together"
+            f"the ratings name {systems:,} systems, and at most {MAX_SYSTEMS:,} can be ranked"
+            " together; rank them in parts"
         )
     notes = _uneven(frame)
     if method == "mean":
@@ -160,21 +175,23 @@ def _scored(ratings: Ratings, method: str) -> tuple[pl.DataFrame, list[str]]:
     mean, sd = pl.col("score").mean().over("rater"), pl.col("score").std().over("rater")
     flat = frame.select(pl.col("rater").filter(sd.fill_null(0) == 0).n_unique()).item()
     if flat:
-        notes.append(f"{flat} raters gave one score only: it counts as average")
+        text = f"{flat} raters gave one score only: it counts as average"
+        notes.append(Note("one-score-raters", text))
     z = pl.when(sd > 0).then((pl.col("score") - mean) / sd).otherwise(0.0)
     return frame.with_columns(score=z), notes
 
 
-def _uneven(frame: pl.DataFrame) -> list[str]:
-    """Say it where systems were not rated on the same segments."""
+def _uneven(frame: pl.DataFrame) -> list[Note]:
+    """Whether systems were not rated on the same segments."""
     per_segment = frame.group_by(_key(frame)).agg(pl.col("system").n_unique())["system"]
     partial = int((per_segment < frame["system"].n_unique()).sum())
     if not partial:
         return []
-    return [
+    text = (
         f"{partial:,} of {len(per_segment):,} segments are not rated for all systems: a system may"
         " stand higher because its segments were easier"
-    ]
+    )
+    return [Note("unmatched-segments", text)]
 
 
 def _key(frame: pl.DataFrame, *more: str) -> list[str]:
@@ -200,35 +217,31 @@ def _resampled(
     sums: np.ndarray, sizes: np.ndarray, resamples: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Mean scores of each resample; NaN where a system was not drawn."""
-    found = []
-    batch = max(1, NUMBERS // len(sums))
+    means = []
+    batch = max(1, MAX_NUMBERS // len(sums))
     for start in range(0, resamples, batch):
         weights = block_weights(len(sums), min(batch, resamples - start), rng).astype(float)
         total, size = weights @ sums, weights @ sizes
-        found.append(np.divide(total, size, out=np.full_like(total, np.nan), where=size > 0))
-    return np.concatenate(found)
+        means.append(np.divide(total, size, out=np.full_like(total, np.nan), where=size > 0))
+    return np.concatenate(means)
 
 
 def _tests(
-    outputs: pl.DataFrame, order: np.ndarray, sign: float, clusters: str
+    outputs: pl.DataFrame, order: np.ndarray, sign: float, cluster_rule: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of places (higher, lower), and the one-sided p of the rank-sum test of each."""
     from scipy.stats import mannwhitneyu  # heavy, and only needed here
 
     parts = outputs.partition_by("system", maintain_order=True)
     values = [sign * parts[k]["score"].to_numpy() for k in order]
-    places = list(pairwise(range(len(order))))
-    if clusters == "all":
-        places = list(combinations(range(len(order)), 2))
-    found = []
-    for i, j in places:
-        one, other = values[i], values[j]
-        same = np.ptp(np.concatenate([one, other])) == 0
-        test = (
-            None if same else mannwhitneyu(one, other, alternative="greater", method="asymptotic")
-        )
-        found.append(0.5 if test is None else float(test.pvalue))
-    return np.array(places), np.array(found)
+    every = range(len(order))
+    places = list(combinations(every, 2) if cluster_rule == "all" else pairwise(every))
+    p = np.full(len(places), 0.5)
+    for k, (i, j) in enumerate(places):
+        if np.ptp(np.concatenate([values[i], values[j]])) > 0:
+            test = mannwhitneyu(values[i], values[j], alternative="greater", method="asymptotic")
+            p[k] = test.pvalue
+    return np.array(places), p
 
 
 def _decided(p: np.ndarray, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
@@ -255,19 +268,17 @@ def _systems(
     for line in range(1, len(order)):
         across = (pairs[:, 0] < line) & (pairs[:, 1] >= line)
         clusters.append(clusters[-1] + int((better[across] == 1).all()))
-    found = []
-    for k, cluster in zip(order, clusters, strict=True):
-        low, high = int(sure.low[k]), int(sure.high[k])
-        found.append(SystemRank(names[k], int(ranks[k]), float(scores[k]), low, high, cluster))
-    return tuple(found)
+    columns = ranks, scores, sure.low, sure.high
+    rows = zip(*(column[order].tolist() for column in columns), clusters, strict=True)
+    return tuple(SystemRank(names[k], *row) for k, row in zip(order, rows, strict=True))
 
 
 def _comparisons(
     systems: tuple[SystemRank, ...], pairs: np.ndarray, p: np.ndarray, better: np.ndarray
 ) -> tuple[PairComparison, ...]:
-    found = []
+    comparisons = []
     for (i, j), value, sign in zip(pairs.tolist(), p.tolist(), better.tolist(), strict=True):
-        one, other = systems[i].system, systems[j].system
-        winner = one if sign > 0 else other if sign < 0 else None
-        found.append(PairComparison(one, other, None, None, None, value, sign != 0, winner))
-    return tuple(found)
+        left, right = systems[i].system, systems[j].system
+        winner = left if sign > 0 else right if sign < 0 else None
+        comparisons.append(PairComparison(left, right, None, None, None, value, sign != 0, winner))
+    return tuple(comparisons)

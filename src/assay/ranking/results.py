@@ -1,12 +1,15 @@
-"""What a ranking says, with all its settings."""
+"""What a ranking says, what sigma is, and what to judge next: results with all their settings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass
+from typing import Literal
 
 import polars as pl
 
-from assay.results import plain, result_dict, signature
+from assay.results import Note, Result, signature
+from assay.stats.intervals import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,58 +44,53 @@ class PairComparison:
     stderr: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking(Result, kind="ranking"):
     """Systems, best first, and the pairs that were tested.
 
-    ``unit`` is what was resampled, or what the judgments hang together by; ``calibrated`` is the
-    share of resamples in a range where that was found by simulation; ``sides`` says whether ``p``
-    are one-sided or two-sided; ``next`` what more judgments would bring.
+    Either ``judgments`` or ``ratings`` is how many there were. ``unit`` is what was resampled, or
+    what correlated judgments have in common; ``calibrated`` is the share of resamples in a range
+    where that was found by simulation; ``sides`` says whether ``p`` are one-sided or two-sided;
+    ``next`` what more judgments would bring. ``clusters_by`` is for ratings: ``neighbours``, or
+    ``all`` systems above a line against all below.
     """
 
-    systems: tuple[SystemRank, ...]
-    comparisons: tuple[PairComparison, ...]
-    judgments: int
-    kind: str
     method: str
-    ranges: str
-    interval: str | None
+    judgments: int | None = None
+    ratings: int | None = None
+    ranges: Literal["bootstrap", "sign", "pooled"]
+    interval: Literal["shortest", "equal-tailed"] | None
     unit: str
     blocks: int
     ties: str | None
     level: float
-    sides: int
+    calibrated: float | None = None
+    sides: Literal[1, 2]
     holm: bool
     resamples: int | None
     seed: int | None
-    better: str = "higher"
-    calibrated: float | None = None
-    notes: tuple[str, ...] = ()
+    better: Literal["higher", "lower"] = "higher"
+    systems: tuple[SystemRank, ...]
+    pairs: int
+    significant_pairs: int
+    clusters: int
+    clusters_by: Literal["neighbours", "all"] | None = None
+    comparisons: tuple[PairComparison, ...]
+    notes: tuple[Note, ...] = ()
     next: tuple[str, ...] = ()
-    clusters_by: str | None = None
-    """From ratings: ``neighbours``, or ``all`` systems above a line against all below."""
 
     @property
-    def pairs(self) -> int:
-        """How many pairs were tested."""
-        return len(self.comparisons)
-
-    @property
-    def significant_pairs(self) -> int:
-        """How many of them are decided."""
-        return sum(item.decided for item in self.comparisons)
-
-    @property
-    def clusters(self) -> int:
-        """How many groups the systems fall into."""
-        return max(item.cluster for item in self.systems)
+    def source(self) -> str:
+        """What was ranked from: judgments or ratings."""
+        return "ratings" if self.judgments is None else "judgments"
 
     @property
     def signature(self) -> str:
         """How this ranking came about, in one line."""
         return signature(
             self.method,
-            **{self.kind: self.judgments},
+            judgments=self.judgments,
+            ratings=self.ratings,
             ties=self.ties,
             ranges="-".join(filter(None, (self.ranges, self.interval))),
             unit=f"{self.unit}-{self.blocks}",
@@ -108,32 +106,99 @@ class Ranking:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per system."""
-        return pl.DataFrame([plain(item) for item in self.systems], infer_schema_length=None)
+        return pl.DataFrame([asdict(item) for item in self.systems], infer_schema_length=None)
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay rank``."""
-        return result_dict(
-            "ranking",
-            self.signature,
-            method=self.method,
-            ranges=self.ranges,
-            interval=self.interval,
-            unit=self.unit,
-            blocks=self.blocks,
-            ties=self.ties,
-            level=self.level,
-            calibrated=self.calibrated,
-            sides=self.sides,
-            holm=self.holm,
-            resamples=self.resamples,
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigmaFit(Result, kind="sigma"):
+    """sigma with its interval, and the systems' qualities in units where U[0, 10] is their range.
+
+    ``effect`` is how much larger the variance of a difference is than if the ``judgments`` (ties
+    not counted) were independent, taken over blocks of one ``unit`` (segment, set or pair). An
+    endless upper end means that the judgments agree with no difference at all.
+    """
+
+    sigma: float
+    low: float
+    high: float
+    level: float
+    systems: tuple[str, ...]
+    qualities: tuple[float, ...]
+    judgments: int
+    ties: int
+    effect: float
+    unit: str
+
+    def __post_init__(self) -> None:
+        for name in ("sigma", "high"):  # JSON has no infinity, and neither is ever unknown
+            if math.isnan(getattr(self, name)):
+                object.__setattr__(self, name, math.inf)
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of sigma."""
+        return Interval(self.low, self.high, self.level)
+
+    @property
+    def signature(self) -> str:
+        """How the number came about."""
+        return signature("sigma", "likelihood", n=len(self.systems), J=self.judgments, by=self.unit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigmaMatch(Result, kind="sigma-curve"):
+    """sigma by matching the curve of significant pairs: ``shares`` of pairs at ``judgments``.
+
+    ``model`` is the curve at ``sigma``, ``distance`` the root mean square between the two.
+    """
+
+    sigma: float
+    judgments: tuple[float, ...]
+    shares: tuple[float, ...]
+    model: tuple[float, ...]
+    distance: float
+    systems: int
+    orders: int
+    seed: int | None
+
+    @property
+    def signature(self) -> str:
+        """How the number came about."""
+        return signature("sigma", "curve", n=self.systems, orders=self.orders, seed=self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemChance:
+    """How likely a system is to be the ``best``."""
+
+    system: str
+    best: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextSets(Result, kind="next-sets"):
+    """Sets of systems to show next, the best system so far, and how likely each is to be the best.
+
+    The chances are those of a normal posterior of the pooled strengths.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+    goal: Literal["best", "order"]
+    best: str
+    systems: tuple[SystemChance, ...]
+    judgments: int
+    per_set: int
+    seed: int | None
+
+    @property
+    def signature(self) -> str:
+        """How the sets were chosen."""
+        return signature(
+            "next-sets", self.goal, n=len(self.systems), J=self.judgments, k=self.per_set,
             seed=self.seed,
-            better=self.better,
-            systems=self.systems,
-            pairs=self.pairs,
-            significant_pairs=self.significant_pairs,
-            clusters=self.clusters,
-            comparisons=self.comparisons,
-            notes=self.notes,
-            next=self.next,
-            clusters_by=self.clusters_by,
-        ) | {self.kind: self.judgments}
+        )  # fmt: skip
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per system of each set."""
+        rows = [(k + 1, name) for k, names in enumerate(self.sets) for name in names]
+        return pl.DataFrame(rows, schema={"set": pl.Int64, "system": pl.String}, orient="row")

@@ -1,10 +1,14 @@
-"""How noisy judgments are: sigma of the model of koehn2012, from judgments.
+"""How noisy judgments are: sigma of the model of koehn2012, and what it means for rank ranges.
 
 Only quality gaps in units of sigma leave traces in judgments. sigma is what makes the qualities
 look like draws from U[0, 10]: the more alike the systems, the larger it is.
 
 :func:`fit_sigma` is maximum likelihood with an interval. :func:`match_sigma` is the paper's way
 (section 3 and Figure 2): the sigma at which the model tells apart as many pairs as the data do.
+
+:func:`calibrated_level` finds a level for bootstrap rank ranges by simulating the model. A range
+that holds 95 % of the resampled ranks misses the true rank in fewer than 5 % of cases: a rank moves
+only where two systems change places. How much fewer depends on the number of systems and judgments.
 """
 
 from __future__ import annotations
@@ -14,22 +18,26 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize, special
 
-from assay.errors import ConvergenceError, InputError, OptionError
+from assay.errors import ConvergenceError, OptionError
 from assay.ranking.counts import (
     Counts,
     block_numbers,
     check_per_set,
-    components,
     count,
+    need_connected,
     screen_size,
+    winner_cells,
 )
-from assay.ranking.pooled import pooled_counts, pooled_test
-from assay.ranking.signs import sign_test
-from assay.ranking.theory import SCALE, sign_share
-from assay.results import result_dict, signature
-from assay.stats.intervals import Interval
+from assay.ranking.pairs import pooled_counts, pooled_test, sign_test
+from assay.ranking.power import SCALE, sign_share
+from assay.ranking.rank import check_tests
+from assay.ranking.results import SigmaFit, SigmaMatch
+from assay.ranking.uncertainty import ranges_of, rank_table
+from assay.stats.orders import competition_ranks
+from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Judgments
+from assay.worlds.koehn import draw_qualities, draw_screens
 
 GRID = np.geomspace(0.3, 300.0, 100)
 """Values of sigma at which the likelihood is looked at first."""
@@ -37,60 +45,18 @@ GRID = np.geomspace(0.3, 300.0, 100)
 RIDGE = 1e-3
 """Precision of a normal prior of the strengths: keeps whoever never lost at a finite distance."""
 
+RESAMPLES = 1000
+"""Resamples of a simulated campaign."""
 
-@dataclass(frozen=True, slots=True)
-class SigmaFit:
-    """sigma with its interval, and the systems' qualities in units where U[0, 10] is their range.
+LEVELS = 1 - np.geomspace(1 / RESAMPLES, 0.4, 250)
+"""Levels that are tried, the highest first: no range can leave out less than one resample."""
 
-    ``effect`` is how much larger the variance of a difference is than if the ``judgments`` (ties
-    not counted) were independent, taken over blocks of one ``unit`` (segment, set or pair). An
-    endless upper end means that the judgments agree with no difference at all.
-    """
+MAX_SETS_SIMULATED = 2000
+"""Sets beyond which a campaign is not simulated set by set: its scores are drawn around the
+expected ones, with the variance of this many sets scaled down."""
 
-    sigma: float
-    interval: Interval
-    systems: tuple[str, ...]
-    qualities: tuple[float, ...]
-    judgments: int
-    ties: int
-    effect: float
-    unit: str
-
-    @property
-    def signature(self) -> str:
-        """How the number came about."""
-        return signature("sigma", "likelihood", n=len(self.systems), J=self.judgments, by=self.unit)
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
-        return result_dict(
-            "sigma", self.signature, sigma=self.sigma, low=self.interval.low,
-            high=self.interval.high, level=self.interval.level, systems=self.systems,
-            qualities=self.qualities, judgments=self.judgments, ties=self.ties,
-            effect=self.effect, unit=self.unit,
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class SigmaMatch:
-    """sigma by matching the curve of significant pairs: ``shares`` of pairs at ``judgments``.
-
-    ``model`` is the curve at ``sigma``, ``distance`` the root mean square between the two.
-    """
-
-    sigma: float
-    judgments: tuple[float, ...]
-    shares: tuple[float, ...]
-    model: tuple[float, ...]
-    distance: float
-    systems: int
-    orders: int
-    seed: int | None
-
-    @property
-    def signature(self) -> str:
-        """How the number came about."""
-        return signature("sigma", "curve", n=self.systems, orders=self.orders, seed=self.seed)
+MAX_SYSTEMS_CALIBRATED = 100
+"""The most systems for which a level is calibrated: simulating more takes too long."""
 
 
 def fit_sigma(judgments: Judgments, *, level: float = 0.95) -> SigmaFit:
@@ -100,15 +66,14 @@ def fit_sigma(judgments: Judgments, *, level: float = 0.95) -> SigmaFit:
     of the strengths as draws, seen with their standard errors, from a uniform distribution of
     width 10 / sigma anywhere on the line. Without error and with the range r of n strengths its
     maximum is at 10 (n - 1) / (n r). Ties are left out; the standard errors know that judgments of
-    one segment, or of one set, hang together.
+    one segment, or of one set, are correlated.
 
     >>> from assay.worlds.koehn import simulate_judgments
     >>> found = fit_sigma(simulate_judgments([0, 2, 4, 6, 8, 10], 20_000, rng=1))
     >>> found.interval.low < 10 < found.interval.high
     True
     """
-    if not 0 < level < 1:
-        raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
+    check_tests(level, 1, None)
     counts = _connected(judgments)
     strength, stderr = thurstone(counts.wins)
     unit, effect = _block_effect(judgments, counts)
@@ -117,7 +82,9 @@ def fit_sigma(judgments: Judgments, *, level: float = 0.95) -> SigmaFit:
     width = sigma if np.isfinite(sigma) else 0.0  # no difference: all stand in the middle
     return SigmaFit(
         sigma=sigma,
-        interval=Interval(low, high, level),
+        low=low,
+        high=high,
+        level=level,
         systems=counts.systems,
         qualities=tuple(float(q) for q in SCALE / 2 + width * (strength - middle)),
         judgments=int(counts.wins.sum()),
@@ -216,10 +183,10 @@ def _derivatives(strength: np.ndarray, wins: np.ndarray) -> tuple[np.ndarray, np
     """Slope and (observed) information of the probit likelihood."""
     z = (strength[:, None] - strength[None, :]) / np.sqrt(2)
     mills = np.exp(-(z**2) / 2 - special.log_ndtr(z)) / np.sqrt(2 * np.pi)
-    pull = wins * mills / np.sqrt(2)
-    bend = wins * mills * (z + mills) / 2
-    both = bend + bend.T
-    return pull.sum(axis=1) - pull.sum(axis=0), np.diag(both.sum(axis=1)) - both
+    slope = wins * mills / np.sqrt(2)
+    curvature = wins * mills * (z + mills) / 2
+    both = curvature + curvature.T
+    return slope.sum(axis=1) - slope.sum(axis=0), np.diag(both.sum(axis=1)) - both
 
 
 def _likelihood(
@@ -292,11 +259,11 @@ def _block_effect(judgments: Judgments, counts: Counts) -> tuple[str, float]:
         block = block_numbers(judgments, unit)
         if block is None:
             continue
-        told = counts.outcome != 0
-        _, number = np.unique(block[told], return_inverse=True)
+        untied = counts.outcome != 0
+        _, number = np.unique(block[untied], return_inverse=True)
         if number.max() < 2 * len(counts.systems):
             continue
-        arrays = counts.left[told], counts.right[told], counts.outcome[told]
+        arrays = counts.left[untied], counts.right[untied], counts.outcome[untied]
         blocks = pooled_test(*arrays, number, len(counts.systems)).stderr
         single = pooled_counts(counts.wins).stderr
         return unit, max(1.0, float(np.sum(blocks**2) / np.sum(single**2)))
@@ -308,13 +275,12 @@ def _curve(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean number of judgments and mean share of significant pairs at every point."""
     n, blocks = len(counts.systems), int(block.max()) + 1
-    lost = counts.outcome < 0
-    cell = np.where(lost, counts.right * n + counts.left, counts.left * n + counts.right)
-    told = counts.outcome != 0
+    cell = winner_cells(counts.left, counts.right, counts.outcome, n)
+    untied = counts.outcome != 0
     sizes, shares = np.zeros(points), np.zeros(points)
     for _ in range(orders):
         part = (rng.permutation(blocks) * points // blocks)[block]
-        wins = np.bincount((part * n * n + cell)[told], minlength=points * n * n)
+        wins = np.bincount((part * n * n + cell)[untied], minlength=points * n * n)
         wins = wins.reshape(points, n, n).cumsum(axis=0)
         sizes += np.bincount(part, minlength=points).cumsum()
         shares += (sign_test(wins) <= 0.05).sum(axis=(1, 2)) / (n * (n - 1) / 2)
@@ -323,11 +289,146 @@ def _curve(
 
 def _connected(judgments: Judgments) -> Counts:
     counts = count(judgments)
-    groups = components((counts.wins + counts.wins.T) > 0)
-    if len(groups) > 1:
-        named = "; ".join(", ".join(counts.systems[i] for i in group) for group in groups)
-        raise InputError(
-            f"the untied judgments do not connect all systems ({named}); without a comparison"
-            " between these groups sigma cannot be fitted: judge some, or leave a group out"
-        )
+    need_connected(counts.systems, (counts.wins + counts.wins.T) > 0)
     return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The ``level`` for bootstrap ranges, with what it gave in ``runs`` simulated campaigns.
+
+    ``violations`` is the share of systems whose true rank was outside their range, ``error`` its
+    standard error, ``size`` the mean number of ranks in a range.
+    """
+
+    level: float
+    violations: float
+    error: float
+    size: float
+    systems: int
+    sigma: float
+    judgments: int
+    per_set: int
+    range_kind: str
+    runs: int
+    seed: int | None
+
+
+def calibrated_level(
+    systems: int,
+    judgments: int,
+    *,
+    sigma: float = 10.0,
+    per_set: int | None = None,
+    range_kind: str = "shortest",
+    allowed: float = 0.05,
+    runs: int = 2000,
+    rng: Rng = None,
+    progress: Progress = silent,
+) -> Calibration:
+    """The level of bootstrap ranges at which they miss a share ``allowed`` of true ranks.
+
+    The lowest level at which the share missed in simulated campaigns of the same size, over all
+    systems, stays within it; two standard errors are added, because the level is chosen from the
+    same campaigns. A campaign is not resampled: with many sets, resampled scores are normal around
+    the observed ones, with the variance that the sets show. So a thousand take seconds.
+
+    >>> found = calibrated_level(6, 2000, runs=100, rng=1)
+    >>> found.level < 0.95 and found.violations <= 0.05
+    True
+    """
+    per_set = check_per_set(per_set, systems)
+    if systems > MAX_SYSTEMS_CALIBRATED:
+        raise OptionError(
+            "systems",
+            systems,
+            "are too many to calibrate",
+            f"give at most {MAX_SYSTEMS_CALIBRATED}",
+        )
+    if not 0 < allowed < 1:
+        raise OptionError("allowed", allowed, "is not a share", "give a number like 0.05")
+    generator, seed = seeded(rng)
+    sets = max(2, round(judgments / (per_set * (per_set - 1) / 2)))
+    table, ranks = simulated_tables(systems, sets, sigma, per_set, runs, generator, progress)
+    # The lower the level, the shorter all ranges: halve the levels until the last good one is left.
+    good, bad = 0, len(LEVELS)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        missed, error, _ = range_quality(*ranges_of(table, range_kind, LEVELS[middle]), ranks)
+        good, bad = (middle, bad) if missed + 2 * error <= allowed else (good, middle)
+    found = range_quality(*ranges_of(table, range_kind, LEVELS[good]), ranks)
+    if good == 0 and found[0] + 2 * found[1] > allowed:
+        raise OptionError(
+            "allowed", f"{allowed:.3g}",
+            f"is fewer than ranges of {RESAMPLES} resamples can miss here ({found[0]:.3g})",
+            "allow more, or do not calibrate",
+        )  # fmt: skip
+    return Calibration(
+        float(LEVELS[good]), *found, systems, sigma, judgments, per_set, range_kind, runs, seed
+    )
+
+
+def range_quality(
+    low: np.ndarray, high: np.ndarray, ranks: np.ndarray
+) -> tuple[float, float, float]:
+    """Share of true ranks (campaigns x systems) outside the ranges, its error, and mean size.
+
+    Campaigns are independent, the systems of one are not.
+    """
+    missed = ((ranks < low) | (ranks > high)).mean(axis=1)
+    error = missed.std() / np.sqrt(len(missed))
+    return float(missed.mean()), float(error), float((high - low + 1).mean())
+
+
+def simulated_tables(
+    n: int,
+    sets: int,
+    sigma: float,
+    k: int,
+    runs: int,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> tuple[np.ndarray, np.ndarray]:
+    """How often each system had each rank in the resamples of every campaign, and true ranks."""
+    mu = draw_qualities(runs, n, rng)
+    table = np.empty((runs, n, n), dtype=np.int32)
+    for run in range(runs):
+        progress("simulating", run, runs)
+        shown = min(sets, MAX_SETS_SIMULATED)
+        score, cover = _campaign(mu[run], shown, sigma, k, rng)
+        values, vectors = np.linalg.eigh(cover * (shown / sets))
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        if sets > shown:
+            gaps = (mu[run][:, None] - mu[run]) / (sigma * np.sqrt(2))
+            expected = (special.ndtr(gaps).sum(axis=1) - 0.5) / (n - 1)
+            score = expected + root @ rng.standard_normal(n)
+        drawn = score + rng.standard_normal((RESAMPLES, n)) @ root.T
+        order = np.argsort(-drawn, axis=1)
+        place = np.empty_like(order)
+        np.put_along_axis(place, order, np.arange(1, n + 1)[None, :], axis=1)
+        table[run] = rank_table(place)
+    return table, competition_ranks(mu)
+
+
+def _campaign(
+    mu: np.ndarray, sets: int, sigma: float, k: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Expected win and its covariance over sets, by the first-order change that each set makes."""
+    n = len(mu)
+    shown, q = draw_screens(mu, sets, rng, sigma=sigma, per_set=k)
+    i, j = np.triu_indices(k, 1)
+    a, b = shown[:, i], shown[:, j]
+    won = q[:, i] > q[:, j]
+    wins = np.bincount(np.where(won, a * n + b, b * n + a).ravel(), minlength=n * n).reshape(n, n)
+    games = wins + wins.T
+    ratio = wins / np.maximum(games, 1)
+    met = np.maximum((games > 0).sum(axis=1), 1)
+    change_of_ratio = (won - ratio[a, b]) / games[a, b]
+    on_screen = np.zeros((sets, k))
+    for pair in range(len(i)):
+        on_screen[:, i[pair]] += change_of_ratio[:, pair]
+        on_screen[:, j[pair]] -= change_of_ratio[:, pair]
+    change = np.zeros((sets, n))
+    np.put_along_axis(change, shown, on_screen, axis=1)
+    change /= met
+    return ratio.sum(axis=1) / met, change.T @ change

@@ -1,44 +1,77 @@
-"""How sure the order is: rank ranges and p values, by resampling, sign tests or the pooled test."""
+"""How sure the order is: rank ranges, p values, and when a difference counts as decided.
+
+The bootstrap draws the campaign anew. Single judgments are one multinomial over the cells of the
+count table. Blocks (screens, segments, raters) are drawn as weights, and the counts of all
+resamples are one product of the weights with the counts of each block. Neither needs a loop over
+judgments.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from math import ceil
-from typing import NamedTuple, Protocol, TypeVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+from scipy import sparse, special
 
-from assay.ranking.counts import Counts, evidence
-from assay.ranking.decisions import Rule
+from assay.ranking.counts import Counts, evidence, listed, renumbered, winner_cells
 from assay.ranking.methods import score
-from assay.ranking.pooled import Fit, fit_check, pooled_counts, pooled_test
-from assay.ranking.ranges import equal_tailed_ranges, rank_table, shortest_ranges
-from assay.ranking.resampling import NUMBERS, batch_size, resampled_counts
-from assay.ranking.signs import sign_test
+from assay.results import Note
+from assay.stats.multiplicity import holm as holm_adjusted
 from assay.stats.orders import competition_ranks, rank_ranges
+from assay.stats.progress import Progress
 
-Item = TypeVar("Item")
-
-
-class Watch(Protocol):
-    """Passes items on and may show that they come; told how many there will be."""
-
-    def __call__(self, items: Iterable[Item], total: int, /) -> Iterable[Item]:
-        """The same items."""
-        ...
-
-
-def unwatched(items: Iterable[Item], total: int, /) -> Iterable[Item]:
-    """Nobody looks on."""
-    return items
-
-
-ENOUGH = 10
+MIN_BLOCKS = 10
 """Blocks of a system from which on drawing them anew shows what they leave open."""
 
-POOR = 0.01
-"""P value below which one scale is said not to fit."""
+MAX_NUMBERS = 4_000_000
+"""Numbers held at a time: 32 MiB of each array."""
+
+MAX_SPARSE_SHARE = 0.06
+"""Share of filled cells below which a sparse product is faster."""
+
+MAX_FLOAT32 = 2**23
+"""Judgments up to which float32 counts them exactly, a resample with more in a cell included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """When a difference is decided: level, sides of the tests, correction for their number.
+
+    One-sided (koehn2012): each direction of a pair is tested at 1 - level, so that two equal
+    systems are told apart twice as often as that. Holm's correction is over both directions of all
+    pairs, so that the chance of any false find is at most 1 - level whatever the sides.
+    """
+
+    level: float
+    sides: int
+    holm: bool
+
+    @property
+    def alpha(self) -> float:
+        """The level of one test in one direction."""
+        # 1 - .95 is a little more than .05.
+        return round((1 - self.level) / self.sides, 12)
+
+    def decide(self, p: np.ndarray) -> np.ndarray:
+        """Whether i is better than j, from the one-sided p of every ordered pair.
+
+        >>> Rule(0.95, 1, False).decide(np.array([[0.5, 0.03], [0.97, 0.5]])).tolist()
+        [[False, True], [False, False]]
+        """
+        if not self.holm:
+            return np.asarray(p <= self.alpha)
+        i, j = np.triu_indices(len(p), 1)
+        adjusted = np.ones_like(p)
+        adjusted[i, j] = adjusted[j, i] = self.shown(np.minimum(p[i, j], p[j, i]))
+        return np.asarray((adjusted <= round(1 - self.level, 12)) & (p < p.T))
+
+    def shown(self, smaller: np.ndarray) -> np.ndarray:
+        """What is printed for pairs whose smaller one-sided p are these."""
+        if self.holm:
+            return holm_adjusted(np.minimum(1.0, 2 * smaller))
+        return np.asarray(np.minimum(1.0, self.sides * smaller))
 
 
 class Uncertainty(NamedTuple):
@@ -47,99 +80,100 @@ class Uncertainty(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     p: np.ndarray
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     stderr: np.ndarray | None = None
 
 
-def ranked(scores: np.ndarray) -> np.ndarray:
-    """Ranks of scores that are equal if they differ by rounding alone."""
-    rows = np.round(scores, 12).reshape(-1, scores.shape[-1])
-    # Ranks come from comparing all pairs, so that only so many rows fit at a time.
-    size = max(1, NUMBERS // rows.shape[1] ** 2)
-    parts = [competition_ranks(rows[start : start + size]) for start in range(0, len(rows), size)]
-    return np.concatenate(parts).reshape(scores.shape)
-
-
 def bootstrap(
-    counts: Counts, block: np.ndarray | None, *, method: str, ties: str, interval: str,
-    level: float, rule: Rule, resamples: int, rng: np.random.Generator, watch: Watch,
+    counts: Counts, block: np.ndarray | None, *, method: str, ties: str, range_kind: str,
+    level: float, rule: Rule, resamples: int, rng: np.random.Generator, progress: Progress,
 ) -> Uncertainty:  # fmt: skip
     """Rank ranges from campaigns drawn anew; p from the spread of the differences of scores."""
     point = score(method, counts.wins, counts.ties, ties)
-    blocks = len(counts.left) if block is None else int(block.max()) + 1
-
-    def batches() -> Iterator[np.ndarray]:
-        for wins, tied in resampled_counts(counts, block, resamples, rng):
-            yield score(method, wins, tied, ties, resampled=True)
-
-    size = batch_size(counts, blocks if block is not None else 1)
-    scores = np.concatenate(list(watch(batches(), ceil(resamples / size))))
-    own = evidence(counts, block, "half" if method == "better-or-equal" else ties)
+    parts: list[np.ndarray] = []
+    done = 0
+    for wins, tied in resampled_counts(counts, block, resamples, rng):
+        parts.append(score(method, wins, tied, ties, resampled=True))
+        done += len(parts[-1])
+        progress("resampling", done, resamples)
+    blocks = evidence(counts, block, "half" if method == "better-or-equal" else ties)
     steps = method in ("bradley-terry", "lopez")
-    found = spread(point, scores, own, interval, level, rule, steps=steps)
-    return found._replace(notes=(*found.notes, *_few(counts.systems, own)))
+    sure = spread(point, np.concatenate(parts), blocks, range_kind, level, rule, steps=steps)
+    rare = [counts.systems[k] for k in np.flatnonzero(blocks < MIN_BLOCKS)]
+    return sure._replace(notes=(*sure.notes, *few_blocks(rare)))
+
+
+def few_blocks(systems: list[str]) -> list[Note]:
+    """The note on systems with too few blocks to draw from."""
+    if not systems:
+        return []
+    text = f"fewer than {MIN_BLOCKS} units each: tests widen the ranges of {listed(systems, 5)}"
+    return [Note("few-units-per-system", text)]
 
 
 def spread(
-    point: np.ndarray, scores: np.ndarray, own: np.ndarray, interval: str, level: float,
+    point: np.ndarray, scores: np.ndarray, blocks: np.ndarray, range_kind: str, level: float,
     rule: Rule, *, steps: bool = False,
 ) -> Uncertainty:  # fmt: skip
     """What resampled scores (resamples x systems) say; higher is better.
 
-    ``own`` is how many blocks each system has. Scores whose spread has no meaning, because they
-    move in ``steps`` or may have no bound, are compared by their order alone.
+    ``blocks`` is how many each system has. Scores whose spread has no meaning, because they move
+    in ``steps`` or may have no bound, are compared by their order alone.
     """
     missing = np.isnan(scores)
-    scores = np.where(missing, point, scores)  # a resample without the system is no news of it
-    table = rank_table(ranked(scores))
-    ranges = shortest_ranges if interval == "shortest" else equal_tailed_ranges
-    low, high = ranges(table, level)
-    stderr = None if steps else _stderr(scores)
-    p = _by_order(scores, own) if stderr is None else _by_spread(point, stderr, own)
+    scores = np.where(missing, point, scores)  # a resample without the system says nothing of it
+    low, high = ranges_of(rank_table(competition_ranks(scores, digits=12)), range_kind, level)
+    stderr = None if steps else gap_stderr(np.atleast_2d(np.cov(scores, rowvar=False)))
+    p = (
+        _by_order(scores, blocks) if stderr is None
+        else student_p(z_scores(point, stderr), blocks)
+    )  # fmt: skip
     # Few blocks drawn anew repeat themselves: what they leave open the tests must show.
     tested_low, tested_high = rank_ranges(rule.decide(p))
-    rare = own < ENOUGH
+    rare = blocks < MIN_BLOCKS
     low = np.where(rare, np.minimum(low, tested_low), low)
     high = np.where(rare, np.maximum(high, tested_high), high)
     absent = int(missing.any(axis=1).sum())
-    said = f"in {absent} of {len(scores)} resamples a system was missing and kept its score"
-    return Uncertainty(low, high, p, (said,) if absent else (), stderr)
+    text = f"in {absent} of {len(scores)} resamples a system was missing and kept its score"
+    notes = (Note("missing-in-resamples", text),) if absent else ()
+    return Uncertainty(low, high, p, notes, stderr)
 
 
-def _stderr(scores: np.ndarray) -> np.ndarray:
-    """The standard deviation of every difference in the resamples."""
-    cover = np.atleast_2d(np.cov(scores, rowvar=False))
-    variance = np.diagonal(cover)
-    return np.asarray(np.sqrt(np.maximum(variance[:, None] + variance - 2 * cover, 0.0)))
+def gap_stderr(cover: np.ndarray) -> np.ndarray:
+    """The standard error of every difference, from the covariance of the scores (..., n, n)."""
+    variance = np.diagonal(cover, axis1=-2, axis2=-1)
+    square = variance[..., :, None] + variance[..., None, :] - 2 * cover
+    # What is left of rounding is not spread.
+    return np.sqrt(np.where(square > 1e-24, square, 0.0))
 
 
-def _by_spread(point: np.ndarray, stderr: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """One-sided p of every difference over its standard error."""
-    gap = point[:, None] - point
+def z_scores(point: np.ndarray, stderr: np.ndarray) -> np.ndarray:
+    """Every difference (i less j) over its standard error; endless where that is 0."""
+    gap = point[..., :, None] - point[..., None, :]
     sure = np.where(gap > 1e-12, np.inf, np.where(gap < -1e-12, -np.inf, 0.0))
-    return sober(np.divide(gap, stderr, out=sure, where=stderr > 1e-12), own)
+    return np.asarray(np.divide(gap, stderr, out=sure, where=stderr > 0))
 
 
-def _by_order(scores: np.ndarray, own: np.ndarray) -> np.ndarray:
+def student_p(z: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """One-sided p of z, by Student's t with the blocks of the system that has fewer.
+
+    However well b blocks agree, a coin agrees as well with probability 2^-b: no p is smaller.
+
+    >>> student_p(np.array([[0.0, np.inf], [-np.inf, 0.0]]), np.array([2, 9])).tolist()
+    [[0.5, 0.25], [0.75, 0.5]]
+    """
+    fewer = np.minimum.outer(blocks, blocks)
+    return _floored(special.stdtr(np.maximum(fewer - 1.0, 1.0), -z), fewer)
+
+
+def _by_order(scores: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     """One-sided p of "i is better than j": the share of resamples in the other order."""
     resamples, n = scores.shape
     p = np.empty((n, n))
     for i in range(n):
         gap = scores[:, i, None] - scores
         p[i] = ((gap < 0).sum(axis=0) + 0.5 * (gap == 0).sum(axis=0) + 0.5) / (resamples + 1)
-    return _floored(p, np.minimum.outer(own, own))
-
-
-def sober(z: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """One-sided p of z, by Student's t with the blocks of the system that has fewer.
-
-    However well b blocks agree, a coin agrees as well with probability 2^-b: no p is smaller.
-
-    >>> sober(np.array([[0.0, np.inf], [-np.inf, 0.0]]), np.array([2, 9])).tolist()
-    [[0.5, 0.25], [0.75, 0.5]]
-    """
-    weaker = np.minimum.outer(own, own)
-    return _floored(special.stdtr(np.maximum(weaker - 1.0, 1.0), -z), weaker)
+    return _floored(p, np.minimum.outer(blocks, blocks))
 
 
 def _floored(p: np.ndarray, blocks: np.ndarray) -> np.ndarray:
@@ -147,47 +181,124 @@ def _floored(p: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     return np.asarray(np.clip(p, least, 1 - least))
 
 
-def _few(systems: tuple[str, ...], own: np.ndarray) -> list[str]:
-    rare = [name for name, blocks in zip(systems, own, strict=True) if blocks < ENOUGH]
-    if not rare:
-        return []
-    named = ", ".join(rare[:5]) + (f" and {len(rare) - 5} more" if len(rare) > 5 else "")
-    return [f"fewer than {ENOUGH} units say anything about {named}: ranges are widened by tests"]
+# --- rank ranges (koehn2012, section 5.1) --------------------------------------------------------
 
 
-def by_sign_test(counts: Counts, rule: Rule) -> Uncertainty:
-    """Each pair by its own judgments alone."""
-    p = sign_test(counts.wins)
-    low, high = rank_ranges(rule.decide(p))
-    return Uncertainty(low, high, p)
+def rank_table(ranks: np.ndarray) -> np.ndarray:
+    """How often each system had each rank: (..., resamples, n) to (..., n, n).
+
+    >>> rank_table(np.array([[1, 2], [1, 2], [2, 1]])).tolist()
+    [[2, 1], [1, 2]]
+    """
+    n = ranks.shape[-1]
+    flat = ranks.reshape(-1, ranks.shape[-2], n) - 1
+    cell = (np.arange(len(flat))[:, None, None] * n + np.arange(n)) * n + flat
+    table = np.bincount(cell.ravel(), minlength=len(flat) * n * n)
+    return table.reshape((*ranks.shape[:-2], n, n))
 
 
-def by_pooled_test(counts: Counts, block: np.ndarray | None, ties: str, rule: Rule) -> Uncertainty:
-    """Each pair by all judgments, on one scale."""
+def ranges_of(table: np.ndarray, kind: str, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """First and last rank of the range of this kind, from how often each system had each rank."""
+    ranges = shortest_ranges if kind == "shortest" else equal_tailed_ranges
+    return ranges(table, level)
+
+
+def shortest_ranges(table: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """The shortest range of ranks that holds ``level`` of the resamples; of equals the fullest.
+
+    >>> low, high = shortest_ranges(np.array([[90, 8, 2], [1, 9, 90], [9, 83, 8]]), 0.9)
+    >>> low.tolist(), high.tolist()
+    ([1, 3, 1], [1, 3, 2])
+    """
+    n = table.shape[-1]
+    below = _below(table)
+    need = level * below[..., -1] - 1e-9
+    low, high = np.ones(need.shape, dtype=np.int64), np.full(need.shape, n)
+    missing = np.ones(need.shape, dtype=bool)
+    for width in range(1, n + 1):
+        held = below[..., width:] - below[..., :-width]
+        best = held.argmax(axis=-1)
+        enough = missing & (held.max(axis=-1) >= need)
+        low, high = np.where(enough, best + 1, low), np.where(enough, best + width, high)
+        missing &= ~enough
+        if not missing.any():
+            break
+    return low, high
+
+
+def equal_tailed_ranges(table: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """What is left when (1 - level) / 2 of the resamples are cut off at each end.
+
+    >>> low, high = equal_tailed_ranges(np.array([[90, 8, 2], [1, 9, 90], [9, 83, 8]]), 0.9)
+    >>> low.tolist(), high.tolist()
+    ([1, 2, 1], [2, 3, 3])
+    """
+    below = _below(table)
+    total = below[..., -1:]
+    cut = np.floor((1 - level) / 2 * total + 1e-9)
+    low = 1 + (below[..., 1:] <= cut).sum(axis=-1)
+    high = (below[..., :-1] < total - cut).sum(axis=-1)
+    return low, high
+
+
+def _below(table: np.ndarray) -> np.ndarray:
+    """Resamples with a rank of at most 0, 1, ..., n."""
+    start = np.zeros((*table.shape[:-1], 1), dtype=table.dtype)
+    return np.concatenate([start, np.cumsum(table, axis=-1)], axis=-1)
+
+
+# --- campaigns that might have been --------------------------------------------------------------
+
+
+def resampled_counts(
+    counts: Counts, block: np.ndarray | None, resamples: int, rng: np.random.Generator
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield batches of (wins, ties), each resamples x n x n; ``block`` None: single judgments."""
     n = len(counts.systems)
-    used = np.ones(len(counts.left), dtype=bool) if ties == "half" else counts.outcome != 0
-    single = np.arange(len(counts.left)) if block is None else block
-    data = counts.left[used], counts.right[used], counts.outcome[used], single[used]
     if block is None:
-        test = pooled_counts(counts.wins, counts.ties if ties == "half" else None)
+        total = np.concatenate([counts.wins.ravel(), np.triu(counts.ties).ravel()])
+        cells = np.flatnonzero(total)
+        numbers = len(cells)
     else:
-        test = pooled_test(*data, n)
-    p = sober(test.z, evidence(counts, block, ties))
-    low, high = rank_ranges(rule.decide(p))
-    return Uncertainty(low, high, p, (_fit_note(counts.systems, fit_check(*data, n)),))
+        table, cells = block_table(counts, block)
+        numbers = table.shape[0]
+    size = max(1, MAX_NUMBERS // max(numbers, 4 * n**2))
+    for start in range(0, resamples, size):
+        rows = min(size, resamples - start)
+        if block is None:
+            chance = total[cells] / total.sum()
+            drawn = rng.multinomial(int(total.sum()), chance, size=rows)
+        else:
+            drawn = _weighted(table, block_weights(table.shape[0], rows, rng))
+        full = np.zeros((rows, 2 * n * n))
+        full[:, cells] = drawn
+        wins, ties = full.reshape(-1, 2, n, n).swapaxes(0, 1)
+        yield wins, ties + ties.swapaxes(1, 2)
 
 
-def _fit_note(systems: tuple[str, ...], fit: Fit | None) -> str:
-    """In plain words, whether one scale fits."""
-    if fit is None:
-        return "one scale was not tested: too few blocks, too many pairs, or no circle of pairs"
-    tested = f"F = {fit.f:.2f}, p = {fit.p:.2g}"
-    if fit.p >= POOR:
-        return f"head-to-head results fit one scale ({tested})"
-    i, j = np.unravel_index(np.nanargmax(fit.observed - fit.expected), fit.observed.shape)
-    return (
-        f"head-to-head results do not fit one scale ({tested}): win ratios depart from it by"
-        f" {100 * fit.misfit:.1f} points on average beyond chance, most for {systems[i]} against"
-        f" {systems[j]}, {fit.observed[i, j]:.0%} where the scale says"
-        f" {min(1.0, fit.expected[i, j]):.0%}; the sign test does not need the scale"
-    )
+def block_table(counts: Counts, block: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
+    """Blocks x cells, how often; and the cells: i * n + j where i beat j, n * n more for a tie."""
+    n = len(counts.systems)
+    cell = winner_cells(counts.left, counts.right, counts.outcome, n)
+    cells, column = renumbered(cell + n * n * (counts.outcome == 0))
+    blocks = int(block.max()) + 1
+    table = sparse.coo_array((np.ones(len(cell)), (block, column)), shape=(blocks, len(cells)))
+    return table.tocsr(), cells
+
+
+def block_weights(blocks: int, rows: int, rng: np.random.Generator) -> np.ndarray:
+    """How often each block is drawn, as many draws as blocks (rows x blocks)."""
+    drawn = rng.integers(blocks, size=(rows, blocks), dtype=np.int32)
+    weights = np.empty((rows, blocks), dtype=np.float32)
+    for weight, draws in zip(weights, drawn, strict=True):  # row by row stays in the cache
+        weight[:] = np.bincount(draws, minlength=blocks)
+    return weights
+
+
+def _weighted(table: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
+    """The counts of each resample: weights (rows x blocks) times the counts of the blocks."""
+    blocks, cells = table.shape
+    if table.nnz > MAX_SPARSE_SHARE * blocks * cells and blocks * cells <= 4 * MAX_NUMBERS:
+        kind = np.float32 if table.sum() < MAX_FLOAT32 else np.float64
+        return np.asarray(weights.astype(kind, copy=False) @ table.toarray().astype(kind))
+    return np.asarray((table.T.tocsr() @ weights.T.astype(float)).T)

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from assay.engine.run import Workers, run
+from assay.engine import Workers, run
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.results import plain, result_dict, signature
 from assay.sampling.draw import budget_size, choose_design

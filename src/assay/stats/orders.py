@@ -8,27 +8,29 @@ at once along the first axes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
+from assay.audit.differences import Order
 
-class Order(NamedTuple):
-    """Ranks, first and last possible ranks, and clusters of systems."""
-
-    rank: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    cluster: np.ndarray
+MAX_COMPARED = 4_000_000
+"""Pairs of scores compared at a time."""
 
 
-def competition_ranks(scores: np.ndarray) -> np.ndarray:
+def competition_ranks(scores: np.ndarray, *, digits: int | None = None) -> np.ndarray:
     """Ranks where higher is better; equal scores share the better rank (1, 2, 2, 4).
+
+    With ``digits``, scores are equal if they are so when rounded to that many places.
 
     >>> competition_ranks(np.array([0.3, 0.9, 0.9, 0.1])).tolist()
     [3, 1, 1, 4]
     """
-    return np.asarray(1 + (scores[..., None, :] > scores[..., :, None]).sum(axis=-1))
+    n = scores.shape[-1]
+    rows = (scores if digits is None else np.round(scores, digits)).reshape(-1, n)
+    # All pairs are compared, so that only so many rows fit at a time.
+    size = max(1, MAX_COMPARED // max(1, n**2))
+    parts = [rows[start : start + size] for start in range(0, len(rows), size)]
+    ranks = [1 + (part[:, None, :] > part[:, :, None]).sum(axis=-1) for part in parts]
+    return np.concatenate(ranks or [np.empty(rows.shape, dtype=np.int64)]).reshape(scores.shape)
 
 
 def rank_ranges(better: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.views.figures import draw_pairs
-from assay.views.figures_ranking import draw_ranges
+from assay.views.ranking import draw_ranges
 from assay.views.section import (
     Figure,
     Section,

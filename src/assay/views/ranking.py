@@ -1,29 +1,32 @@
-"""A ranking from judgments or ratings."""
+"""Rankings from judgments or ratings, sigma, and the systems to show next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
-from assay.views.figures import draw_pairs
-from assay.views.figures_ranking import draw_ranges
+from assay.ranking.results import NextSets, Ranking, SigmaFit, SigmaMatch
+from assay.views.figures import ACCENT, COLOURS, INK, MARKS, MUTED, draw_pairs, new_figure, tidy
 from assay.views.section import (
+    Block,
     Figure,
     Section,
     Table,
     cluster_lines,
-    need,
-    needed,
     plural,
-    ranks,
+    shown,
     table,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 METHODS = {
     "expected-win": ("the expected win against another system", ("koehn2012",)),
     "bojar": ("the share of wins and losses that are wins", ("koehn2012",)),
-    "better-or-equal": ("the share of judgments that are no loss", ("koehn2012",)),
+    "better-or-equal": ("the share of judgments that are not losses", ("koehn2012",)),
     "lopez": ("the order with the fewest violated judgments", ("koehn2012",)),
     "bradley-terry": ("the strengths of the Bradley-Terry model", ("bradley1952",)),
     "mean": ("the mean rating", ()),
@@ -34,165 +37,312 @@ RANGES = {
     "sign": ("sign tests of all pairs of systems", ("koehn2012",)),
     "pooled": ("a test that scores all pairs on one scale", ("koehn2012",)),
 }
+CLUSTER_ENDS = {
+    None: "a cluster is a group that no rank range leaves",
+    "neighbours": "a cluster ends where a system is significantly better than the next",
+    "all": "a cluster ends where all systems above are significantly better than all below",
+}
+CLUSTERS = {
+    None: "systems whose ranges do not overlap fall into different clusters",
+    "neighbours": "clusters come from Wilcoxon rank-sum tests of neighbours",
+    "all": "clusters come from Wilcoxon rank-sum tests of all pairs",
+}
 
 
-def ranking_section(result: Mapping[str, Any]) -> Section:
-    """Systems with rank ranges and clusters, and the pairs that were tested."""
-    need(result, better=str, level=float, method=str, signature=str, notes=list, ranges=str,
-         unit=str, blocks=int, sides=int, holm=bool, pairs=int, significant_pairs=int,
-         clusters=int)  # fmt: skip
-    source = source_of(result)
-    need(result, **{source: int})
-    systems = needed(result, "systems", system=str, score=float, rank=int, low_rank=int,
-                     high_rank=int, cluster=int)  # fmt: skip
-    if not systems:
-        raise InputError("the saved result has no systems; write it again with --json")
-    pairs = needed(result, "comparisons", left=str, right=str, p=float, decided=bool)
-    blocks: list[Table | Figure | str] = [
+def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Section:
+    """Systems with rank ranges and clusters, and the pairs that were tested.
+
+    A terminal shows the table of pairs where that is asked for; a page always has it.
+    """
+    if not result.systems:
+        raise InputError("the saved ranking has no systems; save it again")
+    systems = [asdict(item) for item in result.systems]
+    blocks: list[Block] = [
         Figure(
-            "ranks", f"Dot: rank by score. Bar: {100 * result['level']:g} % rank range. A line"
-            " closes a cluster.", lambda: draw_ranges(systems),
+            "ranks", f"Dot: rank by score. Bar: {100 * result.level:g} % rank range. A line"
+            " ends a cluster.", lambda: draw_ranges(systems),
         ),
-        _scores(result, systems),
+        _scores(result),
     ]  # fmt: skip
-    if len(systems) > 2 and source == "judgments":
+    if len(systems) > 2 and result.source == "judgments":
+        pairs = [asdict(item) for item in result.comparisons]
         blocks.append(Figure(
             "decided", "Row against column: filled where the row's system is decided to be better,"
             " a dot where nothing is decided.", lambda: draw_pairs(systems, pairs),
         ))  # fmt: skip
-    if pairs:
-        blocks.append(_pairs(result, pairs))
+    blocks.append(_pairs(result, in_terminal=pairs_in_terminal))
     return Section(
         name="ranking",
-        title=f"Ranking by {result['method'].replace('-', ' ')}",
-        lead=_lead(result, systems, source),
+        title=f"Ranking by {result.method.replace('-', ' ')}{_direction(result)}",
+        stage="rank",
+        lead=_lead(result),
         blocks=tuple(blocks),
-        signature=result["signature"],
-        question=(
-            f"In which order do {plural(len(systems), 'system')} stand, by {result[source]:,}"
-            f" {source}?"
-        ),
-        methods=_methods(result, systems, source),
+        signature=result.signature,
+        question=f"In which order do {plural(len(systems), 'system')} stand, by {_number(result)}?",
+        methods=_methods(result),
         sources=_sources(result),
-        next=tuple(result.get("next", ())),
-        notes=tuple(result["notes"]),
+        next=result.next,
+        notes=result.notes,
     )
 
 
-def source_of(result: Mapping[str, Any]) -> str:
-    """What was ranked from."""
-    return "judgments" if "judgments" in result else "ratings"
+def _direction(result: Ranking) -> str:
+    return f" ({result.better} is better)" if result.source == "ratings" else ""
 
 
-def _lead(result: Mapping[str, Any], systems: list[Mapping[str, Any]], source: str) -> str:
-    first = systems[0]
-    alone = first["high_rank"] == 1
-    place = "only the first place is open to it" if alone else f"its rank range is {ranks(first)}"
-    things = "neighbours" if result.get("clusters_by") == "neighbours" else "pairs"
+def _number(result: Ranking) -> str:
+    return f"{result.judgments or result.ratings or 0:,} {result.source}"
+
+
+def _lead(result: Ranking) -> str:
+    first = result.systems[0]
+    place = "only the first place is open to it"
+    if first.high_rank > 1:
+        place = f"its rank range is {shown((first.low_rank, first.high_rank), 'ranks')}"
+    things = "neighbours" if result.clusters_by == "neighbours" else "pairs"
     return (
-        f"{first['system']} ranks first of {plural(len(systems), 'system')} by"
-        f" {result[source]:,} {source}; at the {100 * result['level']:g} % level {place}."
-        f" {result['significant_pairs']} of {result['pairs']} {things} are decided, and the systems"
-        f" fall into {plural(result['clusters'], 'cluster')}."
+        f"{first.system} ranks first of {plural(len(result.systems), 'system')} by"
+        f" {_number(result)}; at the {100 * result.level:g} % level {place}."
+        f" {result.significant_pairs:,} of {result.pairs:,} {things} are decided"
+        f" ({_tested(result)}), and the systems fall into {plural(result.clusters, 'cluster')}."
     )
 
 
-def _scores(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> Table:
-    lower = " (lower scores are better)" if result["better"] == "lower" else ""
+def _tested(result: Ranking) -> str:
+    """The level, and how many equal pairs it would call different."""
+    alpha = 1 - result.level
+    if result.holm:
+        return f"at {alpha:.2g} for all of them together (Holm)"
+    if result.sides == 2:
+        return f"two-sided {alpha:.2g}, each by itself"
+    either = f", so {2 * alpha:.0%} of equal pairs would be" if result.judgments else ""
+    return f"one-sided {alpha:.2g}, each by itself{either}"
+
+
+def _scores(result: Ranking) -> Table:
     return table(
         "ranks",
-        f"Systems, best first{lower}; a line closes a cluster{_meaning(result)}.",
-        {"system": ("System", "text"), "score": ("Score", "number"), "rank": ("Rank", "count"),
-         "range": ("Ranks", "count"), "cluster": ("Cluster", "count")},
-        [dict(item) | {"range": ranks(item)} for item in systems],
-        cluster_lines(systems),
+        f"Systems, best first{_direction(result)}; {CLUSTER_ENDS[result.clusters_by]}.",
+        {"rank": ("rank", "count"), "system": ("system", "text"), "score": ("score", "number"),
+         ("low_rank", "high_rank"): (f"{result.level:.0%} ranks", "ranks"),
+         "cluster": ("cluster", "count")},
+        result.systems,
+        cluster_lines(result.systems),
     )  # fmt: skip
 
 
-def _meaning(result: Mapping[str, Any]) -> str:
-    """What a line between clusters means."""
-    return {
-        "neighbours": ": the system above is significantly better than the next one below",
-        "all": ": all systems above are significantly better than all below",
-    }.get(str(result.get("clusters_by")), ", a group that no rank range leaves")
-
-
-def _pairs(result: Mapping[str, Any], pairs: list[Mapping[str, Any]]) -> Table:
-    sides = "One-sided p" if result["sides"] == 1 else "Two-sided p"
-    both = "" if source_of(result) == "ratings" else " in both directions"
-    what = f"p corrected for the number of pairs{both} (Holm)" if result["holm"] else sides
+def _pairs(result: Ranking, *, in_terminal: bool) -> Table:
+    what = "One-sided p" if result.sides == 1 else "Two-sided p"
+    if result.holm:
+        both = " in both directions" if result.source == "judgments" else ""
+        what = f"p corrected for the number of pairs{both} (Holm)"
+    test = "" if result.source == "judgments" else " of the rank-sum test"
+    rows = sorted(result.comparisons, key=lambda item: item.decided)
     return table(
         "pairs",
-        f"{what}; the system that stands higher is on the left. Undecided pairs first.",
-        {"left": ("Left", "text"), "right": ("Right", "text"), "wins": ("Wins", "count"),
-         "losses": ("Losses", "count"), "ties": ("Ties", "count"), "p": ("p", "p"),
-         "decided": ("Decided", "text")},
-        sorted(pairs, key=lambda item: bool(item["decided"])),
+        f"{what}{test}; the system that stands higher is on the left. Undecided pairs first.",
+        {"left": ("left", "text"), "right": ("right", "text"), "wins": ("wins", "count"),
+         "losses": ("losses", "count"), "ties": ("ties", "count"), "p": ("p", "p"),
+         "better": ("better", "text")},
+        [asdict(item) | {"better": item.better or "undecided"} for item in rows],
+        where="everywhere" if in_terminal else "page",
     )  # fmt: skip
 
 
-def _methods(result: Mapping[str, Any], systems: list[Mapping[str, Any]], source: str) -> str:
-    words, _ = METHODS.get(result["method"], (result["method"], ()))
-    ranges, _ = RANGES.get(result["ranges"], (result["ranges"], ()))
-    number = result.get("resamples")
-    times = f" of {number:,} resamples" if number and result["ranges"] == "bootstrap" else ""
-    level = f"{100 * result['level']:g} %"
-    if result.get("calibrated") is not None:
-        level += f" (at a level found by simulation, {100 * result['calibrated']:.1f} %)"
-    tests = " Tests of pairs were corrected for their number (Holm)." if result["holm"] else ""
-    seed = "" if result.get("seed") is None else f" (seed {result['seed']})"
-    clusters = {
-        "neighbours": "clusters come from Wilcoxon rank-sum tests of neighbours",
-        "all": "clusters come from Wilcoxon rank-sum tests of all pairs",
-    }.get(str(result.get("clusters_by")), "systems whose ranges do not overlap fall into different"
-          " clusters")  # fmt: skip
-    ties = "" if result.get("ties") != "drop" else ", ties left out"
+def _methods(result: Ranking) -> str:
+    times = f" of {result.resamples:,} resamples" if result.resamples else ""
+    level = f"{100 * result.level:g} %"
+    if result.calibrated is not None:
+        level += f" (at a level found by simulation, {100 * result.calibrated:.1f} %)"
+    tests = " Tests of pairs were corrected for their number (Holm)." if result.holm else ""
+    seed = "" if result.seed is None else f" (seed {result.seed})"
+    ties = ", ties left out" if result.ties == "drop" else ""
     return (
-        f"We ranked {plural(len(systems), 'system')} from {result[source]:,} human {source} by"
-        f" {words}{ties}. Rank ranges at {level} come from {ranges}{times} over"
-        f" {result['blocks']:,} blocks, the unit being the {result['unit']}{seed};"
-        f" {clusters}.{tests}"
+        f"We ranked {plural(len(result.systems), 'system')} from"
+        f" {_number(result).replace(' ', ' human ')} by {_method(result)[0]}{ties}. Rank"
+        f" ranges at {level} come from {RANGES[result.ranges][0]}{times} over {result.blocks:,}"
+        f" blocks, the unit being the {result.unit}{seed}; {CLUSTERS[result.clusters_by]}.{tests}"
     )
 
 
-def _sources(result: Mapping[str, Any]) -> tuple[str, ...]:
-    _, of_method = METHODS.get(result["method"], ("", ()))
-    _, of_ranges = RANGES.get(result["ranges"], ("", ()))
+def _method(result: Ranking) -> tuple[str, tuple[str, ...]]:
+    return METHODS.get(result.method, (result.method, ()))
+
+
+def _sources(result: Ranking) -> tuple[str, ...]:
     return (
-        *of_method,
-        *of_ranges,
-        *(("wilcoxon1945",) if "judgments" not in result else ()),
-        *(("holm1979",) if result["holm"] else ()),
+        *_method(result)[1],
+        *RANGES[result.ranges][1],
+        *(("wilcoxon1945",) if result.source == "ratings" else ()),
+        *(("holm1979",) if result.holm else ()),
     )
 
 
-def next_sets_section(result: Mapping[str, Any]) -> Section:
-    """The systems to show next."""
-    need(result, best=str, goal=str, judgments=int, signature=str, sets=list)
-    chances = needed(result, "systems", system=str, best=float)
-    sets = [
-        {"set": number, "systems": ", ".join(names)}
-        for number, names in enumerate(result["sets"], start=1)
-    ]
-    first = max(chances, key=lambda item: float(item["best"]))
+def sigma_section(result: SigmaFit) -> Section:
+    """How noisy the judgments are, by maximum likelihood."""
+    rows = zip(result.systems, result.qualities, strict=True)
     return Section(
-        "next-sets", "Which systems to show next",
-        f"After {result['judgments']:,} judgments {result['best']} is ahead;"
-        f" {first['system']} is the best system with probability {100 * first['best']:.0f} %. No"
-        " significance may be claimed from judgments chosen this way.",
-        (
-            table("sets", "Systems to show together.",
-                  {"set": ("Set", "count"), "systems": ("Systems", "text")}, sets),
-            table("chances", "Chance to be the best.",
-                  {"system": ("System", "text"), "best": ("Chance", "percent")},
-                  sorted(chances, key=lambda item: -float(item["best"]))),
-        ),
-        result["signature"],
+        name="sigma",
+        title="How noisy the judgments are",
+        stage="plan",
+        lead=f"sigma is {result.sigma:.1f}, {100 * result.level:g} % interval"
+        f" {shown((result.low, result.high), 'interval')}, on a scale where the qualities of the"
+        f" systems lie between 0 and 10; by {result.judgments:,} judgments without ties.",
+        blocks=(table(
+            "qualities", "Qualities, best first.",
+            {"system": ("system", "text"), "quality": ("quality", "number")},
+            [{"system": name, "quality": q} for name, q in sorted(rows, key=lambda row: -row[1])],
+        ),),
+        signature=result.signature,
+        sources=("koehn2012",),
     )  # fmt: skip
 
 
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
+def sigma_curve_section(result: SigmaMatch) -> Section:
+    """How noisy the judgments are, by the curve of significant pairs."""
+    rows = zip(result.judgments, result.shares, result.model, strict=True)
+    return Section(
+        name="sigma-curve",
+        title="How noisy the judgments are, by the share of significant pairs",
+        stage="plan",
+        lead=f"sigma is {result.sigma:.1f}: the model then tells apart as many pairs of"
+        f" {plural(result.systems, 'system')} as the judgments do, {100 * result.distance:.1f}"
+        " points off on average.",
+        blocks=(table(
+            "curve", "Share of significant pairs by the number of judgments.",
+            {"judgments": ("judgments", "count"), "share": ("actual", "percent"),
+             "model": ("model", "percent")},
+            [{"judgments": n, "share": share, "model": model} for n, share, model in rows],
+        ),),
+        signature=result.signature,
+        sources=("koehn2012",),
+    )  # fmt: skip
+
+
+def next_sets_section(result: NextSets) -> Section:
+    """The systems to show next."""
+    likely = sorted(result.systems, key=lambda item: -item.best)
+    sets = [
+        {"set": number, "systems": ", ".join(names)} for number, names in enumerate(result.sets, 1)
+    ]
+    return Section(
+        name="next-sets",
+        title="Which systems to show next",
+        stage="collect",
+        lead=f"After {result.judgments:,} judgments {result.best} is ahead; {likely[0].system} is"
+        f" the best system with probability {100 * likely[0].best:.0f} %. No significance may be"
+        " claimed from judgments chosen this way.",
+        blocks=(
+            table("sets", "Systems to show together.",
+                  {"set": ("set", "count"), "systems": ("systems", "text")}, sets),
+            table("chances", "Chance to be the best.",
+                  {"system": ("system", "text"), "best": ("chance", "percent")}, likely),
+        ),
+        signature=result.signature,
+    )  # fmt: skip
+
+
+def draw_ranges(systems: Sequence[Mapping[str, Any]]) -> Drawing:
+    """Every system's rank and rank range, best at the top; a line closes a cluster."""
+    figure = new_figure(7.2, 0.9 + 0.34 * len(systems))
+    axes = figure.subplots()
+    last = len(systems) - 1
+    for row, item in enumerate(systems):
+        # A range of one rank is a short bar, too.
+        ends = [item["low_rank"] - 0.15, item["high_rank"] + 0.15]
+        axes.plot(ends, [last - row] * 2, color=ACCENT, linewidth=2.5, solid_capstyle="butt")
+        axes.plot(item["rank"], last - row, "o", color=ACCENT, markersize=6)
+        if row < last and systems[row + 1]["cluster"] != item["cluster"]:
+            axes.axhline(last - row - 0.5, color=MUTED, linewidth=0.8)
+    names = [item["system"] for item in reversed(systems)]
+    axes.set_yticks(range(len(systems)), names, parse_math=False)  # a name may have a $
+    step = max(1, len(systems) // 15)
+    axes.set_xticks(range(1, len(systems) + 1, step))
+    axes.set_xlim(0.5, len(systems) + 0.5)
+    axes.set_ylim(-0.6, last + 0.6)
+    axes.set_xlabel("rank (1 is best)", color=INK)
+    tidy(axes, grid="x")
+    axes.spines["left"].set_visible(False)
+    return figure
+
+
+def draw_win_ratios(rows: Sequence[Mapping[str, Any]]) -> Drawing:
+    """Win ratios of the systems of every language pair, best first (koehn2012, Figure 1).
+
+    ``rows`` have ``pair``, ``system`` and ``ratio``.
+    """
+    pairs = list(dict.fromkeys(row["pair"] for row in rows))
+    figure = new_figure(7.2, 0.9 + 0.36 * len(pairs))
+    axes = figure.subplots()
+    for place, pair in enumerate(reversed(pairs)):
+        ratios = [row["ratio"] for row in rows if row["pair"] == pair]
+        axes.plot(
+            ratios, [place] * len(ratios), "|", color=ACCENT, markersize=13, markeredgewidth=2
+        )
+    axes.set_yticks(range(len(pairs)), list(reversed(pairs)))
+    axes.set_xlabel("expected win of each system", color=INK)
+    tidy(axes, grid="x")
+    return figure
+
+
+def draw_curves(rows: Sequence[Mapping[str, Any]], sigmas: Mapping[str, Any]) -> Drawing:
+    """Significant pairs by judgments, actual and by the model (koehn2012, Figure 2).
+
+    ``rows`` have ``pair``, ``what`` (actual or model), ``judgments`` and ``share`` in percent.
+    """
+    pairs = list(dict.fromkeys(row["pair"] for row in rows))
+    lines = -(-len(pairs) // 4)
+    figure = new_figure(9.6, 0.5 + 2.3 * lines)
+    grid = figure.subplots(lines, 4, sharey=True, squeeze=False).ravel()
+    for axes in grid[len(pairs) :]:
+        axes.set_visible(False)
+    for axes, pair in zip(grid, pairs, strict=False):
+        for what, line, colour in (("actual", "-", ACCENT), ("model", "--", INK)):
+            points = [row for row in rows if (row["pair"], row["what"]) == (pair, what)]
+            axes.plot([row["judgments"] / 1000 for row in points], [row["share"] for row in points],
+                      line, color=colour, label=what)  # fmt: skip
+        axes.set_title(f"{pair}, sigma {sigmas[pair]:.1f}", fontsize=10, color=INK, loc="left")
+        axes.set_xlabel("thousand judgments", color=INK)
+        axes.set_ylim(0, 100)
+        tidy(axes, grid="y")
+    for axes in grid[::4]:
+        axes.set_ylabel("significant pairs (%)", color=INK)
+    grid[0].legend(frameon=False, loc="lower right")
+    return figure
+
+
+def draw_error_curves(rows: Sequence[Mapping[str, Any]]) -> Drawing:
+    """Pairs in the wrong order by judgments, a panel per sigma (koehn2012, Figure 3).
+
+    ``rows`` have ``sigma``, ``method``, ``judgments``, ``error`` and the ``paper``'s or None.
+    """
+    sigmas = list(dict.fromkeys(row["sigma"] for row in rows))
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    figure = new_figure(1.2 + 3.8 * len(sigmas), 4.0)
+    panels = figure.subplots(1, len(sigmas), sharey=True, squeeze=False)[0]
+    for axes, sigma in zip(panels, sigmas, strict=True):
+        for number, method in enumerate(methods):
+            points = [row for row in rows if (row["sigma"], row["method"]) == (sigma, method)]
+            # The first two nearly coincide: the second is dashed, so that both are seen.
+            axes.plot([row["judgments"] / 1000 for row in points], [row["error"] for row in points],
+                      "--" if number == 1 else "-", marker=MARKS[number], markersize=4,
+                      linewidth=1.4, color=COLOURS[number], label=method)  # fmt: skip
+        known = [row for row in rows if row["sigma"] == sigma and row["paper"] is not None]
+        axes.plot([row["judgments"] / 1000 for row in known], [row["paper"] for row in known],
+                  "x", color=INK, markersize=7, label="the paper's numbers")  # fmt: skip
+        axes.set_title(f"sigma {sigma:g}", fontsize=10, color=INK, loc="left")
+        axes.set_xlabel("thousand judgments", color=INK)
+        axes.set_ylim(bottom=0)
+        tidy(axes, grid="y")
+    panels[0].set_ylabel("pairs in the wrong order (%)", color=INK)
+    handles, texts = panels[0].get_legend_handles_labels()
+    figure.legend(handles, texts, loc="outside upper center", ncols=3, frameon=False)
+    return figure
+
+
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "next-sets": next_sets_section,
     "ranking": ranking_section,
+    "sigma": sigma_section,
+    "sigma-curve": sigma_curve_section,
 }
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {}

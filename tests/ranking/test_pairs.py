@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.ranking.pooled import fit_check, pooled_counts, pooled_strengths, pooled_test
+from assay.ranking.pairs import fit_check, pooled_counts, pooled_strengths, pooled_test
 
 SETS, PER_SET = 400, 5
 
@@ -63,7 +63,7 @@ def test_counts_are_enough_where_every_judgment_stands_alone(
     assert one.strength == pytest.approx(pooled_strengths(wins, ties))
     # The variance from counts has games/(games - 1) for the untied ones, which is all but 1.
     assert one.stderr == pytest.approx(other.stderr, rel=1e-3)
-    monkeypatch.setattr("assay.ranking.pooled.DENSE", 0)
+    monkeypatch.setattr("assay.ranking.pairs.MAX_DENSE", 0)
     assert pooled_test(left, right, outcome, block, 6).p == pytest.approx(other.p)
 
 
@@ -82,7 +82,7 @@ def test_without_differences_it_errs_as_often_as_it_says() -> None:
 
 
 def test_it_decides_more_pairs_than_sign_tests() -> None:
-    from assay.ranking.signs import sign_test
+    from assay.ranking.pairs import sign_test
 
     means = np.linspace(0, 10, 15)
     drawn = campaigns(means, 10, 1000, 20, np.random.default_rng(4))

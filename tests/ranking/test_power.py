@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.ranking.pooled import pooled_test
-from assay.ranking.signs import sign_test
-from assay.ranking.theory import (
+from assay.ranking.pairs import pooled_test, sign_test
+from assay.ranking.power import (
     critical_wins,
     judgments_for,
     pooled_share,

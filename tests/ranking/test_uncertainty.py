@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assay.ranking.decisions import Rule
-from assay.ranking.ranges import equal_tailed_ranges, rank_table, shortest_ranges
-from assay.ranking.signs import sign_test
+from assay.ranking.pairs import sign_test
+from assay.ranking.uncertainty import Rule, equal_tailed_ranges, rank_table, shortest_ranges
 from assay.stats.multiplicity import holm
 
 

@@ -1,9 +1,9 @@
-"""The pooled test: all judgments of all pairs decide about every pair.
+"""Tests of pairs of systems: the sign test of each by itself, and the pooled test of all at once.
 
-Least squares on y = strength(left) - strength(right), y = 1 for a win of the left, -1 for one of
-the right: what A did against C and B against C says something about A and B. Judgments of one
-block (a screen, a segment) hang together, so the variance is a sandwich over blocks (Liang and
-Zeger 1986). It assumes one scale on which all systems lie; :func:`fit_check` tests that.
+The pooled test is least squares on y = strength(left) - strength(right), y = 1 for a win of the
+left, -1 for one of the right: what A did against C and B against C says something about A and B.
+Judgments of one block (a screen, a segment) are correlated, so the variance is a sandwich over
+blocks (Liang and Zeger 1986). It assumes one scale for all systems; :func:`fit_check` tests that.
 """
 
 from __future__ import annotations
@@ -13,10 +13,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, sparse, special
 
-DENSE = 20_000_000
+from assay.ranking.counts import Counts, evidence
+from assay.ranking.uncertainty import Rule, Uncertainty, gap_stderr, student_p, z_scores
+from assay.results import Note
+from assay.stats.orders import rank_ranges
+
+MAX_DENSE = 20_000_000
 """Numbers in the table of blocks x systems beyond which it is kept sparse."""
 
-PAIRS = 800
+MAX_P_OF_MISFIT = 0.01
+"""P value below which one scale is said not to fit."""
+
+MAX_PAIRS_CHECKED = 800
 """Pairs beyond which the fit is not checked: the variance of so many needs too many blocks."""
 
 
@@ -43,6 +51,62 @@ class Fit(NamedTuple):
     expected: np.ndarray
 
 
+def by_sign_test(counts: Counts, rule: Rule) -> Uncertainty:
+    """Each pair by its own judgments alone."""
+    p = sign_test(counts.wins)
+    low, high = rank_ranges(rule.decide(p))
+    return Uncertainty(low, high, p)
+
+
+def by_pooled_test(counts: Counts, block: np.ndarray | None, ties: str, rule: Rule) -> Uncertainty:
+    """Each pair by all judgments, on one scale."""
+    n = len(counts.systems)
+    used = np.ones(len(counts.left), dtype=bool) if ties == "half" else counts.outcome != 0
+    single = np.arange(len(counts.left)) if block is None else block
+    data = counts.left[used], counts.right[used], counts.outcome[used], single[used]
+    if block is None:
+        test = pooled_counts(counts.wins, counts.ties if ties == "half" else None)
+    else:
+        test = pooled_test(*data, n)
+    p = student_p(test.z, evidence(counts, block, ties))
+    low, high = rank_ranges(rule.decide(p))
+    return Uncertainty(low, high, p, (_fit_note(counts.systems, fit_check(*data, n)),))
+
+
+def _fit_note(systems: tuple[str, ...], fit: Fit | None) -> Note:
+    """Whether one scale fits, in plain words."""
+    if fit is None:
+        fault = "too few blocks, too many pairs, or no circle of pairs"
+        return Note("scale-not-tested", f"whether one scale fits was not tested: {fault}")
+    tested = f"F = {fit.f:.2f}, p = {fit.p:.2g}"
+    if fit.p >= MAX_P_OF_MISFIT:
+        return Note("scale-fits", f"head-to-head results fit one scale ({tested})")
+    i, j = np.unravel_index(np.nanargmax(fit.observed - fit.expected), fit.observed.shape)
+    text = (
+        f"head-to-head results do not fit one scale ({tested}): win ratios differ from it by"
+        f" {100 * fit.misfit:.1f} points on average beyond chance, most for {systems[i]} against"
+        f" {systems[j]}, {fit.observed[i, j]:.0%} where the scale predicts"
+        f" {min(1.0, fit.expected[i, j]):.0%}; the sign test does not need the scale"
+    )
+    return Note("scale-does-not-fit", text)
+
+
+def sign_test(wins: np.ndarray) -> np.ndarray:
+    """One-sided p of every pair: ``p[..., i, j]`` for "i is better than j".
+
+    P(X >= win(i, j)) for X binomial with win(i, j) + win(j, i) tosses of a fair coin; ties do not
+    count. 1 on the diagonal and where a pair was never compared.
+
+    >>> sign_test(np.array([[0, 8], [2, 0]])).round(4).tolist()
+    [[1.0, 0.0547], [0.9893, 1.0]]
+    """
+    wins = np.asarray(wins, dtype=float)
+    lost = np.swapaxes(wins, -1, -2)
+    # P(X >= w) = I_{1/2}(w, n - w + 1), the regularised incomplete beta function.
+    p = special.betainc(np.maximum(wins, 1), lost + 1, 0.5)
+    return np.asarray(np.where(wins > 0, p, 1.0))
+
+
 def pooled_strengths(wins: np.ndarray, ties: np.ndarray | None = None) -> np.ndarray:
     """Least-squares strengths from counts, mean 0; a difference of 2 is a win every time.
 
@@ -51,13 +115,13 @@ def pooled_strengths(wins: np.ndarray, ties: np.ndarray | None = None) -> np.nda
     >>> pooled_strengths(np.array([[0, 3], [1, 0]])).tolist()
     [0.25, -0.25]
     """
-    return _solve(*_normal_equations(wins, ties))[0]
+    return _solve(*normal_equations(wins, ties))[0]
 
 
 def pooled_counts(wins: np.ndarray, ties: np.ndarray | None = None) -> Pooled:
     """The test with every judgment a block of its own, from counts alone (..., n, n)."""
     wins = np.asarray(wins, dtype=float)
-    laplacian, net = _normal_equations(wins, ties)
+    laplacian, net = normal_equations(wins, ties)
     strength, inverse = _solve(laplacian, net)
     gap = strength[..., :, None] - strength[..., None, :]
     square = wins * (1 - gap) ** 2
@@ -95,7 +159,7 @@ def pooled_test(
     net -= _scatter(run * systems + j, y, (many, systems))
     strength, inverse = _solve(laplacian, net)
     residual = y - np.take_along_axis(strength, i, 1) + np.take_along_axis(strength, j, 1)
-    if many == 1 and blocks * systems > DENSE:
+    if many == 1 and blocks * systems > MAX_DENSE:
         meat = _sparse_meat(i[0], j[0], residual[0], b[0], (blocks, systems))[None]
     else:
         start = (run * blocks + b) * systems
@@ -117,7 +181,7 @@ def fit_check(
     """
     low, high = np.minimum(left, right), np.maximum(left, right)
     cells, pair = np.unique(low * systems + high, return_inverse=True)
-    if len(cells) > PAIRS:
+    if len(cells) > MAX_PAIRS_CHECKED:
         return None
     i, j = np.divmod(cells, systems)
     blocks, block = np.unique(block, return_inverse=True)
@@ -152,8 +216,10 @@ def fit_check(
     return Fit(float(f), p, float(misfit), observed, expected)
 
 
-def _normal_equations(wins: np.ndarray, ties: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """X'X and X'y."""
+def normal_equations(
+    wins: np.ndarray, ties: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """X'X and X'y of the least squares."""
     wins = np.asarray(wins, dtype=float)
     games = wins + np.swapaxes(wins, -1, -2)
     if ties is not None:
@@ -183,29 +249,23 @@ def _solve(laplacian: np.ndarray, net: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _wrap(
     strength: np.ndarray, inverse: np.ndarray, meat: np.ndarray, blocks: np.ndarray,
-    freedom: np.ndarray | None,
+    degrees: np.ndarray | None,
 ) -> Pooled:  # fmt: skip
     """Z and p of all differences; Student's t where the blocks may be few."""
     blocks = np.asarray(blocks, dtype=float)[..., None, None]
-    cover = inverse @ meat @ inverse * (blocks / np.maximum(blocks - 1, 1))
-    own = np.diagonal(cover, axis1=-2, axis2=-1)
-    square = np.maximum(own[..., :, None] + own[..., None, :] - 2 * cover, 0.0)
-    # What is left of rounding is no spread.
-    stderr = np.sqrt(np.where(square > 1e-24, square, 0.0))
-    gap = strength[..., :, None] - strength[..., None, :]
-    sure = np.where(gap > 1e-12, np.inf, np.where(gap < -1e-12, -np.inf, 0.0))
-    z = np.divide(gap, stderr, out=sure, where=stderr > 0)
-    if freedom is None:
-        p = special.ndtr(-z)
-    else:
-        p = special.stdtr(np.maximum(freedom, 1)[..., None, None], -z)
+    stderr = gap_stderr(inverse @ meat @ inverse * (blocks / np.maximum(blocks - 1, 1)))
+    z = z_scores(strength, stderr)
+    p = (
+        special.ndtr(-z) if degrees is None
+        else special.stdtr(np.maximum(degrees, 1)[..., None, None], -z)
+    )  # fmt: skip
     return Pooled(strength, stderr, z, np.asarray(p))
 
 
 def _scatter(index: np.ndarray, weights: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
     size = int(np.prod(shape, dtype=np.int64))
-    own = None if weights is None else np.asarray(weights, dtype=float).ravel()
-    return np.bincount(index.ravel(), own, minlength=size).reshape(shape).astype(float)
+    flat = None if weights is None else np.asarray(weights, dtype=float).ravel()
+    return np.bincount(index.ravel(), flat, minlength=size).reshape(shape).astype(float)
 
 
 def _blocks_used(block: np.ndarray, blocks: int) -> np.ndarray:

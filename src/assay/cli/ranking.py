@@ -1,0 +1,246 @@
+"""``assay rank`` and ``assay next-set``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from assay.cli.options import (
+    BETTER,
+    COLUMNS,
+    EXCLUDE,
+    JSON,
+    LP,
+    ONLY,
+    SAVE,
+    SEED,
+    columns_for,
+    json_file,
+    names,
+    only_for,
+    read_judged,
+    refuse_overwriting,
+)
+from assay.cli.options import pairs as mapping
+from assay.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from assay.ranking.results import Ranking
+    from assay.tables.files import Source
+
+
+def rank(
+    table: Annotated[
+        Path, typer.Argument(help="Judgments (left, right, winner) or ratings.", metavar="FILE")
+    ],
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            help="expected-win (default), bojar, better-or-equal, lopez or bradley-terry;"
+            " from ratings: mean (default) or z.",
+        ),
+    ] = None,
+    ranges: Annotated[
+        Literal["bootstrap", "sign", "pooled"] | None,
+        typer.Option("--ranges", help="Rank ranges from resampling (default) or from tests."),
+    ] = None,
+    resample: Annotated[
+        Literal["auto", "document", "segment", "set", "rater", "pair"] | None,
+        typer.Option(
+            "--resample",
+            help="The unit whose judgments are correlated; auto: segment, else set, else pair.",
+        ),
+    ] = None,
+    range_kind: Annotated[
+        Literal["shortest", "equal-tailed"] | None,
+        typer.Option("--range-kind", help="Which bootstrap range holds the level (shortest)."),
+    ] = None,
+    ties: Annotated[
+        Literal["drop", "half"] | None,
+        typer.Option("--ties", help="Ties are dropped (default) or half a win for each."),
+    ] = None,
+    level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate", help="Shorten ranges as far as simulated campaigns of this size allow."
+        ),
+    ] = False,
+    sides: Annotated[
+        int, typer.Option("--sides", help="Tests one-sided (1) or two-sided (2).", min=1, max=2)
+    ] = 1,
+    holm: Annotated[
+        bool, typer.Option("--holm", help="Correct the tests for the number of pairs.")
+    ] = False,
+    resamples: Annotated[
+        int | None, typer.Option("--resamples", help="How many to draw (1000).")
+    ] = None,
+    cluster_rule: Annotated[
+        Literal["neighbours", "all"] | None,
+        typer.Option(
+            "--cluster-rule",
+            help="From ratings: a cluster ends where neighbours differ (default), or where all"
+            " above differ from all below, as WMT has it.",
+        ),
+    ] = None,
+    better: BETTER = "higher",
+    columns: COLUMNS = None,
+    exclude: EXCLUDE = None,
+    only: ONLY = None,
+    lp: LP = None,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Print the table of pairs, too.")] = False,
+    seed: SEED = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Rank systems from judgments or ratings, with rank ranges and clusters.
+
+    WMT rankings become judgments with assay convert --from wmt-rnk --to judgments.
+
+    Example: assay rank judgments.tsv --ranges pooled
+    """
+    from assay.cli.output import deliver, progress_bars
+
+    refuse_overwriting(json_file(save), table)
+    common = _given({
+        "method": method, "range_kind": range_kind, "level": level, "sides": sides, "holm": holm,
+        "resamples": resamples, "rng": seed,
+    })  # fmt: skip
+    of_judgments = _given(
+        {"ranges": ranges, "resample": resample, "ties": ties, "calibrate": calibrate or None}
+    )
+    of_ratings = _given({"cluster_rule": cluster_rule})
+    kind, answers = _read_answers(table, columns, exclude, only, lp, better)
+    if kind == "judgments":
+        from assay.ranking.rank import rank as run
+
+        _refuse("ratings", of_ratings | ({} if better == "higher" else {"better": better}))
+        with progress_bars() as progress:
+            result: Ranking = run(answers, progress=progress, **common, **of_judgments)
+    else:
+        from assay.ranking.ratings import rank_ratings
+
+        _refuse("judgments", of_judgments)
+        result = rank_ratings(answers, **common, **of_ratings)
+    deliver(result, save, json, _with_pairs(result) if pairs else None)
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _refuse(kind: str, options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        option = f"--{name.replace('_', '-')}"
+        raise OptionError(option, value, f"is for {kind}", "leave it out")
+
+
+def _with_pairs(result: Ranking) -> Callable[[], None]:
+    from assay.views.ranking import ranking_section
+    from assay.views.terminal import show
+
+    return lambda: show(ranking_section(result, pairs_in_terminal=True))
+
+
+def _read_answers(
+    path: Path, columns: str | None, exclude: str | None, only: str | None, lp: str | None,
+    better: Literal["higher", "lower"],
+) -> tuple[str, Any]:  # fmt: skip
+    """Judgments or ratings, by the columns of the file, and the table."""
+    from dataclasses import replace
+
+    from assay.tables.answers import read_judgments, read_ratings
+    from assay.tables.files import is_plain_parquet, load
+
+    # Text is parsed once; a Parquet file tells its columns, and only wanted rows are read.
+    raw = None if is_plain_parquet(path) else load(path, text=lambda _: True)
+    kind = answers_kind(path, columns, path if raw is None else raw.frame)
+    (own,) = columns_for(columns, (kind, path if raw is None else raw.frame))
+    rows = only_for(only, lp, own, path, every=True)
+    source = path if raw is None else raw
+    left_out = names(exclude) or []
+    if kind == "judgments":
+        return kind, read_judgments(source, columns=own, exclude=left_out, only=rows)
+    ratings = read_ratings(source, columns=own, better=better, only=rows)
+    return kind, replace(ratings, frame=without(ratings.frame, left_out))
+
+
+def answers_kind(path: Path, columns: str | None, source: Source | None = None) -> str:
+    """Whether the file has judgments or ratings, by its columns."""
+    from assay.tables.check import find_schema
+    from assay.tables.files import column_names
+
+    present = {*column_names(path if source is None else source), *mapping("--columns", columns)}
+    missing = {kind: [c for c in find_schema(kind).required if c not in present]
+               for kind in ("judgments", "ratings")}  # fmt: skip
+    if not missing["judgments"] and not missing["ratings"]:
+        raise InputError(
+            f"{path}: has the columns of judgments and of ratings; keep those of one of them"
+        )
+    if all(missing.values()):
+        raise InputError(
+            f"{path}: is neither a table of judgments (no {', '.join(missing['judgments'])}) nor"
+            f" of ratings (no {', '.join(missing['ratings'])}); map your names with --columns"
+        )
+    return "ratings" if missing["judgments"] else "judgments"
+
+
+def without(frame: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
+    """The rows of a table of ratings that are not of these systems."""
+    import polars as pl
+
+    for name in systems:
+        if name not in frame["system"]:
+            known = ", ".join(frame["system"].unique(maintain_order=True))
+            raise OptionError(
+                "exclude", name, "is not among the rated systems", f"choose from {known}"
+            )
+        frame = frame.filter(pl.col("system") != name)
+    return frame
+
+
+def next_set(
+    judgments: Annotated[Path, typer.Argument(help="Judgments so far.", metavar="JUDGMENTS")],
+    systems: Annotated[
+        str | None,
+        typer.Option("--systems", help="All that compete; default: the judged.", metavar="A,B"),
+    ] = None,
+    goal: Annotated[
+        Literal["best", "order"],
+        typer.Option("--goal", help="Find the best system, or put all in order."),
+    ] = "best",
+    per_set: Annotated[
+        int | None,
+        typer.Option("--per-set", help="Systems shown at once; default: as many as so far."),
+    ] = None,
+    count: Annotated[int, typer.Option("--count", help="How many sets.")] = 1,
+    columns: COLUMNS = None,
+    exclude: EXCLUDE = None,
+    only: ONLY = None,
+    lp: LP = None,
+    seed: SEED = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Choose the systems to show next: to find the best one soon, or the order.
+
+    Judgments chosen this way must not be tested for significance. Towards the best system they
+    take far fewer judgments than random sets, towards the order hardly fewer.
+
+    Example: assay next-set judgments.tsv --per-set 5 --count 20
+    """
+    from assay.cli.output import deliver
+    from assay.ranking.best import next_sets
+
+    refuse_overwriting(json_file(save), judgments)
+    table = read_judged(judgments, columns, exclude, only, lp)
+    result = next_sets(
+        table, goal=goal, systems=names(systems), per_set=per_set, count=count, rng=seed
+    )
+    deliver(result, save, json)
