@@ -44,28 +44,18 @@ def neighbour_predictions(
 
 
 class Neighbours(NamedTuple):
-    """All units by nearness.
+    """All units by nearness: column i of both tables is about unit i.
 
-    ``order[i]`` has the others from near to far, ``place[j, i]`` says where in it j stands (the
-    number of units for i itself).
+    ``order[p, i]`` is the p-th nearest of the others, ``place[j, i]`` says where j stands among
+    them (i itself after all others).
     """
 
     order: np.ndarray
     place: np.ndarray
 
 
-@lru_cache(maxsize=1)
-def _sorted(features: bytes, shape: tuple[int, int]) -> Neighbours:
-    order = _order(np.frombuffer(features).reshape(shape))
-    size = len(order)
-    place = np.full((size, size), size, dtype=np.uint16)
-    ranks = np.broadcast_to(np.arange(size - 1, dtype=np.uint16), order.shape)
-    np.put_along_axis(place, order, ranks, axis=1)
-    return Neighbours(order, np.ascontiguousarray(place.T))
-
-
 def sorted_neighbours(features: np.ndarray) -> Neighbours:
-    """The neighbours of all units, fewer than 65,536; those of the last features are kept.
+    """The neighbours of all units; takes memory for N^2 numbers. Those of the last are kept.
 
     >>> sorted_neighbours(np.array([[0.0], [1.0], [5.0]])).place.tolist()
     [[3, 0, 1], [0, 3, 0], [1, 1, 3]]
@@ -73,17 +63,21 @@ def sorted_neighbours(features: np.ndarray) -> Neighbours:
     return _sorted(np.ascontiguousarray(features, dtype=float).tobytes(), features.shape)
 
 
-def _order(features: np.ndarray) -> np.ndarray:
-    """For every unit all others, nearest first."""
+@lru_cache(maxsize=1)
+def _sorted(data: bytes, shape: tuple[int, int]) -> Neighbours:
+    features = np.frombuffer(data).reshape(shape)
     size = len(features)
-    order = np.empty((size, size - 1), dtype=np.int32)
+    kind = np.uint16 if size < 2**16 else np.uint32
+    order, place = np.empty((size - 1, size), kind), np.full((size, size), size, kind)
     squares = (features**2).sum(axis=1)
     for start in range(0, size, 256):  # blocks, so that the distances fit memory
         rows = np.arange(start, min(start + 256, size))
         distance = squares - 2 * features[rows] @ features.T
         distance[rows - start, rows] = -np.inf
-        order[rows] = np.argsort(distance, axis=1, kind="stable")[:, 1:]
-    return order
+        nearest = np.argsort(distance, axis=1, kind="stable")[:, 1:].T
+        order[:, rows] = nearest
+        place[nearest, rows] = np.arange(size - 1)[:, None]
+    return Neighbours(order, place)
 
 
 def walk_neighbours(
@@ -117,8 +111,8 @@ def _walk(order: np.ndarray, drawn: np.ndarray, x: np.ndarray, wanted: np.ndarra
     known = np.ascontiguousarray(drawn.T.astype(np.uint8))
     count = np.zeros(known.shape, dtype=np.uint8)
     total, added = np.zeros(known.shape), np.empty(known.shape)
-    for step in range(order.shape[1]):
-        at = order[:, step]
+    for step in range(len(order)):
+        at = order[step]
         open_ = count < wanted
         if step % 16 == 0 and not open_.any():
             break
@@ -132,18 +126,19 @@ def _reach(near: Neighbours, drawn: np.ndarray, x: np.ndarray, wanted: np.ndarra
     """Find how far each walk goes, in bytes; then sum over the few that are drawn."""
     known = np.ascontiguousarray(drawn.T.astype(np.uint8))
     count = np.zeros(known.shape, dtype=np.uint8)
-    steps = np.zeros(known.shape, dtype=np.uint16)
+    steps = np.zeros(known.shape, dtype=near.place.dtype)
     open_ = np.empty(known.shape, dtype=bool)
-    for step in range(near.order.shape[1]):
+    for step in range(len(near.order)):
         np.less(count, wanted, out=open_)
         if step % 16 == 0 and not open_.any():
             break
-        hit = known[near.order[:, step]]
+        hit = known[near.order[step]]
         hit &= open_.view(np.uint8)
         count += hit
         steps += open_
-    reach = np.ascontiguousarray(steps.T)
+    # einsum and not @: products this small are slower in the threads of a busy BLAS.
     total = np.stack([
-        x[row] @ (near.place[row] < far) for row, far in zip(drawn, reach, strict=True)
+        np.einsum("j,ji->i", x[row], near.place[row] < far)
+        for row, far in zip(drawn, np.ascontiguousarray(steps.T), strict=True)
     ])  # fmt: skip
     return np.asarray(total / np.maximum(count.T, 1))
