@@ -55,31 +55,24 @@ def incremental_order(
     >>> bool((document[order] == 1).sum(axis=1).mean() > 2.5)
     True
     """
-    sizes = np.bincount(stratum)
-    rows, queue = _queues(stratum, rng, draws)
-    first = np.cumsum(sizes) - sizes
+    sizes = np.bincount(stratum).astype(float)
+    # For every run the segments by stratum, in random order inside each.
+    queue = np.argsort(stratum + rng.random((draws, len(stratum))), axis=1)
+    runs, first = np.arange(draws), np.cumsum(sizes) - sizes
     state: _Ratings | _Predictions
     if features is None:
         state = _Ratings(draws, len(sizes))
     else:
         state = _Predictions(x - x.mean(), stratum, features, neighbours, draws)
-    taken = np.zeros((draws, len(sizes)), dtype=np.int64)
+    taken = np.zeros((draws, len(sizes)))
     order = np.empty((draws, n_max), dtype=np.int64)
     for n in range(n_max):
         sigma = spreads_of(*state.squares(), prior)
         chosen = _largest_deficit(sigma, sizes, taken, n + 1, rng)
-        order[:, n] = queue[rows, first[chosen] + taken[rows, chosen]]
-        taken[rows, chosen] += 1
+        order[:, n] = queue[runs, (first[chosen] + taken[runs, chosen]).astype(np.int64)]
+        taken[runs, chosen] += 1
         state.add(order[:, n], chosen, x)
     return order
-
-
-def _queues(
-    stratum: np.ndarray, rng: np.random.Generator, draws: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers, and for every run the segments by stratum, in random order inside each."""
-    key = stratum + rng.random((draws, len(stratum)))
-    return np.arange(draws), np.argsort(key, axis=1)
 
 
 def spreads_of(squares: np.ndarray, degrees: np.ndarray, prior: float) -> np.ndarray:
@@ -95,9 +88,11 @@ def spreads_of(squares: np.ndarray, degrees: np.ndarray, prior: float) -> np.nda
     """
     total = degrees.sum(axis=-1, keepdims=True)
     common = squares.sum(axis=-1, keepdims=True) / np.maximum(total, 1)
-    weight = np.where(degrees > 0, degrees + prior, 1.0)
-    square = np.where(degrees > 0, (squares + prior * common) / weight, common)
-    return np.asarray(np.where(common > 0, np.sqrt(square), 1.0))
+    weight = degrees + prior if prior else np.maximum(degrees, 1)
+    sigma = np.sqrt((squares + prior * common) / weight)
+    if not prior:
+        sigma = np.where(degrees > 0, sigma, np.sqrt(common))
+    return sigma if common.min() > 0 else np.where(common > 0, sigma, 1.0)
 
 
 def _largest_deficit(
@@ -107,11 +102,17 @@ def _largest_deficit(
     total: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """For every row, the stratum whose target for the next total is most above what it has."""
-    deficit = _targets(sigma * sizes, sizes.astype(float), float(total)) - taken
-    deficit = np.where(taken < sizes, deficit, -np.inf)
-    ties = deficit >= deficit.max(axis=-1, keepdims=True) - 1e-9
-    return np.asarray(np.where(ties, rng.random(deficit.shape), -1.0).argmax(axis=-1))
+    """For every row, the stratum whose target for the next total is most above what it has.
+
+    The deficits of a row add up to 1, so the largest is above 0, and no full stratum has it.
+    """
+    deficit = _targets(sigma * sizes, sizes, float(total)) - taken
+    chosen = deficit.argmax(axis=1)
+    ties = deficit >= deficit[np.arange(len(deficit)), chosen][:, None] - 1e-9
+    lots = rng.random(deficit.shape)
+    tied = np.count_nonzero(ties, axis=1) > 1
+    chosen[tied] = np.where(ties[tied], lots[tied], -1.0).argmax(axis=1)
+    return chosen
 
 
 def _targets(
@@ -122,18 +123,23 @@ def _targets(
     All strata that are over-full are filled in one go: reallocation only ever adds to the others,
     so whoever is over-full stays so.
     """
-    full = np.zeros(shares.shape, dtype=bool) if full is None else full
-    weights = np.where(full, 0.0, shares)
+    weights, rest = shares, np.full((len(shares), 1), total)
+    if full is not None:
+        weights = np.where(full, 0.0, shares)
+        rest = total - np.where(full, caps, 0.0).sum(axis=1, keepdims=True)
     whole = weights.sum(axis=1, keepdims=True)
-    if whole.min(initial=1.0) <= 0:  # nothing varies in what is left: by size
-        weights = np.where(whole > 0, weights, np.where(full, 0.0, caps))
+    if whole.min() <= 0:  # nothing varies in what is left: by size
+        by_size = np.broadcast_to(caps, shares.shape) if full is None else np.where(full, 0.0, caps)
+        weights = np.where(whole > 0, weights, by_size)
         whole = np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-    rest = total - np.where(full, caps, 0.0).sum(axis=1, keepdims=True)
-    targets = np.where(full, caps, rest * weights / whole)
+    targets = rest * weights / whole
+    if full is not None:
+        targets = np.where(full, caps, targets)
     over = targets > caps * (1 + 1e-12)
     again = over.any(axis=1)
     if again.any():
-        targets[again] = _targets(shares[again], caps, total, (full | over)[again])
+        more = over if full is None else full | over
+        targets[again] = _targets(shares[again], caps, total, more[again])
     return np.minimum(targets, caps)
 
 
@@ -240,10 +246,11 @@ class _Predictions:
 
     def squares(self) -> tuple[np.ndarray, np.ndarray]:
         """Sums of squares of the predictions inside strata, and their degrees of freedom."""
+        degrees = np.maximum(self.count - 1, 0)
         inside = self.square - self.total**2 / np.maximum(self.count, 1)
-        inside = np.where((inside > 1e-9 * self.square) & (self.count > 1), inside, 0.0)
-        nearest = max(1, min(self.rated, self.k))
-        return inside / nearest**2, np.maximum(self.count - 1, 0)
+        inside[(inside <= 1e-9 * self.square) | (degrees == 0)] = 0.0
+        inside /= max(1, min(self.rated, self.k)) ** 2
+        return inside, degrees
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +279,7 @@ def choose_next(
     Fewer if there are not as many left.
     """
     rated = ~np.isnan(x)
-    sizes = np.bincount(stratum)
+    sizes = np.bincount(stratum).astype(float)
     values = x
     if features is not None:
         values = _predicted(x, features, neighbours) if rated.any() else np.where(rated, np.nan, 0)
@@ -287,7 +294,7 @@ def choose_next(
     found = []
     for total in range(int(rated.sum()) + 1, int(rated.sum()) + 1 + min(count, len(queue))):
         own = int(_largest_deficit(sigma, sizes, taken[None, :], total, rng)[0])
-        target = _targets(sigma * sizes, sizes.astype(float), float(total))[0, own]
+        target = _targets(sigma * sizes, sizes, float(total))[0, own]
         found.append(Choice(left[own].pop(), own, float(target), int(taken[own]), total))
         taken[own] += 1
     return found
