@@ -22,7 +22,7 @@ from assay.ranking.uncertainty import ranked
 from assay.ranking.wins import expected_win
 from assay.stats.orders import competition_ranks
 from assay.stats.random import as_rng
-from assay.worlds.koehn import draw_qualities, draw_screens
+from assay.worlds.judgments import draw_qualities, draw_screens
 from benchmarks.claims import claim
 
 SYSTEMS, SIZES, RESAMPLES = 15, (10_000, 30_000, 50_000), 1000

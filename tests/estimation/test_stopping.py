@@ -13,7 +13,7 @@ from assay.errors import InputError, OptionError
 from assay.estimation.stopping import Look, _verdict, look_sizes
 from assay.stats.selection import interleaved_order
 from assay.tables.sample import Sample
-from assay.worlds.world import World
+from assay.worlds.simulate import World
 
 
 @pytest.fixture(scope="module")

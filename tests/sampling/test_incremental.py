@@ -23,7 +23,7 @@ from assay.stats.allocation import capped_shares
 from assay.stats.random import as_rng
 from assay.tables.ratings import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
-from assay.worlds.world import World
+from assay.worlds.simulate import World
 
 
 def stratified_errors(x: np.ndarray, stratum: np.ndarray, order: np.ndarray) -> np.ndarray:

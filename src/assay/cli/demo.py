@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.tables.judgments import Judgments
     from assay.tables.ratings import Ratings
     from assay.tables.sample import Sample
-    from assay.worlds.world import World
+    from assay.worlds.simulate import World
 
 
 BUDGET, JUDGMENTS = "20%", 3000

@@ -23,8 +23,7 @@ from assay.ranking.uncertainty import ranked
 from assay.ranking.violations import lopez_order
 from assay.ranking.wins import bojar, expected_win
 from assay.stats.orders import cluster_numbers, rank_ranges
-from assay.worlds.judging import screen_ranks
-from assay.worlds.koehn import draw_qualities, draw_screens, win_counts
+from assay.worlds.judgments import draw_qualities, draw_screens, screen_ranks, win_counts
 
 LEVEL, RESAMPLES = 0.05, 1000
 

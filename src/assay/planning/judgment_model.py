@@ -16,7 +16,7 @@ from assay.ranking.signs import sign_test
 from assay.ranking.theory import judgments_for
 from assay.ranking.uncertainty import ENOUGH, Watch
 from assay.stats.orders import cluster_numbers, rank_ranges
-from assay.worlds.koehn import draw_qualities, win_counts
+from assay.worlds.judgments import draw_qualities, win_counts
 
 TESTS = ("sign", "pooled")
 RUNS, STEPS, MOST = 100, 17, 1_000_000

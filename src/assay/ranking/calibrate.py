@@ -24,7 +24,7 @@ from assay.ranking.ranges import equal_tailed_ranges, rank_table, shortest_range
 from assay.ranking.uncertainty import Watch, unwatched
 from assay.stats.orders import competition_ranks
 from assay.stats.random import Rng, seeded
-from assay.worlds.koehn import draw_qualities, draw_screens
+from assay.worlds.judgments import draw_qualities, draw_screens
 
 RESAMPLES = 1000
 LEVELS = 1 - np.geomspace(1 / RESAMPLES, 0.4, 250)

@@ -112,7 +112,7 @@ def _largest_deficit(
     lots = rng.random(deficit.shape)
     tied = np.count_nonzero(ties, axis=1) > 1
     chosen[tied] = np.where(ties[tied], lots[tied], -1.0).argmax(axis=1)
-    return chosen
+    return np.asarray(chosen)
 
 
 def _targets(
@@ -140,7 +140,7 @@ def _targets(
     if again.any():
         more = over if full is None else full | over
         targets[again] = _targets(shares[again], caps, total, more[again])
-    return np.minimum(targets, caps)
+    return np.asarray(np.minimum(targets, caps))
 
 
 @dataclass
