@@ -20,7 +20,7 @@ from scipy.optimize import isotonic_regression
 from assay.ranking.best import posterior, thompson_sets
 from assay.ranking.methods import expected_win
 from assay.stats.random import as_rng, spawn
-from assay.worlds.koehn import draw_qualities, win_counts
+from assay.worlds.judgments import draw_qualities, win_counts
 from benchmarks.claims import claim
 
 RENEW, SHARE, GOALS, RANDOM, CHUNK = 100, 20, (0.7, 0.8, 0.9), 400_000, 200

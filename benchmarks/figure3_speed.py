@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.ranking.methods import bojar, expected_win
 from assay.stats.random import as_rng
-from assay.worlds.koehn import draw_qualities, win_counts
+from assay.worlds.judgments import draw_qualities, win_counts
 from benchmarks.claims import claim
 
 RUNS, SYSTEMS, CHUNK = 10_000, 15, 250

@@ -20,7 +20,7 @@ from assay.ranking.sigma import calibrated_level, range_quality
 from assay.ranking.uncertainty import rank_table, resampled_counts, shortest_ranges
 from assay.stats.orders import competition_ranks
 from assay.stats.random import as_rng
-from assay.worlds.koehn import draw_qualities, draw_screens
+from assay.worlds.judgments import draw_qualities, draw_screens
 from benchmarks.claims import claim
 
 SYSTEMS, SIZES, RESAMPLES = 15, (10_000, 30_000, 50_000), 1000

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import assay
-from assay.worlds.world import World
+from assay.worlds.simulate import World
 from benchmarks.claims import claim
 from benchmarks.environment import peer_python
 

@@ -18,11 +18,11 @@ import numpy as np
 import polars as pl
 
 from assay.stats.random import as_rng, spawn
-from assay.worlds.moments import moments
 from assay.worlds.profiles import PROFILES
 from assay.worlds.simulate import simulate
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
+from benchmarks.moments import moments
 
 FILES = {"en-de": "wmt20_mqm_ende.parquet", "zh-en": "wmt20_mqm_zhen.parquet"}
 METRICS = {"neural": "BLEURT-20", "surface": "chrF"}

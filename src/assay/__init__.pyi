@@ -68,6 +68,6 @@ from assay.tables.test_set import read_parts as read_parts
 from assay.tables.test_set import read_scores as read_scores
 from assay.views.page import write_parts as write_parts
 from assay.views.page import write_report as write_report
-from assay.worlds.koehn import simulate_judgments as simulate_judgments
+from assay.worlds.judgments import simulate_judgments as simulate_judgments
+from assay.worlds.simulate import World as World
 from assay.worlds.simulate import simulate as simulate
-from assay.worlds.world import World as World

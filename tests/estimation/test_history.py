@@ -18,8 +18,7 @@ from assay.sampling.top_up import top_up
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.history import add_history
 from assay.tables.test_set import read_scores
-from assay.worlds.simulate import simulate
-from assay.worlds.world import World
+from assay.worlds.simulate import World, simulate
 
 
 @pytest.fixture(scope="module")

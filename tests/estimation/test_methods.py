@@ -18,8 +18,7 @@ from assay.sampling.draw import sample
 from assay.stats.regression import fit_ridge
 from assay.tables.answers import read_ratings
 from assay.tables.test_set import TestSet, read_scores
-from assay.worlds.simulate import simulate
-from assay.worlds.world import World
+from assay.worlds.simulate import World, simulate
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from assay.estimation.results import Look
 from assay.results import has_note
 from assay.stats.selection import interleaved_order
 from assay.tables.sample import Sample
-from assay.worlds.world import World
+from assay.worlds.simulate import World
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,7 @@ from assay.estimation.raters import exclude_raters, rater_report, remove_severit
 from assay.estimation.results import RaterSummary
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
-from assay.worlds.simulate import simulate
-from assay.worlds.world import World
+from assay.worlds.simulate import World, simulate
 
 
 def tables(rows: list[tuple[str, int, str, float]], **options: object) -> tuple[TestSet, Ratings]:

@@ -17,7 +17,7 @@ from assay.ranking.power import (
     sign_share_exact,
 )
 from assay.stats.random import as_rng
-from assay.worlds.koehn import draw_qualities, draw_sets, win_counts
+from assay.worlds.judgments import draw_qualities, draw_sets, win_counts
 
 # koehn2012, Table 4: thousands of judgments for 50, 70, 80, 90 % significant pairs.
 TABLE4 = {

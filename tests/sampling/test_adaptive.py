@@ -22,7 +22,7 @@ from assay.stats.random import as_rng, spawn
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet, read_scores
-from assay.worlds.world import World
+from assay.worlds.simulate import World
 
 LENGTHS = st.lists(st.integers(1, 25), min_size=1, max_size=8)
 

@@ -16,7 +16,6 @@ from assay.sampling.incremental import (
     _targets,
     choose_next,
     incremental_order,
-    sorted_neighbours,
     spreads_of,
 )
 from assay.sampling.next import next_segments
@@ -24,7 +23,7 @@ from assay.stats.allocation import capped_shares
 from assay.stats.random import as_rng
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
-from assay.worlds.world import World
+from assay.worlds.simulate import World
 
 
 def stratified_errors(x: np.ndarray, stratum: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -68,12 +67,6 @@ def test_targets_of_many_rows_are_those_of_one(
     found = _targets(rows, sizes, total)
     assert np.allclose(found[0], capped_shares(rows[0], sizes, total))
     assert np.allclose(found[1], capped_shares(rows[1], sizes, total))
-
-
-def test_neighbours_by_hand() -> None:
-    nearest, rank = sorted_neighbours(np.array([[0.0], [1.0], [3.0]]))
-    assert nearest.tolist() == [[0, 1, 2], [1, 0, 2], [2, 1, 0]]
-    assert rank[1].tolist() == [1, 0, 1]  # the place of segment 1 among everybody's neighbours
 
 
 # Whole runs
@@ -260,7 +253,7 @@ def test_next_segments(world: World, some: Ratings, method: str) -> None:
 
 def test_with_a_sample_only_its_segments_are_chosen(world: World) -> None:
     drawn = assay.sample(world.test_set, budget="40%", rng=2)
-    part = assay.tables.Sample(drawn.frame.head(10))
+    part = assay.Sample(drawn.frame.head(10))
     result = next_segments(
         world.test_set, world.rate(part), sample=drawn, method="docs-incr-human", count=999, rng=0
     )

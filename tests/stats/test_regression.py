@@ -93,12 +93,24 @@ class TestRidge:
 
 
 class TestNeighbours:
+    def test_sorted_by_hand(self) -> None:
+        order, place = sorted_neighbours(np.array([[0.0], [1.0], [3.0]]))
+        assert order.T.tolist() == [[1, 2], [0, 2], [1, 0]]
+        assert place[1].tolist() == [0, 3, 0]  # where unit 1 stands among everybody's neighbours
+
+    def test_ties_come_in_the_order_of_the_units(self) -> None:
+        features = np.random.default_rng(1).integers(0, 3, (300, 2)).astype(float)
+        order = sorted_neighbours(features).order
+        distance = ((features[:, None] - features[None]) ** 2).sum(axis=2)
+        np.fill_diagonal(distance, -1)
+        assert np.array_equal(order.T, np.argsort(distance, axis=1, kind="stable")[:, 1:])
+
     def test_equal_features_leave_the_unit_itself_out(self) -> None:
         found = neighbour_predictions(np.zeros((4, 1)), np.arange(4), np.array([0.0, 0, 0, 8.0]), 3)
         assert found[3] == 0
         assert found[0] == pytest.approx(8 / 3)
         order = sorted_neighbours(np.zeros((4, 1))).order
-        assert all(i not in row for i, row in enumerate(order.tolist()))
+        assert all(i not in row for i, row in enumerate(order.T.tolist()))
 
     def test_naive(self) -> None:
         rng = np.random.default_rng(4)

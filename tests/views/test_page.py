@@ -16,8 +16,7 @@ from assay.errors import InputError
 from assay.estimation.estimate import estimate
 from assay.sampling.draw import sample
 from assay.views.page import read_result, write_report
-from assay.worlds.simulate import simulate
-from assay.worlds.world import World
+from assay.worlds.simulate import World, simulate
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.moments import moments
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import OptionError
-from assay.worlds.metrics import SCALES, greatest_correlation, metric
-from assay.worlds.moments import moments
+from assay.worlds.latent import SCALES, greatest_correlation, metric
 from assay.worlds.simulate import simulate
 
 

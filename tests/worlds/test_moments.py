@@ -7,12 +7,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from benchmarks.moments import moments
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from assay.errors import OptionError
-from assay.worlds.moments import moments
 
 DOCUMENTS = ["a", "a", "a", "b", "b", "c", "c", "c", "c"]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from benchmarks.moments import Moments, moments
 
-from assay.worlds.moments import Moments, moments
 from assay.worlds.profiles import PROFILES
 from assay.worlds.simulate import simulate
 

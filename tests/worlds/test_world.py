@@ -8,8 +8,7 @@ import pytest
 
 from assay.errors import OptionError
 from assay.tables.sample import Sample, read_sample
-from assay.worlds.simulate import simulate
-from assay.worlds.world import World
+from assay.worlds.simulate import World, simulate
 
 WEIGHTS = {"Non-translation!": 25.0, "Major": 5.0, "Minor": 1.0, "No-error": 0.0}
 
@@ -163,11 +162,11 @@ def test_judgments_repeat_with_their_seed(world: World) -> None:
     assert not world.judge(50, rng=0).frame.equals(world.judge(50, rng=1).frame)
 
 
-def test_plain_form(world: World) -> None:
-    plain = world.to_dict()
-    assert plain["kind"] == "world"
-    assert plain["seed"] == 21
-    assert len(plain["systems"]) == 7  # type: ignore[arg-type]
+def test_the_truth_as_a_table(world: World) -> None:
+    assert "|seed:21|" in world.signature
+    frame = world.to_frame()
+    assert frame.columns == ["system", "expected", "truth"]
+    assert dict(zip(frame["system"], frame["truth"], strict=True)) == world.truth()
 
 
 def test_raters_agree_as_on_wmt_screens() -> None:

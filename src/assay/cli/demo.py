@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.sampling.summary import SampleSummary
     from assay.tables.answers import Edits, Judgments, Ratings
     from assay.tables.sample import Sample
-    from assay.worlds.world import World
+    from assay.worlds.simulate import World
 
 
 BUDGET, JUDGMENTS = "20%", 3000

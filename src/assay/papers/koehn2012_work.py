@@ -25,8 +25,7 @@ from assay.ranking.uncertainty import (
     shortest_ranges,
 )
 from assay.stats.orders import cluster_numbers, competition_ranks, rank_ranges
-from assay.worlds.judging import screen_ranks
-from assay.worlds.koehn import draw_qualities, draw_screens, win_counts
+from assay.worlds.judgments import draw_qualities, draw_screens, screen_ranks, win_counts
 
 LEVEL, RESAMPLES = 0.05, 1000
 

@@ -15,7 +15,7 @@ from assay.ranking.sigma import simulated_tables
 from assay.ranking.uncertainty import MIN_BLOCKS, shortest_ranges
 from assay.stats.orders import cluster_numbers, rank_ranges
 from assay.stats.progress import Progress
-from assay.worlds.koehn import draw_qualities, win_counts
+from assay.worlds.judgments import draw_qualities, win_counts
 
 TESTS = ("sign", "pooled")
 RUNS, STEPS, MOST = 100, 17, 1_000_000

@@ -47,9 +47,9 @@ def next_sets(
     many as the judgments so far show at once, if nothing is said. Ties count as half a win each.
     See the module for what may and must not be claimed.
 
-    >>> from assay.worlds.koehn import simulate_judgments
-    >>> chosen = next_sets(simulate_judgments([0, 0, 0, 9, 10], 3000, rng=1), per_set=2, rng=1)
-    >>> sorted(chosen.sets[0])
+    >>> from assay.worlds.judgments import simulate_judgments
+    >>> found = next_sets(simulate_judgments([0, 0, 0, 9, 10], 3000, rng=1), per_set=2, rng=1)
+    >>> sorted(found.sets[0])
     ['S4', 'S5']
     """
     check_choice("goal", goal, tuple(CHOICES))

@@ -37,7 +37,7 @@ from assay.stats.orders import competition_ranks
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Judgments
-from assay.worlds.koehn import draw_qualities, draw_screens
+from assay.worlds.judgments import draw_qualities, draw_screens
 
 GRID = np.geomspace(0.3, 300.0, 100)
 """Values of sigma at which the likelihood is looked at first."""
@@ -68,7 +68,7 @@ def fit_sigma(judgments: Judgments, *, level: float = 0.95) -> SigmaFit:
     maximum is at 10 (n - 1) / (n r). Ties are left out; the standard errors know that judgments of
     one segment, or of one set, are correlated.
 
-    >>> from assay.worlds.koehn import simulate_judgments
+    >>> from assay.worlds.judgments import simulate_judgments
     >>> found = fit_sigma(simulate_judgments([0, 2, 4, 6, 8, 10], 20_000, rng=1))
     >>> found.interval.low < 10 < found.interval.high
     True
@@ -110,7 +110,7 @@ def match_sigma(
     systems it says more about their gaps than about noise: 90 % of simulated campaigns with 6
     systems and sigma 8 gave 5.7 to 15, with 15 systems and sigma 10 8.4 to 12.6.
 
-    >>> from assay.worlds.koehn import simulate_judgments
+    >>> from assay.worlds.judgments import simulate_judgments
     >>> table = simulate_judgments(20, 20_000, rng=1)
     >>> 7 < match_sigma(table, orders=5, rng=1).sigma < 13
     True

@@ -25,6 +25,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
 
+from assay.stats.neighbours import sorted_neighbours
+
 PRIOR = 2.0
 """Pseudo-ratings per document."""
 NEIGHBOURS = 25
@@ -53,31 +55,24 @@ def incremental_order(
     >>> bool((document[order] == 1).sum(axis=1).mean() > 2.5)
     True
     """
-    sizes = np.bincount(stratum)
-    rows, queue = _queues(stratum, rng, draws)
-    first = np.cumsum(sizes) - sizes
+    sizes = np.bincount(stratum).astype(float)
+    # For every run the segments by stratum, in random order inside each.
+    queue = np.argsort(stratum + rng.random((draws, len(stratum))), axis=1)
+    runs, first = np.arange(draws), np.cumsum(sizes) - sizes
     state: _Ratings | _Predictions
     if features is None:
         state = _Ratings(draws, len(sizes))
     else:
         state = _Predictions(x - x.mean(), stratum, features, neighbours, draws)
-    taken = np.zeros((draws, len(sizes)), dtype=np.int64)
+    taken = np.zeros((draws, len(sizes)))
     order = np.empty((draws, n_max), dtype=np.int64)
     for n in range(n_max):
         sigma = spreads_of(*state.squares(), prior)
         chosen = _largest_deficit(sigma, sizes, taken, n + 1, rng)
-        order[:, n] = queue[rows, first[chosen] + taken[rows, chosen]]
-        taken[rows, chosen] += 1
+        order[:, n] = queue[runs, (first[chosen] + taken[runs, chosen]).astype(np.int64)]
+        taken[runs, chosen] += 1
         state.add(order[:, n], chosen, x)
     return order
-
-
-def _queues(
-    stratum: np.ndarray, rng: np.random.Generator, draws: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers, and for every run the segments by stratum, in random order inside each."""
-    key = stratum + rng.random((draws, len(stratum)))
-    return np.arange(draws), np.argsort(key, axis=1)
 
 
 def spreads_of(squares: np.ndarray, degrees: np.ndarray, prior: float) -> np.ndarray:
@@ -93,9 +88,11 @@ def spreads_of(squares: np.ndarray, degrees: np.ndarray, prior: float) -> np.nda
     """
     total = degrees.sum(axis=-1, keepdims=True)
     common = squares.sum(axis=-1, keepdims=True) / np.maximum(total, 1)
-    weight = np.where(degrees > 0, degrees + prior, 1.0)
-    square = np.where(degrees > 0, (squares + prior * common) / weight, common)
-    return np.asarray(np.where(common > 0, np.sqrt(square), 1.0))
+    weight = degrees + prior if prior else np.maximum(degrees, 1)
+    sigma = np.sqrt((squares + prior * common) / weight)
+    if not prior:
+        sigma = np.where(degrees > 0, sigma, np.sqrt(common))
+    return sigma if common.min() > 0 else np.where(common > 0, sigma, 1.0)
 
 
 def _largest_deficit(
@@ -105,33 +102,45 @@ def _largest_deficit(
     total: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """For every row, the stratum whose target for the next total is most above what it has."""
-    deficit = _targets(sigma * sizes, sizes.astype(float), float(total)) - taken
-    deficit = np.where(taken < sizes, deficit, -np.inf)
-    ties = deficit >= deficit.max(axis=-1, keepdims=True) - 1e-9
-    return np.asarray(np.where(ties, rng.random(deficit.shape), -1.0).argmax(axis=-1))
+    """For every row, the stratum whose target for the next total is most above what it has.
+
+    The deficits of a row add up to 1, so the largest is above 0, and no full stratum has it.
+    """
+    deficit = _targets(sigma * sizes, sizes, float(total)) - taken
+    chosen = deficit.argmax(axis=1)
+    ties = deficit >= deficit[np.arange(len(deficit)), chosen][:, None] - 1e-9
+    lots = rng.random(deficit.shape)
+    tied = np.count_nonzero(ties, axis=1) > 1
+    chosen[tied] = np.where(ties[tied], lots[tied], -1.0).argmax(axis=1)
+    return np.asarray(chosen)
 
 
-def _targets(shares: np.ndarray, caps: np.ndarray, total: float) -> np.ndarray:
+def _targets(
+    shares: np.ndarray, caps: np.ndarray, total: float, full: np.ndarray | None = None
+) -> np.ndarray:
     """:func:`assay.stats.allocation.capped_shares` for many rows of shares at once.
 
     All strata that are over-full are filled in one go: reallocation only ever adds to the others,
     so whoever is over-full stays so.
     """
-    found = np.zeros(shares.shape)
-    full = np.zeros(shares.shape, dtype=bool)
-    for _ in range(shares.shape[-1] + 1):
+    weights, rest = shares, np.full((len(shares), 1), total)
+    if full is not None:
         weights = np.where(full, 0.0, shares)
-        empty = weights.sum(axis=-1, keepdims=True) <= 0
-        weights = np.where(empty, np.where(full, 0.0, caps), weights)
-        rest = total - np.where(full, caps, 0.0).sum(axis=-1, keepdims=True)
-        whole = np.maximum(weights.sum(axis=-1, keepdims=True), 1e-300)
-        found = np.where(full, caps, rest * weights / whole)
-        over = ~full & (found > caps * (1 + 1e-12))
-        if not over.any():
-            break
-        full |= over
-    return np.asarray(np.minimum(found, caps))
+        rest = total - np.where(full, caps, 0.0).sum(axis=1, keepdims=True)
+    whole = weights.sum(axis=1, keepdims=True)
+    if whole.min() <= 0:  # nothing varies in what is left: by size
+        by_size = np.broadcast_to(caps, shares.shape) if full is None else np.where(full, 0.0, caps)
+        weights = np.where(whole > 0, weights, by_size)
+        whole = np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+    targets = rest * weights / whole
+    if full is not None:
+        targets = np.where(full, caps, targets)
+    over = targets > caps * (1 + 1e-12)
+    again = over.any(axis=1)
+    if again.any():
+        more = over if full is None else full | over
+        targets[again] = _targets(shares[again], caps, total, more[again])
+    return np.asarray(np.minimum(targets, caps))
 
 
 @dataclass
@@ -164,86 +173,84 @@ class _Ratings:
 class _Predictions:
     """For every run and segment the k nearest rated segments, kept up to date one by one.
 
-    ``rank[j, i]`` says how many segments are nearer to i than j is. A new rating of j changes
-    only the predictions of segments that have it among their k nearest, ever fewer of them, so
-    the sums over strata are changed rather than made anew.
+    A new rating changes only the predictions of segments that have it among their k nearest, ever
+    fewer of them, so the sums over strata are changed rather than made anew. Runs and segments
+    are numbered together, run * N + segment. An item of ``near`` has the places of the nearest
+    among that segment's neighbours: 0, then k places, rising; it is moved as a whole.
     """
 
     def __init__(
         self, x: np.ndarray, stratum: np.ndarray, features: np.ndarray, k: int, draws: int
     ) -> None:
-        self.x, self.stratum, self.k, self.rated = x, stratum, k, 0
-        self.nearest, self.rank = sorted_neighbours(features)
-        self.sums = np.zeros((draws, len(x)))  # of the ratings of the nearest
-        self.free = np.ones((draws, len(x)), dtype=bool)
-        small = self.rank.dtype  # less memory to move
-        self.near = np.full((draws, len(x), k), -1, dtype=small)
-        self.worst = np.zeros((draws, len(x)), dtype=small)
-        self.count = np.tile(np.bincount(stratum).astype(float), (draws, 1))
-        self.total = np.zeros(self.count.shape)
-        self.square = np.zeros(self.count.shape)
+        self.x, self.k, self.rated = x, k, 0
+        self.order, self.place = sorted_neighbours(features)
+        sizes = np.bincount(stratum)
+        self.count = np.tile(sizes.astype(float), (draws, 1))
+        self.total, self.square = np.zeros(self.count.shape), np.zeros(self.count.shape)
+        self.cell = (np.arange(draws)[:, None] * len(sizes) + stratum).ravel()
+        self.sums = np.zeros(self.cell.size)  # of the ratings of the nearest
+        self.free = np.ones(self.cell.size, dtype=bool)
+        self.farthest = np.zeros(self.cell.size, dtype=self.place.dtype)  # the last of near
+        self.near = np.zeros(self.cell.size, dtype=f"V{self.place.itemsize * (k + 1)}")
 
     def add(self, segment: np.ndarray, stratum: np.ndarray, x: np.ndarray) -> None:
         """Take in one more rating of every run."""
         runs = np.arange(len(segment))
-        self.free[runs, segment] = False
-        self.worst[runs, segment] = -1  # no rating is nearer than that: predicted no more
+        at = runs * len(self.x) + segment
+        self.free[at] = False
+        self.farthest[at] = 0  # no rating is nearer than that: predicted no more
         self.count[runs, stratum] -= 1
+        place = self.place[segment].ravel()
         if self.rated < self.k:
-            self.near[:, :, self.rated] = self.rank[segment]
-            self.sums += self.x[segment][:, None]
-            self._sum_up()
+            self._places(self.near)[:, self.rated + 1] = place
+            self.sums += np.repeat(self.x[segment], len(self.x))
+            value = np.where(self.free, self.sums, 0.0)
+            self.total, self.square = self._by_stratum(self.cell, value, value**2)
         else:
-            self._change(runs, segment, -self.sums[runs, segment])
-            self._replace(segment)
+            before = self.sums[at]
+            self.total[runs, stratum] -= before
+            self.square[runs, stratum] -= before**2
+            self._replace(place, self.x[segment])
         self.rated += 1
         if self.rated == self.k:
-            self.worst = np.where(self.free, self.near.max(axis=2), -1).astype(self.near.dtype)
+            places = self._places(self.near)
+            places.sort(axis=1)
+            self.farthest = np.where(self.free, places[:, -1], 0).astype(places.dtype)
 
-    def _replace(self, segment: np.ndarray) -> None:
+    def _replace(self, place: np.ndarray, x: np.ndarray) -> None:
         """The new rating takes the place of the farthest one, where it is nearer."""
-        rank = self.rank[segment]
-        run, i = np.nonzero(rank < self.worst)
-        own, line = self.near[run, i], np.arange(len(i))
-        slot = own.argmax(axis=1)
-        gone = self.nearest[i, own[line, slot]]
-        own[line, slot] = rank[run, i]
-        self.near[run, i] = own
-        self.worst[run, i] = own.max(axis=1)
-        self._change(run, i, self.x[segment[run]] - self.x[gone])
+        at = np.flatnonzero(place < self.farthest)
+        run = at // len(self.x)
+        near = self.near.take(at)
+        places = self._places(near)
+        gone = self.order.take((places[:, -1] - run) * len(self.x) + at)
+        # Sorted insertion, all items as one line: a place becomes min(it, max(the one before it,
+        # the new one)), and the 0 at the head of an item stays.
+        line, new = places.reshape(-1), np.repeat(place.take(at), self.k + 1)
+        np.maximum(new[1:], line[:-1], out=new[1:])
+        np.minimum(line, new, out=line)
+        self.near[at] = near
+        self.farthest[at] = places[:, -1]
+        before, step = self.sums.take(at), x.take(run) - self.x.take(gone)
+        self.sums[at] = before + step
+        changes = self._by_stratum(self.cell.take(at), step, step * (2 * before + step))
+        self.total += changes[0]
+        self.square += changes[1]
 
-    def _change(self, run: np.ndarray, i: np.ndarray, step: np.ndarray) -> None:
-        place = run * self.count.shape[1] + self.stratum[i]
-        before = self.sums[run, i]
-        self.sums[run, i] = before + step
-        for sums, change in ((self.total, step), (self.square, step * (2 * before + step))):
-            sums += np.bincount(place, change, sums.size).reshape(sums.shape)
+    def _places(self, near: np.ndarray) -> np.ndarray:
+        return near.view(self.place.dtype).reshape(-1, self.k + 1)
 
-    def _sum_up(self) -> None:
-        run, i = np.nonzero(self.free)
-        place = run * self.count.shape[1] + self.stratum[i]
-        value, size = self.sums[run, i], self.count.size
-        self.total[:] = np.bincount(place, value, size).reshape(self.count.shape)
-        self.square[:] = np.bincount(place, value**2, size).reshape(self.count.shape)
+    def _by_stratum(self, cell: np.ndarray, *values: np.ndarray) -> list[np.ndarray]:
+        size, shape = self.count.size, self.count.shape
+        return [np.bincount(cell, value, size).reshape(shape) for value in values]
 
     def squares(self) -> tuple[np.ndarray, np.ndarray]:
         """Sums of squares of the predictions inside strata, and their degrees of freedom."""
+        degrees = np.maximum(self.count - 1, 0)
         inside = self.square - self.total**2 / np.maximum(self.count, 1)
-        inside = np.where((inside > 1e-9 * self.square) & (self.count > 1), inside, 0.0)
-        nearest = max(1, min(self.rated, self.k))
-        return inside / nearest**2, np.maximum(self.count - 1, 0)
-
-
-def sorted_neighbours(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``nearest[i]``, all segments from near to far, and ``rank[j, i]``, the place of j in it."""
-    square = (features**2).sum(axis=1)
-    distance = square[:, None] + square[None, :] - 2 * features @ features.T
-    nearest = np.argsort(distance, axis=1, kind="stable").astype(np.int32)
-    rank = np.empty_like(nearest)
-    place = np.broadcast_to(np.arange(len(features), dtype=np.int32), nearest.shape)
-    np.put_along_axis(rank, nearest, place, axis=1)
-    small = np.int16 if len(features) < 2**15 else np.int32
-    return nearest, np.ascontiguousarray(rank.T.astype(small))
+        inside[(inside <= 1e-9 * self.square) | (degrees == 0)] = 0.0
+        inside /= max(1, min(self.rated, self.k)) ** 2
+        return inside, degrees
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +279,7 @@ def choose_next(
     Fewer if there are not as many left.
     """
     rated = ~np.isnan(x)
-    sizes = np.bincount(stratum)
+    sizes = np.bincount(stratum).astype(float)
     values = x
     if features is not None:
         values = _predicted(x, features, neighbours) if rated.any() else np.where(rated, np.nan, 0)
@@ -287,7 +294,7 @@ def choose_next(
     found = []
     for total in range(int(rated.sum()) + 1, int(rated.sum()) + 1 + min(count, len(queue))):
         own = int(_largest_deficit(sigma, sizes, taken[None, :], total, rng)[0])
-        target = _targets(sigma * sizes, sizes.astype(float), float(total))[0, own]
+        target = _targets(sigma * sizes, sizes, float(total))[0, own]
         found.append(Choice(left[own].pop(), own, float(target), int(taken[own]), total))
         taken[own] += 1
     return found

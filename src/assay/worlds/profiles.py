@@ -8,10 +8,13 @@ are and which part of the variance of z systems, documents, segments and raters 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import resources
 from itertools import pairwise
 from types import MappingProxyType
+from typing import Any
 
 from assay.errors import OptionError
 
@@ -20,6 +23,13 @@ MOST_ERRORS = 5
 
 ERROR_WEIGHTS = (0.1, 1.0, 5.0, 25.0)
 """Minor punctuation, other minor, major, non-translation."""
+
+
+PARTS = (
+    "system", "document", "segment", "system_document", "system_segment", "rater",
+    "rater_document", "rater_segment",
+)  # fmt: skip
+"""The parts of the variance of z."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,16 +65,7 @@ class Kind:
             )
 
     def _parts(self) -> tuple[float, ...]:
-        return (
-            self.system,
-            self.document,
-            self.segment,
-            self.system_document,
-            self.system_segment,
-            self.rater,
-            self.rater_document,
-            self.rater_segment,
-        )
+        return tuple(getattr(self, name) for name in PARTS)
 
     @property
     def rest(self) -> float:
@@ -117,109 +118,22 @@ class Profile:
             raise OptionError("non_translation", self.non_translation, "is not its share", remedy)
 
 
-_EN_DE = Profile(
-    name="en-de",
-    major=Kind(
-        shares=(0.164, 0.030, 0.0090, 0.0055, 0.0040),
-        quality=1.0,
-        document=0.075,
-        segment=0.245,
-        system_document=0.012,
-        system_segment=0.090,
-        rater=0.010,
-        rater_document=0.245,
-        rater_segment=0.136,
-    ),
-    minor=Kind(
-        shares=(0.568, 0.255, 0.097, 0.0266, 0.0055),
-        quality=1.33,
-        document=0.060,
-        segment=0.320,
-        system_document=0.004,
-        system_segment=0.059,
-        rater=0.019,
-        rater_document=0.144,
-        rater_segment=0.134,
-    ),
-    punctuation=Kind(
-        shares=(0.20, 0.135, 0.032, 0.015, 0.002),
-        quality=0.0,
-        system=0.33,
-        document=0.03,
-        segment=0.35,
-        system_document=0.03,
-        system_segment=0.10,
-        rater=0.004,
-        rater_document=0.04,
-        rater_segment=0.01,
-    ),
-    non_translation=0.0035,
-    kinship=0.60,
-    rater_kinship=-0.70,
-    machines=(2.018, 2.248, 2.332, 2.353, 2.445, 2.475, 2.987),
-    humans=(0.746, 1.410),
-    human_own=0.865,
-    document_segments=(10.0, 0.44, 3),
-    segment_words=(26.0, 0.55, 3),
-    length_share=0.28,
-    domain_share=0.15,
-    metrics=MappingProxyType({"neural": 0.43, "surface": 0.19}),
-    metric_document=0.13,
-    metric_segment=0.66,
-    metric_common=0.42,
-)
+def _read_profiles() -> Mapping[str, Profile]:
+    text = (resources.files("assay.worlds") / "profiles.toml").read_text(encoding="utf-8")
+    return MappingProxyType({
+        name: Profile(name=name, **{key: _value(value) for key, value in fields.items()})
+        for name, fields in tomllib.loads(text).items()
+    })  # fmt: skip
 
-_ZH_EN = Profile(
-    name="zh-en",
-    major=Kind(
-        shares=(0.466, 0.207, 0.0975, 0.0450, 0.0197),
-        quality=1.0,
-        document=0.195,
-        segment=0.372,
-        system_document=0.014,
-        system_segment=0.040,
-        rater=0.060,
-        rater_document=0.144,
-        rater_segment=0.071,
-    ),
-    minor=Kind(
-        shares=(0.378, 0.164, 0.0700, 0.0250, 0.0081),
-        quality=0.3,
-        document=0.014,
-        segment=0.159,
-        system_document=0.015,
-        system_segment=0.028,
-        rater=0.030,
-        rater_document=0.384,
-        rater_segment=0.218,
-    ),
-    punctuation=Kind(
-        shares=(0.16, 0.040, 0.0090, 0.0030, 0.0005),
-        quality=0.0,
-        system=0.004,
-        document=0.110,
-        segment=0.400,
-        system_document=0.008,
-        system_segment=0.020,
-        rater=0.040,
-        rater_document=0.100,
-        rater_segment=0.170,
-    ),
-    non_translation=0.0130,
-    kinship=0.43,
-    rater_kinship=-0.46,
-    machines=(5.025, 5.127, 5.192, 5.201, 5.338, 5.406, 5.481, 5.848),
-    humans=(3.615,),
-    human_own=0.572,
-    document_segments=(11.6, 0.50, 3),
-    segment_words=(30.0, 0.55, 3),
-    length_share=0.35,
-    domain_share=0.15,
-    metrics=MappingProxyType({"neural": 0.50, "surface": 0.20}),
-    metric_document=0.28,
-    metric_segment=0.59,
-    metric_common=0.70,
-)
 
-PROFILES: Mapping[str, Profile] = MappingProxyType({p.name: p for p in (_EN_DE, _ZH_EN)})
+def _value(value: Any) -> Any:
+    """A field as the profile keeps it: kinds of error, metrics, frozen lists, numbers."""
+    if isinstance(value, dict) and "shares" in value:
+        return Kind(**{key: _value(item) for key, item in value.items()})
+    if isinstance(value, dict):
+        return MappingProxyType(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+PROFILES = _read_profiles()
 """Fitted to the WMT20 MQM ratings of the same name; ``docs/worlds.md`` compares them."""

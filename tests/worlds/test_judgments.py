@@ -12,7 +12,7 @@ from scipy import stats
 import assay
 from assay.errors import OptionError
 from assay.stats.random import as_rng
-from assay.worlds.koehn import draw_qualities, draw_sets, win_counts
+from assay.worlds.judgments import draw_qualities, draw_sets, win_counts
 
 
 @given(st.integers(2, 12), st.integers(1, 200), st.data())
