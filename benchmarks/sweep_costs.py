@@ -20,8 +20,7 @@ import numpy as np
 
 import assay
 from assay.engine import Cluster, Packer, Workers, available_workers, run
-from assay.estimation.evaluate import evaluate_estimators
-from assay.estimation.stopping_evaluation import evaluate_stopping
+from assay.estimation.evaluate import evaluate_estimators, evaluate_stopping
 from assay.papers import koehn2012
 from assay.sampling.stability import stability
 from benchmarks.claims import claim

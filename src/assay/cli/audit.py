@@ -27,7 +27,6 @@ from assay.cli.options import (
     refuse_overwriting,
     without,
 )
-from assay.cli.ranking import answers_kind, without
 from assay.errors import OptionError
 
 if TYPE_CHECKING:

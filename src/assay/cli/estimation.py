@@ -9,10 +9,10 @@ import typer
 
 from assay.cli.options import (
     ASSUME,
+    BACKEND,
     BETTER,
     COLUMNS,
     DRAWS,
-    ENGINE,
     EXCLUDE,
     HALF_WIDTH_OPTION,
     HISTORY,
@@ -229,7 +229,7 @@ def evaluate(
     only: ONLY = None,
     lp: LP = None,
     seed: SEED = None,
-    engine: ENGINE = None,
+    backend: BACKEND = None,
     workers: WORKERS = None,
     scheduler: SCHEDULER = None,
     save: SAVE = None,
@@ -250,7 +250,7 @@ def evaluate(
     from assay.stats.random import seeded
 
     save_file(save, scores, ratings)
-    who = chosen_workers(engine, workers, scheduler)
+    who = chosen_workers(backend, workers, scheduler)
     test_set, given = read_rated(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, better=better,

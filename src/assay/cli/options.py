@@ -12,6 +12,8 @@ from assay.errors import InputError, OptionError, did_you_mean
 from assay.tables.sample import Sample
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from assay.engine import Workers
     from assay.tables.answers import Judgments, Ratings
     from assay.tables.files import Source

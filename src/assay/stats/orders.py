@@ -8,12 +8,21 @@ at once along the first axes.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from assay.audit.differences import Order
+import numpy as np
 
 MAX_COMPARED = 4_000_000
 """Pairs of scores compared at a time."""
+
+
+class Order(NamedTuple):
+    """Ranks, first and last possible ranks, and clusters of systems."""
+
+    rank: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    cluster: np.ndarray
 
 
 def competition_ranks(scores: np.ndarray, *, digits: int | None = None) -> np.ndarray:
