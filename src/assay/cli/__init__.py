@@ -21,7 +21,7 @@ from assay.cli.kits_design import build, collect, design
 from assay.cli.monitor import monitor
 from assay.cli.next import next_
 from assay.cli.next_set import next_set
-from assay.cli.plan import plan
+from assay.cli.planning import plan
 from assay.cli.rank import rank
 from assay.cli.raters import raters
 from assay.cli.report import report

@@ -13,6 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+LEVEL = 0.95
+"""The confidence level where none is asked for."""
+POWER = 0.8
+"""The probability of finding a difference where none is asked for."""
 CERTAIN = 500.0
 """A gap of this many standard errors is always found."""
 
