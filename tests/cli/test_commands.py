@@ -248,7 +248,7 @@ def test_a_report_names_the_bad_file_and_writes_nothing(
     cut.write_text(json.dumps({"kind": "effort"}), "utf-8")
     for arguments, said in (
         (("good.json", "cut.json"), "cut.json: the saved result is not complete"),
-        (("good.json", "-o", "x.docx"), "--output (x.docx) is no kind of report"),
+        (("good.json", "-o", "x.docx"), "--output (x.docx) is not a kind of report"),
         (("good.json", "--parts", "good.json"), "no folder can be made there"),
     ):
         ran = run_assay("report", *arguments)

@@ -107,9 +107,9 @@ def test_an_audit_of_judgments_has_the_same_section(tmp_path: Path) -> None:
     world = assay.simulate(documents=30, systems=3, rng=1)
     result = assay.audit_judgments(world.judge(600, per_set=3, rng=1), rng=1)
     page = write_report(result, tmp_path / "r.html").read_text("utf-8")
-    assert "Which distinctions between 3 systems do 600 judgments bear out?" in page
+    assert "Which distinctions between 3 systems do 600 judgments support?" in page
     assert "one judgment has the noise" in page.lower()
-    assert "<th>Wins" in page or ">Wins<" in page
+    assert ">wins<" in page
 
 
 def test_an_audit_without_findings_is_refused(results: dict[str, dict[str, Any]]) -> None:

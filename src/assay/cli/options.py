@@ -89,7 +89,7 @@ ASSUME = Annotated[
     typer.Option("--assume", help="How segments were chosen, without a sample: random, documents."),
 ]
 TARGET = Annotated[
-    Literal["test-set", "new-documents"] | None,
+    str | None,
     typer.Option("--target", help="What the intervals are for: test-set or new-documents."),
 ]
 HISTORY = Annotated[

@@ -41,7 +41,7 @@ class PlanPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentsPlan(Plan):
+class PrecisionPlan(Plan):
     """How many segments to rate, and everything that was assumed to say so.
 
     ``needed`` segments of every system reach the goal, ``needed_with_metrics`` with a
@@ -82,7 +82,7 @@ class SegmentsPlan(Plan):
 
 
 @dataclass(frozen=True, slots=True)
-class RatingsPlan(SegmentsPlan, kind="plan-ratings"):
+class RatingsPlan(PrecisionPlan, kind="plan-ratings"):
     """A plan whose goal is the ``half_width`` of intervals; None where only the curve is asked for.
 
     ``sd`` is that of the ratings of one system's segments.
@@ -100,7 +100,7 @@ class RatingsPlan(SegmentsPlan, kind="plan-ratings"):
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonPlan(SegmentsPlan, kind="plan-comparison"):
+class ComparisonPlan(PrecisionPlan, kind="plan-comparison"):
     """A plan whose goal is to find a ``gap`` between two systems with probability ``power``.
 
     Both are rated on the same segments; ``difference_sd`` is the sd of the paired differences.

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.planning.editors import EditorsPlan
 from assay.planning.judgments import JudgmentsPlan
-from assay.planning.ratings import ComparisonPlan, RatingsPlan, SegmentsPlan
+from assay.planning.ratings import ComparisonPlan, PrecisionPlan, RatingsPlan
 from assay.views.section import Block, Section, Show, Table, plural, shown, table
 
 
@@ -44,14 +44,14 @@ def comparison_section(plan: ComparisonPlan) -> Section:
     )  # fmt: skip
 
 
-def _with_metrics(plan: SegmentsPlan) -> str:
+def _with_metrics(plan: PrecisionPlan) -> str:
     fewer = plan.needed_with_metrics
     if fewer is None:
         return ""
     return f", or {fewer:,} with the help of metrics (correlation {plan.correlation:.2f})"
 
 
-def _curve(name: str, caption: str, plan: SegmentsPlan) -> Table:
+def _curve(name: str, caption: str, plan: PrecisionPlan) -> Table:
     return table(
         name, caption,
         {"n": ("segments", "count"), "share": ("share", "percent"),
@@ -63,7 +63,7 @@ def _curve(name: str, caption: str, plan: SegmentsPlan) -> Table:
     )  # fmt: skip
 
 
-def _totals(plan: SegmentsPlan) -> list[Block]:
+def _totals(plan: PrecisionPlan) -> list[Block]:
     """How sure the number is, and what it comes to."""
     lines: list[Block] = []
     if plan.needed_range is not None:
