@@ -32,9 +32,9 @@ from assay.kits.kitset import Kit as Kit
 from assay.kits.kitset import KitSet as KitSet
 from assay.kits.pieces import Pieces as Pieces
 from assay.kits.pieces import read_pieces as read_pieces
-from assay.planning.comparison import plan_comparison as plan_comparison
 from assay.planning.editors import plan_editors as plan_editors
 from assay.planning.judgments import plan_judgments as plan_judgments
+from assay.planning.ratings import plan_comparison as plan_comparison
 from assay.planning.ratings import plan_ratings as plan_ratings
 from assay.ranking.best import next_sets as next_sets
 from assay.ranking.rank import rank as rank

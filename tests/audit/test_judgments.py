@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +11,7 @@ from scipy import stats
 
 import assay
 from assay.errors import InputError, OptionError
+from assay.results import has_note
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +35,7 @@ def test_a_simulated_campaign(judgments: assay.Judgments) -> None:
     assert found.power.needed_by == plan.needed_by
     assert found.to_dict()["kind"] == "audit"
     assert found == assay.audit_judgments(judgments, rng=1)
+    assert assay.Audit.from_dict(json.loads(json.dumps(found.to_dict()))) == found
 
 
 def test_single_judgments_are_too_sure(judgments: assay.Judgments) -> None:
@@ -106,6 +109,19 @@ def test_scores_show_what_was_judged(judgments: assay.Judgments) -> None:
     other = assay.simulate(systems=6, documents=5, rng=1)
     with pytest.raises(InputError, match="is not in the scores"):
         assay.audit_judgments(judgments, other.test_set, rng=1)
+
+
+def test_the_safer_number_is_given_where_the_model_does_not_fit() -> None:
+    """One system far behind the rest makes sigma look small, and the plan too short."""
+    even = assay.simulate_judgments([10 * k / 9 for k in range(10)], 30_000, rng=1)
+    found = assay.audit_judgments(even, rng=1)
+    assert found.power.needed_by_curve is None
+    assert not has_note(found.notes, "uneven-systems")
+    outlier = assay.simulate_judgments([0.0, 9.2, 9.4, 9.6, 9.8, 10.0], 4000, rng=1)
+    found = assay.audit_judgments(outlier, rng=1)
+    assert has_note(found.notes, "uneven-systems")
+    assert found.power.needed_by_curve > found.power.needed_by["sign"]  # type: ignore[operator, index]
+    assert "not spread evenly" in found.next[0]
 
 
 def test_wrong_tables_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Coverage, matching, luck, differences of systems rated apart, power: by hand and by theory."""
+"""Coverage, matching, ease, differences of systems rated apart, power: by hand and by theory."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.audit.coverage import luck, match, touched
-from assay.audit.differences import apart_difference
-from assay.audit.power import normal_detectable, true_size
+from assay.audit.coverage import ratings_matching, segment_ease, touched
+from assay.audit.judgments import normal_detectable
+from assay.audit.pairs import apart_difference, true_size
 from assay.stats.clustered import difference_z
 
 NAN = float("nan")
@@ -17,7 +17,7 @@ NAN = float("nan")
 
 def test_match_by_hand() -> None:
     scores = np.array([[1.0, 2, 3, NAN], [1, 2, NAN, NAN], [NAN, NAN, NAN, 4]])
-    found = match(scores)
+    found = ratings_matching(scores)
     assert (found.pairs, found.segments, found.complete, found.apart) == (3, 4, 0, 2)
     assert found.common == 0  # shares 1, 0, 0
     assert found.sd_ratio is None  # too few common segments
@@ -26,25 +26,25 @@ def test_match_by_hand() -> None:
 def test_sd_ratio_of_independent_and_of_equal_noise() -> None:
     rng = np.random.default_rng(1)
     segment, noise = rng.standard_normal(40_000), rng.standard_normal((2, 40_000))
-    apart = match(noise).sd_ratio
-    both = match(segment + noise).sd_ratio  # variances 2 + 2 against 1 + 1
+    apart = ratings_matching(noise).sd_ratio
+    both = ratings_matching(segment + noise).sd_ratio  # variances 2 + 2 against 1 + 1
     assert apart == pytest.approx(1.0, abs=0.02)
     assert both == pytest.approx(np.sqrt(2), abs=0.02)
 
 
-def test_luck_by_hand() -> None:
+def test_ease_by_hand() -> None:
     # The second segment is two points easier; A was rated there only. Three of five ratings are
     # of it, so the average rating has .2 more ease than the middle of the two.
     scores = np.array([[NAN, 5.0], [1, 3], [2, 4]])
-    assert luck(scores, 1.0) == pytest.approx([0.8, -0.2, -0.2])
-    assert luck(scores, -1.0)[0] == pytest.approx(-0.8)
-    assert np.isnan(luck(np.array([[1.0, NAN], [NAN, 2.0]]), 1.0)).all()
+    assert segment_ease(scores, 1.0) == pytest.approx([0.8, -0.2, -0.2])
+    assert segment_ease(scores, -1.0)[0] == pytest.approx(-0.8)
+    assert segment_ease(np.array([[1.0, NAN], [NAN, 2.0]]), 1.0) == [None, None]
 
 
 @given(st.integers(2, 5), st.integers(2, 8), st.integers(0, 1000))
-def test_nobody_is_lucky_where_all_are_rated_alike(systems: int, n: int, seed: int) -> None:
+def test_no_segments_are_easier_where_all_are_rated_alike(systems: int, n: int, seed: int) -> None:
     scores = np.random.default_rng(seed).normal(size=(systems, n))
-    assert luck(scores, 1.0) == pytest.approx(np.zeros(systems))
+    assert segment_ease(scores, 1.0) == pytest.approx(np.zeros(systems))
 
 
 def test_touched_documents() -> None:

@@ -7,7 +7,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from assay.audit.published import Distinction, judge, plain_order, read_published, verdicts
+from assay.audit.published import (
+    Distinction,
+    count_verdicts,
+    judge,
+    plain_order,
+    read_published,
+)
 from assay.audit.results import AuditedPair
 from assay.errors import InputError, OptionError
 
@@ -47,9 +53,9 @@ def test_pairs_from_a_file(tmp_path: Path) -> None:
     [
         ({"system": ["A", "Bee"], "rank": [1, 2]}, "published (Bee)"),
         ({"name": ["A"], "place": [1]}, "its columns must be system with rank or cluster"),
-        ({"system": ["A", "B"], "rank": ["1-2", "1-2"]}, "row 1: rank is '1-2', no number"),
+        ({"system": ["A", "B"], "rank": ["1-2", "1-2"]}, "row 1: rank is '1-2', not a number"),
         ({"system": ["A", "B"], "rank": [1, 1]}, "makes no distinction"),
-        ({"system": ["A", "A"], "rank": [1, 2]}, "A stands there twice"),
+        ({"system": ["A", "A"], "rank": [1, 2]}, "A is listed twice"),
         ({"better": ["A"], "worse": ["A"]}, "better than itself"),
         ({"better": ["A", "B"], "worse": ["B", "A"]}, "each said to be better"),
         ({"better": [], "worse": []}, "makes no distinction"),
@@ -80,7 +86,7 @@ def test_verdicts_by_hand() -> None:
     claims = judge(plain_order({"A": 3.0, "B": 2.0, "C": 1.0}, "higher"), pairs)
     assert [item.verdict for item in claims] == ["holds", "contradicted", "open"]
     assert [item.verdict_holm for item in claims] == ["holds", "open", "open"]
-    found = verdicts(claims, given=True)
+    found = count_verdicts(claims, given=True)
     assert (found.claims, found.hold, found.open, found.contradicted) == (3, 1, 1, 1)
     assert (found.hold_holm, found.neighbours, found.neighbours_hold) == (1, 2, 1)
     assert found.source == "published"

@@ -51,7 +51,7 @@ def test_json_and_words(
     assert result["kind"] == "audit"
     words = run_assay("audit", *arguments, "--seed", "1", "--pairs")
     assert words.code == 0
-    assert f"- {result['findings'][0]}" in words.out
+    assert result["findings"][0][1:] in words.out
     assert result["signature"] in words.out
     assert "detectable" in words.out
 

@@ -243,12 +243,12 @@ def test_a_report_names_the_bad_file_and_writes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     good, cut = tmp_path / "good.json", tmp_path / "cut.json"
-    plan = assay.plan_ratings(population=500, target=0.1, sd=1.0).to_dict()
+    plan = assay.plan_ratings(population=500, half_width=0.1, sd=1.0).to_dict()
     good.write_text(json.dumps(plan), "utf-8")
     cut.write_text(json.dumps({"kind": "effort"}), "utf-8")
     for arguments, said in (
         (("good.json", "cut.json"), "cut.json: the saved result is not complete"),
-        (("good.json", "-o", "x.docx"), "--output (x.docx) is no kind of report"),
+        (("good.json", "-o", "x.docx"), "--output (x.docx) is not a kind of report"),
         (("good.json", "--parts", "good.json"), "no folder can be made there"),
     ):
         ran = run_assay("report", *arguments)

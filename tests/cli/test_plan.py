@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 import assay
-from assay.cli.plan import plan
+from assay.cli.planning import plan
 from assay.errors import InputError, OptionError
 
 
@@ -34,7 +34,7 @@ ASSUMED = ("--population", 1400, "--sd", 3, "--correlation", 0.4)
 
 
 def test_ratings_json() -> None:
-    ran = run("ratings", *ASSUMED, "--target", 0.3, "--json")
+    ran = run("ratings", *ASSUMED, "--half-width", 0.3, "--json")
     assert ran.exit_code == 0, ran.output
     result = json.loads(ran.stdout)
     assert result["kind"] == "plan-ratings"
@@ -45,31 +45,33 @@ def test_ratings_json() -> None:
 
 def test_ratings_table(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
-    options = ("--target", 0.3, "--seconds", 30, "--cost", 0.5, "--systems", 8, "--features", 2)
+    options = ("--half-width", 0.3, "--seconds", 30, "--cost", 0.5, "--systems", 8, "--features", 2)
     ran = run("ratings", *ASSUMED, *options, "--sizes", "100, 700", "-o", file)
     assert ran.exit_code == 0, ran.output
-    assert "Half-width of 95% intervals" in ran.stdout
+    assert "half-width" in ran.stdout
     assert "minutes" in ran.stdout
-    assert "money" in ran.stdout
-    assert "needed for a half-width of 0.3: 304 of 1400 segments, 266 with metrics" in ran.stdout
+    assert "cost" in ran.stdout
+    assert "For intervals of ±0.3, 304 of 1,400 segments" in ran.stdout
+    assert "or 266 with the help of metrics (correlation 0.40)" in ran.stdout
+    assert "In all 2,432 ratings: 1,216 minutes and a cost of 1,216.00" in ran.stdout
     assert "signature: plan-ratings|given|N:1400|" in ran.stdout
     assert f"written to {file}" in ran.stdout
     saved = json.loads(file.read_text("utf-8"))
     assert [point["n"] for point in saved["curve"]] == [100, 700]
 
 
-def test_without_a_target() -> None:
+def test_without_a_half_width() -> None:
     ran = run("ratings", *ASSUMED)
     assert ran.exit_code == 0
-    assert "needed" not in ran.stdout
+    assert "have to be rated" not in ran.stdout
     assert "minutes" not in ran.stdout
 
 
 def test_pilot(pilot: Path) -> None:
     files = (pilot / "scores.tsv", pilot / "ratings.tsv")
-    ran = run("ratings", *files, "--target", 0.3, "--better", "lower", "--metrics", "neural")
+    ran = run("ratings", *files, "--half-width", 0.3, "--better", "lower", "--metrics", "neural")
     assert ran.exit_code == 0, ran.output
-    assert "the pilot leaves the sd uncertain: " in ran.stdout
+    assert "The pilot leaves the sd uncertain: " in ran.stdout
     assert "are taken as a simple random sample" in ran.stderr
     ran = run("ratings", *files, "--better", "lower", "--exclude", "system-1", "--json")
     result = json.loads(ran.stdout)
@@ -84,8 +86,8 @@ def test_comparison(pilot: Path) -> None:
     files = (pilot / "scores.tsv", pilot / "ratings.tsv")
     ran = run("comparison", *files, "--gap", 0.4, "--better", "lower")
     assert ran.exit_code == 0, ran.output
-    assert "needed to find a gap of 0.4 with probability 0.8: " in ran.stdout
-    assert "Power to find a gap of 0.4, 95% level" in ran.stdout
+    assert "To find a gap of 0.4 with 80% probability, " in ran.stdout
+    assert "have to be rated for both systems" in ran.stdout
 
 
 def test_refusals(pilot: Path) -> None:
@@ -93,7 +95,7 @@ def test_refusals(pilot: Path) -> None:
     faults: list[tuple[tuple[object, ...], type[Exception], str]] = [
         (("ratings", scores), InputError, "stands alone; a pilot is two files"),
         (("ratings", *ASSUMED, "--metrics", "m"), OptionError, "--metrics (m) is about a pilot"),
-        (("ratings", *ASSUMED, "--sizes", "a"), OptionError, "are no whole numbers"),
+        (("ratings", *ASSUMED, "--sizes", "a"), OptionError, "is not a list of whole numbers"),
         (("ratings", "--population", 9), InputError, "neither sd nor a pilot is given"),
         (("ratings", "--population", 9, "--sd", 0), OptionError, "sd (0.0) is not a positive"),
         (("ratings", *ASSUMED, "-o", "plan.tsv"), OptionError, "let its name end in .json"),

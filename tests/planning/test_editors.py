@@ -15,6 +15,7 @@ from tests.conftest import Ran
 
 import assay
 from assay.errors import OptionError
+from assay.results import has_note
 from assay.worlds.editing import EditingWorld
 
 Run = Callable[..., Ran]
@@ -52,9 +53,7 @@ def test_a_pilot_gives_the_spread() -> None:
 
 def test_places_take_degrees_of_freedom() -> None:
     """(3 - 1)(E - 3) of them; the power by noncentral t of scipy."""
-    plain, rotated = (
-        assay.plan_editors(3, 3.0, editors=[6], place=place) for place in (False, True)
-    )
+    plain, rotated = (assay.plan_editors(3, 3.0, sizes=[6], place=place) for place in (False, True))
     assert rotated.points[0].power < plain.points[0].power
     shift = 3 / np.sqrt(2 * (8.78 + 79.5 / 23) / 6)
     end = stats.t.ppf(0.975, 6)
@@ -64,10 +63,10 @@ def test_places_take_degrees_of_freedom() -> None:
     assert plain.needed is not None
     assert rotated.needed >= plain.needed
     assert "place:allowed for" in rotated.signature
-    with pytest.raises(OptionError, match="editors .3. cannot be judged; give 4 or more"):
-        assay.plan_editors(3, 3.0, editors=[3], place=True)
-    small = assay.plan_editors(2, 8.0, editors=[6])
-    assert any("order is rotated" in line for line in small.notes)
+    with pytest.raises(OptionError, match="sizes .3. is not a whole number from 4 on"):
+        assay.plan_editors(3, 3.0, sizes=[3], place=True)
+    small = assay.plan_editors(2, 8.0, sizes=[6])
+    assert has_note(small.notes, "rotated-order")
 
 
 def test_a_pilot_without_spread_is_refused() -> None:
@@ -93,14 +92,14 @@ def test_longer_documents_help_up_to_a_point() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((1, 3.0), {}, "engines .1. is no number of engines"),
-        ((3, 0.0), {}, "gap .0.0. is no difference"),
-        ((3, 3.0), {"segments": 0}, "segments .0. is no length"),
-        ((3, 3.0), {"power": 0.01}, "power .0.01. is no power"),
-        ((3, 3.0), {"level": 2}, "level .2. is not a confidence level"),
-        ((3, 3.0), {"editors": [2]}, "editors .2. cannot be judged"),
+        ((1, 3.0), {}, "systems .1. is not a whole number from 2 on"),
+        ((3, 0.0), {}, "gap .0.0. is not a positive number"),
+        ((3, 3.0), {"segments": 0}, "segments .0. is not a whole number from 1 on"),
+        ((3, 3.0), {"power": 0.01}, "power .0.01. is not between 0.05 and 1"),
+        ((3, 3.0), {"level": 2}, "level .2. is not between 0.5 and 1"),
+        ((3, 3.0), {"sizes": [2]}, "sizes .2. is not a whole number from 3 on"),
         ((3, 3.0), {"cell": 1.0}, "needs residual beside it"),
-        ((3, 3.0), {"cell": -1.0, "residual": 1.0}, "are no variances"),
+        ((3, 3.0), {"cell": -1.0, "residual": 1.0}, "are not variances"),
         ((3, 3.0), {"measure": "hter"}, "measure .hter. has no usual spread"),
     ],
 )
@@ -110,14 +109,16 @@ def test_bad_input(arguments: tuple[int, float], options: dict[str, object], mes
 
 
 def test_command(tmp_path: Path, run_assay: Run) -> None:
-    ran = run_assay("plan", "editors", "--engines", 3, "--gap", 3, "--json")
+    ran = run_assay("plan", "editors", "--systems", 3, "--gap", 3, "--json")
     result = json.loads(ran.out)
     assert result["needed"] == 23
     assert (result["cell"], result["residual"], result["segments"]) == (8.78, 79.5, 23)
-    ran = run_assay("plan", "editors", "--engines", 3, "--gap", 3, "-o", tmp_path / "p.json")
-    assert "editors; 24 complete the design" in ran.out
+    ran = run_assay("plan", "editors", "--systems", 3, "--gap", 3, "-o", tmp_path / "p.json")
+    assert "23 editors; 24 complete the design" in ran.out
     assert json.loads((tmp_path / "p.json").read_text()) == result
-    ran = run_assay("plan", "editors", "--engines", 3, "--gap", "1e-9")
+    plan = assay.plan_editors(3, 3.0)
+    assert type(plan).from_dict(result) == plan
+    ran = run_assay("plan", "editors", "--systems", 3, "--gap", "1e-9")
     assert "the gap is too small" in ran.out
-    ran = run_assay("plan", "editors", "--engines", 3, "--gap", 3, "--editors", "x")
-    assert (ran.code, "are no numbers" in ran.err) == (2, True)
+    ran = run_assay("plan", "editors", "--systems", 3, "--gap", 3, "--sizes", "x")
+    assert (ran.code, "not a list of whole numbers" in ran.err) == (2, True)

@@ -12,7 +12,8 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.planning.judgment_pilot import votes
+from assay.planning.model import votes
+from assay.results import has_note
 
 
 def test_by_the_paper_and_by_theory() -> None:
@@ -45,7 +46,7 @@ def test_clusters_and_ranges() -> None:
     assert narrow.needed > few.needed  # type: ignore[operator]
     out = assay.plan_judgments(8, sigma=50.0, clusters=8, rng=1)
     assert out.needed is None
-    assert "out of reach" in out.notes[-1]
+    assert out.notes[-1].code == "out-of-reach"
 
 
 def test_pilot() -> None:
@@ -83,6 +84,15 @@ def test_votes_without_segment_effects_are_worth_as_much() -> None:
     assert single.per_segment > found.per_segment
 
 
+def test_a_warning_where_systems_are_not_spread_evenly() -> None:
+    even = assay.simulate_judgments([10 * k / 9 for k in range(10)], 30_000, rng=1)
+    assert not has_note(assay.plan_judgments(pilot=even).notes, "uneven-systems")
+    outlier = assay.simulate_judgments([0.0, 9.2, 9.4, 9.6, 9.8, 10.0], 4000, rng=1)
+    plan = assay.plan_judgments(pilot=outlier)
+    assert has_note(plan.notes, "uneven-systems")
+    assert plan.needed_by_curve > plan.needed  # type: ignore[operator]
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
@@ -91,11 +101,19 @@ def test_votes_without_segment_effects_are_worth_as_much() -> None:
         ({"systems": 1, "sigma": 10.0}, OptionError, "systems"),
         ({"systems": 4, "sigma": 10.0, "per_set": 5}, OptionError, "per_set"),
         ({"systems": 9, "sigma": -1.0}, OptionError, "sigma"),
-        ({"systems": 9, "sigma": 9.0, "significant": 1.0}, OptionError, "no share of pairs"),
+        (
+            {"systems": 9, "sigma": 9.0, "significant": 1.0},
+            OptionError,
+            "is not between 0 and 1",
+        ),
         ({"systems": 9, "sigma": 9.0, "clusters": 10}, OptionError, "clusters"),
         ({"systems": 9, "sigma": 9.0, "clusters": 2, "range_size": 3}, InputError, "one goal"),
         ({"systems": 9, "sigma": 9.0, "test": "t"}, OptionError, "choose sign or pooled"),
-        ({"systems": 9, "sigma": 9.0, "level": 0.05}, OptionError, "no level of a test"),
+        (
+            {"systems": 9, "sigma": 9.0, "level": 0.05},
+            OptionError,
+            "not between 0.5 and 1",
+        ),
     ],
 )
 def test_refusals(options: dict[str, Any], kind: type[Exception], message: str) -> None:
@@ -116,15 +134,19 @@ def test_command(run_assay: Callable[..., Any], tmp_path: Path) -> None:
     )
     assert ran.code == 0, ran.err
     for words in (
-        "still, sign",
-        "by pooled test expected",
-        "on\n new segments".replace("\n", ""),
-        "minutes, ",
+        "more, sign test",
+        "so far should decide",
+        "on new segments",
+        "minutes",
     ):
         assert words in ran.out
+    plan = assay.plan_judgments(
+        pilot=assay.read_judgments(file), seconds_per_judgment=8, cost_per_judgment=0.1
+    )
+    assert type(plan).from_dict(json.loads(saved.read_text("utf-8"))) == plan
     assert json.loads(saved.read_text("utf-8"))["source"] == "pilot"
     ran = run_assay("plan", "judgments", "--systems", 8, "--sigma", 5, "--clusters", 3, "--seed", 1)
-    assert "needed for 3 clusters: " in ran.out
+    assert "3 clusters takes " in ran.out
     ran = run_assay("plan", "judgments", "--systems", 8, "--sigma", 5, "--exclude", "A")
     assert ran.code == 2
     assert "is about a pilot" in ran.err

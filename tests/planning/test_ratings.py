@@ -14,9 +14,9 @@ from scipy import stats
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.planning.comparison import plan_comparison
 from assay.planning.pilot import read_pilot
-from assay.planning.ratings import plan_ratings
+from assay.planning.ratings import plan_comparison, plan_ratings
+from assay.results import has_note
 from assay.stats.precision import Precision
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
@@ -52,7 +52,7 @@ class TestByHand:
         assert plan.curve[0].half_width_with_metrics == pytest.approx(wanted)
 
     def test_needed(self) -> None:
-        plan = plan_ratings(population=1400, sd=3, correlation=0.4, target=0.3, systems=8,
+        plan = plan_ratings(population=1400, sd=3, correlation=0.4, half_width=0.3, systems=8,
                             seconds_per_rating=30, cost_per_rating=0.5)  # fmt: skip
         # infinite population (1.968 * 3 / .3)^2 = 387; / (1 + 387/1400) = 303.4
         assert plan.needed == 304
@@ -69,9 +69,10 @@ class TestByHand:
         assert four == pytest.approx(2 * one)
 
     def test_everything(self) -> None:
-        plan = plan_ratings(population=50, sd=10, target=0.01)
+        plan = plan_ratings(population=50, sd=10, half_width=0.01)
         assert (plan.needed, plan.everything) == (50, True)
-        assert plan.notes[-1] == "the target needs everything: all 50 segments"
+        assert plan.notes == ("only rating all 50 segments reaches the goal",)
+        assert has_note(plan.notes, "everything-needed")
         assert plan.curve[-1].half_width == 0
 
     def test_too_few_for_the_metrics(self) -> None:
@@ -80,27 +81,28 @@ class TestByHand:
         assert np.isfinite(plan.curve[1].half_width_with_metrics or np.inf)
 
     def test_weak_metrics(self) -> None:
-        plan = plan_ratings(population=10_000, sd=1, correlation=0.01, features=5, target=0.3)
+        plan = plan_ratings(population=10_000, sd=1, correlation=0.01, features=5, half_width=0.3)
         assert plan.needed_with_metrics is not None
         assert plan.needed is not None
         assert plan.needed_with_metrics > plan.needed
-        assert "cost more degrees of freedom than they save" in plan.notes[-1]
+        assert has_note(plan.notes, "weak-metrics")
 
     def test_results(self) -> None:
-        plan = plan_ratings(population=1400, sd=3, correlation=0.4, target=0.3)
+        plan = plan_ratings(population=1400, sd=3, correlation=0.4, half_width=0.3)
         content = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
         assert content["kind"] == "plan-ratings"
         assert content["needed"] == 304
         assert content["signature"].startswith(
-            "plan-ratings|given|N:1400|sd:3|r:0.4|t:0.95|target:0.3|v:"
+            "plan-ratings|given|N:1400|sd:3|r:0.4|t:0.95|half_width:0.3|v:"
         )
         assert set(content) >= {
             "needed", "needed_with_metrics", "curve", "minutes", "money", "population", "sd",
             "correlation", "level", "design_effect", "systems", "seconds_per_rating",
-            "cost_per_rating", "target",
+            "cost_per_rating", "half_width",
         }  # fmt: skip
         assert set(content["curve"][0]) >= {"n", "share", "half_width", "half_width_with_metrics"}
         assert plan.to_frame().height == len(plan.curve) == 10
+        assert type(plan).from_dict(content) == plan
 
 
 class TestProperties:
@@ -139,11 +141,12 @@ class TestProperties:
     def test_more_of_everything_needs_more(self) -> None:
         def needed(**changes: float) -> int:
             return (
-                plan_ratings(**({"population": 900, "sd": 2, "target": 0.2} | changes)).needed or 0
+                plan_ratings(**({"population": 900, "sd": 2, "half_width": 0.2} | changes)).needed
+                or 0
             )  # type: ignore[arg-type]
 
         base = needed()
-        assert needed(sd=3) > base > needed(target=0.3)
+        assert needed(sd=3) > base > needed(half_width=0.3)
         assert needed(level=0.99) > base < needed(design_effect=1.5)
         assert needed(population=5000) > base
 
@@ -213,7 +216,7 @@ class TestCampaigns:
 class TestPilot:
     def test_by_hand(self) -> None:
         pilot = tables({"A": [1.0, 3.0, 5.0], "B": [2.0, 2.0, 8.0]})
-        plan = plan_ratings(pilot=pilot, target=3.0)
+        plan = plan_ratings(pilot=pilot, half_width=3.0)
         # sums of squares 8 and 24 with 2 degrees each
         assert plan.sd == pytest.approx(np.sqrt(8))
         assert (plan.population, plan.source, plan.correlation) == (3, "pilot", None)
@@ -291,10 +294,10 @@ class TestPilot:
     def test_what_is_given_wins(self) -> None:
         world = simulate(documents=20, raters=2, rng=6)
         pilot = (world.test_set, world.rate())
-        plan = plan_ratings(pilot=pilot, sd=5, correlation=0.2, population=9000, target=0.5)
+        plan = plan_ratings(pilot=pilot, sd=5, correlation=0.2, population=9000, half_width=0.5)
         assert (plan.sd, plan.correlation, plan.population) == (5, 0.2, 9000)
         assert plan.sd_interval is None
-        assert "values given by hand" in " ".join(plan.notes)
+        assert has_note(plan.notes, "given-by-hand")
         assert plan.ratings_per_output == 2
         assert plan.ratings == 2 * (plan.needed or 0)
         assert "an output has 2 ratings in the pilot" in " ".join(plan.notes)
@@ -304,7 +307,7 @@ class TestPilot:
         ratings = world.rate()
         timed = ratings.frame.with_columns(seconds=pl.lit(12.0))
         ratings = read_ratings(timed, world.test_set, better="lower")
-        plan = plan_ratings(pilot=(world.test_set, ratings), target=0.2)
+        plan = plan_ratings(pilot=(world.test_set, ratings), half_width=0.2)
         assert plan.needed_range is not None
         assert plan.needed_range[0] < (plan.needed or 0) < plan.needed_range[1]
         assert plan.minutes == pytest.approx((plan.needed or 0) / 5)
@@ -313,7 +316,7 @@ class TestPilot:
         scores = {"A": [1.0, 4.0, 2.0]}
         plan = plan_ratings(pilot=tables(scores, {"A": [0.1, 0.2, 0.3]}), population=100)
         assert plan.correlation is None
-        assert plan.notes[-1] == "pilot: 3 segments are too few to tell what metrics explain"
+        assert plan.notes[-1].code == "pilot-too-few-segments"
 
 
 class TestRefusals:
@@ -325,12 +328,12 @@ class TestRefusals:
             ({"sd": float("nan")}, r"sd \(nan\) is not a positive"),
             ({"correlation": 1.0}, r"correlation \(1.0\) is not between -1 and 1"),
             ({"correlation": -1.5}, r"correlation \(-1.5\) is not between"),
-            ({"target": 0.0}, r"target \(0.0\) is not a positive"),
-            ({"target": -0.1}, r"target \(-0.1\) is not a positive"),
+            ({"half_width": 0.0}, r"half_width \(0.0\) is not a positive"),
+            ({"half_width": -0.1}, r"half_width \(-0.1\) is not a positive"),
             ({"population": 1}, r"population \(1\) is not a whole number from 2 on"),
             ({"population": 10.5}, r"population \(10.5\) is not a whole number"),
-            ({"level": 1.0}, r"level \(1.0\) is no confidence level"),
-            ({"level": 0}, r"level \(0\) is no confidence level"),
+            ({"level": 1.0}, r"level \(1.0\) is not between 0 and 1"),
+            ({"level": 0}, r"level \(0\) is not between 0 and 1"),
             ({"features": 0}, r"features \(0\) is not a whole number from 1 on"),
             ({"design_effect": 0}, r"design_effect \(0\) is not a positive"),
             ({"systems": 0}, r"systems \(0\) is not a whole number from 1 on"),
@@ -348,7 +351,7 @@ class TestRefusals:
         ("options", "message"),
         [
             ({"gap": 0}, r"gap \(0\) is not a positive"),
-            ({"power": 1}, r"power \(1\) is no probability; give a number like 0.8"),
+            ({"power": 1}, r"power \(1\) is not between 0 and 1; give a number like 0.8"),
             ({"difference_sd": 0}, r"difference_sd \(0\) is not a positive"),
         ],
     )
@@ -398,7 +401,7 @@ class TestComparison:
     def test_everything(self) -> None:
         plan = plan_comparison(population=30, gap=0.01, difference_sd=2)
         assert (plan.needed, plan.everything) == (30, True)
-        assert plan.notes == ("this power needs everything: all 30 segments",)
+        assert [note.code for note in plan.notes] == ["everything-needed"]
 
     def test_results(self) -> None:
         plan = plan_comparison(population=500, gap=0.3, difference_sd=2, sizes=[100])
@@ -407,6 +410,7 @@ class TestComparison:
         assert content["needed"] == plan.needed
         assert "gap:0.3|power:0.8" in content["signature"]
         assert plan.to_frame()["n"].to_list() == [100]
+        assert type(plan).from_dict(content) == plan
         at = plan_comparison(population=500, gap=0.3, difference_sd=2, sizes=[plan.needed])
         below = plan_comparison(population=500, gap=0.3, difference_sd=2, sizes=[plan.needed - 1])
         assert at.curve[0].power >= 0.8 > below.curve[0].power

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from assay.audit.results import Audit, Representation, Verdicts
+from assay.audit.results import Audit, ClaimCounts, PartRepresentation
 
-APART = 0.05
-"""A share of the answers that is so far from the share of the test set is worth a word."""
+MIN_SHARE_GAP = 0.05
+"""A share of the answers this far from the share of the test set is reported."""
 
-LUCKY = 0.25
-"""Luck that is worth a word: part of the median smallest detectable difference."""
+MIN_EASE = 0.25
+"""Ease of segments that is reported: part of the median smallest detectable difference."""
 
 
 def ratings_findings(audit: Audit) -> tuple[str, ...]:
     """The sentences about a campaign of ratings."""
-    said = [*_claims(audit), *_unmatched(audit), *_covered(audit), *_represented(audit)]
-    said += [*_practice(audit), *_power(audit), *_agreement(audit, "outputs")]
-    return tuple(said)
+    return (
+        *_claims(audit), *_unmatched(audit), *_covered(audit), *_represented(audit),
+        *_practice(audit), *_power(audit), *_agreement(audit, "outputs"),
+    )  # fmt: skip
 
 
 def judgments_findings(audit: Audit) -> tuple[str, ...]:
     """The sentences about a campaign of judgments."""
-    said = [*_claims(audit), *_met(audit), *_covered(audit), *_represented(audit)]
-    said += [*_practice(audit), *_model(audit), *_agreement(audit, "pairs of outputs")]
-    return tuple(said)
+    return (
+        *_claims(audit), *_met(audit), *_covered(audit), *_represented(audit),
+        *_practice(audit), *_model(audit), *_agreement(audit, "pairs of outputs"),
+    )  # fmt: skip
 
 
 def _claims(audit: Audit) -> list[str]:
-    found = audit.published
-    if not found.claims:
+    counts = audit.published
+    if not counts.claims:
         return ["all scores are equal, so no distinction is made"]
-    what = _plural(found.claims, "published distinction")
-    if found.source != "published":
-        what = f"{_plural(found.claims, 'distinction')} that the order of the scores makes"
+    what = _plural(counts.claims, "published distinction")
+    if counts.source != "published":
+        what = f"{_plural(counts.claims, 'distinction')} that the order of the scores makes"
     where = {
         "new-documents": "for new documents like these",
         "test-set": "on this test set",
@@ -39,9 +41,9 @@ def _claims(audit: Audit) -> list[str]:
         "new-judgments": "if judged anew",
     }[audit.target]
     lines = [
-        f"of {what}, {_hold(found.hold)} {where}, {_are(found.open)} not supported"
-        f" and {_are(found.contradicted)} contradicted; corrected for the number of pairs,"
-        f" {_hold(found.hold_holm)}{_neighbours(found)}"
+        f"of {what}, {_hold(counts.hold)} {where}, {_are(counts.open)} not supported"
+        f" and {_are(counts.contradicted)} contradicted; corrected for the number of pairs,"
+        f" {_hold(counts.hold_holm)}{_neighbours(counts)}"
     ]
     against = [f"{item.worse} is better than {item.better}" for item in audit.claims
                if item.verdict == "contradicted"]  # fmt: skip
@@ -55,98 +57,97 @@ def _claims(audit: Audit) -> list[str]:
     if audit.target == "test-set" and audit.assumption == "census":
         lines.append(
             "everything is rated, so any difference on this test set is decided; whether it would"
-            " show on other documents is the question of the target new-documents"
+            " show on other documents is what the target new-documents asks"
         )
     return lines
 
 
-def _neighbours(found: Verdicts) -> str:
-    if not found.neighbours or found.neighbours == found.claims:
+def _neighbours(counts: ClaimCounts) -> str:
+    if not counts.neighbours or counts.neighbours == counts.claims:
         return ""
-    return f"; of the {found.neighbours} between neighbours, {_hold(found.neighbours_hold)}"
+    return f"; of the {counts.neighbours} between neighbours, {_hold(counts.neighbours_hold)}"
 
 
 def _unmatched(audit: Audit) -> list[str]:
-    found, lines = audit.matched, []
-    complete, segments = found.complete or 0, found.segments or 0
+    matched = audit.matched
+    complete, segments = matched.complete or 0, matched.segments or 0
     if complete == segments:
         return []
     cost = ""
-    if found.sd_ratio is not None and found.sd_ratio > 1:
+    if matched.sd_ratio is not None and matched.sd_ratio > 1:
         cost = (
-            "; differences on segments of their own have"
-            f" {found.sd_ratio:.2f} times the standard error of matched ones if segments are taken"
-            f" for independent, so {found.sd_ratio**2:.1f} times the ratings are needed"
+            f"; if segments are independent, differences on different segments have"
+            f" {matched.sd_ratio:.2f} times the standard error of matched ones, so"
+            f" {matched.sd_ratio**2:.1f} times the ratings are needed"
         )
-    if found.apart:
-        lines.append(
-            f"systems were rated on different segments: {found.apart} of {found.pairs} pairs have"
-            f" less than half of them in common, and {complete:,} of {segments:,} rated segments"
-            f" are rated for all systems{cost}"
+    if matched.apart:
+        line = (
+            f"systems were rated on different segments: {matched.apart} of {matched.pairs} pairs"
+            f" have less than half of them in common, and {complete:,} of {segments:,} rated"
+            f" segments are rated for all systems{cost}"
         )
     else:
-        lines.append(
+        line = (
             f"{segments - complete:,} of {segments:,} rated segments are not rated for all systems;"
-            f" a pair has {found.common or 0:.0%} in common (median)"
+            f" a pair has {matched.common or 0:.0%} in common (median)"
         )
-    return lines + _luck(audit)
+    return [line, *_ease(audit)]
 
 
-def _luck(audit: Audit) -> list[str]:
-    """Systems whose segments were easier, as far as other systems show."""
-    known = [item for item in audit.systems if item.luck is not None and item.luck == item.luck]
+def _ease(audit: Audit) -> list[str]:
+    """The system whose segments differ most in ease, by what other systems score on them."""
+    known = [(item.ease, item.system) for item in audit.systems if item.ease is not None]
     least = audit.power.detectable
     if not known or not least:
         return []
-    top = max(known, key=lambda item: abs(item.luck or 0.0))
-    size = abs(top.luck or 0.0)
-    if size < LUCKY * least:
+    ease, system = max(known, key=lambda item: abs(item[0]))
+    if abs(ease) < MIN_EASE * least:
         return []
-    how = "easier" if (top.luck or 0.0) > 0 else "harder"
+    segments, looks = ("easier", "better") if ease > 0 else ("harder", "worse")
     return [
-        f"{top.system} got {how} segments: it looks {size:.2g} points"
-        f" {'better' if how == 'easier' else 'worse'} by them than on those of all ratings"
+        f"{system} got {segments} segments: they make it look {abs(ease):.2g} points {looks} than"
+        " the segments of all ratings would"
     ]
 
 
 def _covered(audit: Audit) -> list[str]:
-    found, lines = audit.coverage, []
-    if found.unrated_systems:
-        rest = found.unrated_systems
+    covered, lines = audit.coverage, []
+    if covered.unrated_systems:
+        rest = covered.unrated_systems
         more = f" and {len(rest) - 5} more" if len(rest) > 5 else ""
         lines.append(
             f"{_plural(len(rest), 'system')} without any answer: {', '.join(rest[:5])}{more}"
         )
-    if found.segments is None or found.of_segments is None:
+    if covered.segments is None or covered.of_segments is None:
         return lines
     whole = ""
-    if found.documents is not None and found.of_documents is not None:
+    if covered.documents is not None and covered.of_documents is not None:
         whole = (
-            f"; of {found.of_documents:,} documents {found.documents:,} are touched and"
-            f" {found.whole_documents or 0:,} covered whole"
+            f"; of {covered.of_documents:,} documents, {covered.documents:,} have an answer and"
+            f" {covered.whole_documents or 0:,} are covered whole"
         )
-    if found.segments < found.of_segments:
+    if covered.segments < covered.of_segments:
         lines.append(
-            f"{found.segments:,} of {found.of_segments:,} segments"
-            f" ({found.segments / found.of_segments:.0%}) have an answer{whole}"
+            f"{covered.segments:,} of {covered.of_segments:,} segments"
+            f" ({covered.segments / covered.of_segments:.0%}) have an answer{whole}"
         )
-    if found.outputs is not None and found.of_outputs and found.outputs < found.of_outputs:
+    if covered.outputs and covered.of_outputs and covered.outputs < covered.of_outputs:
         shares = [item.share or 0.0 for item in audit.systems]
         lines.append(
-            f"{found.outputs:,} of {found.of_outputs:,} outputs are rated"
-            f" ({found.outputs / found.of_outputs:.0%}), from {min(shares):.0%} to"
+            f"{covered.outputs:,} of {covered.of_outputs:,} outputs are rated"
+            f" ({covered.outputs / covered.of_outputs:.0%}), from {min(shares):.0%} to"
             f" {max(shares):.0%} of a system's"
         )
     return lines
 
 
 def _represented(audit: Audit) -> list[str]:
-    far = [item for item in audit.representation if abs(item.rated - item.full) >= APART]
+    far = [item for item in audit.representation if abs(item.rated - item.full) >= MIN_SHARE_GAP]
     far.sort(key=lambda item: -abs(item.rated - item.full))
     return [_share(item) for item in far[:3]]
 
 
-def _share(item: Representation) -> str:
+def _share(item: PartRepresentation) -> str:
     what = {
         "length": f"documents of {item.name} segments",
         "position": f"segments of the {item.name} of their documents",
@@ -183,38 +184,38 @@ def _mean_size(ranges: list[tuple[int, int]]) -> float:
 
 
 def _power(audit: Audit) -> list[str]:
-    found = audit.power
-    if found.detectable is None:
-        return ["there is no standard error, so nothing can be said of what could be found"]
+    power = audit.power
+    if power.detectable is None:
+        return ["there is no standard error, so it is not known what could be found"]
     if audit.target == "test-set" and audit.assumption == "census":
         return []
     return [
-        f"differences of {found.detectable:.3g} (median over pairs; {found.detectable_worst:.3g} in"
-        f" the worst case) are found with {found.power:.0%} probability; {found.powered or 0:.0%}"
-        f" of pairs differ by enough, and {found.expected:.0%} of pairs could be expected to be"
-        f" decided ({found.found:.0%} are)"
+        f"differences of {power.detectable:.3g} (median over pairs; {power.detectable_worst:.3g} in"
+        f" the worst case) are found with {power.power:.0%} probability; {power.powered or 0:.0%}"
+        f" of pairs differ by enough, and {power.expected:.0%} of pairs could be expected to be"
+        f" decided ({power.found:.0%} are)"
     ]
 
 
 def _met(audit: Audit) -> list[str]:
-    found = audit.matched
+    matched = audit.matched
     lines = []
-    if found.never:
-        lines.append(f"{found.never} of {found.pairs} pairs were never compared head to head")
+    if matched.never:
+        lines.append(f"{matched.never} of {matched.pairs} pairs were never compared head to head")
     lines.append(
-        f"a pair was compared {found.typical:,.0f} times (median), the least compared"
-        f" {found.least:,}, the most {found.most:,} times"
+        f"a pair was compared {matched.typical:,.0f} times (median), the least compared"
+        f" {matched.least:,}, the most {matched.most:,} times"
     )
     return lines
 
 
 def _model(audit: Audit) -> list[str]:
-    found = audit.power
-    if found.sigma is None:
+    power = audit.power
+    if power.sigma is None:
         return ["no model of judgments could be fitted, so what was to be expected is not known"]
-    expected, seen = found.expected_by or {}, found.found_by or {}
+    expected, seen = power.expected_by or {}, power.found_by or {}
     return [
-        f"one judgment has the noise sigma = {found.sigma:.1f} on a scale where systems lie between"
+        f"one judgment has the noise sigma = {power.sigma:.1f} on a scale where systems lie between"
         f" 0 and 10; then {expected.get('sign', 0):.0%} of pairs are expected to be significant by"
         f" sign tests ({seen.get('sign', 0):.0%} are) and {expected.get('pooled', 0):.0%} by a"
         f" test that pools all judgments ({seen.get('bootstrap', 0):.0%} are by the bootstrap)"
@@ -222,40 +223,41 @@ def _model(audit: Audit) -> list[str]:
 
 
 def _agreement(audit: Audit, what: str) -> list[str]:
-    found = audit.raters
-    if found is None:
+    raters = audit.raters
+    if raters is None:
         return ["raters are not named, so their agreement is not known"]
-    if not found.overlapping or found.alpha != found.alpha:
+    if not raters.overlapping or raters.alpha is None:
         return [f"no two raters share {what}, so their agreement is not known"]
-    own = ""
-    if found.repeated and found.within == found.within:
-        own = f"; with themselves on {found.repeated:,} repeated ones: {found.within:.2f}"
+    within = ""
+    if raters.within is not None:
+        within = f"; with themselves on {raters.repeated:,} repeated ones: {raters.within:.2f}"
     return [
-        f"{found.raters} raters agree with alpha = {found.alpha:.2f} on the {found.overlapping:,}"
-        f" {what} that two or more of them answered{own}"
+        f"{raters.raters} raters agree with alpha = {raters.alpha:.2f} on the"
+        f" {raters.overlapping:,} {what} that two or more of them answered{within}"
     ]
 
 
 def ratings_next(audit: Audit) -> tuple[str, ...]:
-    """What it would take."""
-    found, now = audit.power, audit.coverage.answers
-    if found.expected >= found.power or found.detectable is None:
+    """How many ratings would decide enough pairs."""
+    power, now = audit.power, audit.coverage.answers
+    if power.expected >= power.power or power.detectable is None:
         return ()
-    share = f"{found.power:.0%} of pairs to be decided"
+    share = f"{power.power:.0%} of pairs to be decided"
     if audit.target == "test-set":
-        if found.needed is None:
+        if power.needed is None:
             return (f"for {share}, not even rating everything is enough",)
-        return (f"for {share}: about {found.needed:,} ratings of this test set",)
-    if found.needed is None:
+        return (f"for {share}: about {power.needed:,} ratings of this test set",)
+    if power.needed is None:
         return (f"for {share}: more than 1,000 times as many {audit.unit}s",)
     return (
-        f"for {share}: about {found.needed:,} ratings, {found.needed / now:.1f} times as many"
-        f" {audit.unit}s rated as these are, if differences are as large as they look less chance",
+        f"for {share}: about {power.needed:,} ratings, {power.needed / now:.1f} times as many"
+        f" {audit.unit}s rated as these are, if true differences are as large as observed ones"
+        " less what chance adds",
     )
 
 
 def judgments_next(audit: Audit) -> tuple[str, ...]:
-    """What it would take."""
+    """How many judgments would decide enough pairs."""
     needed, now = audit.power.needed_by or {}, audit.coverage.answers
     parts = []
     for name, words in (("sign", "sign tests"), ("pooled", "the pooled test")):

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 import polars as pl
 
-from assay.audit.results import AuditedPair, Claim, Verdicts
+from assay.audit.results import AuditedPair, Claim, ClaimCounts
 from assay.errors import InputError, OptionError, did_you_mean
+from assay.results import Note
 from assay.tables.files import Source, load
 
 SHAPES = "system with rank or cluster, or better and worse"
-FILE, MEANS = "published", "order of the scores"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +70,13 @@ def _from_places(frame: pl.DataFrame, place: str) -> list[Distinction]:
             bad = frame[name][row]
             value = "empty" if bad is None else f"'{bad}'"
             raise InputError(
-                f"{place}: row {row + 1}: {name} is {value}, no number; write 1 for the best"
+                f"{place}: row {row + 1}: {name} is {value}, not a number; write 1 for the best"
             )
         numbers[name] = number.to_list()
     names = [str(name).strip() for name in frame["system"].to_list()]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
-        raise InputError(f"{place}: {twice[0]} stands there twice; keep one of the rows")
+        raise InputError(f"{place}: {twice[0]} is listed twice; keep one of the rows")
     for a, b in combinations(range(len(names)), 2):
         apart = (numbers[by][a] - numbers[by][b]) * (numbers[along][a] - numbers[along][b])
         if apart < 0:
@@ -132,26 +133,27 @@ def judge(distinctions: Sequence[Distinction], pairs: Sequence[AuditedPair]) -> 
     found = []
     for item in distinctions:
         pair = known[frozenset((item.better, item.worse))]
-        ahead = "holds" if pair.better == item.better else "contradicted"
+        decided: Literal["holds", "contradicted"]
+        decided = "holds" if pair.better == item.better else "contradicted"
         found.append(
             Claim(
                 better=item.better,
                 worse=item.worse,
                 neighbours=item.neighbours,
-                verdict=ahead if pair.decided else "open",
-                verdict_holm=ahead if pair.decided_holm else "open",
+                verdict=decided if pair.decided else "open",
+                verdict_holm=decided if pair.decided_holm else "open",
                 p=pair.p,
             )
         )
     return tuple(found)
 
 
-def verdicts(claims: Sequence[Claim], *, given: bool) -> Verdicts:
+def count_verdicts(claims: Sequence[Claim], *, given: bool) -> ClaimCounts:
     """The claims counted."""
     count = {word: sum(item.verdict == word for item in claims)
              for word in ("holds", "open", "contradicted")}  # fmt: skip
-    return Verdicts(
-        source=FILE if given else MEANS,
+    return ClaimCounts(
+        source="published" if given else "order of the scores",
         claims=len(claims),
         hold=count["holds"],
         open=count["open"],
@@ -162,8 +164,10 @@ def verdicts(claims: Sequence[Claim], *, given: bool) -> Verdicts:
     )
 
 
-def unclaimed(claims: Sequence[Claim], systems: Sequence[str]) -> tuple[str, ...]:
-    """A note on systems with answers of which no distinction speaks."""
+def unclaimed(claims: Sequence[Claim], systems: Sequence[str]) -> tuple[Note, ...]:
+    """A note on systems with answers that are in no distinction."""
     named = {name for item in claims for name in (item.better, item.worse)}
     rest = [name for name in systems if name not in named]
-    return (f"no distinction speaks of {', '.join(rest)}",) if rest else ()
+    if not rest:
+        return ()
+    return (Note("unclaimed", f"no distinction concerns {', '.join(rest)}"),)

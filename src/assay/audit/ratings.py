@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from assay.audit.coverage import agreement, cover, luck, match, represent
-from assay.audit.differences import Order, audited_pairs, in_order, with_apart
+from assay.audit.coverage import (
+    ratings_agreement,
+    ratings_coverage,
+    ratings_matching,
+    represent,
+    segment_ease,
+)
 from assay.audit.findings import ratings_findings, ratings_next
-from assay.audit.power import ratings_power
+from assay.audit.pairs import audited_pairs, compare_apart, ratings_power
 from assay.audit.published import (
     Distinction,
+    count_verdicts,
     judge,
     plain_order,
     read_published,
     unclaimed,
-    verdicts,
 )
-from assay.audit.results import Audit, AuditedSystem
+from assay.audit.results import Audit, AuditedSystem, coded
 from assay.errors import InputError
 from assay.estimation.estimate import estimate
 from assay.estimation.response import documents_of
 from assay.estimation.results import Estimates
 from assay.ranking.ratings import rank_ratings
 from assay.ranking.results import Ranking
+from assay.results import Note
 from assay.sampling.population import Population
+from assay.stats.precision import LEVEL
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Ratings
 from assay.tables.check import need_one_lp
@@ -35,11 +43,14 @@ from assay.tables.files import Source
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 
-FEW_RATERS = 5
+MOST_FEW_RATERS = 5
 """With so few raters, their taste is worth a note."""
 
-WHOLE = 0.9
+WHOLE_DOCUMENT = 0.9
 """Ratings of documents that are rated to this part or more were chosen by document."""
+
+SAID_OTHERWISE = ("new-documents", "everything-rated")
+"""Notes of an estimate that an audit words for its own units, or knows without a test set."""
 
 
 def audit_ratings(
@@ -51,14 +62,14 @@ def audit_ratings(
     assume: str | None = None,
     target: str = "new-documents",
     practice: Literal["mean", "z"] = "mean",
-    level: float = 0.95,
+    level: float = LEVEL,
     rng: Rng = None,
 ) -> Audit:
     """Audit a finished campaign of ratings: coverage, matching, power, and what holds.
 
     Every pair of systems is compared by its mean difference on the segments rated for both, with
     the documents as units, as :func:`assay.estimate` does; where two systems share less than half
-    of their segments, by the difference of their means over segments of their own. Without
+    of their segments, by the difference of their means over the segments that each has. Without
     documents every segment is a unit.
 
     test_set: what there was to rate; without it, the segments that were rated for any system.
@@ -67,8 +78,8 @@ def audit_ratings(
     sample, assume: how segments were chosen, as in :func:`assay.estimate`; where neither is given
     and not everything is rated, they are taken for random, or random documents where those are
     rated whole, and the result says so. target: what a distinction is about, new documents
-    like these (the default), or this test set only. practice: what the ranking as done at WMT goes
-    by, the mean or the mean of scores standardised per rater (``z``).
+    like these (the default), or this test set only. practice: whether the ranking as done at WMT
+    uses the mean, or the mean of scores standardised per rater (``z``).
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -79,8 +90,9 @@ def audit_ratings(
     generator, seed = seeded(rng)
     ratings = _genuine(ratings)
     known = test_set is not None
-    whole = test_set or _rated_set(ratings)
-    given, ratings, unrated = _rated_systems(whole, ratings, metrics=sample is not None)
+    given, ratings, unrated = _rated_systems(
+        test_set or _rated_set(ratings), ratings, metrics=sample is not None
+    )
     scores = ratings.matrix(given)
     rated = ~np.isnan(scores)
     _need_two_segments(given, rated)
@@ -91,30 +103,29 @@ def audit_ratings(
         target=basis.target,
     )  # fmt: skip
     rows = dict(zip(given.systems, basis.ratings.matrix(basis.test_set), strict=True))
-    estimates, apart = with_apart(estimates, rows, basis.document, sampled=sample is not None)
-    order = Order(estimates)
-    estimates = in_order(estimates, order)
-    pairs = audited_pairs(estimates, apart, level)
-    ranking = rank_ratings(ratings, method=practice, level=level, rng=generator)
+    estimates, apart = compare_apart(estimates, rows, basis.unit_of, sampled=sample is not None)
+    pairs = audited_pairs(estimates, apart)
     claims = judge(_distinctions(published, rows, ratings.better), pairs)
-    covered = cover(given, ratings, scores, unrated, known=known)
+    covered = ratings_coverage(given, ratings, scores, unrated, known=known)
     result = Audit(
         source="ratings",
         findings=(),
         coverage=covered,
-        matched=match(scores),
+        matched=ratings_matching(scores),
         representation=represent(given, rated) if known else (),
-        systems=_systems(given, ratings, scores, estimates, order, ranking, known=known),
+        systems=_systems(
+            given, ratings, scores, estimates,
+            rank_ratings(ratings, method=practice, level=level, rng=generator), known=known,
+        ),
         pairs=pairs,
-        published=verdicts(claims, given=published is not None),
+        published=count_verdicts(claims, given=published is not None),
         claims=claims,
         power=ratings_power(
-            pairs, estimates.differences, answers=covered.answers, level=level,
-            target=basis.target, room=float(given.present.sum() / rated.sum()),
+            pairs, estimates, answers=covered.answers, room=float(given.present.sum() / rated.sum())
         ),
-        raters=agreement(ratings, given.key),
+        raters=ratings_agreement(ratings, given.key),
         unit=basis.unit,
-        blocks=len(np.unique(basis.document[_any(rows)])),
+        blocks=len(np.unique(basis.unit_of[rated.any(axis=0)])),
         assumption=estimates.design,
         target=_target(basis),
         practice=f"wilcoxon {practice}",
@@ -122,8 +133,9 @@ def audit_ratings(
         level=level,
         sides=2,
         seed=seed,
+        next=(),
         notes=(
-            *_notes(estimates, basis, apart, known=known, guessed=assumed != assume),
+            *_notes(estimates, basis, len(apart), known=known, guessed=assumed != assume),
             *_few_raters(ratings),
             *unclaimed(claims, given.systems),
         ),
@@ -133,17 +145,17 @@ def audit_ratings(
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """What pairs are compared on: the test set by its units, and their number for each segment."""
+    """What pairs are compared on: the tables with their units, and each segment's unit."""
 
     test_set: TestSet
     ratings: Ratings
-    document: np.ndarray
-    unit: str
+    unit_of: np.ndarray
+    unit: Literal["document", "segment"]
     target: str
 
 
 def _genuine(ratings: Ratings) -> Ratings:
-    """Without attention checks and rows that have no score; two systems or more."""
+    """Without attention checks and rows that have no score."""
     if not isinstance(ratings, Ratings):
         raise InputError(
             f"{type(ratings).__name__} where Ratings belong; read them with assay.read_ratings(...)"
@@ -188,7 +200,7 @@ def _need_two_segments(test_set: TestSet, rated: np.ndarray) -> None:
         if row.sum() < 2:
             raise InputError(
                 f"{name} is rated on one segment, which says nothing about others; rate more, or"
-                " leave it out with --exclude"
+                " exclude it"
             )
 
 
@@ -202,13 +214,13 @@ def _assumption(
         return "random"
     document = Population(test_set).layout.document
     held = [row.sum() / np.isin(document, document[row]).sum() for row in rated]
-    return "documents" if np.median(held) >= WHOLE else "random"
+    return "documents" if np.median(held) >= WHOLE_DOCUMENT else "random"
 
 
 def _basis(
     test_set: TestSet, ratings: Ratings, rated: np.ndarray, target: str, sample: Sample | None
 ) -> _Basis:
-    """By documents; where they say nothing, by segments, each taken as a document of its own."""
+    """By documents; where they say nothing, by segments, each taken as its own document."""
     document = documents_of(test_set)
     several = all(len(np.unique(document[row])) > 1 for row in rated)
     if test_set.has_documents and several:
@@ -221,22 +233,19 @@ def _basis(
         return _Basis(test_set, ratings, numbers, "segment", "test-set")
     names = [name for name in ("doc", "seg") if name in test_set.key]
     single = pl.concat_str(names, separator="\t")
-    own = replace(test_set, frame=test_set.frame.with_columns(doc=single))
+    by_segment = replace(test_set, frame=test_set.frame.with_columns(doc=single))
     placed = replace(ratings, frame=ratings.frame.with_columns(doc=single))
-    return _Basis(own, placed, documents_of(own), "segment", target)
+    return _Basis(by_segment, placed, documents_of(by_segment), "segment", target)
 
 
-def _target(basis: _Basis) -> str:
-    new = basis.target == "new-documents"
-    return f"new-{basis.unit}s" if new else basis.target
-
-
-def _any(rows: dict[str, np.ndarray]) -> np.ndarray:
-    return np.asarray((~np.isnan(np.stack(list(rows.values())))).any(axis=0))
+def _target(basis: _Basis) -> Literal["new-documents", "new-segments", "test-set"]:
+    if basis.target != "new-documents":
+        return "test-set"
+    return "new-documents" if basis.unit == "document" else "new-segments"
 
 
 def _distinctions(
-    published: Source | None, rows: dict[str, np.ndarray], better: str
+    published: Source | None, rows: Mapping[str, np.ndarray], better: str
 ) -> list[Distinction]:
     if published is not None:
         return read_published(published, list(rows))
@@ -244,77 +253,82 @@ def _distinctions(
 
 
 def _systems(
-    test_set: TestSet, ratings: Ratings, scores: np.ndarray, estimates: Estimates, order: Order,
-    ranking: Ranking, *, known: bool,
+    test_set: TestSet, ratings: Ratings, scores: np.ndarray, estimates: Estimates,
+    practice: Ranking, *, known: bool,
 ) -> tuple[AuditedSystem, ...]:  # fmt: skip
     """Systems, best first."""
     place = {name: k for k, name in enumerate(test_set.systems)}
-    own = luck(scores, 1.0 if ratings.better == "higher" else -1.0)
+    ease = segment_ease(scores, 1.0 if ratings.better == "higher" else -1.0)
     rated, present = (~np.isnan(scores)).sum(axis=1), test_set.present.sum(axis=1)
-    counts = dict(ratings.frame.group_by("system").len().rows())
-    who = {} if not ratings.raters else dict(
+    answers = dict(ratings.frame.group_by("system").len().rows())
+    raters = {} if not ratings.raters else dict(
         ratings.frame.group_by("system").agg(pl.col("rater").n_unique()).rows()
     )  # fmt: skip
-    usual = {item.system: item for item in ranking.systems}
-    found = []
-    for item in estimates.systems:
-        name, k = item.system, place[item.system]
-        found.append(
-            AuditedSystem(
-                system=name,
-                n=int(rated[k]),
-                share=float(rated[k] / present[k]) if known else None,
-                answers=counts[name],
-                raters=who.get(name),
-                luck=float(own[k]),
-                score=item.estimate,
-                low=item.low,
-                high=item.high,
-                rank=order.rank[name],
-                low_rank=order.low[name],
-                high_rank=order.high[name],
-                cluster=order.cluster[name],
-                practice_low_rank=usual[name].low_rank,
-                practice_high_rank=usual[name].high_rank,
-                practice_cluster=usual[name].cluster,
-            )
+    usual = {item.system: item for item in practice.systems}
+    return tuple(
+        AuditedSystem(
+            system=item.system,
+            n=int(rated[k]),
+            share=float(rated[k] / present[k]) if known else None,
+            answers=answers[item.system],
+            raters=raters.get(item.system),
+            ease=ease[k],
+            score=item.estimate,
+            low=item.low,
+            high=item.high,
+            rank=item.rank,
+            low_rank=item.low_rank,
+            high_rank=item.high_rank,
+            cluster=item.cluster,
+            practice_low_rank=usual[item.system].low_rank,
+            practice_high_rank=usual[item.system].high_rank,
+            practice_cluster=usual[item.system].cluster,
         )
-    sign = 1 if ratings.better == "higher" else -1
-    return tuple(sorted(found, key=lambda item: (item.rank, -sign * item.score, item.system)))
+        for item in estimates.systems
+        for k in (place[item.system],)
+    )
 
 
-def _few_raters(ratings: Ratings) -> tuple[str, ...]:
-    if not 0 < len(ratings.raters) <= FEW_RATERS:
+def _few_raters(ratings: Ratings) -> tuple[Note, ...]:
+    if not 0 < len(ratings.raters) <= MOST_FEW_RATERS:
         return ()
     return (
-        f"{len(ratings.raters)} raters: what they prefer as persons counts as quality, and no"
-        " interval shows it",
+        Note(
+            "few-raters",
+            f"{len(ratings.raters)} raters: their personal preferences count as quality, and no"
+            " interval shows it",
+        ),
     )
 
 
 def _notes(
-    estimates: Estimates, basis: _Basis, apart: set[frozenset[str]], *, known: bool, guessed: bool
-) -> tuple[str, ...]:
+    estimates: Estimates, basis: _Basis, apart: int, *, known: bool, guessed: bool
+) -> list[Note]:
     """What the numbers rest on."""
-    left_out = ("intervals are for new", *(() if known else ("everything is rated",)))
-    notes: list[str] = [line for line in estimates.notes if not line.startswith(left_out)]
+    left_out = SAID_OTHERWISE[:1] if known else SAID_OTHERWISE
+    notes = [note for note in coded(estimates.notes) if note.code not in left_out]
     if basis.target == "new-documents":
-        notes.append(
+        notes.append(Note(
+            "new-units",
             f"intervals are for new {basis.unit}s like the rated ones, as if these were drawn at"
-            " random from all of their kind"
-        )
+            " random from all of their kind",
+        ))  # fmt: skip
     if guessed:
-        notes.append("how segments were chosen is not known: give the sample, or state it (assume)")
+        text = "how segments were chosen is not known: give the sample, or state it (assume)"
+        notes.append(Note("choice-guessed", text))
     if not known:
-        notes.append("no scores are given, so it is not known what was left unrated")
+        text = "no scores are given, so it is not known what was left unrated"
+        notes.append(Note("no-test-set", text))
     if basis.unit == "segment":
-        notes.append(
-            "there are no documents, or one only, for some system: every segment is a unit, which"
-            " is too sure where segments hang together"
-        )
+        notes.append(Note(
+            "segments-as-units",
+            "some system has no documents, or only one: every segment is a unit, which makes"
+            " intervals too narrow where segments are correlated",
+        ))  # fmt: skip
     if apart:
-        notes.append(
-            f"{len(apart)} pairs have less than half of their segments in common and are compared"
-            " by the means of each system's own segments"
-        )
-    return tuple(notes)
+        notes.append(Note(
+            "compared-apart",
+            f"{apart} pairs have less than half of their segments in common and are compared by the"
+            " means of the segments that each system has",
+        ))  # fmt: skip
+    return notes

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
-from assay.results import plain, result_dict, signature
+from assay.results import Note, Result, plain, signature
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class AnswerCoverage:
     """How much of the test set was looked at.
 
     ``answers`` are ratings or judgments, ``outputs`` those with an answer. Segments and documents
@@ -33,7 +35,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Matching:
+class SystemMatching:
     """Whether systems met on the same ground.
 
     From ratings: ``complete`` of the rated ``segments`` are rated for all systems; ``common`` is
@@ -57,13 +59,13 @@ class Matching:
 
 
 @dataclass(frozen=True, slots=True)
-class Representation:
+class PartRepresentation:
     """A part of the test set by ``what`` (length, position, domain), and its part of the answers.
 
     Lengths are those of documents, in segments.
     """
 
-    what: str
+    what: Literal["length", "position", "domain"]
     name: str
     full: float
     rated: float
@@ -73,10 +75,11 @@ class Representation:
 class AuditedSystem:
     """One system: what it was given, where it stands, and where common practice puts it.
 
-    ``share`` is the part of the system's segments that have an answer, ``luck`` by how much
-    better the system looks because its segments were easier (points of the scale). ``low`` and
-    ``high`` are the interval of the ``score``. What begins with ``practice`` is what
-    the field does: tests that take answers for independent.
+    ``share`` is the part of the system's segments that have an answer, ``ease`` by how much
+    better the system looks because its segments were easier (points of the scale; None where no
+    chain of common segments connects all systems). ``low`` and ``high`` are the interval of the
+    ``score``. What begins with ``practice`` is what the field does: tests that take answers for
+    independent.
     """
 
     system: str
@@ -84,7 +87,7 @@ class AuditedSystem:
     share: float | None
     answers: int
     raters: int | None
-    luck: float | None
+    ease: float | None
     score: float
     low: float | None
     high: float | None
@@ -110,7 +113,7 @@ class AuditedPair:
 
     left: str
     right: str
-    basis: str
+    basis: Literal["common", "apart", "judgments"]
     n: int
     wins: int | None
     losses: int | None
@@ -139,16 +142,16 @@ class Claim:
     better: str
     worse: str
     neighbours: bool
-    verdict: str
-    verdict_holm: str
+    verdict: Literal["holds", "contradicted", "open"]
+    verdict_holm: Literal["holds", "contradicted", "open"]
     p: float
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
+class ClaimCounts:
     """How many distinctions hold, are open or contradicted; ``holm`` counts after correction."""
 
-    source: str
+    source: Literal["published", "order of the scores"]
     claims: int
     hold: int
     open: int
@@ -159,7 +162,7 @@ class Verdicts:
 
 
 @dataclass(frozen=True, slots=True)
-class Power:
+class CampaignPower:
     """What the campaign could find.
 
     ``detectable`` and ``detectable_worst`` are the median and largest smallest difference that is
@@ -188,50 +191,51 @@ class Power:
 
 
 @dataclass(frozen=True, slots=True)
-class Raters:
+class RaterAgreement:
     """How far raters agree: Krippendorff's alpha on the ``overlapping`` items with two raters.
 
-    ``within`` is the alpha of raters with themselves, on ``repeated`` items.
+    ``within`` is the alpha of raters with themselves, on ``repeated`` items. None where nobody
+    answered twice.
     """
 
     raters: int
     overlapping: int
-    alpha: float
+    alpha: float | None
     repeated: int = 0
-    within: float = float("nan")
+    within: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Result, kind="audit"):
     """A finished campaign: ``findings`` in plain words, the weightiest first, and the numbers.
 
-    ``source`` is ratings or judgments. ``unit`` is what answers hang together by, ``assumption``
-    how the answers are taken to have been chosen, ``target`` what the intervals are for;
-    ``practice`` names the common test that the systems' practice ranks come from.
+    ``source`` is ratings or judgments. ``unit`` is what is drawn anew or summed over,
+    ``assumption`` how the answers are taken to have been chosen, ``target`` what the intervals are
+    for; ``practice`` names the common test that the systems' practice ranks come from.
     """
 
-    source: str
+    source: Literal["ratings", "judgments"]
     findings: tuple[str, ...]
-    coverage: Coverage
-    matched: Matching
-    representation: tuple[Representation, ...]
+    coverage: AnswerCoverage
+    matched: SystemMatching
+    representation: tuple[PartRepresentation, ...]
     systems: tuple[AuditedSystem, ...]
     pairs: tuple[AuditedPair, ...]
-    published: Verdicts
+    published: ClaimCounts
     claims: tuple[Claim, ...]
-    power: Power
-    raters: Raters | None
+    power: CampaignPower
+    raters: RaterAgreement | None
     unit: str
     blocks: int
     assumption: str
-    target: str
+    target: Literal["new-documents", "new-segments", "new-judgments", "test-set"]
     practice: str
-    better: str
+    better: Literal["higher", "lower"]
     level: float
-    sides: int
+    sides: Literal[1, 2]
     seed: int | None
-    next: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    next: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def signature(self) -> str:
@@ -247,7 +251,7 @@ class Audit:
         """One row per pair of systems."""
         return pl.DataFrame([plain(item) for item in self.pairs], infer_schema_length=None)
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay audit``."""
-        content = {field.name: getattr(self, field.name) for field in fields(self)}
-        return result_dict("audit", self.signature, **content)
+
+def coded(notes: Iterable[str]) -> list[Note]:
+    """Notes of another room, each with a code."""
+    return [note if isinstance(note, Note) else Note("other", note) for note in notes]

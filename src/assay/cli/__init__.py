@@ -17,7 +17,7 @@ from assay.cli.estimation import estimate, evaluate, monitor, raters
 from assay.cli.kits import kits
 from assay.cli.kits_design import build, collect, design
 from assay.cli.next import next_
-from assay.cli.plan import plan
+from assay.cli.planning import plan
 from assay.cli.ranking import next_set, rank
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce

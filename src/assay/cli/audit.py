@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from assay.cli.options import (
+    ASSUME,
     BETTER,
     COLUMNS,
     EXCLUDE,
     JSON,
+    LEVEL,
     LOWER_METRICS,
     LP,
     METRICS,
     ONLY,
-    OUTPUT,
+    SAMPLE,
+    SAVE,
     SEED,
+    TARGET,
     answers_kind,
     columns_for,
     json_file,
@@ -30,12 +34,8 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.audit.results import Audit, AuditedSystem
+    from assay.audit.results import Audit
     from assay.tables.test_set import TestSet
-
-
-SHOWN = 20
-"""Distinctions that do not hold and are listed; the JSON has them all."""
 
 
 def audit(
@@ -53,25 +53,15 @@ def audit(
             help="What was claimed: a table of system and cluster or rank, or better and worse.",
         ),
     ] = None,
-    sample: Annotated[
-        Path | None, typer.Option("--sample", help="The sample the ratings were drawn with.")
-    ] = None,
-    assume: Annotated[
-        str | None,
-        typer.Option("--assume", help="How segments were chosen: random or documents."),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target", help="What distinctions are about: new-documents (default) or test-set."
-        ),
-    ] = None,
+    sample: SAMPLE = None,
+    assume: ASSUME = None,
+    target: TARGET = None,
     practice: Annotated[
         Literal["mean", "z"] | None,
         typer.Option("--practice", help="WMT practice ranks by the mean (default) or z scores."),
     ] = None,
     better: BETTER = "higher",
-    level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
+    level: LEVEL = 0.95,
     columns: COLUMNS = None,
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,
@@ -80,39 +70,43 @@ def audit(
     lp: LP = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Print the table of pairs, too.")] = False,
     seed: SEED = None,
-    output: OUTPUT = None,
+    save: SAVE = None,
     json: JSON = False,
 ) -> None:
     """Audit a finished campaign: what it covered, what it could find, which distinctions hold.
 
+    Distinctions are about documents like these (--target new-documents), unless you say otherwise.
+
     Example: assay audit scores.tsv ratings.tsv --better lower --published ranking.tsv
     """
     from assay.cli.output import deliver
+    from assay.views.audit import audit_section
+    from assay.views.terminal import show
 
     if len(tables) > 2:
         raise OptionError("tables", len(tables), "are too many", "give [SCORES] and answers")
     answers, scores = tables[-1], tables[0] if len(tables) == 2 else None
-    refuse_overwriting(json_file(output), *tables, published, sample)
+    refuse_overwriting(json_file(save), *tables, published, sample)
     for option, given in (("--metrics", metrics), ("--lower-metrics", lower_metrics)):
         if given is not None and sample is None:
             raise OptionError(
                 option, given, "is for a --sample that was drawn with them", "leave it out"
             )
     common = {"published": published, "level": level, "rng": seed}
-    own = {"sample": sample, "assume": assume, "target": target, "practice": practice}
-    own = {name: value for name, value in own.items() if value is not None}
+    of_ratings = {"sample": sample, "assume": assume, "target": target, "practice": practice}
+    of_ratings = {name: value for name, value in of_ratings.items() if value is not None}
     if answers_kind(answers, columns) == "judgments":
-        own |= {} if better == "higher" else {"better": better}
-        for name, value in own.items():
+        of_ratings |= {} if better == "higher" else {"better": better}
+        for name, value in of_ratings.items():
             raise OptionError(f"--{name}", value, "is for ratings", "leave it out")
         result = _of_judgments(answers, scores, columns, exclude, only, lp, common)
     else:
         # Else metrics play no part, and none can be mistaken for the answers.
         drawn_with = (metrics, lower_metrics) if sample is not None else ("", None)
         result = _of_ratings(
-            answers, scores, columns, exclude, only, lp, better, drawn_with, common | own
+            answers, scores, columns, exclude, only, lp, better, drawn_with, common | of_ratings
         )
-    deliver(result.to_dict(), output, json, lambda: _show(result, pairs=pairs))
+    deliver(result, save, json, lambda: show(audit_section(result, pairs=pairs)))
 
 
 def _of_ratings(
@@ -166,7 +160,7 @@ def _excluding(test_set: TestSet, systems: list[str], path: Path, column: str) -
     for name in systems:
         if name not in known:
             raise OptionError(
-                "exclude", name, f"is no system of these files{did_you_mean(name, known)}",
+                "exclude", name, f"is not a system of these files{did_you_mean(name, known)}",
                 f"choose from {', '.join(known)}",
             )  # fmt: skip
     kept = test_set.frame.filter(~pl.col("system").is_in(systems))
@@ -195,86 +189,3 @@ def _of_judgments(
         )  # fmt: skip
     with progress_bars() as progress:
         return audit_judgments(table, test_set, progress=progress, **options)
-
-
-def _show(result: Audit, *, pairs: bool) -> None:
-    """Findings first, then the systems and what does not hold."""
-    from assay.cli.output import note
-
-    note(*result.notes)
-    for line in result.findings:
-        print(f"- {line}")
-    print()
-    _show_systems(result)
-    far = [item for item in result.representation if abs(item.rated - item.full) >= 0.005]
-    if far:
-        _table(
-            "Answers against the test set", ["by", "part", "test set", "answers"],
-            [[i.what, i.name, f"{i.full:.1%}", f"{i.rated:.1%}"] for i in far],
-        )  # fmt: skip
-    left = [item for item in result.claims if item.verdict != "holds"]
-    if left:
-        more = f" (the first {SHOWN} of {len(left)})" if len(left) > SHOWN else ""
-        _table(
-            f"Distinctions that do not hold{more}", ["better", "worse", "p", "verdict"],
-            [[i.better, i.worse, _p(i.p), i.verdict] for i in left[:SHOWN]],
-        )  # fmt: skip
-    if pairs:
-        _show_pairs(result)
-    for line in result.next:
-        print(f"next: {line}")
-    print(f"signature: {result.signature}")
-
-
-def _show_systems(result: Audit) -> None:
-    from assay.cli.output import number
-
-    ratings = result.source == "ratings"
-    percent = f"{result.level:.0%}"
-    heads = ["rank", "system", "score", f"{percent} ranks", "cluster", "practice", "cluster"]
-    heads += ["rated", "share", "luck"] if ratings else ["judgments"]
-    rows = []
-    for item in result.systems:
-        row: list[object] = [
-            item.rank, item.system, number(item.score), _ranks(item.low_rank, item.high_rank),
-            item.cluster, _ranks(item.practice_low_rank, item.practice_high_rank),
-            item.practice_cluster,
-        ]  # fmt: skip
-        rows.append(row + (_rated(item) if ratings else [item.answers]))
-    lower = ", lower is better" if result.better == "lower" else ""
-    _table(f"Systems (practice: {result.practice}{lower})", heads, rows)
-
-
-def _rated(item: AuditedSystem) -> list[object]:
-    from assay.cli.output import number
-
-    share = "–" if item.share is None else f"{item.share:.0%}"
-    return [item.n, share, number(item.luck)]
-
-
-def _show_pairs(result: Audit) -> None:
-    from assay.cli.output import number
-
-    rows = [
-        [item.left, item.right, item.basis, item.n, number(item.difference), _p(item.p),
-         _p(item.p_holm), number(item.detectable), item.better or "undecided"]
-        for item in result.pairs
-    ]  # fmt: skip
-    heads = ["left", "right", "basis", "n", "difference", "p", "p (Holm)", "detectable", "better"]
-    _table("Pairs", heads, rows)
-
-
-def _table(title: str, columns: list[str], rows: list[list[Any]]) -> None:
-    from assay.cli.output import print_table
-
-    print_table(title, columns, rows)
-
-
-def _p(value: float) -> str:
-    from assay.cli.output import number
-
-    return number(value, 4)
-
-
-def _ranks(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}–{high}"

@@ -78,6 +78,25 @@ SAVE_ONLY = Annotated[
 ]
 """For commands whose ``-o`` is something else: a table, a folder, a page."""
 
+POWER = Annotated[float, typer.Option("--power", help="Probability of finding the gap.")]
+GAP = Annotated[
+    float, typer.Option("--gap", help="The difference to be found, in the unit of the scores.")
+]
+SYSTEM_COUNT = Annotated[
+    int | None, typer.Option("--systems", help="How many systems; default: the pilot's.")
+]
+SECONDS = Annotated[float | None, typer.Option("--seconds", help="Seconds one answer takes.")]
+COST = Annotated[float | None, typer.Option("--cost", help="What one answer costs.")]
+SIZES = Annotated[
+    str | None, typer.Option("--sizes", help="Sizes to show results for.", metavar="N,...")
+]
+PILOT = Annotated[
+    Path | None, typer.Option("--pilot", help="Answers collected so far.", metavar="FILE")
+]
+TARGET = Annotated[
+    str | None,
+    typer.Option("--target", help="What the intervals are for: test-set or new-documents."),
+]
 HISTORY = Annotated[
     Path | None,
     typer.Option("--history", help="Other systems' ratings of these segments, to learn from."),
@@ -150,6 +169,20 @@ def names(text: str | None) -> list[str] | None:
     if text is None:
         return None
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def numbers(option: str, text: str | None) -> list[int] | None:
+    """``6,12`` as whole numbers; None where nothing was said.
+
+    >>> numbers("--sizes", "6, 12")
+    [6, 12]
+    """
+    try:
+        return None if text is None else [int(part) for part in names(text) or []]
+    except ValueError:
+        raise OptionError(
+            option, text, "is not a list of whole numbers", "write 100,200,400"
+        ) from None
 
 
 def pairs(option: str, text: str | None) -> dict[str, str]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.options import JSON, refuse_overwriting
 
+if TYPE_CHECKING:
+    from assay.views.section import Section
+
 
 def report(
     results: Annotated[
-        list[Path], typer.Argument(help="Results saved with --json or -o.", metavar="RESULT...")
+        list[Path], typer.Argument(help="Results saved with --save or --json.", metavar="RESULT...")
     ],
     output: Annotated[
         Path,
@@ -37,37 +40,33 @@ def report(
 
     Example: assay report sample.json estimates.json ranking.json -o report.html --parts tables
     """
-    from assay.cli.output import print_json
+    from assay.cli.output import deliver
     from assay.errors import OptionError
-    from assay.results import result_dict, signature
-    from assay.views.page import WRITERS, write_parts, write_report
+    from assay.views.page import WRITERS, WrittenReport, make_report, write_parts, write_report
 
     refuse_overwriting(output, *results)
-    saved = [_readable(path) for path in results]
+    page = make_report([_section(path) for path in results], title)
     if output.suffix.lower() not in WRITERS:
         raise OptionError(
-            "--output", output, "is no kind of report", f"let it end in {', '.join(WRITERS)}"
+            "--output", output, "is not a kind of report", f"end it in {', '.join(WRITERS)}"
         )
     # The parts first: if their folder cannot be made, nothing is written.
-    written = [] if parts is None else [*write_parts(saved, parts)]
-    written.insert(0, write_report(saved, output, title=title))
-    if json:
-        sign = signature("report", results=len(results))
-        print_json(result_dict("report", sign, written=[str(path) for path in written]))
-        return
-    print(f"written to {output}")
+    written = [] if parts is None else [*write_parts(page, parts)]
+    written.insert(0, write_report(page, output))
+    made = WrittenReport(tuple(str(path) for path in written), len(results))
+    lines = [f"written to {output}"]
     if parts is not None:
-        print(f"{len(written) - 1} tables and figures in {parts}")
+        lines.append(f"{len(written) - 1} tables and figures in {parts}")
+    deliver(made, None, json, lambda: print("\n".join(lines)))
 
 
-def _readable(path: Path) -> dict[str, Any]:
-    """A saved result; what is wrong with it is said with its file."""
+def _section(path: Path) -> Section:
+    """The section of a saved result; what is wrong with it is said with its file."""
     from assay.errors import InputError
     from assay.views.page import make_section, read_saved
 
     saved = read_saved(path)
     try:
-        make_section(saved)
+        return make_section(saved)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return saved

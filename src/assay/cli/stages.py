@@ -26,7 +26,7 @@ See it work on a simulated campaign, and begin there:
 
 The stages, in the order of use:
   check     is my table right?         assay check scores.tsv --kind scores
-  plan      how much must be rated?    assay plan ratings --population 1400 --sd 3 --target .3
+  plan      how much must be rated?    assay plan ratings --population 1400 --sd 3 --half-width .3
   sample    which segments to show?    assay sample scores.tsv --budget 20% -o drawn.tsv
   convert   a sheet for the raters     assay convert scores.tsv to-rate.xlsx --from scores \\
                                          --to ratings --sample drawn.tsv

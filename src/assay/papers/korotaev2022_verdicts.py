@@ -138,7 +138,7 @@ def _power_cells(result: Effort) -> Iterator[Cell]:
     for gap in gaps:
         if not gap > 0:
             continue
-        plan = plan_editors(len(ENGINES), gap, pilot=result, editors=[max(3, len(result.editors))])
+        plan = plan_editors(len(ENGINES), gap, pilot=result, sizes=[max(3, len(result.editors))])
         row = "the gap seen between the engines"
         yield Cell("beyond", row, "power of these editors", None, plan.points[0].power, digits=2)
         yield Cell("beyond", row, "editors for power .8", None, plan.needed, digits=0)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
 from assay.errors import OptionError
 from assay.kits.effort_results import Effort
-from assay.results import result_dict, signature
-from assay.stats.kit_power import detectable_gap, editors_needed, gap_power
+from assay.planning.plan import Plan, need_positive, need_share, need_whole
+from assay.results import Note, plain, signature
+from assay.stats.kit_power import MOST_EDITORS, detectable_gap, editors_needed, gap_power
+from assay.stats.precision import LEVEL, POWER
 
 KOROTAEV: Mapping[str, tuple[float, float]] = {
     "distance": (8.78, 79.5),
@@ -21,7 +24,9 @@ KOROTAEV: Mapping[str, tuple[float, float]] = {
 editors, three documents of 22 to 24 segments, English to Russian."""
 
 SEGMENTS = 23
-CURVE = (6, 12, 24, 48, 96)
+SIZES = (6, 12, 24, 48, 96)
+MOST_SYSTEMS = 100
+MIN_EDITORS_FOR_VARIANCES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,44 +40,39 @@ class EditorsPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class EditorsPlan:
+class EditorsPlan(Plan, kind="editors-plan"):
     """How many editors are needed, and what was assumed."""
 
-    needed: int | None
-    """Editors with the wanted power; None where there can never be enough."""
     complete: int | None
     """The next number that completes a Latin square."""
     points: tuple[EditorsPoint, ...]
-    engines: int
+    systems: int
     gap: float
     measure: str
     power: float
-    level: float
     segments: int
     place: bool
     """Whether the documents' places are allowed for."""
     cell: float
     """Assumed variance of editor x document."""
     residual: float
-    source: str
-    notes: tuple[str, ...]
-    signature: str
+
+    @property
+    def signature(self) -> str:
+        """How these numbers came about, in one line."""
+        return signature(
+            "plan-editors", self.measure, systems=self.systems, gap=f"{self.gap:g}",
+            power=f"{self.power:g}", segments=self.segments,
+            place="allowed for" if self.place else None,
+        )  # fmt: skip
 
     def to_frame(self) -> pl.DataFrame:
         """A row for each number of editors."""
-        rows = [(item.editors, item.power, item.detectable) for item in self.points]
-        return pl.DataFrame(rows, schema=["editors", "power", "detectable"], orient="row")
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay plan editors``."""
-        names = [name for name in self.__dataclass_fields__ if name != "signature"]
-        return result_dict(
-            "editors-plan", self.signature, **{name: getattr(self, name) for name in names}
-        )
+        return pl.DataFrame([plain(point) for point in self.points], infer_schema_length=None)
 
 
 def plan_editors(
-    engines: int,
+    systems: int,
     gap: float,
     *,
     measure: str = "distance",
@@ -81,122 +81,133 @@ def plan_editors(
     residual: float | None = None,
     segments: int = SEGMENTS,
     place: bool = False,
-    editors: Sequence[int] = CURVE,
-    power: float = 0.8,
-    level: float = 0.95,
+    sizes: Sequence[int] = SIZES,
+    power: float = POWER,
+    level: float = LEVEL,
 ) -> EditorsPlan:
-    """Plan the number of editors that find a ``gap`` between two of the engines.
+    """Plan the number of editors that find a ``gap`` between two of the systems.
 
-    Every editor edits one document of every engine (Latin, Williams or all permutations: their
+    Every editor edits one document of every system (Latin, Williams or all permutations: their
     power is the same). The spread comes from a ``pilot``, or is given as the variances ``cell``
     (editor x document) and ``residual``, or is that of korotaev2022. ``gap`` is in the unit of the
     ``measure``: points of edit distance, seconds per word, or share of changed segments. ``place``
     says that the documents' order is rotated and allowed for, as the default of ``design_kits``
-    has it; that takes degrees of freedom, one for each engine but one.
+    has it; that takes degrees of freedom, one for each system but one. ``sizes`` are the numbers
+    of editors to show.
 
     >>> plan = plan_editors(3, 3.0)
     >>> plan.needed, [round(point.power, 2) for point in plan.points]
     (23, [0.26, 0.52, 0.83, 0.99, 1.0])
     """
-    _check(engines, gap, segments, power, level, editors, least=4 if place else 3)
+    _check(systems, gap, segments, power, level, sizes, least=4 if place else 3)
     cell, residual, source = _spread(measure, pilot, cell, residual)
     variance = cell + residual / segments
-    given = {"variance": variance, "engines": engines, "level": level, "place": place}
-    needed = editors_needed(gap, power=power, **given)  # type: ignore[arg-type]
+
+    def least(*, place: bool) -> int | None:
+        return editors_needed(
+            gap, power=power, variance=variance, engines=systems, level=level, place=place
+        )
+
+    needed = least(place=place)
     points = tuple(
         EditorsPoint(
             number,
-            gap_power(gap, editors=number, **given),  # type: ignore[arg-type]
-            detectable_gap(editors=number, power=power, **given),  # type: ignore[arg-type]
+            gap_power(
+                gap, editors=number, variance=variance, engines=systems, level=level, place=place
+            ),
+            detectable_gap(
+                editors=number, power=power, variance=variance, engines=systems, level=level,
+                place=place,
+            ),
         )
-        for number in editors
-    )
-    notes = []
-    if pilot is not None and len(pilot.editors) < 10:
-        notes.append(
-            f"the pilot has {len(pilot.editors)} editors: its variances, and so the number needed,"
-            " are rough"
-        )
-    if not place:
-        turned = given | {"place": True}
-        rotated = editors_needed(gap, power=power, **turned)  # type: ignore[arg-type]
-        if rotated is not None and rotated != needed:
-            notes.append(
-                f"if the documents' order is rotated and allowed for (place): {rotated} editors"
-            )
+        for number in sizes
+    )  # fmt: skip
     return EditorsPlan(
         needed=needed,
-        complete=None if needed is None else -(-needed // engines) * engines,
+        level=level,
+        source=source,
+        notes=(
+            *_small_pilot(pilot), *(() if place else _rotated(needed, least(place=True))),
+        ),
+        complete=None if needed is None else -(-needed // systems) * systems,
         points=points,
-        engines=engines,
+        systems=systems,
         gap=gap,
         measure=measure,
         power=power,
-        level=level,
         segments=segments,
         place=place,
         cell=cell,
         residual=residual,
-        source=source,
-        notes=tuple(notes),
-        signature=signature(
-            "plan-editors", measure, engines=engines, gap=f"{gap:g}", power=f"{power:g}",
-            segments=segments, place="allowed for" if place else None,
-        ),
     )  # fmt: skip
 
 
+def _small_pilot(pilot: Effort | None) -> tuple[Note, ...]:
+    if pilot is None or len(pilot.editors) >= MIN_EDITORS_FOR_VARIANCES:
+        return ()
+    return (
+        Note(
+            "small-pilot",
+            f"the pilot has {len(pilot.editors)} editors: its variances, and so the number needed,"
+            " are rough",
+        ),
+    )
+
+
+def _rotated(needed: int | None, rotated: int | None) -> tuple[Note, ...]:
+    if rotated is None or rotated == needed:
+        return ()
+    text = f"if the documents' order is rotated and allowed for (place): {rotated} editors"
+    return (Note("rotated-order", text),)
+
+
 def _check(
-    engines: int,
-    gap: float,
-    segments: int,
-    power: float,
-    level: float,
-    editors: Sequence[int],
-    *,
+    systems: int, gap: float, segments: int, power: float, level: float, sizes: Sequence[int], *,
     least: int,
-) -> None:
-    if isinstance(engines, bool) or not 2 <= engines <= 100:
-        raise OptionError("engines", engines, "is no number of engines", "give 2 or more")
-    if not 0 < gap < float("inf"):
-        raise OptionError("gap", gap, "is no difference", "give a number above 0")
-    if isinstance(segments, bool) or segments < 1:
-        raise OptionError("segments", segments, "is no length of a document", "give 1 or more")
-    if not 0.5 <= level < 1:
-        raise OptionError("level", level, "is not a confidence level", "give .95")
-    if not 1 - level < power < 1:
-        raise OptionError("power", power, "is no power", "give .8")
-    for number in editors:
-        if isinstance(number, bool) or not least <= number <= 100_000:
-            raise OptionError("editors", number, "cannot be judged", f"give {least} or more")
+) -> None:  # fmt: skip
+    need_whole("systems", systems, 2)
+    if systems > MOST_SYSTEMS:
+        raise OptionError("systems", systems, "is too many", f"give at most {MOST_SYSTEMS}")
+    need_positive("gap", gap, "3")
+    need_whole("segments", segments, 1)
+    need_share("level", level, "0.95", above=0.5)
+    need_share("power", power, "0.8", above=1 - level)
+    for number in sizes:
+        need_whole("sizes", number, least)
+        if number > MOST_EDITORS:
+            raise OptionError("sizes", number, "is too many", f"give at most {MOST_EDITORS:,}")
 
 
 def _spread(
     measure: str, pilot: Effort | None, cell: float | None, residual: float | None
-) -> tuple[float, float, str]:
+) -> tuple[float, float, Literal["given", "pilot", "korotaev2022"]]:
     """The two variances, and where they come from."""
     if pilot is not None:
         if cell is not None or residual is not None:
             raise OptionError("pilot", "given", "has variances of its own", "leave yours out")
-        if measure not in pilot.components:
-            known = ", ".join(pilot.components)
-            raise OptionError("measure", measure, "is not in the pilot", f"choose from {known}")
-        found = pilot.components[measure]
-        if not found["editor x document"] + found["residual"] > 0:
-            raise OptionError(
-                "pilot", measure, "has no spread to plan with",
-                "give a pilot in which editors differ, or variances",
-            )  # fmt: skip
-        return found["editor x document"], found["residual"], "pilot"
+        return *_pilot_spread(measure, pilot), "pilot"
     if (cell is None) != (residual is None):
         raise OptionError("cell", cell, "needs residual beside it", "give both or neither")
     if cell is not None and residual is not None:
         if not (0 <= cell < float("inf") and 0 < residual < float("inf")):
             raise OptionError(
-                "cell", f"{cell}, {residual}", "are no variances", "give them above 0"
+                "cell", f"{cell}, {residual}", "are not variances", "give them above 0"
             )
         return cell, residual, "given"
     if measure not in KOROTAEV:
         known = ", ".join(KOROTAEV)
         raise OptionError("measure", measure, "has no usual spread", f"choose from {known}")
     return *KOROTAEV[measure], "korotaev2022"
+
+
+def _pilot_spread(measure: str, pilot: Effort) -> tuple[float, float]:
+    if measure not in pilot.components:
+        known = ", ".join(pilot.components)
+        raise OptionError("measure", measure, "is not in the pilot", f"choose from {known}")
+    parts = pilot.components[measure]
+    if not parts["editor x document"] + parts["residual"] > 0:
+        raise OptionError(
+            "pilot", measure, "has no spread to plan with",
+            "give a pilot in which editors differ, or variances",
+        )  # fmt: skip
+    return parts["editor x document"], parts["residual"]

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
 from assay.errors import InputError, OptionError
-from assay.planning.assumptions import need_positive, need_whole
-from assay.planning.judgment_model import MOST, TESTS, Model, simulated_needs
-from assay.planning.judgment_pilot import Votes, found_share, votes
-from assay.ranking.counts import check_per_set, screen_size, set_effect
-from assay.ranking.power import pooled_share, sign_share
-from assay.ranking.sigma import fit_sigma, match_sigma
-from assay.results import plain, result_dict, signature
+from assay.planning.model import (
+    MOST_JUDGMENTS,
+    TESTS,
+    JudgmentsModel,
+    JudgmentsPilot,
+    Votes,
+    make_model,
+    simulated_needs,
+    votes,
+)
+from assay.planning.plan import Plan, need_positive, need_share
+from assay.results import Note, plain, signature
+from assay.stats.precision import LEVEL, POWER
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Judgments
@@ -22,7 +28,7 @@ from assay.tables.answers import Judgments
 SHARES = (0.5, 0.7, 0.8, 0.9)
 """Shares of significant pairs that every plan shows (the columns of the paper's Table 4)."""
 
-FAR = 0.05
+MOST_MISFIT = 0.05
 """Expected and observed shares of significant pairs further apart than this are warned of."""
 
 
@@ -41,34 +47,32 @@ class JudgmentsPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgmentsPlan:
+class JudgmentsPlan(Plan, kind="plan-judgments"):
     """How many judgments to collect, and everything that was assumed to say so.
 
     ``needed`` reaches the ``target`` (of ``goal`` significant, clusters or range_size) by ``test``,
     ``needed_by`` by each test; ``more`` is what a pilot leaves of it to collect, and minutes and
     money are for that. ``needed_range`` is ``needed`` at the ends of the pilot's interval of sigma.
-    Numbers of judgments count the ties that a pilot makes expect (``tie_share``). ``block_effect``
+    Numbers of judgments include ties, as many as the pilot has (``tie_share``). ``block_effect``
     multiplies the judgments that the pooled test needs, where a pilot shows that judgments of one
-    segment hang together more than those of one set do in the model. ``reached`` is the share of
+    segment are correlated more than those of one set are in the model. ``reached`` is the share of
     significant pairs that the model expects of the pilot, ``observed`` what the pilot shows; where
     they differ, the systems are not spread evenly, and ``sigma_by_curve`` (which matches what is
     observed) with ``needed_by_curve`` is the safer plan.
     """
 
-    needed: int | None
     needed_by: dict[str, int | None]
     more: int | None
     needed_range: tuple[int | None, int | None] | None
-    goal: str
+    goal: Literal["significant", "clusters", "range_size"]
     target: float
-    test: str
+    test: Literal["sign", "pooled", "bootstrap"]
     systems: int
     sigma: float
     sigma_interval: tuple[float, float] | None
     sigma_by_curve: float | None
     needed_by_curve: int | None
     per_set: int
-    level: float
     tie_share: float
     block_effect: float
     judged: int
@@ -79,16 +83,14 @@ class JudgmentsPlan:
     cost_per_judgment: float | None
     minutes: float | None
     money: float | None
-    source: str
     seed: int | None
     curve: tuple[JudgmentsPoint, ...]
-    notes: tuple[str, ...] = ()
 
     @property
     def signature(self) -> str:
         """How these numbers came about, in one line."""
         return signature(
-            "plan-judgments", self.source, n=self.systems, sigma=f"{self.sigma:.4g}",
+            self.kind, self.source, n=self.systems, sigma=f"{self.sigma:.4g}",
             k=self.per_set, level=f"{self.level:g}", test=self.test, seed=self.seed,
             **{self.goal: f"{self.target:g}"},
         )  # fmt: skip
@@ -96,22 +98,6 @@ class JudgmentsPlan:
     def to_frame(self) -> pl.DataFrame:
         """Judgments by share of significant pairs."""
         return pl.DataFrame([plain(point) for point in self.curve], infer_schema_length=None)
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay plan judgments``."""
-        content = {field.name: getattr(self, field.name) for field in fields(self)}
-        return result_dict("plan-judgments", self.signature, **content)
-
-
-@dataclass(frozen=True, slots=True)
-class _Pilot:
-    """What a pilot says beyond the model's settings."""
-
-    judged: int
-    interval: tuple[float, float] | None
-    curve_sigma: float
-    observed: dict[str, float]
-    notes: list[str]
 
 
 def plan_judgments(
@@ -122,9 +108,9 @@ def plan_judgments(
     significant: float | None = None,
     clusters: float | None = None,
     range_size: float | None = None,
-    test: str | None = None,
+    test: Literal["sign", "pooled", "bootstrap"] | None = None,
     per_set: int | None = None,
-    level: float = 0.95,
+    level: float = LEVEL,
     seconds_per_judgment: float | None = None,
     cost_per_judgment: float | None = None,
     rng: Rng = None,
@@ -139,9 +125,8 @@ def plan_judgments(
     systems: how many. sigma: how noisy judgments are (7 to 12 at WMT12). pilot: judgments to
     fit sigma to, count ties in, and compare the plan with. test: ``sign`` (head to head) or
     ``pooled`` (all judgments decide about every pair); for clusters and range sizes also
-    ``bootstrap``, which is what :func:`assay.rank` does if nothing is said and the default there.
-    The plan shows all. level: of one-sided tests. per_set: systems on a screen; default 5, or as in
-    the pilot.
+    ``bootstrap``, the default there and in :func:`assay.rank`. The plan shows all.
+    level: of one-sided tests. per_set: systems on a screen; default 5, or as in the pilot.
 
     >>> plan = plan_judgments(15, sigma=10, significant=0.8)
     >>> plan.needed, plan.needed_by["pooled"]
@@ -149,7 +134,7 @@ def plan_judgments(
     """
     goal, target = _goal(significant, clusters, range_size)
     test = _check(goal, test, level, sigma, seconds_per_judgment, cost_per_judgment)
-    model, known = _model(systems, sigma, pilot, per_set, round(1 - level, 12))
+    model, known = make_model(systems, sigma, pilot, per_set, round(1 - level, 12))
     _check_target(goal, target, model.systems)
     generator, seed = seeded(rng)
     if goal == "significant":
@@ -160,12 +145,16 @@ def plan_judgments(
     needed = by[test]
     judged = 0 if known is None else known.judged
     more = None if needed is None else max(0, needed - judged)
-    curve_sigma, by_curve, notes = _by_curve(model, known, goal, target, test)
-    if needed is None:
-        far = "a billion" if goal == "significant" else f"{MOST:,}"
-        notes.append(f"the target is out of reach of {far} judgments")
+    by_curve = None if known is None or goal != "significant" else model.for_share(
+        target, test, known.curve_sigma
+    )  # fmt: skip
     return JudgmentsPlan(
         needed=needed,
+        level=level,
+        source="given" if known is None else "pilot",
+        notes=(
+            *_pilot_notes(model, known, test, by_curve), *(_out_of_reach(goal, needed)),
+        ),
         needed_by=by,
         more=more,
         needed_range=_ends(model, known, goal, target, test),
@@ -174,166 +163,107 @@ def plan_judgments(
         test=test,
         systems=model.systems,
         sigma=model.sigma,
-        sigma_interval=None if known is None else known.interval,
-        sigma_by_curve=curve_sigma,
+        sigma_interval=None if known is None else known.sigma_interval,
+        sigma_by_curve=None if known is None else known.curve_sigma,
         needed_by_curve=by_curve,
         per_set=model.per_set,
-        level=level,
         tie_share=model.tie_share,
         block_effect=model.block_effect,
         judged=judged,
-        reached=None if known is None else _reached(model, judged),
+        reached=None if known is None else model.expected(judged),
         observed=None if known is None else known.observed,
         votes=None if pilot is None else votes(pilot),
         seconds_per_judgment=seconds_per_judgment,
         cost_per_judgment=cost_per_judgment,
         minutes=_times(more, seconds_per_judgment, 60.0),
         money=_times(more, cost_per_judgment, 1.0),
-        source="given" if known is None else "pilot",
         seed=seed,
         curve=_curve(model, judged),
-        notes=tuple(notes),
-    )
+    )  # fmt: skip
 
 
 def _check(
-    goal: str, test: str | None, level: float, sigma: float | None, seconds: float | None,
-    cost: float | None,
-) -> str:  # fmt: skip
+    goal: str, test: Literal["sign", "pooled", "bootstrap"] | None, level: float,
+    sigma: float | None, seconds: float | None, cost: float | None,
+) -> Literal["sign", "pooled", "bootstrap"]:  # fmt: skip
     """The test to plan for; refuses numbers that make no sense."""
-    for name, value in (
-        ("sigma", sigma), ("seconds_per_judgment", seconds), ("cost_per_judgment", cost),
-    ):  # fmt: skip
-        need_positive(name, value, "10")
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level < 1:
-        raise OptionError("level", level, "is no level of a test", "give a number like 0.95")
+    need_positive("sigma", sigma, "10")
+    need_positive("seconds_per_judgment", seconds, "10")
+    need_positive("cost_per_judgment", cost, "10")
+    need_share("level", level, "0.95", above=0.5)
     if goal == "significant":
         if test not in (None, *TESTS):
-            raise OptionError("test", test, "is no test", "choose sign or pooled")
+            raise OptionError("test", test, "is not a test of pairs", "choose sign or pooled")
         return test or "sign"
     if test not in (None, "bootstrap", *TESTS):
-        raise OptionError("test", test, "is no test", "choose bootstrap, sign or pooled")
+        raise OptionError("test", test, "is not known", "choose bootstrap, sign or pooled")
     return test or "bootstrap"
 
 
 def _goal(
     significant: float | None, clusters: float | None, range_size: float | None
-) -> tuple[str, float]:
-    given = [
-        (name, value)
-        for name, value in (
-            ("significant", significant), ("clusters", clusters), ("range_size", range_size),
-        )
-        if value is not None
-    ]  # fmt: skip
-    if len(given) > 1:
-        named = " and ".join(name for name, _ in given)
-        raise InputError(f"{named} are given together; a plan has one goal")
-    return given[0] if given else ("significant", 0.8)
+) -> tuple[Literal["significant", "clusters", "range_size"], float]:
+    given = {"significant": significant, "clusters": clusters, "range_size": range_size}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise InputError(f"{' and '.join(named)} are given together; a plan has one goal")
+    if clusters is not None:
+        return "clusters", clusters
+    if range_size is not None:
+        return "range_size", range_size
+    return "significant", POWER if significant is None else significant
 
 
-def _check_target(goal: str, target: float, n: int) -> None:
+def _check_target(goal: str, target: float, systems: int) -> None:
     if goal == "significant":
-        if not 0 < target < 1:
-            raise OptionError(goal, target, "is no share of pairs", "give a number like 0.8")
-    elif not 1 <= target <= n:
-        raise OptionError(goal, target, "cannot be", f"give a number from 1 to {n}, the systems")
-
-
-def _model(
-    systems: int | None, sigma: float | None, pilot: Judgments | None, per_set: int | None,
-    alpha: float,
-) -> tuple[Model, _Pilot | None]:  # fmt: skip
-    """What was given, else what the pilot says."""
-    if pilot is None:
-        if sigma is None:
-            raise InputError(
-                "neither sigma nor a pilot is given; give sigma=10 (--sigma 10), or pilot="
-                "judgments (--pilot FILE)"
-            )
-        if systems is None:
-            raise InputError("systems is not given; say how many systems are compared")
-        need_whole("systems", systems, 2)
-        return Model(systems, sigma, check_per_set(per_set, systems), alpha), None
-    fit = fit_sigma(pilot)
-    n = len(fit.systems) if systems is None else systems
-    need_whole("systems", n, 2)
-    size = check_per_set(min(screen_size(pilot), n) if per_set is None else per_set, n)
-    notes = [
-        f"pilot: sigma {fit.sigma:.2f}, 95% interval {fit.interval.low:.2f} to"
-        f" {fit.interval.high:.2f}, from {fit.judgments:,} judgments and {fit.ties:,} ties"
-    ]
-    if not math.isfinite(fit.sigma):
-        notes.append("pilot: the judgments show no difference between the systems")
-    effect = 1.0
-    if fit.unit == "segment":
-        effect = max(1.0, fit.effect / set_effect(size))
-        notes.append(f"pilot: the pooled test needs {effect:.2f} times the judgments of the model")
-    if sigma is not None:
-        notes.append("pilot: the sigma given by hand is used instead of the pilot's")
-    total = fit.judgments + fit.ties
-    model = Model(n, fit.sigma if sigma is None else sigma, size, alpha, fit.ties / total, effect)
-    known = _Pilot(
-        judged=total,
-        interval=None if sigma is not None else (fit.interval.low, fit.interval.high),
-        curve_sigma=match_sigma(pilot, per_set=min(size, len(fit.systems)), rng=0).sigma,
-        observed={
-            name: found_share(pilot, name, alpha=alpha) for name in TESTS
-        },
-        notes=notes,
-    )  # fmt: skip
-    return model, known
+        need_share(goal, target, "0.8")
+    elif not 1 <= target <= systems:
+        raise OptionError(
+            goal, target, f"is not between 1 and {systems}, the systems", "give a number like 3"
+        )
 
 
 def _ends(
-    model: Model, known: _Pilot | None, goal: str, target: float, test: str
+    model: JudgmentsModel, known: JudgmentsPilot | None, goal: str, target: float, test: str
 ) -> tuple[int | None, int | None] | None:
     """What is needed at the ends of the pilot's interval of sigma."""
-    if known is None or known.interval is None or goal != "significant":
+    if known is None or known.sigma_interval is None or goal != "significant":
         return None
-    low, high = (model.for_share(target, test, sigma) for sigma in known.interval)
+    low, high = (model.for_share(target, test, sigma) for sigma in known.sigma_interval)
     return low, high
 
 
-def _by_curve(
-    model: Model, known: _Pilot | None, goal: str, target: float, test: str
-) -> tuple[float | None, int | None, list[str]]:
-    """The sigma that matches the pilot, what it needs, and a warning where that differs."""
+def _pilot_notes(
+    model: JudgmentsModel, known: JudgmentsPilot | None, test: str, by_curve: int | None
+) -> tuple[Note, ...]:
+    """What the pilot says, and a warning where the model does not fit it."""
     if known is None:
-        return None, None, []
-    notes = list(known.notes)
-    needed = model.for_share(target, test, known.curve_sigma) if goal == "significant" else None
-    expected = _reached(model, known.judged)["sign"]
-    if abs(expected - known.observed["sign"]) > FAR and known.interval is not None:
-        takes = "" if needed is None else f" and {needed:,} judgments by {test} test are needed"
-        notes.append(
-            f"warning: the pilot tells {known.observed['sign']:.0%} of the pairs apart by sign"
-            f" test, where sigma {model.sigma:.3g} makes expect {expected:.0%}: the systems are"
-            f" not spread evenly (one far from the rest?). By the curve of significant pairs sigma"
-            f" is {known.curve_sigma:.3g}{takes}: plan with that"
-        )
-    return known.curve_sigma, needed, notes
+        return ()
+    expected, observed = model.expected(known.judged)["sign"], known.observed["sign"]
+    if abs(expected - observed) <= MOST_MISFIT or known.sigma_interval is None:
+        return known.notes
+    takes = "" if by_curve is None else f" and needs {by_curve:,} judgments by {test} test"
+    return (*known.notes, Note(
+        "uneven-systems",
+        f"warning: sigma {model.sigma:.3g} predicts {expected:.0%} of the pairs told apart by sign"
+        f" test, and the pilot tells {observed:.0%} apart: the systems are not spread evenly (one"
+        f" far from the rest?). Sigma {known.curve_sigma:.3g} matches the pilot's significant"
+        f" pairs{takes}: plan with that",
+    ))  # fmt: skip
 
 
-def _reached(model: Model, judged: int) -> dict[str, float]:
-    """The expected share of significant pairs with the judgments so far."""
-    if not math.isfinite(model.sigma):
-        return dict.fromkeys(TESTS, 2 * model.alpha)
-    shares = {"sign": sign_share, "pooled": pooled_share}
-    return {
-        name: share(
-            model.systems, model.sigma, model.untied(judged, name),
-            per_set=model.per_set, level=model.alpha,
-        )
-        for name, share in shares.items()
-    }  # fmt: skip
+def _out_of_reach(goal: str, needed: int | None) -> tuple[Note, ...]:
+    if needed is not None:
+        return ()
+    most = "a billion" if goal == "significant" else f"{MOST_JUDGMENTS:,}"
+    return (Note("out-of-reach", f"the goal is out of reach of {most} judgments"),)
 
 
-def _curve(model: Model, judged: int) -> tuple[JudgmentsPoint, ...]:
+def _curve(model: JudgmentsModel, judged: int) -> tuple[JudgmentsPoint, ...]:
     points = []
     for share in SHARES:
         sign, pooled = (model.for_share(share, name) for name in TESTS)
-        more = [None if found is None else max(0, found - judged) for found in (sign, pooled)]
+        more = [None if total is None else max(0, total - judged) for total in (sign, pooled)]
         points.append(JudgmentsPoint(share, sign, pooled, *more))
     return tuple(points)
 

@@ -1,4 +1,4 @@
-"""What a pilot says about the campaign to come: spread, what metrics explain, and how surely."""
+"""What pilot ratings say of the campaign to come: spread, what metrics explain, how surely."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import numpy as np
 from scipy import special
 
 from assay.errors import InputError
+from assay.results import Note
 from assay.tables.answers import Ratings
+from assay.tables.check import need_one_lp
 from assay.tables.test_set import TestSet
 
-FEW_SEGMENTS = 10
+MIN_SEGMENTS_FOR_CORRELATION = 10
 """With fewer rated segments a correlation would be a guess."""
 
 RIDGE = 1e-6
@@ -39,7 +41,7 @@ class Pilot:
     population: int
     ratings_per_output: float
     seconds: float | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: bool = False) -> Pilot:
@@ -52,15 +54,21 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
     ratings = ratings.placed_in(test_set)
     scores = ratings.matrix(test_set)
     blocks, groups, y, X = _long(test_set, scores, differences)
-    notes = [
-        f"pilot: the {len(np.unique(groups))} rated segments are taken as a simple random sample"
-    ]
+    segments = len(np.unique(groups))
     sd, low, high, degrees = _spread(y, blocks, groups, level)
-    notes.append(
-        f"pilot: sd {sd:.3g}, {level:.0%} interval {low:.3g} to {high:.3g} (chi-square with"
-        f" {degrees:.1f} degrees of freedom, fewer than segments where scores have long tails)"
+    correlation, features, explained = _explained(y, X, groups)
+    notes = (
+        Note(
+            "pilot-random",
+            f"pilot: the {segments} rated segments are taken as a simple random sample",
+        ),
+        Note(
+            "pilot-sd",
+            f"pilot: sd {sd:.3g}, {level:.0%} interval {low:.3g} to {high:.3g} (chi-square with"
+            f" {degrees:.1f} degrees of freedom, fewer than segments where scores have long tails)",
+        ),
+        explained,
     )
-    correlation, features, remark = _explained(y, X, blocks, groups)
     rows = ratings.genuine.drop_nulls("score")
     seconds = rows["seconds"].mean() if "seconds" in rows.columns else None
     return Pilot(
@@ -70,11 +78,11 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
         degrees=degrees,
         correlation=correlation,
         features=features,
-        segments=len(np.unique(groups)),
+        segments=segments,
         population=test_set.segments.height,
         ratings_per_output=rows.height / int((~np.isnan(scores)).sum()),
         seconds=None if seconds is None else float(seconds),  # type: ignore[arg-type]
-        notes=(*notes, *remark),
+        notes=notes,
     )
 
 
@@ -86,12 +94,7 @@ def _checked(pilot: tuple[TestSet, Ratings]) -> tuple[TestSet, Ratings]:
         or not isinstance(pilot[1], Ratings)
     ):
         raise InputError("pilot must be a tuple (test_set, ratings), as the readers return them")
-    test_set = pilot[0]
-    if "lp" in test_set.key and test_set.segments["lp"].n_unique() > 1:
-        raise InputError(
-            "the scores hold several language pairs, each of which needs a plan of its own; choose"
-            " one: --lp PAIR, or test_set.split('lp')"
-        )
+    need_one_lp(pilot[0].segments, "scores")
     return pilot
 
 
@@ -145,16 +148,14 @@ def _spread(
         raise InputError("the pilot's ratings are all equal and show no spread; give the sd")
     n = len(np.unique(groups))
     kurtosis = max(0.0, float(np.mean(y**4) / np.mean(y**2) ** 2) - 3)
-    own = 2 / (kurtosis / n + 2 / max(n - 1, 1))
+    freedom = 2 / (kurtosis / n + 2 / max(n - 1, 1))
     tail = (1 - level) / 2
-    low = np.sqrt(own * variance / special.chdtri(own, tail))
-    high = np.sqrt(own * variance / special.chdtri(own, 1 - tail))
-    return float(np.sqrt(variance)), float(low), float(high), float(own)
+    low = np.sqrt(freedom * variance / special.chdtri(freedom, tail))
+    high = np.sqrt(freedom * variance / special.chdtri(freedom, 1 - tail))
+    return float(np.sqrt(variance)), float(low), float(high), float(freedom)
 
 
-def _explained(
-    y: np.ndarray, X: np.ndarray, blocks: np.ndarray, groups: np.ndarray
-) -> tuple[float | None, int, list[str]]:
+def _explained(y: np.ndarray, X: np.ndarray, groups: np.ndarray) -> tuple[float | None, int, Note]:
     """The correlation of scores with their prediction from metrics, each segment left out.
 
     Either all metrics or the mean of the standardised metrics, whichever predicts better: few
@@ -164,9 +165,10 @@ def _explained(
     X = X[:, spread > 0] / spread[spread > 0]
     n = len(np.unique(groups))
     if not X.shape[1]:
-        return None, 0, ["pilot: no metrics, so nothing is planned with them"]
-    if n < FEW_SEGMENTS:
-        return None, 0, [f"pilot: {n} segments are too few to tell what metrics explain"]
+        return None, 0, Note("pilot-no-metrics", "pilot: no metrics to plan with")
+    if n < MIN_SEGMENTS_FOR_CORRELATION:
+        few = f"pilot: {n} segments are too few to tell what metrics explain"
+        return None, 0, Note("pilot-too-few-segments", few)
     candidates = [X.mean(axis=1, keepdims=True)]
     candidates += [X] if 1 < X.shape[1] < n - 2 else []
     shares = [_left_out(y, part, groups) for part in candidates]
@@ -174,8 +176,8 @@ def _explained(
     r = float(np.sqrt(max(0.0, shares[best])))
     features = candidates[best].shape[1]
     what = "the metrics" if features > 1 else "the mean metric" if X.shape[1] > 1 else "the metric"
-    said = f"pilot: correlation {r:.2f} with {what}, each segment predicted from the others"
-    return r, features, [said]
+    text = f"pilot: correlation {r:.2f} with {what}, each segment predicted from the others"
+    return r, features, Note("pilot-correlation", text)
 
 
 def _left_out(y: np.ndarray, X: np.ndarray, groups: np.ndarray) -> float:

@@ -1,24 +1,17 @@
-"""A finished campaign under the loupe."""
+"""A finished campaign, examined."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from assay.audit.results import Audit, AuditedPair, AuditedSystem, Claim
 from assay.errors import InputError
+from assay.results import plain
 from assay.views.figures import draw_pairs
 from assay.views.ranking import draw_ranges
-from assay.views.section import (
-    Figure,
-    Section,
-    Table,
-    cluster_lines,
-    need,
-    needed,
-    plural,
-    ranks,
-    table,
-)
+from assay.views.section import Block, Figure, Section, Show, Table, cluster_lines, plural, table
 
 TARGETS = {
     "new-documents": "documents like those of the test set",
@@ -26,44 +19,43 @@ TARGETS = {
     "new-judgments": "another round of judgments",
     "test-set": "this test set",
 }
+VERDICTS = ("contradicted", "open", "holds")
+MOST_OPEN_SHOWN = 20
+"""Distinctions that do not hold and are listed in a terminal; a page has them all."""
 
 
-def audit_section(result: Mapping[str, Any]) -> Section:
-    """Findings first, then systems, what does not hold, and the pairs behind it."""
-    need(result, source=str, findings=list, signature=str, notes=list, level=float, unit=str,
-         blocks=int, target=str, practice=str, better=str, sides=int, coverage=dict, matched=dict,
-         power=dict, published=dict, next=list)  # fmt: skip
-    need(result["coverage"], answers=int)
-    need(result["published"], claims=int, hold=int, open=int, contradicted=int, source=str)
-    systems = needed(result, "systems", system=str, score=float, rank=int, low_rank=int,
-                     high_rank=int, cluster=int, practice_cluster=int)  # fmt: skip
-    pairs = needed(result, "pairs", left=str, right=str, decided=bool)
-    claims = needed(result, "claims", better=str, worse=str, verdict=str)
-    if not systems or not result["findings"]:
-        raise InputError("the saved audit has no systems or findings; write it again with --json")
-    parts = needed(result, "representation", what=str, name=str, full=float, rated=float)
-    blocks: list[Table | Figure | str] = [_sentence(line) for line in result["findings"][1:]]
-    blocks += [_figure(result, systems), _systems(result, systems)]
-    blocks += [_claims(claims)] if claims else []
-    blocks += [_representation(parts)] if parts else []
-    if len(systems) > 2:
-        blocks.append(Figure(
-            "decided", "Row against column: filled where the row's system is decided to be better,"
-            " a dot where nothing is decided.", lambda: draw_pairs(systems, pairs),
-        ))  # fmt: skip
+def audit_section(audit: Audit, *, pairs: bool = False) -> Section:
+    """Findings first, then systems, what does not hold, and the pairs behind it.
+
+    A terminal shows the table of ``pairs`` only if asked: it can be long.
+    """
+    if not audit.findings or not audit.systems:
+        raise InputError("the saved audit has no systems or findings; save it again")
+    blocks: list[Block] = [_sentence(line) for line in audit.findings[1:]]
+    blocks += [_ranges(audit), _systems(audit), *_claims(audit.claims)]
+    if audit.representation:
+        blocks.append(_representation(audit))
+    if len(audit.systems) > 2:
+        blocks.append(_decided(audit.systems, audit.pairs))
+    table_of_pairs = _pairs(audit)
+    blocks.append(
+        replace(table_of_pairs, page=len(audit.pairs)) if pairs
+        else replace(table_of_pairs, where="page")
+    )  # fmt: skip
     return Section(
         name="audit",
         title="What the campaign can say",
-        lead=_sentence(result["findings"][0]),
-        blocks=(*blocks, _pairs(result, pairs)),
-        signature=result["signature"],
-        question=_question(result, systems),
-        methods=_methods(result, systems),
-        sources=("koehn2012", "holm1979") if result["source"] == "judgments" else (
+        lead=_sentence(audit.findings[0]),
+        blocks=tuple(blocks),
+        signature=audit.signature,
+        stage="audit",
+        question=_question(audit),
+        methods=_methods(audit),
+        sources=("koehn2012", "holm1979") if audit.source == "judgments" else (
             "lo2023", "wilcoxon1945", "sarndal1992", "holm1979"
         ),
-        next=tuple(result["next"]),
-        notes=tuple(result["notes"]),
+        next=audit.next,
+        notes=audit.notes,
     )  # fmt: skip
 
 
@@ -71,117 +63,121 @@ def _sentence(line: str) -> str:
     return f"{line[0].upper()}{line[1:]}."
 
 
-def _question(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> str:
-    what = "published distinctions" if result["published"]["source"] == "published" else (
-        "distinctions"
-    )  # fmt: skip
+def _question(audit: Audit) -> str:
+    published = "published " if audit.published.source == "published" else ""
     return (
-        f"Which {what} between {plural(len(systems), 'system')} do"
-        f" {result['coverage']['answers']:,} {result['source']} bear out?"
+        f"Which {published}distinctions between {plural(len(audit.systems), 'system')} do"
+        f" {audit.coverage.answers:,} {audit.source} support?"
     )
 
 
-def _figure(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> Figure:
-    level = 100 * result["level"]
+def _ranges(audit: Audit) -> Figure:
+    rows = plain(audit.systems)
     return Figure(
-        "ranks", f"Dot: rank. Bar: {level:g} % rank range. A line closes a cluster.",
-        lambda: draw_ranges(systems),
+        "ranks", f"Dot: rank. Bar: {100 * audit.level:g} % rank range. A line ends a cluster.",
+        lambda: draw_ranges(rows),
     )  # fmt: skip
 
 
-def _systems(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> Table:
-    rows = [
-        dict(item)
-        | {"range": ranks(item), "practice": ranks({
-            "low_rank": item["practice_low_rank"], "high_rank": item["practice_high_rank"]})}
-        for item in systems
-    ]  # fmt: skip
-    lower = " (lower scores are better)" if result["better"] == "lower" else ""
+def _systems(audit: Audit) -> Table:
+    lower = " (lower scores are better)" if audit.better == "lower" else ""
+    percent = f"{100 * audit.level:g}%"
     return table(
-        "systems",
-        f"Systems, best first{lower}; a line closes a cluster. {_practice(result)}",
-        {"system": ("System", "text"), "score": ("Score", "number"), "low": ("Low", "number"),
-         "high": ("High", "number"), "range": ("Ranks", "count"), "cluster": ("Cluster", "count"),
-         "practice": ("Practice", "count"), "practice_cluster": ("Its cluster", "count"),
-         "n": ("Segments", "count"), "share": ("Share", "percent"),
-         "answers": (result["source"].capitalize(), "count"), "luck": ("Luck", "number")},
-        rows,
-        cluster_lines(systems),
+        "systems", f"Systems, best first{lower}; a line ends a cluster. {_practice(audit)}",
+        {"rank": ("rank", "count"), "system": ("system", "text"), "score": ("score", "number"),
+         ("low", "high"): (f"{percent} interval", "interval"),
+         ("low_rank", "high_rank"): ("ranks", "ranks"), "cluster": ("cluster", "count"),
+         ("practice_low_rank", "practice_high_rank"): ("practice ranks", "ranks"),
+         "practice_cluster": ("practice cluster", "count"), "n": ("segments", "count"),
+         "share": ("share", "percent"), "answers": (audit.source, "count"),
+         "ease": ("ease", "number")},
+        audit.systems, cluster_lines(audit.systems),
     )  # fmt: skip
 
 
-def _practice(result: Mapping[str, Any]) -> str:
+def _practice(audit: Audit) -> str:
     """What the columns beside ours are."""
-    if result["source"] == "judgments":
-        return "Practice: single judgments drawn anew, as if no two had anything in common."
+    if audit.source == "judgments":
+        return "Practice: single judgments drawn anew, as if they were independent."
     return (
-        "Practice: ranks from documents drawn anew, clusters from rank-sum tests of neighbours,"
-        " which take every output for independent. Luck: by how much better a system looks because"
-        " its segments were easier."
+        f"Practice ({audit.practice}): ranks from documents drawn anew, clusters from rank-sum"
+        " tests of neighbours, which take every output for independent. Ease: by how much better a"
+        " system looks because its segments were easier."
     )
 
 
-def _claims(claims: list[Mapping[str, Any]]) -> Table:
-    order = {"contradicted": 0, "open": 1, "holds": 2}
-    return table(
+def _claims(claims: tuple[Claim, ...]) -> list[Block]:
+    """Those that do not hold first; a terminal shows only these."""
+    if not claims:
+        return []
+    order = sorted(claims, key=lambda item: VERDICTS.index(item.verdict))
+    columns: dict[str, tuple[str, Show]] = {
+        "better": ("better", "text"), "worse": ("worse", "text"), "p": ("p", "p"),
+        "verdict": ("verdict", "text"), "verdict_holm": ("Holm", "text"),
+    }  # fmt: skip
+    full = table(
         "distinctions",
-        "Distinctions and what the answers say of them; those that do not hold come first. Holm:"
-        " corrected for the number of pairs.",
-        {"better": ("Better", "text"), "worse": ("Worse", "text"), "p": ("p", "p"),
-         "verdict": ("Verdict", "text"), "verdict_holm": ("Holm", "text")},
-        sorted(claims, key=lambda item: order.get(item["verdict"], 1)),
+        "Distinctions and whether the answers support them; those that do not hold come first."
+        " Holm: corrected for the number of pairs.",
+        columns, order, where="page",
     )  # fmt: skip
+    still = [item for item in order if item.verdict != "holds"]
+    if not still:
+        return [full]
+    brief = table("open", "Distinctions that do not hold", columns, still, where="terminal")
+    return [full, replace(brief, page=MOST_OPEN_SHOWN)]
 
 
-def _representation(parts: list[Mapping[str, Any]]) -> Table:
+def _representation(audit: Audit) -> Table:
     return table(
         "representation",
         "Parts of the test set, and of the answers. Lengths are those of documents, in segments.",
-        {"what": ("By", "text"), "name": ("Part", "text"), "full": ("Test set", "percent"),
-         "rated": ("Answers", "percent")},
-        parts,
+        {"what": ("by", "text"), "name": ("part", "text"), "full": ("test set", "percent"),
+         "rated": ("answers", "percent")},
+        audit.representation,
     )  # fmt: skip
 
 
-def _pairs(result: Mapping[str, Any], pairs: list[Mapping[str, Any]]) -> Table:
-    sides = "One-sided" if result["sides"] == 1 else "Two-sided"
+def _decided(systems: tuple[AuditedSystem, ...], pairs: tuple[AuditedPair, ...]) -> Figure:
+    return Figure(
+        "decided", "Row against column: filled where the row's system is decided to be better,"
+        " a dot where nothing is decided.", lambda: draw_pairs(plain(systems), plain(pairs)),
+    )  # fmt: skip
+
+
+def _pairs(audit: Audit) -> Table:
+    sides = "One-sided" if audit.sides == 1 else "Two-sided"
     return table(
         "pairs",
         f"{sides} p, by itself and corrected for the number of pairs (Holm). Detectable: the"
-        " smallest true difference that is found with 80 % probability. Undecided pairs first.",
-        {"left": ("Left", "text"), "right": ("Right", "text"), "basis": ("Basis", "text"),
-         "n": ("n", "count"), "wins": ("Wins", "count"), "losses": ("Losses", "count"),
-         "ties": ("Ties", "count"), "difference": ("Difference", "number"),
-         "low": ("Low", "number"), "high": ("High", "number"), "p": ("p", "p"),
-         "p_holm": ("Holm", "p"), "detectable": ("Detectable", "number"),
-         "decided": ("Decided", "text")},
-        sorted(pairs, key=lambda item: bool(item["decided"])),
+        f" smallest true difference found with {audit.power.power:.0%} probability. Undecided"
+        " pairs first.",
+        {"left": ("left", "text"), "right": ("right", "text"), "basis": ("basis", "text"),
+         "n": ("n", "count"), "wins": ("wins", "count"), "losses": ("losses", "count"),
+         "ties": ("ties", "count"), "difference": ("difference", "number"),
+         ("low", "high"): (f"{100 * audit.level:g}% interval", "interval"), "p": ("p", "p"),
+         "p_holm": ("p (Holm)", "p"), "detectable": ("detectable", "number"),
+         "better": ("better", "text")},
+        sorted(audit.pairs, key=lambda item: item.decided),
     )  # fmt: skip
 
 
-def _units(result: Mapping[str, Any]) -> str:
-    if result["target"] == "test-set":
-        return ""
-    return f" with {result['blocks']:,} {result['unit']}s as units,"
-
-
-def _methods(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> str:
+def _methods(audit: Audit) -> str:
     how = (
         "paired differences of mean ratings, or differences of means where two systems share less"
         " than half of their segments,"
-        if result["source"] == "ratings"
+        if audit.source == "ratings"
         else "expected win, resampled,"
     )
-    goal = TARGETS.get(result["target"], result["target"])
+    units = ""
+    if audit.target != "test-set":
+        units = f" with {audit.blocks:,} {audit.unit}s as units,"
     return (
-        f"We audited {result['coverage']['answers']:,} {result['source']} of"
-        f" {plural(len(systems), 'system')}: pairs were compared by {how}"
-        f"{_units(result)} for {goal}, at the"
-        f" {100 * result['level']:g} % level, also with Holm's correction."
+        f"We audited {audit.coverage.answers:,} {audit.source} of"
+        f" {plural(len(audit.systems), 'system')}: pairs were compared by {how}{units} for"
+        f" {TARGETS[audit.target]}, at the {100 * audit.level:g} % level, also with Holm's"
+        " correction."
     )
 
 
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
-    "audit": audit_section,
-}
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {}
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {"audit": audit_section}

@@ -6,13 +6,14 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from assay._version import __version__
 from assay.errors import InputError, OptionError
-from assay.results import KINDS, Result
+from assay.results import KINDS, Result, signature
 from assay.tables.files import read_bytes, write_bytes
 from assay.views.figures import save_figure
 from assay.views.html import html
@@ -23,11 +24,25 @@ WRITERS = {".html": html, ".md": markdown, ".tex": latex}
 TABLES = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
 
 
-Results = Result | Mapping[str, Any] | Sequence[Result | Mapping[str, Any]]
+Shown = Result | Section | Mapping[str, Any]
+Results = Report | Shown | Sequence[Shown]
 ROOMS = (
     "formats", "planning", "sampling", "kits", "estimation", "ranking", "effort", "audit", "papers",
 )  # fmt: skip
 """The rooms whose results can be shown; each has a module here with its ``SECTIONS``."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReport(Result, kind="report"):
+    """The files of a report: the page first, then tables and figures."""
+
+    written: tuple[str, ...]
+    results: int
+
+    @property
+    def signature(self) -> str:
+        """How many results were reported."""
+        return signature("report", results=self.results)
 
 
 def section_of(result: Result) -> Section:
@@ -100,7 +115,7 @@ def write_report(
     if ending not in WRITERS:
         known = ", ".join(WRITERS)
         raise OptionError("path", target.name, "is no kind of report", f"let it end in {known}")
-    report = _report(results, title)
+    report = make_report(results, title)
     try:
         text = WRITERS[ending](report)
     except (KeyError, TypeError, ValueError) as error:
@@ -122,7 +137,7 @@ def write_parts(results: Results, folder: str | os.PathLike[str]) -> tuple[Path,
     >>> sorted({path.name for path in written})[:3]
     ['estimates-differences.csv', 'estimates-differences.md', 'estimates-differences.tex']
     """
-    report = _report(results, "")
+    report = make_report(results, "")
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -160,8 +175,11 @@ def _write_block(block: Table | Figure, stem: Path) -> list[Path]:
     ]
 
 
-def _report(results: Results, title: str) -> Report:
-    single = isinstance(results, Mapping | Result) or hasattr(results, "to_dict")
+def make_report(results: Results, title: str) -> Report:
+    """The sections of all results in the order of the pipeline, each once."""
+    if isinstance(results, Report):
+        return results
+    single = isinstance(results, Mapping | Result | Section) or hasattr(results, "to_dict")
     listed: Sequence[Any] = [results] if single else list(results)  # type: ignore[arg-type]
     if not listed:
         raise InputError("there is nothing to report; give at least one saved result")
@@ -189,6 +207,8 @@ def _repeats(part: Section, before: Sequence[Section]) -> bool:
 
 
 def _section(item: Any) -> Section:
+    if isinstance(item, Section):
+        return item
     if isinstance(item, Result):
         return section_of(item)
     return make_section(item if isinstance(item, Mapping) else item.to_dict())

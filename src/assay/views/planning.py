@@ -1,112 +1,179 @@
-"""What was planned before anything was spent."""
+"""Plans: how much is needed, before anything is spent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.views.section import Section, Show, need, needed, plural, table
+from assay.planning.editors import EditorsPlan
+from assay.planning.judgments import JudgmentsPlan
+from assay.planning.ratings import ComparisonPlan, PrecisionPlan, RatingsPlan
+from assay.views.section import Block, Section, Show, Table, plural, shown, table
 
 
-def ratings_section(result: Mapping[str, Any]) -> Section:
+def ratings_section(plan: RatingsPlan) -> Section:
     """How many segments to rate."""
-    need(result, population=int, level=float, sd=float, signature=str, notes=list)
-    wanted, target = result.get("needed"), result.get("target")
-    lead = (
-        f"For intervals of ±{target:g}, {wanted:,} of {plural(result['population'], 'segment')}"
-        " have to be rated for each system"
-        if wanted is not None and target is not None
-        else "What a number of ratings brings"
-    )
-    fewer = result.get("needed_with_metrics")
-    helped = f", or {fewer:,} with the help of metrics" if fewer is not None and wanted else ""
-    curve = table(
-        "plan-ratings", "Ratings per system, and the half-width of the interval they give.",
-        {"n": ("Rated", "count"), "half_width": ("Half-width", "number"),
-         "half_width_with_metrics": ("with metrics", "number"), "minutes": ("Minutes", "count"),
-         "money": ("Money", "count")},
-        needed(result, "curve", n=int),
+    lead = "What a number of ratings brings."
+    if plan.needed is not None:
+        lead = (
+            f"For intervals of ±{plan.half_width:g}, {plan.needed:,} of"
+            f" {plural(plan.population, 'segment')} have to be rated for each"
+            f" system{_with_metrics(plan)}."
+        )
+    caption = f"Ratings per system, and half the width of their {plan.level:.0%} interval."
+    return Section(
+        "plan-ratings", "The plan: ratings", lead,
+        (_curve("plan-ratings", caption, plan), *_totals(plan)), plan.signature, stage="plan",
+        notes=plan.notes,
     )  # fmt: skip
-    return Section("plan-ratings", "The plan: ratings", f"{lead}{helped}.", (curve,),
-                   result["signature"], notes=tuple(result["notes"]))  # fmt: skip
 
 
-def comparison_section(result: Mapping[str, Any]) -> Section:
+def comparison_section(plan: ComparisonPlan) -> Section:
     """How many segments to rate to find a difference."""
-    need(result, population=int, gap=float, power=float, signature=str, notes=list)
-    wanted, fewer = result.get("needed"), result.get("needed_with_metrics")
-    takes = "cannot be had" if wanted is None else f"takes {wanted:,} of {result['population']:,}"
-    helped = f", or {fewer:,} with the help of metrics" if fewer is not None and wanted else ""
-    curve = table(
-        "plan-comparison", "Segments rated for both systems, and the probability of a find.",
-        {"n": ("Rated", "count"), "half_width": ("Half-width", "number"),
-         "power": ("Power", "percent"), "power_with_metrics": ("with metrics", "percent")},
-        needed(result, "curve", n=int),
-    )  # fmt: skip
+    caption = (
+        f"Segments rated for both systems, half the width of the {plan.level:.0%} interval of their"
+        f" difference, and the power to find a gap of {plan.gap:g}."
+    )
     return Section(
         "plan-comparison", "The plan: two systems",
-        f"To find a difference of {result['gap']:g} with {100 * result['power']:g} % probability"
-        f" {takes} segments rated for both{helped}.",
-        (curve,), result["signature"], notes=tuple(result["notes"]),
+        f"To find a gap of {plan.gap:g} with {plan.power:.0%} probability, {plan.needed:,} of"
+        f" {plural(plan.population, 'segment')} have to be rated for both"
+        f" systems{_with_metrics(plan)}.",
+        (_curve("plan-comparison", caption, plan), *_totals(plan)), plan.signature, stage="plan",
+        notes=plan.notes,
     )  # fmt: skip
 
 
-def judgments_section(result: Mapping[str, Any]) -> Section:
+def _with_metrics(plan: PrecisionPlan) -> str:
+    fewer = plan.needed_with_metrics
+    if fewer is None:
+        return ""
+    return f", or {fewer:,} with the help of metrics (correlation {plan.correlation:.2f})"
+
+
+def _curve(name: str, caption: str, plan: PrecisionPlan) -> Table:
+    return table(
+        name, caption,
+        {"n": ("segments", "count"), "share": ("share", "percent"),
+         "half_width": ("half-width", "number"),
+         "half_width_with_metrics": ("with metrics", "number"), "power": ("power", "percent"),
+         "power_with_metrics": ("power with metrics", "percent"), "minutes": ("minutes", "count"),
+         "money": ("cost", "number")},
+        plan.curve,
+    )  # fmt: skip
+
+
+def _totals(plan: PrecisionPlan) -> list[Block]:
+    """How sure the number is, and what it comes to."""
+    lines: list[Block] = []
+    if plan.needed_range is not None:
+        low, high = plan.needed_range
+        lines.append(f"The pilot leaves the sd uncertain: {low:,} to {high:,} segments.")
+    if plan.minutes is not None or plan.money is not None:
+        effort = _effort(plan.minutes, plan.money)
+        lines.append(f"In all {plan.ratings:,.0f} ratings: {effort}.")
+    return lines
+
+
+def _effort(minutes: float | None, money: float | None) -> str:
+    parts = [] if minutes is None else [f"{minutes:,.0f} minutes"]
+    parts += [] if money is None else [f"a cost of {money:,.2f}"]
+    return " and ".join(parts)
+
+
+def judgments_section(plan: JudgmentsPlan) -> Section:
     """How many judgments to collect."""
-    need(result, systems=int, sigma=float, goal=str, target=float, test=str, signature=str,
-         notes=list)  # fmt: skip
-    goals = {
-        "significant": f"{100 * result['target']:g} % of the pairs decided",
-        "clusters": f"{result['target']:g} clusters",
-        "range_size": f"rank ranges of {result['target']:g} ranks",
-    }
-    goal = goals[result["goal"]]
-    count = result.get("needed")
-    takes = "is out of reach" if count is None else f"takes {count:,} judgments"
-    columns: dict[str, tuple[str, Show]] = {
-        "share": ("Decided", "percent"),
-        "sign": ("Sign test", "count"),
-        "pooled": ("Pooled test", "count"),
-    }
-    if result.get("judged"):  # without a pilot, what is left to collect is everything
-        columns["more_sign"] = ("more, sign test", "count")
-        columns["more_pooled"] = ("more, pooled test", "count")
-    curve = table(
-        "plan-judgments", "Judgments for a share of decided pairs, by the test that decides.",
-        columns,
-        needed(result, "curve", share=float),
-    )  # fmt: skip
+    goal = {
+        "significant": f"{100 * plan.target:g} % of the pairs decided",
+        "clusters": f"{plan.target:g} clusters",
+        "range_size": f"rank ranges of {plan.target:g} ranks",
+    }[plan.goal]
+    takes = "is out of reach" if plan.needed is None else f"takes {plan.needed:,} judgments"
     return Section(
         "plan-judgments", "The plan: judgments",
-        f"With {plural(result['systems'], 'system')}, {goal} {takes} (by {result['test']}).",
-        (curve,), result["signature"], sources=("koehn2012",), notes=tuple(result["notes"]),
+        f"With {plural(plan.systems, 'system')} and sigma {plan.sigma:.3g}, {goal} {takes}"
+        f" ({_by(plan.test)}).",
+        (_judgments_curve(plan), *_judgments_lines(plan)), plan.signature, stage="plan",
+        sources=("koehn2012",), notes=plan.notes,
     )  # fmt: skip
 
 
-def editors_section(result: Mapping[str, Any]) -> Section:
+def _by(test: str) -> str:
+    return "by bootstrap" if test == "bootstrap" else f"by {test} test"
+
+
+def _judgments_curve(plan: JudgmentsPlan) -> Table:
+    columns: dict[str, tuple[str, Show]] = {
+        "share": ("decided", "percent"),
+        "sign": ("sign test", "count"),
+        "pooled": ("pooled test", "count"),
+    }
+    if plan.judged:  # without a pilot, what is left to collect is everything
+        columns["more_sign"] = ("more, sign test", "count")
+        columns["more_pooled"] = ("more, pooled test", "count")
+    caption = "Judgments for a share of decided pairs, by the test that decides."
+    return table("plan-judgments", caption, columns, plan.curve)
+
+
+def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
+    needed = ", ".join(
+        f"{'out of reach' if total is None else f'{total:,}'} {_by(test)}"
+        for test, total in plan.needed_by.items()
+    )
+    lines: list[Block] = [f"Needed: {needed}."]
+    if plan.judged and plan.more is not None:
+        lines.append(f"Still to collect {_by(plan.test)}: {plan.more:,}.")
+    if plan.needed_range is not None:
+        low, high = (shown(end, "count") for end in plan.needed_range)
+        lines.append(f"The pilot leaves sigma uncertain: {low} to {high} {_by(plan.test)}.")
+    if plan.minutes is not None or plan.money is not None:
+        left = " still" if plan.judged else ""
+        lines.append(f"That takes{left} {_effort(plan.minutes, plan.money)} ({_by(plan.test)}).")
+    if plan.reached is not None and plan.observed is not None:
+        lines.append(
+            f"The {plan.judged:,} judgments so far should decide {plan.reached['sign']:.0%} of"
+            f" pairs by sign test and {plan.reached['pooled']:.0%} by pooled test; they decide"
+            f" {plan.observed['sign']:.0%} and {plan.observed['pooled']:.0%}."
+        )
+    if plan.votes is not None:
+        lines.append(
+            f"One more set on every segment is worth {plan.votes.worth:.2f} of as many sets on new"
+            f" segments (segments have {plan.votes.per_segment:.1f} sets)."
+        )
+    return lines
+
+
+def editors_section(plan: EditorsPlan) -> Section:
     """How many editors to ask."""
-    need(result, engines=int, gap=float, measure=str, power=float, signature=str, notes=list)
-    count = result.get("needed")
-    takes = "no number of editors is enough" if count is None else f"it takes {count:,} editors"
+    takes = (
+        "no number of editors is enough: the gap is too small" if plan.needed is None
+        else f"it takes {plural(plan.needed, 'editor')}"
+    )  # fmt: skip
+    if plan.complete != plan.needed:
+        takes += f"; {plan.complete:,} complete the design"
     points = table(
         "plan-editors", "What a number of editors can find.",
-        {"editors": ("Editors", "count"), "power": ("Power", "percent"),
-         "detectable": ("Gap found", "number")},
-        needed(result, "points", editors=int, power=float),
+        {"editors": ("editors", "count"), "power": ("power", "percent"),
+         "detectable": (f"gap found with power {plan.power:.0%}", "number")},
+        plan.points,
     )  # fmt: skip
+    assumed = (
+        f"Assumed: {plural(plan.segments, 'segment')} a document, places"
+        f" {'' if plan.place else 'not '}allowed for; variances {plan.cell:g} (editor x document)"
+        f" and {plan.residual:g} (residual), {plan.source}."
+    )
     return Section(
         "plan-editors", "The plan: editors",
-        f"To find a gap of {result['gap']:g} in {result['measure']} between two of"
-        f" {plural(result['engines'], 'engine')} with {100 * result['power']:g} % probability,"
-        f" {takes}.",
-        (points,), result["signature"], notes=tuple(result["notes"]),
+        f"To find a gap of {plan.gap:g} in {plan.measure} between two of"
+        f" {plural(plan.systems, 'system')} with {plan.power:.0%} probability, {takes}.",
+        (points, assumed), plan.signature, stage="plan",
+        sources=("korotaev2022",) if plan.source == "korotaev2022" else (), notes=plan.notes,
     )  # fmt: skip
 
 
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "plan-ratings": ratings_section,
     "plan-comparison": comparison_section,
     "plan-judgments": judgments_section,
     "editors-plan": editors_section,
 }
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {}

@@ -1,0 +1,323 @@
+"""``assay plan``: how much is needed, before anything is spent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from assay.cli.options import (
+    BETTER,
+    COLUMNS,
+    COST,
+    EXCLUDE,
+    GAP,
+    JSON,
+    LEVEL,
+    LOWER_METRICS,
+    LP,
+    METRICS,
+    ONLY,
+    PILOT,
+    POWER,
+    RANGE,
+    SAVE,
+    SECONDS,
+    SEED,
+    SIZES,
+    SYSTEM_COUNT,
+    json_file,
+    numbers,
+    read_judged,
+    read_rated,
+    refuse_overwriting,
+)
+from assay.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from assay.tables.answers import Ratings
+    from assay.tables.test_set import TestSet
+
+
+plan = typer.Typer(
+    help="Plan how much to rate, before anything is spent.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+SCORES = Annotated[
+    Path | None,
+    typer.Argument(help="A pilot: its test set.", metavar="SCORES", show_default=False),
+]
+RATINGS = Annotated[
+    Path | None,
+    typer.Argument(help="A pilot: what raters answered.", metavar="RATINGS", show_default=False),
+]
+POPULATION = Annotated[
+    int | None, typer.Option("--population", help="Segments of the test set; default: the pilot's.")
+]
+CORRELATION = Annotated[
+    float | None, typer.Option("--correlation", help="Correlation of ratings and metrics.")
+]
+FEATURES = Annotated[
+    int | None, typer.Option("--features", help="How many metrics are behind it; default: 1.")
+]
+EFFECT = Annotated[
+    float,
+    typer.Option("--design-effect", help="Variance against that of a simple random sample."),
+]
+
+
+@plan.callback()
+def _plan() -> None:
+    """Plan how much to rate, before anything is spent."""
+
+
+@plan.command("ratings")
+def ratings_command(
+    scores: SCORES = None,
+    ratings: RATINGS = None,
+    half_width: Annotated[
+        float | None,
+        typer.Option("--half-width", help="Half-width wanted, in points of the scale."),
+    ] = None,
+    population: POPULATION = None,
+    sd: Annotated[
+        float | None, typer.Option("--sd", help="Standard deviation of one system's ratings.")
+    ] = None,
+    correlation: CORRELATION = None,
+    features: FEATURES = None,
+    systems: SYSTEM_COUNT = None,
+    level: LEVEL = 0.95,
+    design_effect: EFFECT = 1.0,
+    seconds: SECONDS = None,
+    cost: COST = None,
+    sizes: SIZES = None,
+    better: BETTER = "higher",
+    range: RANGE = None,
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
+    exclude: EXCLUDE = None,
+    only: ONLY = None,
+    lp: LP = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Plan how many segments to rate for an interval of a wanted half-width.
+
+    Example: assay plan ratings --population 1400 --sd 3 --correlation .4 --half-width .3
+
+    Example: assay plan ratings scores.tsv ratings.tsv --half-width .3 --better lower
+    """
+    from assay.cli.output import deliver
+    from assay.planning.ratings import plan_ratings
+
+    refuse_overwriting(json_file(save), scores, ratings)
+    pilot = _pilot(
+        scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp
+    )
+    if systems is None:
+        systems = 1 if pilot is None else len(pilot[0].systems)
+    result = plan_ratings(
+        population=population, half_width=half_width, sd=sd, correlation=correlation,
+        features=features, pilot=pilot, level=level, design_effect=design_effect, systems=systems,
+        seconds_per_rating=seconds, cost_per_rating=cost, sizes=numbers("--sizes", sizes),
+    )  # fmt: skip
+    deliver(result, save, json)
+
+
+@plan.command("comparison")
+def comparison_command(
+    gap: GAP,
+    scores: SCORES = None,
+    ratings: RATINGS = None,
+    power: POWER = 0.8,
+    population: POPULATION = None,
+    difference_sd: Annotated[
+        float | None,
+        typer.Option("--difference-sd", help="Standard deviation of the paired differences."),
+    ] = None,
+    correlation: CORRELATION = None,
+    features: FEATURES = None,
+    level: LEVEL = 0.95,
+    design_effect: EFFECT = 1.0,
+    seconds: SECONDS = None,
+    cost: COST = None,
+    sizes: SIZES = None,
+    better: BETTER = "higher",
+    range: RANGE = None,
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
+    exclude: EXCLUDE = None,
+    only: ONLY = None,
+    lp: LP = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Plan how many segments to rate for both of two systems so that a gap is found.
+
+    Example: assay plan comparison --population 1400 --difference-sd 3 --gap .4 --power .8
+    """
+    from assay.cli.output import deliver
+    from assay.planning.ratings import plan_comparison
+
+    refuse_overwriting(json_file(save), scores, ratings)
+    pilot = _pilot(
+        scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp
+    )
+    result = plan_comparison(
+        gap=gap, power=power, population=population, difference_sd=difference_sd,
+        correlation=correlation, features=features, pilot=pilot, level=level,
+        design_effect=design_effect, seconds_per_rating=seconds, cost_per_rating=cost,
+        sizes=numbers("--sizes", sizes),
+    )  # fmt: skip
+    deliver(result, save, json)
+
+
+@plan.command("judgments")
+def judgments_command(
+    pilot: PILOT = None,
+    systems: SYSTEM_COUNT = None,
+    sigma: Annotated[
+        float | None,
+        typer.Option("--sigma", help="Noise on a scale of 10; WMT12: 7 to 12. Default: fitted."),
+    ] = None,
+    significant: Annotated[
+        float | None,
+        typer.Option("--significant", help="Goal: share of pairs told apart; default: .8."),
+    ] = None,
+    clusters: Annotated[
+        float | None, typer.Option("--clusters", help="Goal: mean number of clusters.")
+    ] = None,
+    range_size: Annotated[
+        float | None, typer.Option("--range-size", help="Goal: mean size of rank ranges.")
+    ] = None,
+    test: Annotated[
+        Literal["sign", "pooled", "bootstrap"] | None,
+        typer.Option(
+            "--test",
+            help="Head to head (default for pairs), all judgments for every pair, or, for clusters"
+            " and ranges, the default of assay rank.",
+        ),
+    ] = None,
+    per_set: Annotated[
+        int | None,
+        typer.Option("--per-set", help="Systems on a screen; default: as so far, or 5."),
+    ] = None,
+    level: LEVEL = 0.95,
+    seconds: SECONDS = None,
+    cost: COST = None,
+    columns: COLUMNS = None,
+    exclude: EXCLUDE = None,
+    only: ONLY = None,
+    lp: LP = None,
+    seed: SEED = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Plan how many judgments to collect until systems are told apart.
+
+    Example: assay plan judgments --systems 15 --sigma 10 --significant .8
+
+    Example: assay plan judgments --pilot judgments.tsv --test pooled
+    """
+    from assay.cli.output import deliver, progress_bars
+    from assay.planning.judgments import plan_judgments
+
+    refuse_overwriting(json_file(save), pilot)
+    if pilot is None:
+        about_pilot = {"--columns": columns, "--exclude": exclude, "--only": only, "--lp": lp}
+        _refuse_without_pilot(about_pilot, "give --pilot FILE too")
+    judged = None if pilot is None else read_judged(pilot, columns, exclude, only, lp)
+    with progress_bars() as progress:
+        result = plan_judgments(
+            systems, sigma=sigma, pilot=judged, significant=significant, clusters=clusters,
+            range_size=range_size, test=test, per_set=per_set, level=level,
+            seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed, progress=progress,
+        )  # fmt: skip
+    deliver(result, save, json)
+
+
+@plan.command("editors")
+def editors_command(
+    gap: GAP,
+    systems: SYSTEM_COUNT = None,
+    measure: Annotated[
+        str, typer.Option("--measure", help="distance, time or changed.")
+    ] = "distance",
+    pilot: PILOT = None,
+    cell: Annotated[
+        float | None, typer.Option("--cell", help="Variance of editor x document.")
+    ] = None,
+    residual: Annotated[
+        float | None, typer.Option("--residual", help="Variance of segments within it.")
+    ] = None,
+    segments: Annotated[int, typer.Option("--segments", help="Segments of a document.")] = 23,
+    place: Annotated[
+        bool, typer.Option("--place", help="The documents' order is rotated and allowed for.")
+    ] = False,
+    sizes: SIZES = "6,12,24,48,96",
+    power: POWER = 0.8,
+    level: LEVEL = 0.95,
+    columns: COLUMNS = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Plan how many editors find a gap between systems, the human translation counted as one.
+
+    Example: assay plan editors --systems 3 --gap 3
+    """
+    from assay.cli.effort import read_edit_files, watch_effort
+    from assay.cli.output import deliver
+    from assay.kits.effort import effort
+    from assay.planning.editors import plan_editors
+
+    refuse_overwriting(json_file(save), pilot)
+    seen = None
+    if pilot is not None:
+        seen = effort(
+            read_edit_files([pilot], columns=columns), measures=[measure], rng=0,
+            watch=watch_effort,
+        )  # fmt: skip
+    elif columns is not None:
+        _refuse_without_pilot({"--columns": columns}, "give --pilot FILE too")
+    if systems is None:
+        if seen is None:
+            raise InputError("give --systems, how many are compared, or a pilot")
+        systems = len(seen.systems)
+    result = plan_editors(
+        systems, gap, measure=measure, pilot=seen, cell=cell, residual=residual,
+        segments=segments, place=place, sizes=numbers("--sizes", sizes) or (), power=power,
+        level=level,
+    )  # fmt: skip
+    deliver(result, save, json)
+
+
+def _pilot(
+    scores: Path | None, ratings: Path | None, better: Literal["higher", "lower"],
+    range: str | None, columns: str | None, metrics: str | None, lower_metrics: str | None,
+    exclude: str | None, only: str | None, lp: str | None,
+) -> tuple[TestSet, Ratings] | None:  # fmt: skip
+    """The two tables of a pilot, or None; options about tables are refused without them."""
+    if scores is not None and ratings is not None:
+        return read_rated(
+            scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+            exclude=exclude, only=only, lp=lp, better=better, range=range,
+        )  # fmt: skip
+    if scores is not None:
+        raise InputError(f"{scores} stands alone; a pilot is two files, SCORES and RATINGS")
+    _refuse_without_pilot(
+        {"--range": range, "--columns": columns, "--metrics": metrics,
+         "--lower-metrics": lower_metrics, "--exclude": exclude, "--only": only, "--lp": lp},
+        "give SCORES and RATINGS too",
+    )  # fmt: skip
+    return None
+
+
+def _refuse_without_pilot(options: dict[str, str | None], remedy: str) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise OptionError(name, value, "is about a pilot", remedy)
