@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, did_you_mean, need_known
 
 if TYPE_CHECKING:
     import polars as pl
@@ -373,11 +373,8 @@ def without(frame: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
     import polars as pl
 
     for name in systems:
-        if name not in frame["system"]:
-            known = ", ".join(frame["system"].unique(maintain_order=True))
-            raise OptionError(
-                "exclude", name, "is not among the rated systems", f"choose from {known}"
-            )
+        known = frame["system"].unique(maintain_order=True).to_list()
+        need_known("exclude", name, known, "is not among the rated systems")
         frame = frame.filter(pl.col("system") != name)
     return frame
 
