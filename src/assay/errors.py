@@ -76,6 +76,23 @@ class OptionError(InputError):
         return type(self)(name, self.value, *self._rest)
 
 
+def need_known(
+    argument: str, name: str, known: Sequence[str], fault: str = "is not known", most: int = 50
+) -> None:
+    """Refuse a name that is not among those known, with the closest and the first of them.
+
+    >>> need_known("kind", "rating", ["ratings", "edits"])
+    Traceback (most recent call last):
+    ...
+    assay.errors.OptionError: kind (rating) is not known (did you mean 'ratings'?); choose from ...
+    """
+    if name not in known:
+        more = f" and {len(known) - most} more" if len(known) > most else ""
+        listed = ", ".join(known[:most]) or "none, as there are none"
+        fault += did_you_mean(name, known)
+        raise OptionError(argument, name, fault, f"choose from {listed}{more}")
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing wrong with a table: where it stands, what stands there, and what to do.

@@ -66,7 +66,7 @@ def test_own_columns_and_one_language_pair(folder: Path, run_assay: Run) -> None
     assert json.loads(run_assay(*own, "--lp", "x-y").out)["judgments"] == 700
     ran = run_assay(*own)
     assert ran.code == 2
-    assert "several language pairs (x-y, x-z); choose one with --lp" in ran.err
+    assert "several language pairs (x-y, x-z); choose one with the option lp" in ran.err
     ran = run_assay(*own, "--lp", "x-x")
     assert "only (lp=x-x) is in no row (did you mean 'x-z'?); choose from x-y, x-z" in ran.err
 

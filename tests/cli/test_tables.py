@@ -31,7 +31,7 @@ def test_a_check_is_saved_like_any_result(run_assay: Run, tmp_path: Path) -> Non
 
 
 def test_formats_are_listed(run_assay: Run) -> None:
-    ran = run_assay("convert", "--formats")
+    ran = run_assay("convert", "--list-formats")
     assert ran.code == 0
     assert all(name in ran.out for name in FORMATS)
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from assay.errors import InputError, OptionError, did_you_mean
-from assay.tables.sample import Sample
+from assay.errors import InputError, OptionError, did_you_mean, need_known
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from assay.engine import Workers
     from assay.tables.answers import Judgments, Ratings
     from assay.tables.files import Source
+    from assay.tables.sample import Sample
     from assay.tables.test_set import TestSet
 
 
@@ -415,11 +415,8 @@ def without(frame: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
     import polars as pl
 
     for name in systems:
-        if name not in frame["system"]:
-            known = ", ".join(frame["system"].unique(maintain_order=True))
-            raise OptionError(
-                "exclude", name, "is not among the rated systems", f"choose from {known}"
-            )
+        known = frame["system"].unique(maintain_order=True).to_list()
+        need_known("exclude", name, known, "is not among the rated systems")
         frame = frame.filter(pl.col("system") != name)
     return frame
 

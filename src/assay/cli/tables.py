@@ -51,10 +51,10 @@ def _list_formats(wanted: bool) -> None:
         raise typer.Exit
 
 
-FORMATS = Annotated[
+LIST_FORMATS = Annotated[
     bool,
     typer.Option(
-        "--formats", callback=_list_formats, is_eager=True, help="List other tools' formats."
+        "--list-formats", callback=_list_formats, is_eager=True, help="List other tools' formats."
     ),
 ]
 
@@ -81,7 +81,7 @@ def check(
     editor: EDITOR = None,
     weights: WEIGHTS = None,
     blanks: BLANKS = "drop",
-    formats: FORMATS = False,
+    list_formats: LIST_FORMATS = False,
     save: SAVE = None,
     json: JSON = False,
 ) -> None:
@@ -134,14 +134,14 @@ def convert(
     editor: EDITOR = None,
     weights: WEIGHTS = None,
     blanks: BLANKS = "drop",
-    formats: FORMATS = False,
+    list_formats: LIST_FORMATS = False,
     save: SAVE = None,
     json: JSON = False,
 ) -> None:
     """Turn other tools' files into tables, and tables into other tools' files.
 
     Tables: scores, ratings, errors, judgments, edits, sample (type by the ending: .tsv .csv
-    .jsonl .parquet .xlsx). Formats: assay convert --formats lists them.
+    .jsonl .parquet .xlsx). Formats: --list-formats shows them.
 
     Scores converted to ratings with --sample make a sheet for the raters to fill in.
 

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 import assay.formats
-from assay.errors import OptionError, did_you_mean
+from assay.errors import OptionError, need_known
 from assay.formats.mqm import GOOGLE_WEIGHTS, Weights
 from assay.tables.files import Raw
 
@@ -103,11 +103,7 @@ FORMATS: Mapping[str, Format] = _Known()
 
 def find_format(name: str) -> Format:
     """The format of this name, or an error with the nearest one."""
-    if name not in FORMATS:
-        raise OptionError(
-            "format", name, f"is not known{did_you_mean(name, list(FORMATS))}",
-            f"choose from {', '.join(FORMATS)}",
-        )  # fmt: skip
+    need_known("format", name, list(FORMATS))
     return FORMATS[name]
 
 

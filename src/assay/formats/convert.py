@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from assay.errors import OptionError, Problem, TableError, did_you_mean
+from assay.errors import OptionError, Problem, TableError, need_known
 from assay.formats.catalogue import FORMATS, Options, load_format, refuse_unused, save_format
 from assay.formats.mqm import GOOGLE_WEIGHTS, mqm_scores
 from assay.results import Note, Result, signature
@@ -137,8 +137,8 @@ def convert(
     2 system,seg,score
     """
     known = [*SCHEMAS, *FORMATS]
-    _need_kind("origin", origin, known)
-    _need_kind("to", to, known)
+    need_known("origin", origin, known)
+    need_known("to", to, known)
     if Path(source).resolve() == Path(target).resolve():
         raise OptionError("target", target, "is the file that is read", "name another one")
     options = options or Options()
@@ -156,14 +156,6 @@ def convert(
     else:
         written = [save(frame, target)]
     return Converted(frame.height, tuple(str(path) for path in written), origin, to, tuple(notes))
-
-
-def _need_kind(argument: str, name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        raise OptionError(
-            argument, name, f"is not known{did_you_mean(name, known)}",
-            f"choose from {', '.join(known)}",
-        )  # fmt: skip
 
 
 def _refuse_unused(options: Options, origin: str, to: str, kind: str) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 import polars as pl
 
-from assay.errors import OptionError, did_you_mean
+from assay.errors import did_you_mean, need_known
 from assay.formats.catalogue import Options, Reader
 from assay.tables.files import (
     Findings,
@@ -162,10 +162,7 @@ def choose_lp(raw: Raw, lp: str | None) -> Raw:
     here = raw.frame["lp"] == lp
     if not here.any():
         pairs = raw.frame["lp"].drop_nulls().unique(maintain_order=True).to_list()
-        raise OptionError(
-            "lp", lp, f"is not in {raw.source}{did_you_mean(lp, pairs)}",
-            f"choose from {', '.join(pairs[:50]) or 'none, as it names no language pair'}",
-        )  # fmt: skip
+        need_known("lp", lp, pairs, f"is not in {raw.source}")
     kept = here.fill_null(False).arg_true().to_list()
     return replace(raw, frame=raw.frame[kept], lines=lines_of(raw, kept))
 

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from assay.errors import OptionError, did_you_mean
+from assay.errors import OptionError, need_known
 from assay.results import Note
 from assay.tables.check import SCHEMAS, CheckedTable, Columns, conform, place_in
 from assay.tables.files import LISTED, Findings, Only, Raw, Source
@@ -261,11 +261,7 @@ def read_judgments(
     notes = list(findings.notes)
     known = Judgments(frame).systems
     for name in exclude:
-        if name not in known:
-            raise OptionError(
-                "exclude", name, f"is not among the judged systems{did_you_mean(name, known)}",
-                f"choose from {', '.join(known)}",
-            )  # fmt: skip
+        need_known("exclude", name, known, "is not among the judged systems")
     if exclude:
         rows = frame.height
         out = pl.col("left").is_in(list(exclude)) | pl.col("right").is_in(list(exclude))

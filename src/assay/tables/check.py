@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, did_you_mean, need_known
 from assay.results import Note
 from assay.tables.files import LISTED, Findings, Only, Raw, Source, load, save, select
 
@@ -135,8 +135,7 @@ RESERVED = frozenset(name for schema in SCHEMAS.values() for name in schema.name
 
 def find_schema(kind: str) -> Schema:
     """The table of this kind, or an error that lists them."""
-    if kind not in SCHEMAS:
-        raise OptionError("kind", kind, "is not known", f"choose from {', '.join(SCHEMAS)}")
+    need_known("kind", kind, list(SCHEMAS))
     return SCHEMAS[kind]
 
 

@@ -8,7 +8,7 @@ from functools import reduce
 
 import polars as pl
 
-from assay.errors import OptionError, did_you_mean
+from assay.errors import OptionError, did_you_mean, need_known
 from assay.results import Note
 from assay.tables.files import Only, Raw
 
@@ -44,11 +44,7 @@ def keep_columns(raw: Raw, names: Collection[str] | None) -> Raw:
 def condition(only: Only, schema: dict[str, pl.DataType]) -> pl.Expr:
     """Whether a row has all the values; a number may be written in any way."""
     for name in only:
-        if name not in schema:
-            raise OptionError(
-                "only", name, f"is not a column of the table{did_you_mean(name, list(schema))}",
-                f"choose from {', '.join(schema)}",
-            )  # fmt: skip
+        need_known("only", name, list(schema), "is not a column of the table")
     return reduce(
         pl.Expr.and_, (_equals(name, schema[name], value) for name, value in only.items())
     )

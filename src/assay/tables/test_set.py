@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.errors import OptionError, did_you_mean
+from assay.errors import OptionError, need_known
 from assay.results import Note
 from assay.tables.check import (
     MISSING,
@@ -32,6 +32,8 @@ SEGMENT_COLUMNS = ("source", "reference", "words", "cost", "domain", "lp")
 """Columns that belong to the segment, whichever system translated it."""
 
 
+NOT_THERE = "is not in the scores table"
+NOT_A_COLUMN = "is not a column of the scores"
 LENGTH = "length"
 """The metric that every table with target texts has for free."""
 
@@ -128,8 +130,7 @@ class TestSet(CheckedTable):
 
     def split(self, column: str) -> dict[str, TestSet]:
         """One test set per value of ``column``, for instance of ``lp`` or ``domain``."""
-        if column not in self.frame.columns:
-            raise _not_a_column(column, self.frame.columns)
+        need_known("by", column, self.frame.columns, NOT_A_COLUMN)
         parts = self.frame.partition_by(column, as_dict=True, maintain_order=True)
         return {str(key[0]): replace(self, frame=part, notes=()) for key, part in parts.items()}
 
@@ -167,8 +168,12 @@ def read_scores(
     frame, findings = conform(source, "scores", columns=columns, only=only, extra=extra)
     frame, lower_metrics = _with_length(frame, metrics, lower_metrics)
     chosen = _choose_metrics(frame, metrics, findings)
-    _need_known("lower_metrics", lower_metrics, chosen)
-    _need_known("exclude", exclude, frame["system"].unique(maintain_order=True).to_list())
+    systems = frame["system"].unique(maintain_order=True).to_list()
+    for argument, names, known in (
+        ("lower_metrics", lower_metrics, chosen), ("exclude", exclude, systems),
+    ):  # fmt: skip
+        for name in names:
+            need_known(argument, name, known, NOT_THERE)
     frame = _numeric_metrics(frame, chosen, findings)
     findings.stop()
     if exclude:
@@ -207,7 +212,8 @@ def _choose_metrics(
     free = [name for name in frame.columns if name not in RESERVED]
     if metrics is not None:
         left = [name for name in findings.raw.left if name not in RESERVED]
-        _need_known("metrics", metrics, [*free, *left])
+        for name in metrics:
+            need_known("metrics", name, [*free, *left], NOT_THERE)
         return list(dict.fromkeys(metrics))
     chosen = []
     for name in free:
@@ -234,17 +240,6 @@ def _numeric_share(values: pl.Series) -> tuple[float, str]:
         if share < SOME_NUMBERS:
             return share, ""
     return share, str(words.filter(number.is_null()).first())
-
-
-def _need_known(argument: str, names: Sequence[str], known: Sequence[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise OptionError(
-                argument,
-                name,
-                f"is not in the scores table{did_you_mean(name, known)}",
-                f"choose from {', '.join(known) or 'none, as there are no such columns'}",
-            )
 
 
 def _numeric_metrics(
@@ -378,17 +373,5 @@ def read_parts(
 def _values(path: Path, column: str, only: Only) -> dict[str, str | None]:
     from assay.tables.typed_files import parquet_columns, parquet_values
 
-    known = parquet_columns(path)
-    if column not in known:
-        raise OptionError(
-            "by", column, f"is not a column of the scores{did_you_mean(column, known)}",
-            f"choose one of {', '.join(known)}",
-        )  # fmt: skip
+    need_known("by", column, parquet_columns(path), NOT_A_COLUMN)
     return {str(value): value for value in parquet_values(path, column, only)}
-
-
-def _not_a_column(name: str, known: Sequence[str]) -> OptionError:
-    return OptionError(
-        "by", name, f"is not a column of the scores{did_you_mean(name, known)}",
-        f"choose one of {', '.join(known)}",
-    )  # fmt: skip

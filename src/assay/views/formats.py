@@ -36,10 +36,9 @@ def check_section(result: Checked) -> Section:
         "check",
         f"Check of {result.source}",
         lead,
-        (problems,) if result.problems else (),
+        (problems,) if result.problems else result.notes,
         result.signature,
         stage="collect",
-        notes=result.notes,
     )
 
 
