@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 import assay
-from assay.cli.next import next_
+from assay.cli.sampling import next_
 from assay.errors import InputError, OptionError
 from assay.tables.sample import Sample
 

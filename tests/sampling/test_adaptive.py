@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from benchmarks.adaptive_budget import adaptive_run, snippet_order
 from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.sampling.adaptive import adaptive_run, next_step, pair_z, snippet_order, still_open
-from assay.sampling.next import next_segments
+from assay.sampling.next import next_segments, next_step, pair_z, still_open
 from assay.sampling.plans.base import Layout
 from assay.sampling.plans.snippets import TilesPlan
 from assay.stats.clustered import prefix_sums, window_sums

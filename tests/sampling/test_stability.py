@@ -14,13 +14,11 @@ from tests.conftest import Ran
 
 from assay.errors import InputError, OptionError
 from assay.sampling.designs import find_design, make_plan
-from assay.sampling.effect import design_effect
 from assay.sampling.plans.base import Draws, Layout
 from assay.sampling.plans.segments import SegmentsPlan
 from assay.sampling.population import Population
-from assay.sampling.replicates import _context, _length_shares
-from assay.sampling.representation import context_segments, length_shares
-from assay.sampling.stability import metric_scores, stability, summarise_stability
+from assay.sampling.stability import _context, _length_shares, stability, summarise_stability
+from assay.sampling.summary import context_segments, design_effect, length_shares, metric_scores
 from assay.stats.clustered import difference_z, prefix_sums, unit_z, window_sums
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.simulate import simulate

@@ -8,12 +8,7 @@ import numpy as np
 
 from assay.audit.results import Coverage, Matching, Raters, Representation
 from assay.sampling.population import Population
-from assay.sampling.representation import (
-    bin_name,
-    domain_shares,
-    length_shares,
-    position_shares,
-)
+from assay.sampling.summary import bin_name, domain_shares, length_shares, position_shares
 from assay.stats.agreement import krippendorff_alpha
 from assay.tables.ratings import Ratings
 from assay.tables.test_set import TestSet

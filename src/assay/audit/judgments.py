@@ -29,7 +29,7 @@ from assay.ranking.rank import rank
 from assay.ranking.results import Ranking
 from assay.ranking.uncertainty import Watch, unwatched
 from assay.sampling.population import Population
-from assay.sampling.representation import bin_name, length_shares
+from assay.sampling.summary import bin_name, length_shares
 from assay.stats.agreement import krippendorff_alpha
 from assay.stats.multiplicity import holm
 from assay.stats.random import Rng, seeded, spawn

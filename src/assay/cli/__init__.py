@@ -19,15 +19,13 @@ from assay.cli.evaluate import evaluate
 from assay.cli.kits import kits
 from assay.cli.kits_design import build, collect, design
 from assay.cli.monitor import monitor
-from assay.cli.next import next_
 from assay.cli.next_set import next_set
 from assay.cli.plan import plan
 from assay.cli.rank import rank
 from assay.cli.raters import raters
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
-from assay.cli.sample import sample
-from assay.cli.stability import stability
+from assay.cli.sampling import next_, sample, stability
 from assay.cli.stages import PIPELINE, Stages, panel
 from assay.errors import AssayError, InputError, OptionError
 

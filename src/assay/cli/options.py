@@ -42,6 +42,10 @@ RANGE = Annotated[
     str | None,
     typer.Option("--range", help="The rating scale; scores outside are refused.", metavar="LO,HI"),
 ]
+SCORES = Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")]
+RATINGS = Annotated[Path, typer.Argument(help="What the raters answered.", metavar="RATINGS")]
+SAMPLE_OPTION = typer.Option("--sample", help="The sample the ratings were drawn with.")
+SAMPLE = Annotated[Path | None, SAMPLE_OPTION]
 BETTER = Annotated[
     Literal["higher", "lower"],
     typer.Option("--better", help="Which ratings are good (MQM: lower)."),
@@ -369,6 +373,15 @@ def json_file(output: Path | None) -> Path | None:
     if output is not None and output.suffix.lower() != ".json":
         raise OptionError("--output", output, "is for a JSON result", "let its name end in .json")
     return output
+
+
+def save_file(save: Path | None, *inputs: Path | None) -> None:
+    """Refuse a file for the result that is not JSON, or that the command reads."""
+    if save is not None and save.suffix.lower() != ".json":
+        raise OptionError("--save", save, "is for a JSON result", "let its name end in .json")
+    for path in inputs:
+        if save is not None and path is not None and save.resolve() == path.resolve():
+            raise OptionError("--save", save, "is a file that is read", "name another one")
 
 
 def score_range(text: str | None) -> tuple[float, float] | None:
