@@ -222,12 +222,12 @@ def next_section(result: NextSegments) -> Section:
         rows,
     )  # fmt: skip
     unit = "output" if result.method == "adaptive" else "segment"
-    coming = f"{len(rows):,} to rate next" if rows else "nothing to rate next"
+    coming = f"; {len(rows):,} to rate next" if rows else ""
     return Section(
         name="next",
         title=f"To rate next ({result.method})",
-        lead=f"{result.rated:,} of {plural(result.pool, unit)} are rated; {coming}.",
-        blocks=(listed,) if rows else (),
+        lead=f"{result.rated:,} of {plural(result.pool, unit)} are rated{coming}.",
+        blocks=(listed if rows else "Nothing is left to rate.",),
         signature=result.signature,
         stage="sample",
         notes=result.notes,
@@ -239,3 +239,4 @@ SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "sample": sample_section,
     "next": next_section,
 }
+DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {}
