@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from assay.sampling.adaptive import adaptive_run
+from assay.sampling.draw import GOLDEN
+from assay.sampling.next import CLOSE, FIRST_SHARE, matched_z, still_open
 from assay.sampling.plans.base import Layout
-from assay.sampling.plans.snippets import CircularPlan, TilesPlan
+from assay.sampling.plans.snippets import CircularPlan, TilesPlan, cut
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.stats.orders import discordant
 from assay.stats.random import as_rng, spawn
@@ -29,6 +31,124 @@ GROUPS = {
     "machines": ~pl.col("is_human"),
     "all but the reference": ~pl.col("system").str.starts_with("Human-A"),
 }
+
+
+BATCH = 30
+"""Segments rated between two looks."""
+LONGEST_SNIPPET = 10
+
+
+class AdaptiveRun(NamedTuple):
+    """What a run ends with: every system's mean score and number of rated segments.
+
+    The means are made comparable: what a system was not rated on is filled in from the systems
+    that were, see :func:`_final_means`.
+    """
+
+    means: np.ndarray
+    counts: np.ndarray
+
+
+def adaptive_run(
+    scores: np.ndarray,
+    layout: Layout,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    batch: int = BATCH,
+    first: float = FIRST_SHARE,
+    close: float = CLOSE,
+) -> AdaptiveRun:
+    """Spend n * systems ratings adaptively, on known ``scores`` (systems x segments).
+
+    The last batch that would exceed the budget is not rated. When no pair is close any more, the
+    pair with the smallest |z| is rated on, so that the budget is spent.
+
+    >>> scores = np.random.default_rng(1).normal(size=(3, 60)) + np.array([[0.0], [0.1], [9.0]])
+    >>> run = adaptive_run(scores, Layout(np.full(6, 10)), 30, np.random.default_rng(2), batch=5)
+    >>> bool(run.counts[2] == run.counts.min()), bool(run.counts.sum() <= 90)
+    (True, True)
+    """
+    starts, stops = snippet_order(layout, first * n, rng)
+    marks = _marks(np.cumsum(stops - starts), first * n, batch)
+    means, z = _looks(scores, starts, stops, marks)
+    level = np.zeros(len(scores), dtype=np.int64)
+    spent, last = int(marks[0]) * len(level), len(marks) - 1
+    i, j = np.triu_indices(len(level), 1)
+    while True:
+        now = np.abs(z[np.minimum(level[i], level[j]), np.arange(len(i))])
+        chosen = still_open(now, level, level < last, close)[0]
+        cost = int((marks[np.minimum(level + 1, last)] - marks[level])[chosen].sum())
+        if not cost or spent + cost > n * len(level):
+            return AdaptiveRun(_final_means(means, level), marks[level])
+        level[chosen] += 1
+        spent += cost
+
+
+def snippet_order(
+    layout: Layout, share: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """The whole test set as snippets [start, stop), in an order whose beginnings are all samples.
+
+    Every document (long ones: every section) is cut into T snippets, T = ceil(N / share), at
+    random places and put in random order. The first round takes one snippet of every document,
+    the second another, and so on: after k rounds every segment has been taken with probability
+    k/T. Inside a round documents follow in steps of the golden ratio along their lengths, so that
+    part of a round has short and long documents alike.
+    """
+    parts = int(np.ceil(layout.population / max(share, 1.0)))
+    whole = cut(layout, np.ceil(layout.lengths / (parts * LONGEST_SNIPPET)).astype(np.int64))
+    lengths, count = whole.lengths, len(whole.lengths)
+    shift = rng.integers(0, parts, count)
+    edges = (np.arange(parts + 1) * lengths[:, None] + shift[:, None]) // parts
+    edges += whole.starts[:, None]
+    line = np.argsort(lengths + 0.5 * rng.random(count))
+    sequence = line[np.argsort((np.arange(count) * GOLDEN + rng.random()) % 1)]
+    piece = np.argsort(rng.random((count, parts)), axis=1)[sequence].T.ravel()
+    document = np.tile(sequence, parts)
+    starts, stops = edges[document, piece], edges[document, piece + 1]
+    full = stops > starts
+    return starts[full], stops[full]
+
+
+def _marks(ends: np.ndarray, share: float, batch: int) -> np.ndarray:
+    """After how many segments to look: the first share, then every batch, at ends of snippets."""
+    marks = [int(ends[np.searchsorted(ends, share - 1e-9)])]
+    while marks[-1] < ends[-1]:
+        marks.append(int(ends[np.searchsorted(ends, min(ends[-1], marks[-1] + batch))]))
+    return np.array(marks)
+
+
+def _looks(
+    scores: np.ndarray, starts: np.ndarray, stops: np.ndarray, marks: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """At every mark, the systems' means and every pair's z."""
+    prefix = np.concatenate([np.zeros((1, len(scores))), np.cumsum(scores.T, axis=0)])
+    sums, sizes = prefix[stops] - prefix[starts], (stops - starts)[:, None].astype(float)
+    i, j = np.triu_indices(len(scores), 1)
+    gaps = sums[:, i] - sums[:, j]
+    clusters = np.searchsorted(np.cumsum(sizes), marks) + 1
+
+    def so_far(values: np.ndarray) -> np.ndarray:
+        return np.asarray(np.cumsum(values, axis=0)[clusters - 1])
+
+    moments = (so_far(gaps), so_far(gaps**2), so_far(gaps * sizes), so_far(sizes**2))
+    n = marks[:, None]
+    z = matched_z(*moments, n, clusters[:, None], np.full((1, 1), scores.shape[1]))
+    return so_far(sums) / n, z
+
+
+def _final_means(means: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Means that can be compared although some systems were rated further than others.
+
+    A system that stopped at one look is moved on by as much as the means of those that went on
+    moved on average: segments that came later may have been harder, for all systems alike.
+    """
+    went_on = level[None, :] > np.arange(len(means) - 1)[:, None]
+    moves = np.diff(means, axis=0) * went_on
+    shift = moves.sum(axis=1) / np.maximum(went_on.sum(axis=1), 1)
+    total = np.concatenate([[0.0], np.cumsum(shift)])
+    return np.asarray(means[level, np.arange(len(level))] + total[-1] - total[level])
 
 
 def load(path: Path, keep: pl.Expr) -> tuple[np.ndarray, Layout]:

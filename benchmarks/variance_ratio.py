@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from assay.sampling.designs import find_design, make_plan
-from assay.sampling.effect import design_effect
 from assay.sampling.population import Population
-from assay.sampling.stability import metric_scores, stability, summarise_stability
+from assay.sampling.stability import stability, summarise_stability
+from assay.sampling.summary import design_effect, metric_scores
 from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

@@ -10,9 +10,10 @@ import typer
 from typer.testing import CliRunner, Result
 
 import assay
-from assay.cli.next import next_
+from assay.cli.sampling import next_
 from assay.errors import InputError, OptionError
 from assay.tables.sample import Sample
+from assay.views.page import read_result
 
 
 @pytest.fixture
@@ -65,10 +66,20 @@ def test_table(campaign: Path) -> None:
     assert "no known inclusion probabilities" in ran.stderr
 
 
+def test_saved_for_the_report(campaign: Path) -> None:
+    ran = run(campaign, "--sample", campaign / "sample.tsv", "-o", campaign / "next.json")
+    assert ran.exit_code == 0, ran.output
+    saved = read_result(campaign / "next.json")
+    assert (saved.kind, len(saved.segments) > 0) == ("next", True)  # type: ignore[attr-defined]
+    assert f"assay report {campaign / 'next.json'} makes a page of it" in ran.stdout
+    refused = run(campaign, "--save", campaign / "ratings.tsv").exception
+    assert "let its name end in .json" in str(refused)
+
+
 def test_nothing_left(campaign: Path) -> None:
     ran = run(campaign, "--sample", campaign / "sample.tsv", ratings="whole.tsv")
     assert ran.exit_code == 0
-    assert ran.stdout == "nothing to rate next\n"
+    assert "Nothing is left to rate." in ran.stdout
     assert "every segment of the sample is rated" in ran.stderr
 
 

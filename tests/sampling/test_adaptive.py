@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from benchmarks.adaptive_budget import adaptive_run, snippet_order
 from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.sampling.adaptive import adaptive_run, next_step, pair_z, snippet_order, still_open
-from assay.sampling.next import next_segments
+from assay.results import has_note
+from assay.sampling.next import next_segments, next_step, pair_z, still_open
 from assay.sampling.plans.base import Layout
 from assay.sampling.plans.snippets import TilesPlan
 from assay.stats.clustered import prefix_sums, window_sums
@@ -285,7 +286,7 @@ def test_then_only_systems_in_doubt(world: World, drawn: Sample) -> None:
     assert len(result.segments) == 5 * len(named)
     assert result.segments[0].reason.startswith(("close to", "least sure"))
     assert "|z| = " in result.segments[0].reason
-    assert any("sequential correction" in note for note in result.notes)
+    assert has_note(result.notes, "sequential")
     order = drawn.frame.sort("order")["seg"].to_list()
     assert {item.seg for item in result.segments} == set(order[third : third + 5])
 
@@ -305,13 +306,13 @@ def test_a_campaign_step_by_step_ends_within_its_budget(world: World, drawn: Sam
     counts = (~np.isnan(given.matrix(world.test_set))).sum(axis=1)
     assert counts.sum() == 4 * n
     assert counts[3] == counts.min() < n < counts.max()
-    assert any("the budget is spent" in note for note in result.notes)
+    assert has_note(result.notes, "budget-spent")
 
 
 def test_everything_rated_is_an_empty_result(world: World, drawn: Sample) -> None:
     result = next_segments(world.test_set, world.rate(drawn), sample=drawn)
     assert result.segments == ()
-    assert any("every segment of the sample is rated" in note for note in result.notes)
+    assert has_note(result.notes, "all-rated")
     assert result.to_frame().height == 0
     assert result.to_dict()["segments"] == []
 
@@ -324,13 +325,13 @@ def test_ratings_outside_the_sample_are_counted(world: World, drawn: Sample) -> 
 
 def test_what_adaptive_needs(world: World, drawn: Sample) -> None:
     test_set, given = world.test_set, first(world, drawn, 5)
-    with pytest.raises(InputError, match="follows the order of a sample; give it"):
+    with pytest.raises(InputError, match="follows the order of a sample; give a sample"):
         next_segments(test_set, given, method="adaptive")
     own = assay.sample(test_set, budget="20%", matched=False, rng=1)
     with pytest.raises(InputError, match="draw a matched one"):
         next_segments(test_set, given, sample=own, method="adaptive")
     skewed = assay.sample(test_set, budget="20%", design="balanced", rng=1)
-    with pytest.raises(InputError, match="draw with --design snippets or segments"):
+    with pytest.raises(InputError, match="draw one with the design snippets or segments"):
         next_segments(test_set, given, sample=skewed, method="adaptive")
     with pytest.raises(OptionError, match=r"budget \(90%\) is .* enlarge the sample"):
         next_segments(test_set, given, sample=drawn, method="adaptive", budget="90%")

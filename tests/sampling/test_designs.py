@@ -396,7 +396,7 @@ class TestSummary:
 
     def test_context_by_hand(self) -> None:
         from assay.sampling.plans.base import Layout
-        from assay.sampling.representation import context_segments
+        from assay.sampling.summary import context_segments
 
         drawn = np.zeros(30, dtype=bool)
         drawn[[5, 18, 19, 25]] = True  # documents of 15 segments each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,14 @@ from hypothesis import strategies as st
 
 import assay
 from assay.errors import InputError, OptionError
+from assay.results import has_note
 from assay.sampling.incremental import (
     _targets,
     choose_next,
     incremental_order,
     spreads_of,
 )
-from assay.sampling.next import next_segments
+from assay.sampling.next import NextSegments, next_segments
 from assay.stats.allocation import capped_shares
 from assay.stats.random import as_rng
 from assay.tables.answers import Ratings, read_ratings
@@ -243,11 +245,10 @@ def test_next_segments(world: World, some: Ratings, method: str) -> None:
         assert item.system is None
         assert item.stratum == item.doc
         assert "its share of the next" in item.reason
-    assert any("no known inclusion probabilities" in note for note in result.notes)
     assert result.signature.startswith(f"next|{method}|rated:")
     assert "|seed:1|" in result.signature
-    data = result.to_dict()
-    assert data["kind"] == "next"
+    assert has_note(result.notes, "no-probabilities")
+    assert NextSegments.from_dict(json.loads(json.dumps(result.to_dict()))) == result
     assert result.to_frame().columns == ["system", "doc", "seg", "stratum", "reason"]
 
 
@@ -275,13 +276,13 @@ def test_ratings_outside_the_sample_are_not_used(world: World) -> None:
 def test_everything_rated_is_an_empty_result(world: World) -> None:
     result = next_segments(world.test_set, world.rate(), method="docs-incr-metrics", rng=0)
     assert result.segments == ()
-    assert any("every segment of the test set is rated" in note for note in result.notes)
+    assert has_note(result.notes, "all-rated")
 
 
 def test_segments_rated_for_some_systems_only_are_counted(world: World, some: Ratings) -> None:
     given = read_ratings(some.frame[1:], world.test_set, better="lower")
     one_rater_less = next_segments(world.test_set, given, method="docs-incr-human", rng=0)
-    assert not any("some of their systems" in note for note in one_rater_less.notes)
+    assert not has_note(one_rater_less.notes, "partly-rated")
     given = read_ratings(some.frame[3:], world.test_set, better="lower")
     result = next_segments(world.test_set, given, method="docs-incr-human", rng=0)
     assert "1 segments are rated for some of their systems only" in result.notes
@@ -293,7 +294,7 @@ def test_auto_is_human_without_a_sample(world: World, some: Ratings) -> None:
 
 @pytest.mark.parametrize("count", [0, -1, True, 1.5])
 def test_count(world: World, some: Ratings, count: int) -> None:
-    with pytest.raises(OptionError, match=r"count \(.*\) is no number of segments; give 1 or more"):
+    with pytest.raises(OptionError, match=r"count \(.*\) is not a number of segments"):
         next_segments(world.test_set, some, count=count)
 
 

@@ -13,16 +13,23 @@ from scipy import stats
 from tests.conftest import Ran
 
 from assay.errors import InputError, OptionError
+from assay.results import has_note
 from assay.sampling.designs import find_design, make_plan
-from assay.sampling.effect import design_effect
 from assay.sampling.plans.base import Draws, Layout
 from assay.sampling.plans.segments import SegmentsPlan
 from assay.sampling.population import Population
-from assay.sampling.replicates import _context, _length_shares
-from assay.sampling.representation import context_segments, length_shares
-from assay.sampling.stability import metric_scores, stability, summarise_stability
+from assay.sampling.stability import (
+    Stability,
+    _context,
+    _length_shares,
+    stability,
+    summarise_stability,
+)
+from assay.sampling.summary import context_segments, design_effect, length_shares, metric_scores
 from assay.stats.clustered import difference_z, prefix_sums, unit_z, window_sums
 from assay.tables.test_set import TestSet, read_scores
+from assay.views.page import section_of
+from assay.views.section import Figure
 from assay.worlds.simulate import simulate
 
 
@@ -180,7 +187,7 @@ class TestMetrics:
         assert scores.tolist() == [[1.0, 2.0], [3.0, 3.0]]
         assert notes == [
             "m does not score ref: left out",
-            "1 missing values of m taken as the system's mean",
+            "1 missing values of m replaced by the system's mean",
         ]
 
     def test_lower_is_better_is_turned(self) -> None:
@@ -200,16 +207,16 @@ class TestMetrics:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"draws": 0}, "is no number of samples"),
-        ({"candidates": 0}, "is no number of samples"),
+        ({"draws": 0}, "is not a number of samples"),
+        ({"candidates": 0}, "is not a number of samples"),
         ({"candidates": 5}, "name another one to judge the choice by"),
         ({"held_out": "neural"}, "is the metric itself"),
-        ({"held_out": "nothing"}, "is no metric of the scores"),
+        ({"held_out": "nothing"}, "is not among the metrics"),
         ({"budget": "101%"}, "is no share"),
         ({"designs": ["no"]}, "is not known"),
         ({"designs": []}, "must be one or more"),
         ({"designs": ["SL", "SL"]}, "each once"),
-        ({"candidates": 2.5}, "is no number of samples"),
+        ({"candidates": 2.5}, "is not a number of samples"),
         ({"candidates": 5, "held_out": "surface", "matched": False}, "among matched samples"),
     ],
 )
@@ -217,6 +224,24 @@ def test_wrong_options(options: dict[str, object], message: str, test_set: TestS
     given = {"designs": ["SL"], "budget": "10%", "metric": "neural", "draws": 5} | options
     with pytest.raises(InputError, match=message):
         list(stability({"x": test_set}, **given))  # type: ignore[arg-type]
+
+
+def test_a_saved_result_comes_back(test_set: TestSet) -> None:
+    lacking = test_set.frame.with_columns(
+        neural=pl.when(pl.col("system") == "system-1").then(None).otherwise("neural")
+    )
+    sets = {"whole": test_set, "part": read_scores(lacking, metrics=["neural", "surface"])}
+    records = stability(
+        sets, designs=["SL", "DB"], budget=["10%", "20%"], metric="neural",
+        held_out="surface", draws=20, rng=1,
+    )  # fmt: skip
+    result = summarise_stability(records, metric="neural", held_out="surface", seed=1)
+    assert Stability.from_dict(json.loads(json.dumps(result.to_dict()))) == result
+    assert has_note(result.notes, "systems-not-scored")
+    section = section_of(result)
+    assert section.stage == "sample"
+    assert any(isinstance(block, Figure) for block in section.blocks)  # several budgets
+    assert "part: neural does not score system-1: left out" in section.notes
 
 
 class TestClustered:
@@ -310,7 +335,9 @@ class TestCommand:
             "-o", scores.parent / "s.json",
         )  # fmt: skip
         assert ran.code == 0, ran.err
-        assert "of 4" in ran.out
+        words = " ".join(ran.out.split())
+        assert "rank changes by surface" in words
+        assert "segments (unmatched) 30%" in words
         assert json.loads((scores.parent / "s.json").read_text())["kind"] == "stability"
 
     def test_output_is_json(self, scores: Path, run_assay: Callable[..., Ran]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.worlds.latent import (
-    Layout,
+    WorldLayout,
     counts,
     draw,
     expected_score,
@@ -28,10 +28,10 @@ from assay.worlds.profiles import PROFILES, Profile
 PAIRS = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 
 
-def layout(systems: int = 4, documents: int = 300, raters: int = 3, humans: int = 0) -> Layout:
+def layout(systems: int = 4, documents: int = 300, raters: int = 3, humans: int = 0) -> WorldLayout:
     rng = np.random.default_rng(0)
     document = np.repeat(np.arange(documents), 5)
-    return Layout(
+    return WorldLayout(
         systems=systems,
         raters=raters,
         document=document,

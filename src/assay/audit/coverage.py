@@ -18,8 +18,8 @@ from assay.audit.results import (
 from assay.errors import InputError
 from assay.ranking.counts import Counts
 from assay.sampling.population import Population
-from assay.sampling.representation import (
-    Share,
+from assay.sampling.summary import (
+    SampleShare,
     bin_name,
     domain_shares,
     length_shares,
@@ -192,7 +192,7 @@ def represent(test_set: TestSet, rated: np.ndarray) -> tuple[PartRepresentation,
     """Shares of lengths, positions and domains, averaged over systems by what each has rated."""
     layout = Population(test_set).layout
     weight = rated.sum(axis=1) / rated.sum()
-    tables: list[tuple[Literal["length", "position", "domain"], list[list[Share]]]] = []
+    tables: list[tuple[Literal["length", "position", "domain"], list[list[SampleShare]]]] = []
     if test_set.has_documents and len(layout.lengths) > 1:
         tables.append(("length", [length_shares(layout, row) for row in rated]))
         tables.append(("position", [position_shares(layout, row) for row in rated]))

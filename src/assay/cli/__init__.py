@@ -16,13 +16,11 @@ from assay.cli.effort import effort
 from assay.cli.estimation import estimate, evaluate, monitor, raters
 from assay.cli.kits import kits
 from assay.cli.kits_design import build, collect, design
-from assay.cli.next import next_
 from assay.cli.planning import plan
 from assay.cli.ranking import next_set, rank
 from assay.cli.report import report
 from assay.cli.reproduce import reproduce
-from assay.cli.sample import sample
-from assay.cli.stability import stability
+from assay.cli.sampling import next_, sample, stability
 from assay.cli.stages import PIPELINE, Stages, panel
 from assay.cli.tables import check, convert
 from assay.errors import AssayError, InputError, OptionError

@@ -30,8 +30,7 @@ from assay.papers.lo2023_tables import (
     length_cells,
     usable,
 )
-from assay.sampling.replicates import StabilityRecord
-from assay.sampling.stability import stability
+from assay.sampling.stability import StabilityRecord, stability
 from assay.stats.random import Rng, seeded, spawn
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from assay.papers.lo2023_numbers import (
     printed_lengths,
 )
 from assay.sampling.population import Population
-from assay.sampling.replicates import StabilityRecord
-from assay.sampling.representation import length_shares
-from assay.sampling.stability import metric_scores, summarise_stability
+from assay.sampling.stability import StabilityRecord, summarise_stability
+from assay.sampling.summary import length_shares, metric_scores
 from assay.stats.orders import discordant
 
 DESIGN_OF = {"Table 1": "SL", "Table 2": "WD", "Table 3": "DF"}

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.errors import InputError, OptionError
-from assay.sampling.plans.base import Plan
+from assay.sampling.plans.base import Layout, Plan
 from assay.sampling.population import Population
-from assay.sampling.representation import context_mask
 
 _AMOUNT = re.compile(
     r"\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|words?|min(?:utes)?|h(?:ours)?)?\s*", re.I
 )
+CONTEXT = 10
+"""How many segments before a drawn one a rater reads (as at WMT22)."""
 READING = 0.25
 """Reading a segment as context takes this share of the time of rating it."""
 
@@ -117,6 +118,16 @@ def _context_cost(plan: Plan, population: Population, costs: np.ndarray) -> floa
     """What the context of one trial draw would cost if it were rated."""
     drawn = plan.draw(np.random.default_rng(0)).masks(population.size)[0]
     return float(costs[context_mask(population.layout, drawn)].sum())
+
+
+def context_mask(layout: Layout, drawn: np.ndarray) -> np.ndarray:
+    """Which segments are not drawn but stand within ten before one that is, in its document."""
+    population = layout.population
+    running = np.concatenate([[0], np.cumsum(drawn)])
+    end = (layout.starts + layout.lengths)[layout.document]
+    place = np.arange(population)
+    ahead = running[np.minimum(place + CONTEXT + 1, end)] - running[place + 1]
+    return np.asarray(~drawn & (ahead > 0))
 
 
 def _costs(budget: Budget, population: Population, seconds_per_word: float | None) -> np.ndarray:

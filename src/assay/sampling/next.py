@@ -1,33 +1,47 @@
-"""Which segments to rate next, given the ratings so far."""
+"""Which segments to rate next, given the ratings so far.
+
+``docs-incr-human`` and ``docs-incr-metrics`` are :mod:`assay.sampling.incremental`. ``adaptive``
+spends more where two systems are close: all systems are rated on the same snippets for the first
+third of the budget, then batches go only to systems in a close pair, one whose order is in doubt:
+|z| < 1, z the matched difference over its standard error. Every system's ratings are a beginning
+of one common order, so any two systems are compared on the shorter beginning.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.results import result_dict, signature
-from assay.sampling.adaptive import CLOSE, Step, next_step
+from assay.results import Note, Result, signature
 from assay.sampling.designs import find_design
 from assay.sampling.draw import budget_size
 from assay.sampling.incremental import choose_next
 from assay.sampling.population import Population
+from assay.sampling.summary import as_notes
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 
 METHODS = ("docs-incr-human", "docs-incr-metrics", "adaptive")
-NO_PROBABILITIES = (
+FIRST_SHARE = 1 / 3
+"""The share of the budget that all systems get."""
+CLOSE = 1.0
+"""A pair with |z| below this is close."""
+NO_PROBABILITIES = Note(
+    "no-probabilities",
     "segments chosen by the ratings before them have no known inclusion probabilities: report the"
-    " stratified mean over documents as what it is, without an interval that claims a coverage"
+    " stratified mean over documents as what it is, without an interval that claims a coverage",
 )
-SEQUENTIAL = (
+SEQUENTIAL = Note(
+    "sequential",
     "looking at the ratings to decide what to rate next makes ordinary intervals too narrow: they"
-    " need a sequential correction; compare two systems on the segments rated for both"
+    " need a sequential correction; compare two systems on the segments rated for both",
 )
 
 
@@ -43,7 +57,7 @@ class NextSegment:
 
 
 @dataclass(frozen=True, slots=True)
-class NextSegments:
+class NextSegments(Result, kind="next"):
     """What to rate next, in this order, and why; empty when nothing is left to do (see notes)."""
 
     segments: tuple[NextSegment, ...]
@@ -51,7 +65,7 @@ class NextSegments:
     rated: int
     pool: int
     seed: int | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def signature(self) -> str:
@@ -63,11 +77,6 @@ class NextSegments:
         names = NextSegment.__slots__
         rows = [[getattr(item, name) for name in names] for item in self.segments]
         return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay next``."""
-        content = {name: getattr(self, name) for name in self.__slots__}
-        return result_dict("next", self.signature, **content)
 
 
 def next_segments(
@@ -108,7 +117,7 @@ def next_segments(
 
 def _need_count(count: int) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise OptionError("count", count, "is no number of segments", "give 1 or more")
+        raise OptionError("count", count, "is not a number of segments", "give 1 or more")
 
 
 def _chosen_method(test_set: TestSet, sample: Sample | None, method: str) -> str:
@@ -147,7 +156,8 @@ def _incremental(
     rated = ~np.isnan(x)
     partly = (np.isnan(scores) & test_set.present)[:, pool[rated]].any(axis=0)
     if partly.any():
-        notes.append(f"{int(partly.sum())} segments are rated for some of their systems only")
+        text = f"{int(partly.sum())} segments are rated for some of their systems only"
+        notes.append(Note("partly-rated", text))
     if not chosen:
         notes.append(_all_rated(sample))
     rows = []
@@ -210,7 +220,7 @@ def _budget(test_set: TestSet, budget: int | str | None, drawn: int) -> int:
     if n > drawn:
         raise OptionError(
             "budget", budget, f"is {n} segments and the sample has {drawn}",
-            "give at most that, or enlarge the sample (assay sample --top-up)",
+            "give at most that, or enlarge the sample (assay.top_up)",
         )  # fmt: skip
     return n
 
@@ -219,7 +229,7 @@ def _need_matched(test_set: TestSet, sample: Sample | None) -> Sample:
     if len(test_set.systems) < 2:
         raise InputError("adaptive compares systems and the scores have one; use docs-incr-human")
     if sample is None:
-        raise InputError("adaptive follows the order of a sample; give it (--sample FILE)")
+        raise InputError("adaptive follows the order of a sample; give a sample")
     if not sample.matched:
         raise InputError(
             "adaptive compares systems on the same segments and every system of this sample has its"
@@ -228,23 +238,24 @@ def _need_matched(test_set: TestSet, sample: Sample | None) -> Sample:
     if np.ptp(sample.frame["probability"].to_numpy()) > 1e-9:
         raise InputError(
             f"adaptive compares plain means, and the segments of a {sample.design.name} sample have"
-            " different probabilities; draw with --design snippets or segments"
+            " different probabilities; draw one with the design snippets or segments"
         )
     return sample
 
 
 def _pool(
     test_set: TestSet, ratings: Ratings, sample: Sample | None
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
+) -> tuple[np.ndarray, np.ndarray, list[Note]]:
     """Scores that count, systems x segments, which segments may be chosen, and notes."""
     scores = ratings.matrix(test_set)
-    notes = [*test_set.notes, *ratings.notes]
+    notes = list(as_notes((*test_set.notes, *ratings.notes)))
     if sample is None:
         return scores, np.ones(scores.shape[1], dtype=bool), notes
     drawn = ~np.isnan(sample.probabilities(test_set))
     extra = int((~np.isnan(scores) & ~drawn).sum())
     if extra:
-        notes.append(f"{extra} ratings of segments outside the sample not used")
+        text = f"{extra} ratings of segments outside the sample not used"
+        notes.append(Note("outside-the-sample", text))
     return np.where(drawn, scores, np.nan), drawn.any(axis=0), notes
 
 
@@ -286,17 +297,18 @@ def _sample_order(
     return order, cluster, [None] * len(order) if strata is None else strata.to_list()
 
 
-def _places(step: Step, count: int) -> list[tuple[int, int]]:
+def _places(step: NextStep, count: int) -> list[tuple[int, int]]:
     """The next places and systems: ``count`` segments for each system, those of all together."""
     outputs = step.outputs
     if step.phase == "first":
         wanted = np.flatnonzero(outputs.any(axis=0))[:count]
         return [(int(k), int(s)) for k in wanted for s in np.flatnonzero(outputs[:, k])]
-    found = [(int(k), s) for s in range(len(outputs)) for k in np.flatnonzero(outputs[s])[:count]]
-    return sorted(found)
+    return sorted(
+        (int(k), s) for s in range(len(outputs)) for k in np.flatnonzero(outputs[s])[:count]
+    )
 
 
-def _reason(step: Step, system: int, test_set: TestSet) -> str:
+def _reason(step: NextStep, system: int, test_set: TestSet) -> str:
     if step.phase == "first":
         return "the first third of the budget is rated for all systems"
     rivals = ", ".join(
@@ -307,31 +319,35 @@ def _reason(step: Step, system: int, test_set: TestSet) -> str:
     return f"close to {rivals}" if step.phase == "close" else f"least sure: against {rivals}"
 
 
-def _rivals(step: Step, system: int, systems: int) -> Iterator[tuple[int, int, float]]:
+def _rivals(step: NextStep, system: int, systems: int) -> Iterator[tuple[int, int, float]]:
     for pair, (i, j) in enumerate(zip(*np.triu_indices(systems, 1), strict=True)):
         if system in (i, j):
             yield pair, int(j if system == i else i), float(step.z[pair])
 
 
-def _progress(step: Step, sample: Sample, rated: int, total: int) -> list[str]:
-    notes = [f"{rated} of {total} outputs of the budget are rated"]
+def _progress(step: NextStep, sample: Sample, rated: int, total: int) -> list[Note]:
+    notes = [Note("rated", f"{rated} of {total} outputs of the budget are rated")]
     if step.phase == "spent":
-        notes.append("the budget is spent")
+        notes.append(Note("budget-spent", "the budget is spent"))
     if step.phase == "done":
         doubt = int((np.abs(step.z) < CLOSE).sum())
-        notes.append(_all_rated(sample) if doubt or rated >= total else "no order is in doubt")
+        decided = Note("nothing-in-doubt", "no order is in doubt")
+        notes.append(_all_rated(sample) if doubt or rated >= total else decided)
         if doubt:
-            notes.append(f"{doubt} of {len(step.z)} pairs are still close (|z| < {CLOSE:g})")
+            text = f"{doubt} of {len(step.z)} pairs are still close (|z| < {CLOSE:g})"
+            notes.append(Note("still-close", text))
     return notes
 
 
-def _all_rated(sample: Sample | None) -> str:
+def _all_rated(sample: Sample | None) -> Note:
     if sample is None:
-        return "every segment of the test set is rated: nothing left to choose"
-    return (
-        "every segment of the sample is rated: nothing left to choose; enlarge the sample"
-        " (assay sample --top-up) to go on"
-    )
+        text = "every segment of the test set is rated: nothing left to choose"
+    else:
+        text = (
+            "every segment of the sample is rated: nothing left to choose; enlarge the sample"
+            " (assay.top_up) to go on"
+        )
+    return Note("all-rated", text)
 
 
 def _row(
@@ -339,3 +355,128 @@ def _row(
 ) -> NextSegment:
     row = test_set.segments.row(position, named=True)
     return NextSegment(system, row.get("doc"), str(row["seg"]), stratum, reason)
+
+
+# Which systems to rate on: arrays in, arrays out
+
+
+class NextStep(NamedTuple):
+    """What to rate next in a campaign that is under way.
+
+    ``phase``: first (all systems), close (systems in close pairs), surest (no pair is close, the
+    least sure goes on), spent (the budget is), done (nothing left that could change an order).
+    ``outputs`` are the outputs in question, systems x segments; ``z`` and ``pairs`` say why.
+    """
+
+    phase: str
+    outputs: np.ndarray
+    z: np.ndarray
+    pairs: np.ndarray
+
+
+def next_step(
+    scores: np.ndarray,
+    present: np.ndarray,
+    cluster: np.ndarray,
+    population: np.ndarray,
+    n: int,
+    *,
+    first: float = FIRST_SHARE,
+    close: float = CLOSE,
+) -> NextStep:
+    """What to rate next, given the ratings so far.
+
+    ``scores`` (NaN: not rated) and ``present`` are systems x segments in the order of rating,
+    ``cluster`` numbers the snippet of every segment, ``population`` is that of :func:`pair_z`.
+    """
+    missing = present & np.isnan(scores)
+    systems = len(scores)
+    z = pair_z(scores, cluster, population)
+    none = NextStep("done", np.zeros_like(missing), z, np.zeros(len(z), dtype=bool))
+    if not missing.any():
+        return none
+    if (~np.isnan(scores)).sum() >= n * systems:
+        return none._replace(phase="spent")
+    edge = min(int(np.ceil(first * n - 1e-9)), len(cluster))
+    while edge < len(cluster) and cluster[edge] == cluster[edge - 1]:
+        edge += 1
+    if missing[:, :edge].any():
+        early = missing & (np.arange(len(cluster)) < edge)
+        return none._replace(phase="first", outputs=early)
+    rated = (~np.isnan(scores)).sum(axis=1)
+    chosen, pairs = still_open(z, rated, missing.any(axis=1), close)
+    if not chosen.any():
+        return none
+    phase = "close" if np.abs(z[pairs]).min() < close else "surest"
+    return NextStep(phase, missing & chosen[:, None], z, pairs)
+
+
+def pair_z(scores: np.ndarray, cluster: np.ndarray, population: np.ndarray) -> np.ndarray:
+    """Z of every pair (i < j) on the segments rated for both; NaN in ``scores`` is not rated.
+
+    ``cluster`` numbers the snippet of every segment; ``population[i, j]`` segments have a
+    translation by both systems.
+
+    >>> rated = np.array([[1.0, 2.0, 2.0, np.nan], [0.0, 0.0, 2.0, 1.0]])
+    >>> pair_z(rated, np.arange(4), np.full((2, 2), 12)).round(3).tolist()
+    [2.0]
+    """
+    values = []
+    for i, j in zip(*np.triu_indices(len(scores), 1), strict=True):
+        gap = scores[i] - scores[j]
+        both = ~np.isnan(gap)
+        sizes = np.bincount(cluster[both]).astype(float)
+        totals = np.bincount(cluster[both], gap[both])
+        sums = (totals.sum(), (totals**2).sum(), (totals * sizes).sum(), (sizes**2).sum())
+        counts = (both.sum(), (sizes > 0).sum(), population[i, j])
+        values.append(
+            float(matched_z(*(np.asarray(value, dtype=float) for value in (*sums, *counts))))
+        )
+    return np.array(values)
+
+
+def still_open(
+    z: np.ndarray, rated: np.ndarray, left: np.ndarray, close: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which systems to rate on, and because of which pairs (i < j).
+
+    Systems in a pair with |z| < close; of two that are not rated equally far, only the one that
+    is behind. Systems with nothing ``left`` cannot be rated on. If no pair is close, the pair
+    with the smallest finite |z| is.
+    """
+    i, j = np.triu_indices(len(rated), 1)
+    behind = np.where(rated[i] <= rated[j], left[i], False)
+    other = np.where(rated[j] <= rated[i], left[j], False)
+    size = np.where((behind | other) & np.isfinite(z), np.abs(z), np.inf)
+    pairs = size < close
+    if not pairs.any() and np.isfinite(size).any():
+        pairs = size == size.min()
+    chosen = np.zeros(len(rated), dtype=bool)
+    chosen[i[pairs & behind]] = True
+    chosen[j[pairs & other]] = True
+    return chosen, pairs
+
+
+def matched_z(
+    gap: np.ndarray,
+    gap_square: np.ndarray,
+    gap_size: np.ndarray,
+    size_square: np.ndarray,
+    n: np.ndarray,
+    clusters: np.ndarray,
+    population: np.ndarray,
+) -> np.ndarray:
+    """Z of matched differences from sums over clusters, for the order on this test set.
+
+    With cluster totals g_c of the difference and sizes m_c, the variance of the mean difference d
+    is K/(K-1) * sum_c (g_c - m_c d)^2 / n^2 * (1 - n/N). Infinite when everything is rated; 0,
+    so in doubt, where nothing can be said: one cluster, or no difference seen so far.
+    """
+    mean = gap / np.maximum(n, 1)
+    square = gap_square - 2 * mean * gap_size + mean**2 * size_square
+    square = np.where(square > 1e-12 * gap_square, square, 0.0)
+    square = square * clusters / np.maximum(clusters - 1, 1) * (1 - n / population)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = mean / (np.sqrt(square) / n)
+    z = np.where(square > 0, z, np.where(np.abs(gap) > 0, np.copysign(np.inf, gap), 0.0))
+    return np.where(n >= population, np.inf, np.where(clusters > 1, z, 0.0))

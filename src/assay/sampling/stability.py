@@ -14,171 +14,60 @@ import numpy as np
 import polars as pl
 
 from assay.engine import Workers, run
-from assay.errors import InputError, OptionError, did_you_mean
-from assay.results import plain, result_dict, signature
+from assay.errors import InputError, OptionError
+from assay.results import Note, Result, plain, signature
+from assay.sampling.budget import CONTEXT
+from assay.sampling.designs import make_plan, short_design
 from assay.sampling.draw import budget_size, choose_design
+from assay.sampling.plans.base import Draws, Layout, Plan
 from assay.sampling.population import Population
-from assay.sampling.replicates import Cell, StabilityRecord, run_cell
+from assay.sampling.summary import LENGTH_BINS, as_notes, length_bin, metric_scores
+from assay.stats.clustered import (
+    difference_z,
+    normal_quantile,
+    prefix_sums,
+    safe_z,
+    unit_z,
+    window_sums,
+)
+from assay.stats.orders import cluster_numbers, discordant, rank_ranges
 from assay.stats.random import Rng
 from assay.tables.sample import Design
 from assay.tables.test_set import Parts, TestSet
 
+LEVEL = 0.95
+BLOCK = 4_000_000
+"""Numbers held at a time; samples are ranked in blocks of about this size."""
 
-def stability(
-    test_sets: Mapping[str, TestSet],
-    *,
-    designs: Sequence[str],
-    budget: int | str | Sequence[int | str] | Mapping[str, int | str],
-    metric: str,
-    held_out: str | None = None,
-    candidates: int = 1,
-    draws: int = 1000,
-    matched: bool | Sequence[bool] = True,
-    rng: Rng = None,
-    workers: Workers = 1,
-) -> Iterator[StabilityRecord]:
-    """Draw many samples of every design from every test set and rank the systems by a metric.
 
-    Yields a record per test set and design, in that order; :func:`assay.summarise_stability`
-    makes a table of them. ``budget`` may differ by test set (a mapping), and there may be several
-    (a list). ``matched`` may list both ways. Of :func:`assay.read_parts`, one test set after the
-    other is in memory.
-    With ``candidates`` > 1, every sample is the best of so many by the metric's own ranking,
-    which makes that metric look stable and nothing else: a ``held_out`` metric is required.
+@dataclass(frozen=True, slots=True, eq=False)
+class StabilityRecord:
+    """What many samples of one design did to one ranking, a value per sample.
 
-    >>> import assay
-    >>> world = assay.simulate(documents=30, rng=1)
-    >>> records = list(stability({"en-de": world.test_set}, designs=["SL", "DB"], budget="30%",
-    ...                          metric="neural", draws=50, rng=1))
-    >>> [record.design for record in records], records[0].changed.shape
-    (['segments', 'snippets'], (50,))
+    ``changed``: the order of the systems differs from the full test set's. ``clusters``: the
+    clusters do. ``discordant``: the share of pairs in another order. ``flips``: pairs that
+    differ significantly on the full set and stand in the other order. ``held_out``: the order
+    under the held-out metric differs, where there is one.
     """
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
-        raise OptionError("draws", draws, "is no number of samples", "give 1 or more")
-    if isinstance(candidates, bool) or not isinstance(candidates, int) or candidates < 1:
-        raise OptionError("candidates", candidates, "is no number of samples", "give 1 or more")
-    if not designs or len(set(designs)) < len(designs):
-        raise OptionError("designs", list(designs), "must be one or more, each once", "name them")
-    if candidates > 1 and held_out is None:
-        raise InputError(
-            "choosing samples by a metric makes that metric look stable; name another one to judge"
-            " the choice by (--held-out)"
-        )
-    ways = [matched] if isinstance(matched, bool) else list(matched)
-    if candidates > 1 and not all(ways):
-        raise InputError("candidates are chosen among matched samples only; leave out --unmatched")
 
-    def make(name: str, test_set: TestSet) -> Iterator[Cell]:
-        for design, way, share in product(designs, ways, _budgets(budget, name)):
-            yield _cell(name, test_set, choose_design(test_set, design, None), share, metric,
-                        held_out, way, draws, candidates)  # fmt: skip
-
-    if isinstance(test_sets, Parts):
-        sizes = [len(designs) * len(ways) * len(_budgets(budget, name)) for name in test_sets]
-        return run(run_cell, _Cells(test_sets, make, sum(sizes)), rng=rng, workers=workers)
-    cells = [cell for name, test_set in test_sets.items() for cell in make(name, test_set)]
-    return run(run_cell, cells, rng=rng, workers=workers)
-
-
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """The cells of a file too large to be read at once: made from one part after the other."""
-
-    parts: Parts
-    make: Callable[[str, TestSet], Iterator[Cell]]
-    count: int
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __iter__(self) -> Iterator[Cell]:
-        for name, test_set in self.parts.items():
-            for cell in self.make(name, test_set):
-                yield replace(cell, notes=(*cell.notes, *test_set.notes))
-
-
-def _budgets(
-    budget: int | str | Sequence[int | str] | Mapping[str, int | str], name: str
-) -> list[int | str]:
-    if isinstance(budget, Mapping):
-        return [budget[name]]
-    return [budget] if isinstance(budget, int | str) else list(budget)
-
-
-def _cell(
-    name: str,
-    test_set: TestSet,
-    design: Design,
-    budget: int | str,
-    metric: str,
-    held_out: str | None,
-    matched: bool,
-    draws: int,
-    candidates: int,
-) -> Cell:
-    population = Population(test_set)
-    systems, scores, notes = metric_scores(test_set, metric)
-    others = None
-    if held_out is not None:
-        if held_out == metric:
-            raise OptionError("held_out", held_out, "is the metric itself", "name another one")
-        theirs, values, more = metric_scores(test_set, held_out)
-        notes += more
-        if theirs != systems:
-            keep = [theirs.index(system) for system in systems if system in theirs]
-            if len(keep) != len(systems):
-                raise OptionError(
-                    "held_out", held_out, "does not score all systems", "choose another metric"
-                )
-            values = values[keep]
-        others = values
-    n = budget_size(population, design, budget)
-    return Cell(
-        name,
-        population,
-        systems,
-        scores,
-        others,
-        design,
-        str(budget),
-        n,
-        matched,
-        draws,
-        candidates,
-    )
-
-
-def metric_scores(test_set: TestSet, metric: str) -> tuple[tuple[str, ...], np.ndarray, list[str]]:
-    """The systems a metric scores, their scores (higher is better), and what had to be done.
-
-    Systems that it does not score at all (a reference, say) are left out; single missing values
-    are taken as the system's mean.
-    """
-    if metric not in test_set.metrics:
-        raise OptionError(
-            "metric", metric, f"is no metric of the scores{did_you_mean(metric, test_set.metrics)}",
-            f"choose from {', '.join(test_set.metrics) or 'none: the scores have no metrics'}",
-        )  # fmt: skip
-    values = test_set.matrix(metric)
-    known = np.isfinite(values)
-    keep = known.any(axis=1)
-    if keep.sum() < 2:
-        raise InputError(
-            f"the metric {metric} scores {int(keep.sum())} of {len(keep)} systems; a ranking needs"
-            " two or more"
-        )
-    notes = []
-    if not keep.all():
-        out = [name for name, kept in zip(test_set.systems, keep, strict=True) if not kept]
-        notes.append(f"{metric} does not score {', '.join(out)}: left out")
-    values, known = values[keep], known[keep]
-    missing = int((~known).sum())
-    if missing:
-        notes.append(f"{missing} missing values of {metric} taken as the system's mean")
-        means = np.nanmean(values, axis=1, keepdims=True)
-        values = np.where(known, values, means)
-    systems = tuple(name for name, kept in zip(test_set.systems, keep, strict=True) if kept)
-    return systems, -values if metric in test_set.lower_metrics else values, notes
+    name: str
+    design: str
+    matched: bool
+    budget: str
+    n: int
+    population: int
+    systems: int
+    significant_pairs: int
+    sizes: np.ndarray
+    changed: np.ndarray
+    clusters: np.ndarray
+    discordant: np.ndarray
+    flips: np.ndarray
+    length_shares: np.ndarray
+    full_lengths: np.ndarray
+    context: np.ndarray
+    held_out: np.ndarray | None
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +78,9 @@ class DesignStability:
     ``changed_error`` its Monte-Carlo standard error. ``best``, ``median`` and ``worst`` are those
     of the first ``runs`` samples, the paper's form. ``discordant_pairs`` is a share,
     ``significant_flips`` the expected number of test sets where a pair that differs significantly
-    on the full set is turned round. ``length_error`` is the mean over length bins of the root
-    mean square difference to the full test set, ``length_bias`` of the absolute mean difference,
-    in points. ``context`` counts context segments to read per segment to rate.
+    on the full set is reversed. ``length_error`` is the mean over length bins of the root mean
+    square difference to the full test set, ``length_bias`` of the absolute mean difference, in
+    points. ``context`` counts context segments to read per segment to rate.
     """
 
     design: str
@@ -217,16 +106,37 @@ class DesignStability:
 
 
 @dataclass(frozen=True, slots=True)
-class Stability:
+class PartStability:
+    """What a design does to the ranking of one test set: means over samples."""
+
+    test_set: str
+    design: str
+    matched: bool
+    budget: str
+    n: int
+    population: int
+    systems: int
+    significant_pairs: int
+    changed: float
+    cluster_changed: float
+    discordant_pairs: float
+    significant_flips: float
+    length_error: float
+    context: float
+    held_out_changed: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stability(Result, kind="stability"):
     """A table of designs, and each design on each test set."""
 
     designs: tuple[DesignStability, ...]
-    parts: tuple[dict[str, object], ...]
+    parts: tuple[PartStability, ...]
     metric: str
     held_out: str | None
     draws: int
     seed: int | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def signature(self) -> str:
@@ -238,19 +148,139 @@ class Stability:
         """One row per design."""
         return pl.DataFrame([plain(item) for item in self.designs], infer_schema_length=None)
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay stability``."""
-        return result_dict(
-            "stability",
-            self.signature,
-            designs=self.designs,
-            parts=self.parts,
-            metric=self.metric,
-            held_out=self.held_out,
-            draws=self.draws,
-            seed=self.seed,
-            notes=self.notes,
+
+Budgets = int | str | Sequence[int | str] | Mapping[str, int | str]
+"""One budget or several, or one for every test set."""
+
+
+def stability(
+    test_sets: Mapping[str, TestSet],
+    *,
+    designs: Sequence[str],
+    budget: Budgets,
+    metric: str,
+    held_out: str | None = None,
+    candidates: int = 1,
+    draws: int = 1000,
+    matched: bool | Sequence[bool] = True,
+    rng: Rng = None,
+    workers: Workers = 1,
+) -> Iterator[StabilityRecord]:
+    """Draw many samples of every design from every test set and rank the systems by a metric.
+
+    Yields a record per test set and design, in that order; :func:`assay.summarise_stability`
+    makes a table of them. ``budget`` may differ by test set (a mapping), and there may be several
+    (a list). ``matched`` may list both ways. Of :func:`assay.read_parts`, one test set after the
+    other is in memory.
+    With ``candidates`` > 1, every sample is the best of so many by the metric's own ranking,
+    which makes that metric look stable and nothing else: a ``held_out`` metric is required.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=30, rng=1)
+    >>> records = list(stability({"en-de": world.test_set}, designs=["SL", "DB"], budget="30%",
+    ...                          metric="neural", draws=50, rng=1))
+    >>> [record.design for record in records], records[0].changed.shape
+    (['segments', 'snippets'], (50,))
+    """
+    ways = [matched] if isinstance(matched, bool) else list(matched)
+    _check(designs, held_out, candidates, draws, ways)
+
+    def make(name: str, test_set: TestSet) -> Iterator[_Trial]:
+        for design, way, share in product(designs, ways, _budgets(budget, name)):
+            chosen = choose_design(test_set, design, None)
+            yield _trial(name, test_set, chosen, share, metric, held_out, way, draws, candidates)
+
+    if isinstance(test_sets, Parts):
+        sizes = [len(designs) * len(ways) * len(_budgets(budget, name)) for name in test_sets]
+        return run(try_design, _Trials(test_sets, make, sum(sizes)), rng=rng, workers=workers)
+    trials = [trial for name, test_set in test_sets.items() for trial in make(name, test_set)]
+    return run(try_design, trials, rng=rng, workers=workers)
+
+
+def _check(
+    designs: Sequence[str], held_out: str | None, candidates: int, draws: int, ways: list[bool]
+) -> None:
+    for name, value in (("draws", draws), ("candidates", candidates)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise OptionError(name, value, "is not a number of samples", "give 1 or more")
+    if not designs or len(set(designs)) < len(designs):
+        raise OptionError("designs", list(designs), "must be one or more, each once", "name them")
+    if candidates > 1 and held_out is None:
+        raise InputError(
+            "choosing samples by a metric makes that metric look stable; name another one to judge"
+            " the choice by (held_out)"
         )
+    if candidates > 1 and not all(ways):
+        raise InputError("candidates are chosen among matched samples only; leave out unmatched")
+
+
+def _budgets(budget: Budgets, name: str) -> list[int | str]:
+    if isinstance(budget, Mapping):
+        return [budget[name]]
+    return [budget] if isinstance(budget, int | str) else list(budget)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """One test set under one design: what a worker needs to know."""
+
+    name: str
+    population: Population
+    scores: np.ndarray
+    held_out: np.ndarray | None
+    design: Design
+    budget: str
+    n: int
+    matched: bool
+    draws: int
+    candidates: int
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Trials:
+    """The trials of a file too large to be read at once: made from one part after the other."""
+
+    parts: Parts
+    make: Callable[[str, TestSet], Iterator[_Trial]]
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[_Trial]:
+        for name, test_set in self.parts.items():
+            for trial in self.make(name, test_set):
+                yield replace(trial, notes=(*trial.notes, *as_notes(test_set.notes)))
+
+
+def _trial(
+    name: str,
+    test_set: TestSet,
+    design: Design,
+    budget: int | str,
+    metric: str,
+    held_out: str | None,
+    matched: bool,
+    draws: int,
+    candidates: int,
+) -> _Trial:
+    population = Population(test_set)
+    systems, scores, notes = metric_scores(test_set, metric)
+    others = None
+    if held_out is not None:
+        if held_out == metric:
+            raise OptionError("held_out", held_out, "is the metric itself", "name another one")
+        known, others, more = metric_scores(test_set, held_out)
+        notes += more
+        if not set(systems) <= set(known):
+            raise OptionError(
+                "held_out", held_out, "does not score all systems", "choose another metric"
+            )
+        others = others[[known.index(system) for system in systems]]
+    n = budget_size(population, design, budget)
+    return _Trial(name, population, scores, others, design, str(budget), n, matched, draws,
+                  candidates, tuple(notes))  # fmt: skip
 
 
 def summarise_stability(
@@ -271,10 +301,10 @@ def summarise_stability(
     1
     """
     if runs < 1:
-        raise OptionError("runs", runs, "is no number of samples", "give 1 or more")
+        raise OptionError("runs", runs, "is not a number of samples", "give 1 or more")
     listed = list(records)
     groups: dict[tuple[str, bool, str], list[StabilityRecord]] = {}
-    by_set = _own_budgets(listed)
+    by_set = _one_budget_each(listed)
     for record in listed:
         budget = "by test set" if by_set else record.budget
         groups.setdefault((record.design, record.matched, budget), []).append(record)
@@ -285,19 +315,17 @@ def summarise_stability(
         held_out=held_out,
         draws=len(listed[0].changed) if listed else 0,
         seed=seed,
-        notes=tuple(
-            dict.fromkeys(f"{record.name}: {note}" for record in listed for note in record.notes)
-        ),
-    )
+        notes=tuple(dict.fromkeys(
+            note for record in listed for note in as_notes(record.notes, f"{record.name}: ")
+        )),
+    )  # fmt: skip
 
 
-def _own_budgets(records: list[StabilityRecord]) -> bool:
+def _one_budget_each(records: list[StabilityRecord]) -> bool:
     """Whether every test set has one budget, but not all the same."""
-    budgets: dict[str, set[str]] = {}
-    for record in records:
-        budgets.setdefault(record.name, set()).add(record.budget)
-    everything = {budget for own in budgets.values() for budget in own}
-    return len(everything) > 1 and all(len(own) == 1 for own in budgets.values())
+    pairs = {(record.name, record.budget) for record in records}
+    names, budgets = ({pair[k] for pair in pairs} for k in (0, 1))
+    return len(budgets) > 1 and len(names) == len(pairs)
 
 
 def _design_row(records: list[StabilityRecord], budget: str, runs: int) -> DesignStability:
@@ -348,21 +376,190 @@ def _length_errors(record: StabilityRecord) -> tuple[float, float]:
     )
 
 
-def _part_row(record: StabilityRecord) -> dict[str, object]:
-    return {
-        "test_set": record.name,
-        "design": record.design,
-        "matched": record.matched,
-        "budget": record.budget,
-        "n": record.n,
-        "population": record.population,
-        "systems": record.systems,
-        "significant_pairs": record.significant_pairs,
-        "changed": float(record.changed.mean()),
-        "cluster_changed": float(record.clusters.mean()),
-        "discordant_pairs": float(record.discordant.mean()),
-        "significant_flips": float((record.flips > 0).mean()),
-        "length_error": _length_errors(record)[0],
-        "context": float(record.context.mean()),
-        "held_out_changed": None if record.held_out is None else float(record.held_out.mean()),
+def _part_row(record: StabilityRecord) -> PartStability:
+    return PartStability(
+        test_set=record.name,
+        design=record.design,
+        matched=record.matched,
+        budget=record.budget,
+        n=record.n,
+        population=record.population,
+        systems=record.systems,
+        significant_pairs=record.significant_pairs,
+        changed=float(record.changed.mean()),
+        cluster_changed=float(record.clusters.mean()),
+        discordant_pairs=float(record.discordant.mean()),
+        significant_flips=float((record.flips > 0).mean()),
+        length_error=_length_errors(record)[0],
+        context=float(record.context.mean()),
+        held_out_changed=None if record.held_out is None else float(record.held_out.mean()),
+    )
+
+
+# Many samples of one design, drawn and ranked at once: arrays in, one value per sample out
+
+
+def try_design(trial: _Trial, rng: np.random.Generator) -> StabilityRecord:
+    """All samples of one design from one test set."""
+    layout = trial.population.layout
+    plan = make_plan(trial.population, trial.design, trial.n)
+    prefix = prefix_sums(trial.scores)
+    full = prefix[-1] / layout.population
+    z = _document_z(prefix, layout)
+    i, j = np.triu_indices(len(full), 1)
+    significant = np.abs(z[i, j]) > normal_quantile(LEVEL)
+    clusters = _clusters(z)
+    parts = [
+        _block(trial, plan, prefix, full, significant, clusters, size, rng)
+        for size in _blocks(trial, layout)
+    ]
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    shares = np.bincount(length_bin(layout), minlength=len(LENGTH_BINS)) / layout.population
+    return StabilityRecord(
+        name=trial.name,
+        design=short_design(trial.design),
+        matched=trial.matched,
+        budget=trial.budget,
+        n=trial.n,
+        population=layout.population,
+        systems=len(full),
+        significant_pairs=int(significant.sum()),
+        full_lengths=shares,
+        held_out=joined.pop("held_out", None),
+        **joined,
+        notes=trial.notes,
+    )
+
+
+def _blocks(trial: _Trial, layout: Layout) -> list[int]:
+    """How many samples to take at a time."""
+    if trial.design.name in ("segments", "interleaved", "balanced"):  # masks of all segments
+        width = layout.population + trial.n
+    else:
+        width = 2 * len(layout.lengths) * len(trial.scores)
+    size = max(1, min(trial.draws, BLOCK // (max(width, 1) * trial.candidates)))
+    whole, rest = divmod(trial.draws, size)
+    return [size] * whole + ([rest] if rest else [])
+
+
+def _document_z(prefix: np.ndarray, layout: Layout) -> np.ndarray:
+    sums = window_sums(prefix, layout.starts, layout.starts + layout.lengths)
+    if len(layout.lengths) == 1:  # no clusters to speak of: every segment is its own
+        sums, sizes = np.diff(prefix, axis=0), np.ones(layout.population)
+    else:
+        sizes = layout.lengths
+    return difference_z(sums, sizes)
+
+
+def _clusters(z: np.ndarray) -> np.ndarray:
+    return cluster_numbers(*rank_ranges(z > normal_quantile(LEVEL)))
+
+
+def _block(
+    trial: _Trial,
+    plan: Plan,
+    prefix: np.ndarray,
+    full: np.ndarray,
+    significant: np.ndarray,
+    clusters: np.ndarray,
+    draws: int,
+    rng: np.random.Generator,
+) -> dict[str, np.ndarray]:
+    """What ``draws`` samples do to the ranking."""
+    layout = trial.population.layout
+    other = None if trial.held_out is None else prefix_sums(trial.held_out)
+    if trial.matched:
+        drawn = plan.draw(rng, draws * trial.candidates)
+        if trial.candidates > 1:
+            drawn = _best_of(drawn, prefix, full, trial.candidates)
+        samples = [drawn]
+        if plan.contiguous:
+            sums = window_sums(prefix, drawn.starts, drawn.stops)
+            means = sums.sum(axis=1) / np.maximum(drawn.sizes, 1)[:, None]
+            z = difference_z(sums, drawn.stops - drawn.starts)
+        else:
+            weights = _weights(plan)
+            means, z = unit_z(drawn.masks(layout.population), trial.scores, weights)
+        theirs = None if other is None else _means(other, drawn)
+    else:
+        samples = [plan.draw(rng, draws) for _ in full]
+        means = _unmatched_means(prefix, samples)
+        z = _unmatched_z(prefix, samples, means)
+        theirs = None if other is None else _unmatched_means(other, samples)
+    wrong = discordant(means, full)
+    result = {
+        "sizes": np.mean([drawn.sizes for drawn in samples], axis=0),
+        "changed": wrong.any(axis=1),
+        "clusters": (_clusters(z) != clusters).any(axis=1),
+        "discordant": wrong.mean(axis=1),
+        "flips": (wrong & significant).sum(axis=1),
+        "length_shares": np.mean([_length_shares(layout, drawn) for drawn in samples], axis=0),
+        "context": np.mean([_context(layout, drawn) for drawn in samples], axis=0),
     }
+    if other is not None and theirs is not None:
+        result["held_out"] = discordant(theirs, other[-1]).any(axis=1)
+    return result
+
+
+def _weights(plan: Plan) -> np.ndarray:
+    """Proportional to 1/pi: what unequal probabilities draw too often counts less."""
+    pi = plan.probabilities()
+    return np.asarray(np.divide(pi.mean(), pi, out=np.zeros(len(pi)), where=pi > 0))
+
+
+def _means(prefix: np.ndarray, drawn: Draws) -> np.ndarray:
+    """Samples x systems: the mean score of what is drawn."""
+    sums = window_sums(prefix, drawn.starts, drawn.stops).sum(axis=1)
+    return np.asarray(sums / np.maximum(drawn.sizes, 1)[:, None])
+
+
+def _unmatched_means(prefix: np.ndarray, samples: list[Draws]) -> np.ndarray:
+    """The same where every system has samples of its own."""
+    means = [_means(prefix[:, [s]], drawn) for s, drawn in enumerate(samples)]
+    return np.concatenate(means, axis=1)
+
+
+def _unmatched_z(prefix: np.ndarray, samples: list[Draws], means: np.ndarray) -> np.ndarray:
+    """Z of every difference where each system has a sample of its own: variances add up."""
+    variances = np.empty_like(means)
+    for s, drawn in enumerate(samples):
+        sizes = drawn.stops - drawn.starts
+        sums = window_sums(prefix[:, s], drawn.starts, drawn.stops)
+        clusters = np.maximum((sizes > 0).sum(axis=1), 2)
+        square = ((sums - sizes * means[:, [s]]) ** 2).sum(axis=1)
+        variances[:, s] = square * clusters / (clusters - 1) / np.maximum(drawn.sizes, 1) ** 2
+    stderr = np.sqrt(variances[:, :, None] + variances[:, None, :])
+    return safe_z(means[:, :, None] - means[:, None, :], stderr)
+
+
+def _best_of(drawn: Draws, prefix: np.ndarray, full: np.ndarray, candidates: int) -> Draws:
+    """Of every ``candidates`` samples, the one with the fewest discordant pairs."""
+    wrong = discordant(_means(prefix, drawn), full).sum(axis=1).reshape(-1, candidates)
+    best = np.arange(len(wrong)) * candidates + wrong.argmin(axis=1)
+    return Draws(drawn.starts[best], drawn.stops[best])
+
+
+def _length_shares(layout: Layout, drawn: Draws) -> np.ndarray:
+    """Samples x length bins: the share of the sample. A window lies in one document."""
+    bins = length_bin(layout)[np.minimum(drawn.starts, layout.population - 1)]
+    sizes = drawn.stops - drawn.starts
+    shares = [np.where(bins == k, sizes, 0).sum(axis=1) for k in range(len(LENGTH_BINS))]
+    return np.asarray(np.stack(shares, axis=1) / np.maximum(drawn.sizes, 1)[:, None])
+
+
+def _context(layout: Layout, drawn: Draws) -> np.ndarray:
+    """For every sample, how many segments must be read as context.
+
+    Before every window, what is not drawn, as far back as ten segments, the window before it, or
+    the beginning of the document.
+    """
+    empty = drawn.stops == drawn.starts
+    starts = np.where(empty, layout.population, drawn.starts)
+    order = np.argsort(starts, axis=1)
+    starts = np.take_along_axis(starts, order, axis=1)
+    stops = np.take_along_axis(np.where(empty, layout.population, drawn.stops), order, axis=1)
+    place = np.minimum(starts, layout.population - 1)
+    back = layout.starts[layout.document[place]]
+    back[:, 1:] = np.maximum(back[:, 1:], stops[:, :-1])
+    gaps = np.clip(starts - back, 0, CONTEXT)
+    return np.asarray(np.where(starts < layout.population, gaps, 0).sum(axis=1))

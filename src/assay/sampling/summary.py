@@ -1,4 +1,8 @@
-"""What a sample says of itself: how much was drawn, how, and whether it mirrors the test set."""
+"""What a sample says of itself: how much was drawn, how, and whether it mirrors the test set.
+
+Whether it does is seen from lengths, domains, vocabulary, position and context; how good the
+design is, from its effect: the variance it gives, relative to a simple random sample's.
+"""
 
 from __future__ import annotations
 
@@ -8,31 +12,38 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError
-from assay.results import result_dict, signature
+from assay.errors import InputError, OptionError, did_you_mean
+from assay.results import Note, Result, signature
+from assay.sampling.budget import context_mask
 from assay.sampling.designs import base_design, drawn_sizes
 from assay.sampling.draw import importance_weights, plan_for
-from assay.sampling.effect import design_effect
+from assay.sampling.plans.base import Layout, Plan
 from assay.sampling.plans.snippets import TilesPlan
 from assay.sampling.population import Population
-from assay.sampling.representation import (
-    Share,
-    context_segments,
-    domain_shares,
-    length_shares,
-    position_shares,
-    vocabulary_share,
-)
-from assay.sampling.stability import metric_scores
+from assay.stats.clustered import prefix_sums, window_sums
 from assay.tables.sample import Design, Sample
 from assay.tables.test_set import TestSet
 
+LENGTH_BINS = (0, 10, 20, 30, 40, 50)
+"""Lower ends of the bins of document length (lo2023, Table 4)."""
+
 EFFECT_DRAWS = 500
 """Samples behind the predicted design effect: its error is about 5 %."""
+BLOCK = 4_000_000
+"""Numbers held at a time when the design effect is simulated."""
 
 
 @dataclass(frozen=True, slots=True)
-class SampleSummary:
+class SampleShare:
+    """A part of the test set: how much of it there is, and how much of the sample it makes up."""
+
+    name: str
+    full: float
+    sample: float
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSummary(Result, kind="sample"):
     """The size of a sample, its probabilities, and how it represents the test set.
 
     ``outputs`` are the translations to be rated; ``distinct_outputs`` counts identical ones of
@@ -58,23 +69,18 @@ class SampleSummary:
     outputs: int
     distinct_outputs: int | None
     context_segments: float
-    length_bins: tuple[Share, ...]
-    domains: tuple[Share, ...]
-    positions: tuple[Share, ...]
+    length_bins: tuple[SampleShare, ...]
+    domains: tuple[SampleShare, ...]
+    positions: tuple[SampleShare, ...]
     vocabulary: float | None
+    metrics: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def signature(self) -> str:
         """How the sample was drawn, in one line."""
         brief = Design.parse(self.parameters).brief
         return signature(brief, n=f"{self.n}/{self.population}", seed=self.seed)
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay sample``."""
-        names = [name for name in self.__slots__ if name != "kind"]
-        return result_dict(
-            "sample", self.signature, **{name: getattr(self, name) for name in names}
-        )
 
 
 def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
@@ -97,8 +103,8 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
     outputs, distinct = _outputs(test_set, sample)
     unreachable, effect, spread = _predicted(population, sample)
     context = 0.0
-    lengths: tuple[Share, ...] = ()
-    places: tuple[Share, ...] = ()
+    lengths: tuple[SampleShare, ...] = ()
+    places: tuple[SampleShare, ...] = ()
     if test_set.has_documents:
         context = float(np.mean([context_segments(layout, mask) for mask in masks]))
         lengths = _mean_shares([length_shares(layout, mask) for mask in masks])
@@ -123,6 +129,8 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
         domains=_mean_shares([domain_shares(test_set, mask) for mask in masks]),
         positions=places,
         vocabulary=_mean([vocabulary_share(test_set, mask) for mask in masks]),
+        metrics=test_set.metrics,
+        notes=as_notes(test_set.notes),
     )
 
 
@@ -182,13 +190,205 @@ def _outputs(test_set: TestSet, sample: Sample) -> tuple[int, int | None]:
     return outputs.height, outputs.select(*test_set.key, "target").n_unique()
 
 
-def _mean_shares(tables: Sequence[Sequence[Share]]) -> tuple[Share, ...]:
+def _mean_shares(tables: Sequence[Sequence[SampleShare]]) -> tuple[SampleShare, ...]:
     return tuple(
-        Share(rows[0].name, rows[0].full, float(np.mean([row.sample for row in rows])))
+        SampleShare(rows[0].name, rows[0].full, float(np.mean([row.sample for row in rows])))
         for rows in zip(*tables, strict=True)
     )
+
+
+def as_notes(notes: Sequence[str], prefix: str = "") -> tuple[Note, ...]:
+    """What was noted of a table, as notes of a result, each once."""
+    lines = dict.fromkeys((getattr(note, "code", "scores"), f"{prefix}{note}") for note in notes)
+    return tuple(Note(code, text) for code, text in lines)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
+
+
+# Whether it mirrors the test set
+
+
+def length_bin(layout: Layout) -> np.ndarray:
+    """For every segment, the number of its document's length bin."""
+    number = np.searchsorted(LENGTH_BINS, layout.lengths, side="right") - 1
+    return np.asarray(number[layout.document])
+
+
+def _shares(groups: np.ndarray, names: list[str], drawn: np.ndarray) -> list[SampleShare]:
+    full = np.bincount(groups, minlength=len(names)) / len(groups)
+    part = np.bincount(groups[drawn], minlength=len(names)) / max(1, int(drawn.sum()))
+    return [SampleShare(*row) for row in zip(names, full.tolist(), part.tolist(), strict=True)]
+
+
+def length_shares(layout: Layout, drawn: np.ndarray) -> list[SampleShare]:
+    """Shares by document length (lo2023, Table 4 and Figure 1)."""
+    names = ["0-9", *(f"{start}+" for start in LENGTH_BINS[1:])]
+    return _shares(length_bin(layout), names, drawn)
+
+
+def position_shares(layout: Layout, drawn: np.ndarray) -> list[SampleShare]:
+    """Shares by position: the first, middle and last third of a document."""
+    place = np.arange(layout.population) - layout.starts[layout.document]
+    third = (3 * place) // layout.lengths[layout.document]
+    return _shares(third, ["first third", "middle third", "last third"], drawn)
+
+
+def domain_shares(test_set: TestSet, drawn: np.ndarray) -> list[SampleShare]:
+    """Shares by domain, if the scores name them."""
+    if "domain" not in test_set.segments.columns:
+        return []
+    domains = test_set.segments["domain"].fill_null("(none)")
+    names = domains.unique(maintain_order=True).to_list()
+    groups = domains.replace_strict(
+        {name: i for i, name in enumerate(names)}, return_dtype=pl.Int64
+    )
+    return _shares(groups.to_numpy(), names, drawn)
+
+
+def vocabulary_share(test_set: TestSet, drawn: np.ndarray) -> float | None:
+    """The share of the test set's word tokens whose word occurs in the sample.
+
+    Words are what stands between white space in the source, in lower case; None without texts.
+    """
+    if "source" not in test_set.segments.columns:
+        return None
+    words = test_set.segments["source"].fill_null("").str.to_lowercase().str.extract_all(r"\S+")
+    seen = words.filter(pl.Series(drawn)).explode().drop_nulls().unique()
+    everything = words.explode().drop_nulls()
+    return float(everything.is_in(seen.implode()).mean()) if len(everything) else None  # type: ignore[arg-type]
+
+
+def context_segments(layout: Layout, drawn: np.ndarray) -> int:
+    """How many segments must be read though not rated; each is counted once."""
+    return int(context_mask(layout, drawn).sum())
+
+
+def bin_name(name: str) -> str:
+    """``10-19`` for the bin that begins at 10.
+
+    >>> bin_name("10+"), bin_name("50+"), bin_name("0-9")
+    ('10-19', '50+', '0-9')
+    """
+    if not name.endswith("+"):
+        return name
+    start = int(name[:-1])
+    later = [end for end in LENGTH_BINS if end > start]
+    return f"{start}-{later[0] - 1}" if later else name
+
+
+# The design effect
+
+
+def metric_scores(test_set: TestSet, metric: str) -> tuple[tuple[str, ...], np.ndarray, list[Note]]:
+    """The systems a metric scores, their scores (higher is better), and what had to be done.
+
+    Systems that it does not score at all (a reference, say) are left out; single missing values
+    are taken as the system's mean.
+    """
+    if metric not in test_set.metrics:
+        raise OptionError(
+            "metric", metric, f"is not among the metrics{did_you_mean(metric, test_set.metrics)}",
+            f"choose from {', '.join(test_set.metrics) or 'none: the scores have no metrics'}",
+        )  # fmt: skip
+    values = test_set.matrix(metric)
+    known = np.isfinite(values)
+    keep = known.any(axis=1)
+    if keep.sum() < 2:
+        raise InputError(
+            f"the metric {metric} scores {int(keep.sum())} of {len(keep)} systems; a ranking needs"
+            " two or more"
+        )
+    notes = []
+    if not keep.all():
+        out = [name for name, kept in zip(test_set.systems, keep, strict=True) if not kept]
+        text = f"{metric} does not score {', '.join(out)}: left out"
+        notes.append(Note("systems-not-scored", text))
+    values, known = values[keep], known[keep]
+    missing = int((~known).sum())
+    if missing:
+        text = f"{missing} missing values of {metric} replaced by the system's mean"
+        notes.append(Note("metric-values-missing", text))
+        means = np.nanmean(values, axis=1, keepdims=True)
+        values = np.where(known, values, means)
+    systems = tuple(name for name, kept in zip(test_set.systems, keep, strict=True) if kept)
+    return systems, -values if metric in test_set.lower_metrics else values, notes
+
+
+@dataclass(frozen=True, slots=True)
+class DesignEffect:
+    """Variances of differences of system means, relative to a matched simple random sample.
+
+    ``ratio`` is the mean over pairs of systems, ``error`` its Monte-Carlo standard error;
+    ``bias`` the mean over pairs of the absolute bias in units of the random sample's standard
+    error, as far as it exceeds chance.
+    """
+
+    ratio: float
+    error: float
+    bias: float
+
+
+def design_effect(
+    scores: np.ndarray,
+    plan: Plan,
+    n: int,
+    rng: np.random.Generator,
+    draws: int,
+    *,
+    weighted: bool = False,
+) -> DesignEffect:
+    """Simulate the variance of every difference of two systems' sample means under a plan.
+
+    ``scores`` is systems x segments. A simple random sample of n has the variance
+    S^2 (1 - n/N) / n, S^2 the variance of the differences over segments. The means are plain, as
+    in lo2023, or ``weighted`` by 1/pi (Hajek), which takes out the bias of unequal probabilities.
+    """
+    population = scores.shape[1]
+    prefix = prefix_sums(scores)
+    i, j = np.triu_indices(len(scores), 1)
+    pi = plan.probabilities() if weighted else np.ones(population)
+    weight = np.divide(1.0, pi, out=np.zeros(population), where=pi > 0)
+    means = _sample_means(prefix_sums(np.vstack([scores * weight, weight])), plan, rng, draws)
+    gaps = means[:, i] - means[:, j]
+    spread = np.var(scores[i] - scores[j], axis=1, ddof=1)
+    here = spread > 0
+    random = spread[here] * (1 - n / population) / n
+    ratios = gaps.var(axis=0, ddof=1)[here] / random
+    full = prefix[-1] / population
+    off = (gaps.mean(axis=0) - (full[i] - full[j]))[here]
+    beyond = np.maximum(0.0, off**2 - gaps.var(axis=0, ddof=1)[here] / draws)
+    return DesignEffect(
+        ratio=float(ratios.mean()),
+        error=_ratio_error(gaps[:, here], random),
+        bias=float(np.sqrt(beyond / random).mean()),
+    )
+
+
+def _sample_means(
+    prefix: np.ndarray, plan: Plan, rng: np.random.Generator, draws: int
+) -> np.ndarray:
+    """Draws x systems: the means of what was drawn, in blocks that fit memory.
+
+    The last column of ``prefix`` has the weights, the others weighted scores.
+    """
+    found = []
+    left, size = draws, min(draws, 200)
+    while left > 0:
+        drawn = plan.draw(rng, min(size, left))
+        left -= len(drawn.starts)
+        sums = window_sums(prefix, drawn.starts, drawn.stops).sum(axis=1)
+        weights = np.where(drawn.sizes > 0, sums[:, -1], 1.0)
+        found.append(sums[:, :-1] / weights[:, None])
+        size = max(1, BLOCK // (drawn.starts.shape[1] * prefix.shape[1]))
+    return np.concatenate(found)
+
+
+def _ratio_error(gaps: np.ndarray, random: np.ndarray, parts: int = 20) -> float:
+    """From the spread of the ratio between parts of the draws."""
+    if len(gaps) < 2 * parts:
+        return float("nan")
+    ratios = [part.var(axis=0, ddof=1) / random for part in np.array_split(gaps, parts)]
+    return float(np.std([ratio.mean() for ratio in ratios], ddof=1) / np.sqrt(parts))

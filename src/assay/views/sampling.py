@@ -3,154 +3,240 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.sampling.representation import bin_name
-from assay.views.figures import draw_shares
-from assay.views.section import Figure, Section, need, needed, plural, table
+from assay.sampling.next import NextSegments
+from assay.sampling.stability import DesignStability, Stability
+from assay.sampling.summary import SampleSummary, bin_name
+from assay.views.figures import draw_lengths, draw_shares, draw_stability
+from assay.views.section import Figure, Section, Table, plural, table
 
-GROUPS = {"length_bins": "document length", "domains": "domain", "positions": "place in document"}
-FAR = 0.05
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+LARGEST_GAP = 0.05
 """Shares further apart than this are named in words."""
 
 
-def sample_section(result: Mapping[str, Any]) -> Section:
+class _Group(NamedTuple):
+    """A part of the test set beside the same part of the sample."""
+
+    by: str
+    group: str
+    full: float
+    sample: float
+
+
+def sample_section(result: SampleSummary) -> Section:
     """What was drawn, with which probabilities, beside the whole test set."""
-    need(result, n=int, population=int, design=str, matched=bool, signature=str, snippets=int,
-         min_probability=float, max_probability=float, context_segments=float,
-         outputs=int)  # fmt: skip
-    rows = [
-        {
-            "by": what,
-            "group": bin_name(item["name"]) if key == "length_bins" else item["name"],
-            "full": item["full"],
-            "sample": item["sample"],
-        }
-        for key, what in GROUPS.items()
-        for item in needed(result, key, name=str, full=float, sample=float)
-        if item["full"] or item["sample"]
-    ]
-    off = [row for row in rows if abs(row["sample"] - row["full"]) > FAR]
-    mirror = (
-        _mirrors(rows)
-        if not off
-        else "It differs from the test set in "
-        + "; ".join(
-            f"{row['by']} {row['group']} ({100 * row['sample']:.0f} % instead of"
-            f" {100 * row['full']:.0f} %)" for row in off[:3]
-        ) + "."
-    )  # fmt: skip
-    chance = (
-        f"every segment had the same chance, {result['max_probability']:.3f}"
-        if result["max_probability"] - result["min_probability"] < 1e-9
-        else f"chances from {result['min_probability']:.3f} to {result['max_probability']:.3f}"
-        " are kept with the sample and used later"
-    )
+    groups = _groups(result)
     shares = table(
         "shares", "Shares of the segments, in the whole test set and in the sample.",
-        {"by": ("By", "text"), "group": ("Group", "text"), "full": ("Test set", "percent"),
-         "sample": ("Sample", "percent")},
-        rows,
+        {"by": ("by", "text"), "group": ("group", "text"), "full": ("test set", "percent"),
+         "sample": ("sample", "percent")},
+        groups,
     )  # fmt: skip
-    figure = Figure("shares", "Whole test set and sample side by side.", lambda: draw_shares(rows))
+    figure = Figure(
+        "shares", "Whole test set and sample side by side.",
+        lambda: draw_shares([group._asdict() for group in groups]),
+    )  # fmt: skip
+    unreachable = (
+        (f"{result.unreachable:.1%} of the segments could never be drawn.",)
+        if result.unreachable else ()
+    )  # fmt: skip
     return Section(
         name="sample",
         title="The sample",
-        lead=(
-            f"{result['n']:,} of {result['population']:,} segments were drawn"
-            f" ({result['design']}{'' if result['matched'] else ', each system for itself'});"
-            f" {chance}. {mirror}"
-        ),
-        blocks=(figure, shares, _work(result)),
-        signature=result["signature"],
-        notes=tuple(result.get("notes", ())),
+        lead=f"{_drawn(result)}; {_chance(result)}. {_mirrors(groups)}",
+        blocks=(figure, shares, _work(result), *unreachable, f"Design: {result.parameters}."),
+        signature=result.signature,
+        stage="sample",
+        notes=(*result.notes, f"metrics: {', '.join(result.metrics) or 'none'}"),
     )
 
 
-def _mirrors(rows: list[dict[str, Any]]) -> str:
-    """That nothing is off, naming what was looked at."""
-    ways = list(dict.fromkeys(row["by"] for row in rows))
+def sample_figure(result: SampleSummary) -> Drawing:
+    """Document lengths of the whole test set and of the sample, side by side."""
+    return draw_lengths([
+        {"pair": result.design, "sample": name, "length": share.name, "share": 100 * value}
+        for share in result.length_bins
+        for name, value in (("full", share.full), ("sample", share.sample))
+    ])  # fmt: skip
+
+
+def _groups(result: SampleSummary) -> list[_Group]:
+    """What can be compared with the test set; parts that are in neither are left out."""
+    lengths = [(bin_name(share.name), share) for share in result.length_bins]
+    ways = {
+        "document length": lengths,
+        "domain": [(share.name, share) for share in result.domains],
+        "place in document": [(share.name, share) for share in result.positions],
+    }
+    return [
+        _Group(way, name, share.full, share.sample)
+        for way, shares in ways.items()
+        for name, share in shares
+        if share.full or share.sample
+    ]
+
+
+def _drawn(result: SampleSummary) -> str:
+    pieces = f" in {plural(result.snippets, 'snippet')}" if result.snippets < result.n else ""
+    alone = "" if result.matched else ", for each system by itself"
+    return (
+        f"{result.n:,} of {result.population:,} segments{pieces} were drawn"
+        f" ({result.design}{alone})"
+    )
+
+
+def _chance(result: SampleSummary) -> str:
+    if result.max_probability - result.min_probability < 1e-9:
+        return f"every segment had the same probability, {result.max_probability:.4g}"
+    return (
+        f"their probabilities, {result.min_probability:.4g} to {result.max_probability:.4g}, are"
+        " kept with the sample and used by the estimates"
+    )
+
+
+def _mirrors(groups: list[_Group]) -> str:
+    """Whether shares of the sample are those of the test set, and which are not."""
+    off = [
+        f"{group.by} {group.group} ({100 * group.sample:.0f} % instead of {100 * group.full:.0f} %)"
+        for group in groups
+        if abs(group.sample - group.full) > LARGEST_GAP
+    ]
+    if off:
+        return f"It differs from the test set in {'; '.join(off[:3])}."
+    ways = list(dict.fromkeys(group.by for group in groups))
     if not ways:
         return "The table has nothing to compare it with the test set by."
     named = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} or {ways[-1]}"
-    return f"It mirrors the test set: no share by {named} is off by more than {100 * FAR:g} points."
+    return (
+        f"It mirrors the test set: no share by {named} is off by more than"
+        f" {100 * LARGEST_GAP:g} points."
+    )
 
 
-def _work(result: Mapping[str, Any]) -> str:
-    distinct = result.get("distinct_outputs")
-    once = (
-        "" if distinct is None or distinct == result["outputs"]
-        else f" ({distinct:,} if identical ones are rated once)"
-    )  # fmt: skip
-    effect = result.get("design_effect")
-    predicted = (
-        "" if effect is None
-        else f" By the metrics, differences between systems vary {effect:.2f} times as much as in"
-        " a simple random sample of this size."
-    )  # fmt: skip
-    context = (
-        f", and {result['context_segments']:,.0f} more segments to read as context"
-        if result["context_segments"] and result.get("length_bins") else ""
-    )  # fmt: skip
-    return f"The work: {plural(result['outputs'], 'output')} to rate{once}{context}.{predicted}"
+def _work(result: SampleSummary) -> str:
+    once = ""
+    if result.distinct_outputs is not None and result.distinct_outputs != result.outputs:
+        once = f" ({result.distinct_outputs:,} if identical ones are rated once)"
+    context = ""
+    if result.context_segments and result.length_bins:
+        context = f", and {result.context_segments:,.0f} more segments to read as context"
+    predicted = ""
+    if result.design_effect is not None:
+        predicted = (
+            f" By the metrics, the variance of differences between systems is"
+            f" {result.design_effect:.2f} times that of a simple random sample of this size."
+        )
+    return f"The work: {plural(result.outputs, 'output')} to rate{once}{context}.{predicted}"
 
 
-def stability_section(result: Mapping[str, Any]) -> Section:
+def stability_section(result: Stability) -> Section:
     """How often samples of each design rank systems otherwise than the whole test set."""
-    need(result, metric=str, draws=int, signature=str, notes=list)
-    rows = needed(result, "designs", design=str, matched=bool, changed=float,
-                  discordant_pairs=float, test_sets=int)  # fmt: skip
-    shown = table(
+    several = len({item.budget for item in result.designs}) > 1
+    figure = Figure("changes", "Samples with a changed ranking.", lambda: stability_figure(result))
+    return Section(
+        name="stability",
+        title="Stability of rankings",
+        lead=(
+            f"Ranked by {result.metric} on {plural(result.draws, 'sample')} of each design instead"
+            f" of everything: {_steadiest(result)}."
+        ),
+        blocks=(_designs_table(result), *((figure,) if several else ())),
+        signature=result.signature,
+        stage="sample",
+        sources=("lo2023",),
+        notes=result.notes,
+    )
+
+
+def _designs_table(result: Stability) -> Table:
+    rows = [
+        {name: getattr(item, name) for name in DesignStability.__slots__}
+        | {"design": _named(item), "runs": f"{item.best} / {item.median:g} / {item.worst}"}
+        for item in result.designs
+    ]
+    runs = result.designs[0].runs if result.designs else 0
+    return table(
         "stability",
-        "Changed: the expected number of test sets with another order; significant: of those where"
-        " a significant pair is turned round. Length error: mean difference of length shares, in"
-        " points. Context: segments to read for each to rate.",
-        {"design": ("Design", "text"), "matched": ("Matched", "text"), "budget": ("Budget", "text"),
-         "changed": ("Changed", "number"), "changed_error": ("±", "number"),
-         "test_sets": ("of", "count"), "discordant_pairs": ("Pairs turned", "percent"),
-         "significant_flips": ("Significant", "number"), "length_error": ("Length error", "number"),
-         "context": ("Context", "number")},
+        "Rank changes: the expected number of test sets with another order, with its Monte-Carlo"
+        " error; cluster changes and significant flips: with other clusters, and with a"
+        " significant pair reversed. Length error: mean difference of length shares, in points."
+        " Context: segments to read for each to rate.",
+        {"design": ("design", "text"), "budget": ("budget", "text"),
+         "changed": ("rank changes", "number"), "changed_error": ("±", "number"),
+         "test_sets": ("of", "count"), "runs": (f"best / median / worst of {runs}", "text"),
+         "discordant_pairs": ("discordant pairs", "percent"),
+         "significant_flips": ("significant flips", "number"),
+         "cluster_changed": ("cluster changes", "number"),
+         "length_error": ("length error", "number"), "context": ("context", "number"),
+         "held_out_changed": (f"rank changes by {result.held_out}", "number")},
         rows,
     )  # fmt: skip
-    lead = f"Ranked by {result['metric']} on samples instead of everything: {_steadiest(rows)}."
-    return Section("stability", "Stability of rankings", lead, (shown,), result["signature"],
-                   sources=("lo2023",), notes=tuple(result["notes"]))  # fmt: skip
 
 
-def _steadiest(rows: list[Mapping[str, Any]]) -> str:
+def _named(item: DesignStability) -> str:
+    return item.design + ("" if item.matched else " (unmatched)")
+
+
+def _steadiest(result: Stability) -> str:
     """The design with which the fewest pairs change places, at each budget."""
-    said = []
-    for budget in dict.fromkeys(str(row.get("budget", "")) for row in rows):
-        own = [row for row in rows if str(row.get("budget", "")) == budget]
-        best = min(own, key=lambda row: float(row["discordant_pairs"]))
-        named = f"{best['design']} ({'matched' if best['matched'] else 'unmatched'})"
-        share = f"{100 * best['discordant_pairs']:.1f} % of the pairs of systems change places"
-        least = "" if len(own) == 1 else ", the fewest"
-        said.append(f"at {budget} {share} with {named}{least}")
-    return "; ".join(said)
+    lines = []
+    for budget in dict.fromkeys(item.budget for item in result.designs):
+        items = [item for item in result.designs if item.budget == budget]
+        best = min(items, key=lambda item: item.discordant_pairs)
+        share = f"{100 * best.discordant_pairs:.1f} % of the pairs of systems change places"
+        way = "matched" if best.matched else "unmatched"
+        fewest = "" if len(items) == 1 else ", the fewest"
+        lines.append(f"at {budget} {share} with {best.design} ({way}){fewest}")
+    return "; ".join(lines)
 
 
-def next_section(result: Mapping[str, Any]) -> Section:
+def stability_figure(result: Stability) -> Drawing:
+    """Rank changes by budget, in percent of the test sets."""
+    share = {part.budget: 100 * part.n / part.population for part in result.parts}
+    return draw_stability([
+        {
+            "design": _named(item),
+            "budget": round(share.get(item.budget, 0.0)),
+            "changed": 100 * item.changed / item.test_sets,
+            "error": 100 * item.changed_error / item.test_sets,
+        }
+        for item in result.designs
+    ])  # fmt: skip
+
+
+def next_section(result: NextSegments) -> Section:
     """The segments, or systems, to rate next."""
-    need(result, rated=int, pool=int, method=str, signature=str, notes=list)
-    rows = needed(result, "segments")
-    keys = dict.fromkeys(key for row in rows for key in row)
-    shown = table(
+    rows = [
+        {"system": item.system or "all", "doc": item.doc, "seg": item.seg, "reason": item.reason,
+         "stratum": None if item.stratum == item.doc else item.stratum}
+        for item in result.segments
+    ]  # fmt: skip
+    listed = table(
         "next", "To be rated next, in this order.",
-        {key: (key.capitalize(), "text") for key in keys}, rows,
+        {"system": ("system", "text"), "doc": ("document", "text"), "seg": ("segment", "text"),
+         "stratum": ("stratum", "text"), "reason": ("why", "text")},
+        rows,
     )  # fmt: skip
+    unit = "output" if result.method == "adaptive" else "segment"
+    coming = f"; {len(rows):,} to rate next" if rows else ""
     return Section(
-        "next", "What to rate next",
-        f"{result['rated']:,} of {plural(result['pool'], 'output')} are rated;"
-        f" {len(rows):,} are to come next ({result['method']}).",
-        (shown,) if rows else ("Nothing is left to choose.",), result["signature"],
-        notes=tuple(result["notes"]),
-    )  # fmt: skip
+        name="next",
+        title=f"To rate next ({result.method})",
+        lead=f"{result.rated:,} of {plural(result.pool, unit)} are rated{coming}.",
+        blocks=(listed if rows else "Nothing is left to rate.",),
+        signature=result.signature,
+        stage="sample",
+        notes=result.notes,
+    )
 
 
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "stability": stability_section,
     "sample": sample_section,
     "next": next_section,
 }
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {}
+DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {}

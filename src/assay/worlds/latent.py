@@ -21,7 +21,7 @@ Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Layout:
+class WorldLayout:
     """Who stands where: the numbers of the world's parts and how they are nested."""
 
     systems: int
@@ -64,7 +64,7 @@ class State:
     quality: Floats
 
 
-def draw(profile: Profile, layout: Layout, shift: Floats, rng: Generator) -> State:
+def draw(profile: Profile, layout: WorldLayout, shift: Floats, rng: Generator) -> State:
     """One world: latents, errors, scores."""
     kinds = (profile.major, profile.minor, profile.punctuation)
     first, second, third = (fields(layout, rng) for _ in kinds)
@@ -118,7 +118,7 @@ class Fields:
 RATER_FIELDS = ("rater", "rater_document", "rater_segment", "human_rater_segment", "rest")
 
 
-def fields(layout: Layout, rng: Generator) -> Fields:
+def fields(layout: WorldLayout, rng: Generator) -> Fields:
     """Independent draws; a human translation has difficulties of its own, hence its own fields."""
     S, G, R, D = layout.systems, layout.segments, layout.raters, layout.documents
     H = int(layout.human.sum())
@@ -153,7 +153,7 @@ def twin(first: Fields, second: Fields, profile: Profile) -> Fields:
     return Fields(**{name: joined(name) for name in Fields.__dataclass_fields__})
 
 
-def latent(kind: Kind, profile: Profile, layout: Layout, f: Fields) -> Latent:
+def latent(kind: Kind, profile: Profile, layout: WorldLayout, f: Fields) -> Latent:
     """Z = system + document + segment + their interactions + the rater's share, variance 1."""
     doc, human, own = layout.document, layout.human, profile.human_own
     document = mix(profile.domain_share, f.domain[layout.domain], f.document)[doc]
@@ -264,13 +264,15 @@ SCALES = ((0.72, 0.10), (0.64, 0.17), (0.45, 0.55), (38.0, 19.0))
 """Mean and sd, taken in turn: like BLEURT-20, chrF, an early COMET and sentence BLEU."""
 
 
-def metric_errors(count: int, profile: Profile, layout: Layout, rng: Generator) -> list[Floats]:
+def metric_errors(
+    count: int, profile: Profile, layout: WorldLayout, rng: Generator
+) -> list[Floats]:
     """What ``count`` metrics see besides quality (S x G each): in part the same thing."""
     common = _error(profile, layout, rng)
     return [mix(profile.metric_common, common, _error(profile, layout, rng)) for _ in range(count)]
 
 
-def _error(profile: Profile, layout: Layout, rng: Generator) -> Floats:
+def _error(profile: Profile, layout: WorldLayout, rng: Generator) -> Floats:
     S, G, normal = layout.systems, layout.segments, rng.standard_normal
     shares = (profile.metric_document, profile.metric_segment)
     document, segment = normal(layout.documents)[layout.document], normal(G)

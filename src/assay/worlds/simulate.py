@@ -30,8 +30,8 @@ from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.judgments import judgment_columns, screens
 from assay.worlds.latent import (
-    Layout,
     State,
+    WorldLayout,
     draw,
     greatest_correlation,
     metric,
@@ -343,14 +343,14 @@ def _layout(
     raters: int,
     domains: Sequence[str],
     rng: Generator,
-) -> tuple[Layout, NDArray[np.intp], NDArray[np.intp]]:
+) -> tuple[WorldLayout, NDArray[np.intp], NDArray[np.intp]]:
     """The layout, and the segments of every document and the words of every segment."""
     if isinstance(documents, int):
         sizes = _lengths(profile.document_segments, rng.standard_normal(documents))
     else:
         sizes = np.asarray(documents, dtype=np.intp)
     length = rng.standard_normal(int(sizes.sum()))
-    layout = Layout(
+    layout = WorldLayout(
         systems=len(expected),
         raters=raters,
         document=np.repeat(np.arange(len(sizes)), sizes),
@@ -367,7 +367,7 @@ def _lengths(shape: tuple[float, float, int], normal: NDArray[np.float64]) -> ND
 
 
 def _metrics(
-    wanted: Mapping[str, float], profile: Profile, layout: Layout, state: State, rng: Generator
+    wanted: Mapping[str, float], profile: Profile, layout: WorldLayout, state: State, rng: Generator
 ) -> dict[str, NDArray[np.float64]]:
     most = greatest_correlation(state.scores)
     if wanted and (most == 0 or layout.systems * (layout.segments - 1) < 3):
@@ -389,7 +389,7 @@ def _metrics(
 
 def _table(
     systems: tuple[str, ...],
-    layout: Layout,
+    layout: WorldLayout,
     sizes: NDArray[np.intp],
     words: NDArray[np.intp],
     domains: Sequence[str],

@@ -121,7 +121,7 @@ CATEGORIES = (
 
 
 @dataclass(frozen=True)
-class Rows:
+class Marks:
     """One row per mark: positions of system, segment and rater; slot, how many marks, kind."""
 
     system: Ints
@@ -138,7 +138,7 @@ def rows(
     chances: NDArray[np.float32],
     asked: NDArray[np.bool_],
     raters: Ints,
-) -> Rows:
+) -> Marks:
     """The marks of the asked outputs (S x G) by these raters; a flawless one has one empty row."""
     chosen = kinds[:, :, raters]
     count = (chosen > 0).sum(axis=3)
@@ -149,7 +149,7 @@ def rows(
     kind = chosen[listed].astype(np.intp)
     category = _categories(kind, chances[:, :, raters][listed])
     number = count[system, segment, column]
-    return Rows(system, segment, raters[column], slot, number, kind, category)
+    return Marks(system, segment, raters[column], slot, number, kind, category)
 
 
 def _categories(kind: Ints, chance: NDArray[np.float32]) -> NDArray[np.str_]:
@@ -163,7 +163,7 @@ def _categories(kind: Ints, chance: NDArray[np.float32]) -> NDArray[np.str_]:
 
 
 def spans(
-    found: Rows, targets: Sequence[Sequence[str]], spots: NDArray[np.float64]
+    found: Marks, targets: Sequence[Sequence[str]], spots: NDArray[np.float64]
 ) -> tuple[list[int | None], list[int | None]]:
     """Start and end of every mark inside its target; None for a flawless output."""
     starts: list[int | None] = []
