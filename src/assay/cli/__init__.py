@@ -3,82 +3,37 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from assay._version import __version__
-from assay.cli.audit import audit
-from assay.cli.check import check
-from assay.cli.convert import convert
-from assay.cli.demo import demo
-from assay.cli.effort import effort
-from assay.cli.estimation import estimate, evaluate, monitor, raters
-from assay.cli.kits import kits
-from assay.cli.kits_design import build, collect, design
-from assay.cli.next import next_
-from assay.cli.next_set import next_set
-from assay.cli.plan import plan
-from assay.cli.rank import rank
-from assay.cli.report import report
-from assay.cli.reproduce import reproduce
-from assay.cli.sample import sample
-from assay.cli.stability import stability
 from assay.cli.stages import PIPELINE, Stages, panel
 from assay.errors import AssayError, InputError, OptionError
 
-__all__ = ["app", "main"]
-
-app = typer.Typer(
-    name="assay",
-    cls=Stages,
-    help="Human evaluation of machine translation: how good your systems are, and how sure you"
-    " can be, from few judgments.\n\nCommands are listed in the order of use; `assay` alone"
-    " shows the pipeline with an example of every stage, `assay COMMAND --help` all of a command.",
-    add_completion=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"assay {__version__}")
-        raise typer.Exit
-
-
-@app.callback(invoke_without_command=True)
-def _root(
-    context: typer.Context,
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(PIPELINE)
-
-
-COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo,
-    "check": check,
-    "convert": convert,
-    "stability": stability,
-    "sample": sample,
-    "next": next_,
-    "monitor": monitor,
-    "next-set": next_set,
-    "estimate": estimate,
-    "raters": raters,
-    "evaluate": evaluate,
-    "rank": rank,
-    "effort": effort,
-    "audit": audit,
-    "report": report,
-    "reproduce": reproduce,
+COMMANDS = {
+    "demo": "demo:demo",
+    "check": "check:check",
+    "convert": "convert:convert",
+    "plan": "plan:plan",
+    "stability": "stability:stability",
+    "sample": "sample:sample",
+    "next": "next:next_",
+    "monitor": "estimation:monitor",
+    "next-set": "next_set:next_set",
+    "estimate": "estimation:estimate",
+    "raters": "estimation:raters",
+    "evaluate": "estimation:evaluate",
+    "rank": "rank:rank",
+    "kits": "kits_design:kits",
+    "effort": "effort:effort",
+    "audit": "audit:audit",
+    "report": "report:report",
+    "reproduce": "reproduce:reproduce",
 }
+"""Every command or group of commands: its module here, and its name there."""
 
 RENAMED = {
     "rng": "--seed",
@@ -90,12 +45,47 @@ RENAMED = {
 }
 """Arguments of the library that the command line calls otherwise."""
 
-for name, command in COMMANDS.items():
-    app.command(name, rich_help_panel=panel(name))(command)
-app.add_typer(plan, name="plan", rich_help_panel=panel("plan"))
-for name, command in (("design", design), ("build", build), ("collect", collect)):
-    kits.command(name)(command)
-app.add_typer(kits, name="kits", rich_help_panel=panel("kits"))
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"assay {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(PIPELINE)
+
+
+def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
+    """The command line with these commands; the modules of others are not loaded."""
+    app = typer.Typer(
+        name="assay",
+        cls=Stages,
+        help="Human evaluation of machine translation: how good your systems are, and how sure you"
+        " can be, from few judgments.\n\nCommands are listed in the order of use; `assay` alone"
+        " shows the pipeline with an example of every stage, `assay COMMAND --help` all of a"
+        " command.",
+        add_completion=True,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for name in commands:
+        module, _, attribute = COMMANDS[name].partition(":")
+        command = getattr(import_module(f"assay.cli.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, rich_help_panel=panel(name))
+        else:
+            app.command(name, rich_help_panel=panel(name))(command)
+    return app
 
 
 def _as_typed(error: InputError) -> str:
@@ -114,6 +104,8 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             # A terminal that cannot show a character gets a question mark, not a crash.
             stream.reconfigure(errors="replace")
+    # Where the command is named first, the others need not be loaded.
+    app = make_app(sys.argv[1:2]) if sys.argv[1:2] and sys.argv[1] in COMMANDS else make_app()
     try:
         app(prog_name="assay")  # also as python -m assay, or completion has another name
     except InputError as error:
