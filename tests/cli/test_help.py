@@ -15,7 +15,7 @@ import typer
 from tests.conftest import ROOT, Ran
 
 import assay
-from assay.cli import app
+from assay.cli import make_app
 from assay.cli.stages import PANELS, PIPELINE, Stages
 
 Run = Callable[..., Ran]
@@ -24,7 +24,7 @@ WIDEST = 100
 
 def every_command() -> Iterator[tuple[str, str]]:
     """Name and help of all commands, those inside ``plan`` and ``kits`` included."""
-    root = typer.main.get_command(app)
+    root = typer.main.get_command(make_app())
     assert isinstance(root, Stages)
     for name, command in root.commands.items():
         inside = getattr(command, "commands", None)
@@ -126,6 +126,21 @@ heavy = {{"numpy", "polars", "scipy", "matplotlib", "sklearn", "joblib", "lxml",
 print("loaded:", sorted(heavy & set(sys.modules)))
 """
     assert fresh("-c", code).splitlines()[-1] == "loaded: []"
+
+
+def test_a_command_loads_no_other() -> None:
+    code = """
+import sys
+sys.argv = ["assay", "estimate", "--help"]
+from assay.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print("loaded:", sorted(name for name in sys.modules if name.startswith("assay.cli.")))
+"""
+    loaded = fresh("-c", code).splitlines()[-1]
+    assert loaded == "loaded: ['assay.cli.estimation', 'assay.cli.options', 'assay.cli.stages']"
 
 
 def test_the_shell_completes_commands_and_options() -> None:

@@ -255,15 +255,15 @@ def test_paths_are_not_tables(wrong: int) -> None:
 
 @pytest.mark.slow
 def test_coverage_on_simulated_campaigns() -> None:
-    # 40 campaigns x 25 samples x 4 systems; systems share segments, so campaigns x samples count:
-    # the Monte-Carlo sd of a coverage of .95 is at most .007. Skewed scores cost up to 2 points.
-    hits = total = 0
-    for seed in range(40):
-        world = simulate(documents=40, systems=4, rng=seed)
-        truth, ratings = world.truth(), world.rate()
-        for run in range(25):
-            chosen = sample(world.test_set, budget="20%", rng=1000 * seed + run)
-            result = estimate(world.test_set, ratings, sample=chosen)
-            hits += sum(item.low <= truth[item.system] <= item.high for item in result.systems)
-            total += len(result.systems)
-    assert 0.915 < hits / total < 0.97
+    # 20 campaigns x 30 samples of one system (several share the segments, and tell little more):
+    # the Monte-Carlo sd of a coverage of .945 is .009, and the bounds are 3 of it away. Skewed
+    # scores cost up to 2 points.
+    hits = []
+    for seed in range(20):
+        world = simulate(documents=40, systems={"A": 1 + seed % 4}, rng=seed)
+        truth, ratings = world.truth()["A"], world.rate()
+        for run in range(30):
+            chosen = sample(world.test_set, design="snippets", budget="20%", rng=1000 * seed + run)
+            (item,) = estimate(world.test_set, ratings, sample=chosen).systems
+            hits.append(item.low <= truth <= item.high)
+    assert 0.915 < np.mean(hits) < 0.97

@@ -263,4 +263,4 @@ def test_on_the_command_line(tmp_path: Path, run_assay, world: World) -> None:  
     assert "drawn with a history" in done.err
     done = run_assay("estimate", scores, everything, "--sample", drawn, "--borrow", *options)
     assert done.code == 2
-    assert "both histories" in done.err
+    assert "--borrow (True) adds a second history" in done.err

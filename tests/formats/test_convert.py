@@ -10,7 +10,8 @@ import pytest
 
 from assay.errors import Problem
 from assay.formats.convert import Checked, Converted, check, convert
-from assay.views.page import as_result, section_of
+from assay.views.page import as_result
+from assay.views.section import section_of
 
 WRONG = pl.DataFrame({"left": ["A", "B"], "right": ["A", "C"], "winner": ["x", "tie"]})
 

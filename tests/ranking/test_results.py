@@ -9,7 +9,7 @@ import pytest
 import assay
 from assay.ranking.results import NextSets, Ranking, SigmaFit, SigmaMatch
 from assay.results import Note, Result
-from assay.views.page import section_of
+from assay.views.section import section_of
 
 
 @pytest.fixture(scope="module")

@@ -28,8 +28,7 @@ from assay.sampling.stability import (
 from assay.sampling.summary import context_segments, design_effect, length_shares, metric_scores
 from assay.stats.clustered import difference_z, prefix_sums, unit_z, window_sums
 from assay.tables.test_set import TestSet, read_scores
-from assay.views.page import section_of
-from assay.views.section import Figure
+from assay.views.section import Figure, section_of
 from assay.worlds.simulate import simulate
 
 

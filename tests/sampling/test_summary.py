@@ -11,8 +11,8 @@ from tests.conftest import Ran
 
 import assay
 from assay.sampling.summary import SampleSummary
-from assay.views.page import read_result, section_of
-from assay.views.section import Table
+from assay.views.page import read_result
+from assay.views.section import Table, section_of
 from assay.worlds.simulate import World
 
 

@@ -3,41 +3,48 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
 from assay._version import __version__
-from assay.cli.audit import audit
-from assay.cli.demo import demo
-from assay.cli.effort import effort
-from assay.cli.estimation import estimate, evaluate, monitor, raters
-from assay.cli.kits import kits
-from assay.cli.kits_design import build, collect, design
-from assay.cli.planning import plan
-from assay.cli.ranking import next_set, rank
-from assay.cli.report import report
-from assay.cli.reproduce import reproduce
-from assay.cli.sampling import next_, sample, stability
 from assay.cli.stages import PIPELINE, Stages, panel
-from assay.cli.tables import check, convert
 from assay.errors import AssayError, InputError, OptionError
 
-__all__ = ["app", "main"]
+COMMANDS = {
+    "demo": "demo:demo",
+    "check": "tables:check",
+    "convert": "tables:convert",
+    "plan": "planning:plan",
+    "stability": "sampling:stability",
+    "sample": "sampling:sample",
+    "next": "sampling:next_",
+    "monitor": "estimation:monitor",
+    "next-set": "ranking:next_set",
+    "estimate": "estimation:estimate",
+    "raters": "estimation:raters",
+    "evaluate": "estimation:evaluate",
+    "rank": "ranking:rank",
+    "kits": "kits_design:kits",
+    "effort": "effort:effort",
+    "audit": "audit:audit",
+    "report": "report:report",
+    "reproduce": "reproduce:reproduce",
+}
+"""Every command or group of commands: its module here, and its name there."""
 
-app = typer.Typer(
-    name="assay",
-    cls=Stages,
-    help="Human evaluation of machine translation: how good your systems are, and how sure you"
-    " can be, from few judgments.\n\nCommands are listed in the order of use; `assay` alone"
-    " shows the pipeline with an example of every stage, `assay COMMAND --help` all of a command.",
-    add_completion=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+RENAMED = {
+    "rng": "seed",
+    "raters": "exclude_raters",
+    "seconds_per_judgment": "seconds",
+    "cost_per_judgment": "cost",
+    "seconds_per_rating": "seconds",
+    "cost_per_rating": "cost",
+}
+"""Arguments of the library whose parameter here has another name."""
 
 
 def _version(wanted: bool) -> None:
@@ -46,7 +53,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _root(
     context: typer.Context,
     version: Annotated[
@@ -56,43 +62,6 @@ def _root(
 ) -> None:
     if context.invoked_subcommand is None:
         typer.echo(PIPELINE)
-
-
-COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo,
-    "check": check,
-    "convert": convert,
-    "stability": stability,
-    "sample": sample,
-    "next": next_,
-    "monitor": monitor,
-    "next-set": next_set,
-    "estimate": estimate,
-    "raters": raters,
-    "evaluate": evaluate,
-    "rank": rank,
-    "effort": effort,
-    "audit": audit,
-    "report": report,
-    "reproduce": reproduce,
-}
-
-RENAMED = {
-    "rng": "--seed",
-    "raters": "--exclude-raters",
-    "seconds_per_judgment": "--seconds",
-    "cost_per_judgment": "--cost",
-    "seconds_per_rating": "--seconds",
-    "cost_per_rating": "--cost",
-}
-"""Arguments of the library whose parameter here has another name."""
-
-for name, command in COMMANDS.items():
-    app.command(name, rich_help_panel=panel(name))(command)
-app.add_typer(plan, name="plan", rich_help_panel=panel("plan"))
-for name, command in (("design", design), ("build", build), ("collect", collect)):
-    kits.command(name)(command)
-app.add_typer(kits, name="kits", rich_help_panel=panel("kits"))
 
 
 class Command(TyperCommand):
@@ -110,9 +79,31 @@ class Command(TyperCommand):
             raise
 
 
-for group in (app, plan, kits):
-    for registered in group.registered_commands:
-        registered.cls = Command
+def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
+    """The command line with these commands; the modules of others are not loaded."""
+    app = typer.Typer(
+        name="assay",
+        cls=Stages,
+        help="Human evaluation of machine translation: how good your systems are, and how sure you"
+        " can be, from few judgments.\n\nCommands are listed in the order of use; `assay` alone"
+        " shows the pipeline with an example of every stage, `assay COMMAND --help` all of a"
+        " command.",
+        add_completion=True,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for name in commands:
+        module, _, attribute = COMMANDS[name].partition(":")
+        command = getattr(import_module(f"assay.cli.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            for registered in command.registered_commands:
+                registered.cls = Command
+            app.add_typer(command, name=name, rich_help_panel=panel(name))
+        else:
+            app.command(name, rich_help_panel=panel(name), cls=Command)(command)
+    return app
 
 
 def main() -> None:
@@ -121,6 +112,8 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             # A terminal that cannot show a character gets a question mark, not a crash.
             stream.reconfigure(errors="replace")
+    # Where the command is named first, the others need not be loaded.
+    app = make_app(sys.argv[1:2]) if sys.argv[1:2] and sys.argv[1] in COMMANDS else make_app()
     try:
         app(prog_name="assay")  # also as python -m assay, or completion has another name
     except AssayError as error:

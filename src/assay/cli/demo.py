@@ -41,7 +41,8 @@ def demo(
     from assay.cli.output import print_json, save_json
     from assay.errors import InputError
     from assay.stats.random import as_rng
-    from assay.views.page import section_of, write_report
+    from assay.views.page import write_report
+    from assay.views.section import section_of
     from assay.views.terminal import show
 
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from assay.cli.kits import kits
 from assay.cli.options import COLUMNS, JSON, SEED, columns_for, names, refuse_overwriting
 from assay.errors import OptionError
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 TABLE = Annotated[Path | None, typer.Option("-o", "--output", help="Write the table to this file.")]
 
 
+@kits.command("design")
 def design(
     engines: Annotated[
         str, typer.Option("--engines", help="Engines, the human one too.", metavar="A,B,C")
@@ -104,6 +106,7 @@ def _show(result: KitDesign) -> None:
     print(f"signature: {result.signature}")
 
 
+@kits.command("build")
 def build(
     design: Annotated[
         Path, typer.Argument(help="The table of assay kits design.", metavar="DESIGN")
@@ -161,6 +164,7 @@ def build(
     print(f"key: {result.key} (keep it from the editors)")
 
 
+@kits.command("collect")
 def collect(
     key: Annotated[Path, typer.Argument(help="The key that build wrote.", metavar="KEY")],
     files: Annotated[

@@ -53,7 +53,7 @@ def deliver(
     if show is not None:
         show()
     elif not isinstance(result, Mapping):
-        from assay.views.page import section_of
+        from assay.views.section import section_of
         from assay.views.terminal import show as print_section
 
         print_section(section_of(result))

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.sampling.population import Population
 from assay.tables.test_set import TestSet
@@ -151,7 +151,7 @@ def _by_system(test_set: TestSet, drawn: np.ndarray, rated: np.ndarray) -> list[
         return []
     spread = ((done - share * counts) ** 2 / (counts * share * (1 - share))).sum()
     # The two-sided probability of the z that raises the alarm.
-    if special.chdtrc(len(counts) - 1, spread) > 2 * special.ndtr(-ALARM):
+    if scipy.special.chdtrc(len(counts) - 1, spread) > 2 * scipy.special.ndtr(-ALARM):
         return []
     rates = done / counts
     least, most = int(np.argmin(rates)), int(np.argmax(rates))

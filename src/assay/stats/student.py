@@ -36,6 +36,7 @@ def t_quantile(p: float, degrees: float) -> float:
     >>> round(t_quantile(0.975, 10), 6)
     2.228139
     """
+    degrees = float(degrees)
     if not (0 < p < 1 and degrees > 0):
         return math.nan
     if math.isinf(degrees) or p == 0.5:
@@ -143,8 +144,12 @@ def _scale_density(s: np.ndarray, degrees: float) -> np.ndarray:
 
 @cache
 def _gauss_legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights on [-1, 1] (Golub and Welsch 1969)."""
-    k = np.arange(1, n)
-    off = k / np.sqrt(4 * k**2 - 1)
-    nodes, vectors = np.linalg.eigh(np.diag(off, 1) + np.diag(off, -1))
-    return nodes, 2 * vectors[0] ** 2
+    """Nodes and weights on [-1, 1]: the zeros of the Legendre polynomial, by Newton's method."""
+    x = np.cos(np.pi * (np.arange(n, 0, -1) - 0.25) / (n + 0.5))
+    for _ in range(6):
+        before, value = np.ones(n), x
+        for k in range(2, n + 1):
+            before, value = value, ((2 * k - 1) * x * value - (k - 1) * before) / k
+        slope = n * (x * value - before) / (x * x - 1)
+        x = x - value / slope
+    return x, 2 / ((1 - x * x) * slope**2)

@@ -66,7 +66,8 @@ def _cell(value: object, column: Column) -> dict[str, str]:
 
 def fragment(result: Result) -> str:
     """One result for a notebook: its words and tables, without a page around them."""
-    from assay.views.page import section_of, with_more
+    from assay.views.page import with_more
+    from assay.views.section import section_of
 
     sections = with_more(section_of(result))
     parts = [_section(part, part.name) for part in sections]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +18,7 @@ from assay.tables.files import read_bytes, write_bytes
 from assay.views.figures import save_figure
 from assay.views.html import html
 from assay.views.markup import csv_table, latex, latex_table, markdown, markdown_table
-from assay.views.section import STAGES, Figure, Report, Section, Table
+from assay.views.section import STAGES, Figure, Report, Section, Table, section_of
 
 WRITERS = {".html": html, ".md": markdown, ".tex": latex}
 TABLES = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
@@ -43,14 +43,6 @@ class WrittenReport(Result, kind="report"):
     def signature(self) -> str:
         """How many results were reported."""
         return signature("report", results=self.results)
-
-
-def section_of(result: Result) -> Section:
-    """The section of a result: the view of its room knows it by its kind."""
-    room = type(result).__module__.split(".")[1]
-    sections: Mapping[str, Callable[[Any], Section]]
-    sections = import_module(f"assay.views.{room}").SECTIONS
-    return sections[result.kind](result)
 
 
 def read_result(path: str | os.PathLike[str]) -> Result:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
+
+    from assay.results import Result
 
 Show = Literal["text", "number", "count", "percent", "p", "interval", "ranks", "of"]
 Where = Literal["everywhere", "page", "terminal"]
@@ -136,6 +139,14 @@ class Report:
     def sources(self) -> tuple[str, ...]:
         """The references of the paragraph, each once."""
         return tuple(dict.fromkeys(key for part in self.sections for key in part.sources))
+
+
+def section_of(result: Result) -> Section:
+    """The section of a result: the view of its room knows it by its kind."""
+    room = type(result).__module__.split(".")[1]
+    sections: Mapping[str, Callable[[Any], Section]]
+    sections = import_module(f"assay.views.{room}").SECTIONS
+    return sections[result.kind](result)
 
 
 def table(
