@@ -256,7 +256,7 @@ def test_a_worker_without_assay(dask: Dask) -> None:
     dask.wait_for(2)
 
 
-def test_a_scheduler_without_workers_and_one_that_dies(
+def test_a_scheduler_without_workers_one_whose_workers_die_and_one_that_dies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = Dask(tmp_path)
@@ -271,6 +271,16 @@ def test_a_scheduler_without_workers_and_one_that_dies(
             time.sleep(0.1)
             return cell
 
+        monkeypatch.undo()
+        records = run(slow, range(100), workers=Cluster(cluster.address))
+        assert next(records) == 0
+        cluster.processes[1].kill()
+        monkeypatch.setattr("assay.engine.LOOK_SECONDS", 0.5)
+        monkeypatch.setattr("assay.engine.MAX_SECONDS_ALONE", 1.0)
+        with pytest.raises(ClusterError, match="has had no worker for 1 seconds; start workers"):
+            list(records)
+        cluster.add_worker()
+        cluster.wait_for(1)
         monkeypatch.undo()
         records = run(slow, range(100), workers=Cluster(cluster.address))
         assert next(records) == 0

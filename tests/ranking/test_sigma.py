@@ -122,18 +122,29 @@ def test_wmt13(shared_data: Path) -> None:
     assert found.unit == "segment"
 
 
-@pytest.mark.slow
 def test_figure_2(shared_data: Path) -> None:
-    """The paper gives 9 for en-cs, 10 for fr-en and "7 to 12" for all; cs-en comes out lower."""
+    """The paper gives 9 for en-cs, 10 for fr-en and "7 to 12" for all eight pairs.
+
+    One rule for all: a sigma that rounds to 7 to 12, or one that campaigns of this size with sigma
+    7 (or 12) give: of 20, at least one is as far off (with 6 systems, about a quarter are below 5).
+    """
     frame = pl.read_parquet(shared_data / "wmt12_pairs.parquet")
-    found = {
-        str(lp): match_sigma(from_pairs(frame.filter(pl.col("lp") == lp)), rng=1).sigma
+    tables = {
+        str(lp): from_pairs(frame.filter(pl.col("lp") == lp))
         for lp in frame["lp"].cast(pl.String).unique()
     }
-    assert round(found["en-cs"]) == 9
-    assert round(found["fr-en"]) == 10
-    assert all(6 < sigma < 13 for lp, sigma in found.items() if lp != "cs-en")
-    assert 4 < found["cs-en"] < 6
+    sigmas = {lp: match_sigma(table, rng=1).sigma for lp, table in tables.items()}
+    assert round(sigmas["en-cs"]) == 9
+    assert round(sigmas["fr-en"]) == 10
+    outside = [lp for lp, sigma in sigmas.items() if not 6.5 <= sigma < 12.5]
+    assert len(outside) <= 1
+    rng = np.random.default_rng(1)
+    for lp in outside:
+        size, low = (len(tables[lp].systems), len(tables[lp])), sigmas[lp] < 7
+        campaigns = [assay.simulate_judgments(*size, sigma=7 if low else 12, rng=rng)
+                     for _ in range(20)]  # fmt: skip
+        found = [match_sigma(table, orders=5, rng=1).sigma for table in campaigns]
+        assert min(found) <= sigmas[lp] if low else max(found) >= sigmas[lp]
 
 
 def test_a_seed_does_not_depend_on_what_was_read_before() -> None:

@@ -209,12 +209,12 @@ def _other_units(judgments: Judgments) -> list[Note]:
     """Units the table names that only the user can choose."""
     blocks = {unit: block_numbers(judgments, unit) for unit in ("document", "rater")}
     numbers = {unit: 1 + int(block.max()) for unit, block in blocks.items() if block is not None}
-    named = [f"{number:,} {unit}s" for unit, number in numbers.items() if number > 1]
-    if not named:
+    several = {unit: number for unit, number in numbers.items() if number > 1}
+    if not several:
         return []
     text = (
-        f"the table also names {' and '.join(named)}: if their judgments are correlated, resample"
-        " by document or by rater"
+        f"the table also names {' and '.join(f'{k:,} {unit}s' for unit, k in several.items())}: if"
+        f" their judgments are correlated, resample by {' or by '.join(several)}"
     )
     return [Note("other-units", text)]
 

@@ -182,11 +182,10 @@ def _places(wins: np.ndarray) -> np.ndarray:
     """The share of the other systems below in the order of fewest violations; equals are half."""
     order = lopez_order(wins)
     n = wins.shape[-1]
-    place = np.broadcast_to(np.arange(n), order.shape).copy()
-    for k in np.ndindex(order.shape[:-1]):
-        # Neighbours that could change places without any cost stand on the same one.
-        tied = np.append(False, tied_neighbours(wins[k], order[k]))
-        place[k] = np.maximum.accumulate(np.where(tied, 0, np.arange(n)))
+    # Neighbours that could change places without any cost stand on the same one.
+    moves = np.ones(order.shape, dtype=bool)
+    moves[..., 1:] = ~tied_neighbours(wins, order)
+    place = np.maximum.accumulate(np.where(moves, np.arange(n), 0), axis=-1)
     level = place[..., :, None] - place[..., None, :]
     below = (level < 0).sum(axis=-1) + ((level == 0).sum(axis=-1) - 1) / 2
     scores = np.empty(order.shape)
@@ -217,8 +216,11 @@ def lopez_order(wins: np.ndarray) -> np.ndarray:
     n = wins.shape[-1]
     tables = wins.reshape(-1, n, n)
     likes = np.nan_to_num(expected_win(tables), nan=-1.0)
-    orders = [_order(cost, like) for cost, like in zip(violation_costs(tables), likes, strict=True)]
-    return np.array(orders, dtype=np.intp).reshape(wins.shape[:-1])
+    costs = violation_costs(tables)
+    orders, circles = _free_orders(costs, likes)
+    for k in np.flatnonzero(circles):
+        orders[k] = _order(costs[k], likes[k])
+    return orders.reshape(wins.shape[:-1])
 
 
 def order_cost(wins: np.ndarray, order: np.ndarray) -> float:
@@ -229,15 +231,36 @@ def order_cost(wins: np.ndarray, order: np.ndarray) -> float:
 
 def tied_neighbours(wins: np.ndarray, order: np.ndarray) -> np.ndarray:
     """Whether each place of an order but the first could as well change with the one before."""
-    likes = expected_win(wins)[order]
-    even = wins[order[:-1], order[1:]] == wins[order[1:], order[:-1]]
-    return np.asarray(even & (np.abs(np.diff(likes)) < 1e-12))
+    n = wins.shape[-1]
+    likes = np.take_along_axis(expected_win(wins), order, axis=-1)
+    flat = wins.reshape(*wins.shape[:-2], n * n)
+    above, below = order[..., :-1], order[..., 1:]
+    won = np.take_along_axis(flat, above * n + below, axis=-1)
+    lost = np.take_along_axis(flat, below * n + above, axis=-1)
+    return np.asarray((won == lost) & (np.abs(np.diff(likes, axis=-1)) < 1e-12))
 
 
 def is_exact(wins: np.ndarray) -> bool:
     """Whether the best order of this table is certain to be found."""
     _, circle = _circles(violation_costs(np.asarray(wins)))
     return int(np.bincount(circle).max()) <= MAX_EXACT
+
+
+def _free_orders(costs: np.ndarray, likes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For every table an order without any cost, and whether circles leave none.
+
+    At each place stands the best liked of the systems that nobody left beats.
+    """
+    runs, n = likes.shape
+    orders = np.empty((runs, n), dtype=np.intp)
+    left = np.ones((runs, n), dtype=bool)
+    circles = np.zeros(runs, dtype=bool)
+    for place in range(n):
+        free = left & ~((costs > 0) & left[:, None, :]).any(axis=-1)
+        circles |= ~free.any(axis=-1)
+        orders[:, place] = np.where(free, likes, -np.inf).argmax(axis=-1)
+        left[np.arange(runs), orders[:, place]] = False
+    return orders, circles
 
 
 def _circles(cost: np.ndarray) -> tuple[int, np.ndarray]:

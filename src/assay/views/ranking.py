@@ -112,11 +112,11 @@ def _tested(result: Ranking) -> str:
     """The level, and how many equal pairs it would call different."""
     alpha = 1 - result.level
     if result.holm:
-        return f"at {alpha:.2g} for all of them together (Holm)"
+        return f"tests at {alpha:.2g} for all of them together, Holm"
     if result.sides == 2:
-        return f"two-sided {alpha:.2g}, each by itself"
-    either = f", so {2 * alpha:.0%} of equal pairs would be" if result.judgments else ""
-    return f"one-sided {alpha:.2g}, each by itself{either}"
+        return f"two-sided tests at {alpha:.2g}, not corrected for their number"
+    either = f"; of equal pairs {2 * alpha:.0%} would be" if result.judgments else ""
+    return f"one-sided tests at {alpha:.2g}, not corrected for their number{either}"
 
 
 def _scores(result: Ranking) -> Table:
