@@ -70,8 +70,11 @@ POWER = Annotated[float, typer.Option("--power", help="Probability of finding th
 GAP = Annotated[
     float, typer.Option("--gap", help="The difference to be found, in the unit of the scores.")
 ]
-SYSTEM_COUNT = Annotated[
-    int | None, typer.Option("--systems", help="How many systems; default: the pilot's.")
+SYSTEMS = Annotated[
+    str | None,
+    typer.Option(
+        "--systems", help="The systems compared: their names, or how many.", metavar="A,B|N"
+    ),
 ]
 SECONDS = Annotated[float | None, typer.Option("--seconds", help="Seconds one answer takes.")]
 COST = Annotated[float | None, typer.Option("--cost", help="What one answer costs.")]
@@ -86,11 +89,11 @@ SAMPLE = Annotated[
 ]
 ASSUME = Annotated[
     str | None,
-    typer.Option("--assume", help="How segments were chosen, without a sample: random, documents."),
+    typer.Option("--assume", help="Without a sample, how segments were chosen: random, documents."),
 ]
 TARGET = Annotated[
     str | None,
-    typer.Option("--target", help="What the intervals are for: test-set or new-documents."),
+    typer.Option("--target", help="What intervals are for: test-set or new-documents."),
 ]
 HISTORY = Annotated[
     Path | None,
@@ -209,6 +212,19 @@ def names(text: str | None) -> list[str] | None:
     if text is None:
         return None
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def how_many(text: str | None) -> int | None:
+    """``a,b,c`` or ``3`` as a number of systems; None where nothing was said.
+
+    >>> how_many("a,b,c"), how_many("3")
+    (3, 3)
+    """
+    listed = names(text)
+    if listed is None:
+        return None
+    single = listed[0] if len(listed) == 1 else ""
+    return int(single) if single.isdecimal() else len(listed)
 
 
 def numbers(option: str, text: str | None) -> list[int] | None:
@@ -410,6 +426,15 @@ def json_file(output: Path | None) -> Path | None:
     if output is not None and output.suffix.lower() != ".json":
         raise OptionError("--output", output, "is for a JSON result", "let its name end in .json")
     return output
+
+
+def save_file(save: Path | None, *inputs: Path | None) -> None:
+    """Refuse a file for the result that is not JSON, or that the command reads."""
+    if save is not None and save.suffix.lower() != ".json":
+        raise OptionError("--save", save, "is for a JSON result", "let its name end in .json")
+    for path in inputs:
+        if save is not None and path is not None and save.resolve() == path.resolve():
+            raise OptionError("--save", save, "is a file that is read", "name another one")
 
 
 def score_range(text: str | None) -> tuple[float, float] | None:

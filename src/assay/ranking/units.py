@@ -8,7 +8,6 @@ import numpy as np
 
 from assay.errors import InputError, OptionError
 from assay.ranking.counts import UNITS, block_numbers
-from assay.results import Note
 from assay.tables.judgments import Judgments
 
 FEW = 30
@@ -73,11 +72,8 @@ def _others(judgments: Judgments) -> list[str]:
     if not found:
         return []
     return [
-        Note(
-            "other-units",
-            f"the table names {' and '.join(found)}, too: if judgments hang together by them, say"
-            " --resample document or rater",
-        )
+        f"the table names {' and '.join(found)}, too: if judgments hang together by them, say"
+        " --resample document or rater"
     ]
 
 

@@ -8,7 +8,18 @@ at once along the first axes.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+
+
+class Order(NamedTuple):
+    """Ranks, first and last possible ranks, and clusters of systems."""
+
+    rank: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    cluster: np.ndarray
 
 
 def competition_ranks(scores: np.ndarray) -> np.ndarray:
@@ -45,6 +56,29 @@ def cluster_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     numbers = np.empty(first.shape, dtype=np.int64)
     np.put_along_axis(numbers, order, np.cumsum(opens, axis=-1), axis=-1)
     return numbers
+
+
+def order_of_differences(
+    systems: int, pairs: np.ndarray, lead: np.ndarray, decided: np.ndarray
+) -> Order:
+    """Where systems stand by their differences: a rank is 1 and how many systems are ahead.
+
+    ``pairs`` are rows (i, j), ``lead`` by how much i is better than j (NaN: nothing is known), and
+    ``decided`` whether that is certain.
+
+    >>> order = order_of_differences(3, np.array([[0, 1], [0, 2], [1, 2]]),
+    ...                              np.array([-1.0, 2.0, 3.0]), np.array([False, True, True]))
+    >>> order.rank.tolist(), order.low.tolist(), order.high.tolist(), order.cluster.tolist()
+    ([2, 1, 3], [1, 1, 3], [2, 2, 3], [1, 1, 2])
+    """
+    ahead, certain = np.zeros((2, systems, systems), dtype=bool)
+    first = np.where(lead > 0, pairs[:, 0], pairs[:, 1])
+    second = np.where(lead > 0, pairs[:, 1], pairs[:, 0])
+    known = np.isfinite(lead) & (lead != 0)
+    ahead[first[known], second[known]] = True
+    certain[first[known], second[known]] = decided[known]
+    low, high = rank_ranges(certain)
+    return Order(1 + ahead.sum(axis=0), low, high, cluster_numbers(low, high))
 
 
 def discordant(scores: np.ndarray, reference: np.ndarray) -> np.ndarray:
