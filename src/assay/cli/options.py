@@ -66,23 +66,11 @@ SAVE_ONLY = Annotated[
 """For commands whose ``-o`` is something else: a table, a folder, a page."""
 
 LEVEL = Annotated[float, typer.Option("--level", help="Confidence level.")]
-POWER = Annotated[float, typer.Option("--power", help="Probability of finding the gap.")]
-GAP = Annotated[
-    float, typer.Option("--gap", help="The difference to be found, in the unit of the scores.")
-]
 SYSTEMS = Annotated[
     str | None,
     typer.Option(
         "--systems", help="The systems compared: their names, or how many.", metavar="A,B|N"
     ),
-]
-SECONDS = Annotated[float | None, typer.Option("--seconds", help="Seconds one answer takes.")]
-COST = Annotated[float | None, typer.Option("--cost", help="What one answer costs.")]
-SIZES = Annotated[
-    str | None, typer.Option("--sizes", help="Sizes to show results for.", metavar="N,...")
-]
-PILOT = Annotated[
-    Path | None, typer.Option("--pilot", help="Answers collected so far.", metavar="FILE")
 ]
 SAMPLE = Annotated[
     Path | None, typer.Option("--sample", help="The sample the ratings were drawn with.")
@@ -212,33 +200,6 @@ def names(text: str | None) -> list[str] | None:
     if text is None:
         return None
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def how_many(text: str | None) -> int | None:
-    """``a,b,c`` or ``3`` as a number of systems; None where nothing was said.
-
-    >>> how_many("a,b,c"), how_many("3")
-    (3, 3)
-    """
-    listed = names(text)
-    if listed is None:
-        return None
-    single = listed[0] if len(listed) == 1 else ""
-    return int(single) if single.isdecimal() else len(listed)
-
-
-def numbers(option: str, text: str | None) -> list[int] | None:
-    """``6,12`` as whole numbers; None where nothing was said.
-
-    >>> numbers("--sizes", "6, 12")
-    [6, 12]
-    """
-    try:
-        return None if text is None else [int(part) for part in names(text) or []]
-    except ValueError:
-        raise OptionError(
-            option, text, "is not a list of whole numbers", "write 100,200,400"
-        ) from None
 
 
 def pairs(option: str, text: str | None) -> dict[str, str]:

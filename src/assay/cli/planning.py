@@ -10,25 +10,18 @@ import typer
 from assay.cli.options import (
     BETTER,
     COLUMNS,
-    COST,
     EXCLUDE,
-    GAP,
     JSON,
     LEVEL,
     LOWER_METRICS,
     LP,
     METRICS,
     ONLY,
-    PILOT,
-    POWER,
     RANGE,
     SAVE,
-    SECONDS,
     SEED,
-    SIZES,
     SYSTEMS,
-    how_many,
-    numbers,
+    names,
     read_judged,
     read_rated,
     save_file,
@@ -53,6 +46,18 @@ SCORES = Annotated[
 RATINGS = Annotated[
     Path | None,
     typer.Argument(help="A pilot: what raters answered.", metavar="RATINGS", show_default=False),
+]
+POWER = Annotated[float, typer.Option("--power", help="Probability of finding the gap.")]
+GAP = Annotated[
+    float, typer.Option("--gap", help="The difference to be found, in the unit of the scores.")
+]
+SECONDS = Annotated[float | None, typer.Option("--seconds", help="Seconds one answer takes.")]
+COST = Annotated[float | None, typer.Option("--cost", help="What one answer costs.")]
+SIZES = Annotated[
+    str | None, typer.Option("--sizes", help="Sizes to show results for.", metavar="N,...")
+]
+PILOT = Annotated[
+    Path | None, typer.Option("--pilot", help="Answers collected so far.", metavar="FILE")
 ]
 POPULATION = Annotated[
     int | None, typer.Option("--population", help="Segments of the test set; default: the pilot's.")
@@ -118,13 +123,13 @@ def ratings_command(
     pilot = _pilot(
         scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp
     )
-    count = how_many(systems)
+    count = _how_many(systems)
     if count is None:
         count = 1 if pilot is None else len(pilot[0].systems)
     result = plan_ratings(
         population=population, half_width=half_width, sd=sd, correlation=correlation,
         features=features, pilot=pilot, level=level, design_effect=design_effect, systems=count,
-        seconds_per_rating=seconds, cost_per_rating=cost, sizes=numbers("--sizes", sizes),
+        seconds_per_rating=seconds, cost_per_rating=cost, sizes=_numbers(sizes),
     )  # fmt: skip
     deliver(result, save, json)
 
@@ -173,7 +178,7 @@ def comparison_command(
         gap=gap, power=power, population=population, difference_sd=difference_sd,
         correlation=correlation, features=features, pilot=pilot, level=level,
         design_effect=design_effect, seconds_per_rating=seconds, cost_per_rating=cost,
-        sizes=numbers("--sizes", sizes),
+        sizes=_numbers(sizes),
     )  # fmt: skip
     deliver(result, save, json)
 
@@ -235,7 +240,7 @@ def judgments_command(
     judged = None if pilot is None else read_judged(pilot, columns, exclude, only, lp)
     with progress_bars() as progress:
         result = plan_judgments(
-            how_many(systems), sigma=sigma, pilot=judged, significant=significant,
+            _how_many(systems), sigma=sigma, pilot=judged, significant=significant,
             clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
             seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed, progress=progress,
         )  # fmt: skip
@@ -285,14 +290,14 @@ def editors_command(
         )  # fmt: skip
     elif columns is not None:
         _refuse_without_pilot({"--columns": columns}, "give --pilot FILE too")
-    count = how_many(systems)
+    count = _how_many(systems)
     if count is None:
         if seen is None:
             raise InputError("give --systems, how many are compared, or a pilot")
         count = len(seen.systems)
     result = plan_editors(
         count, gap, measure=measure, pilot=seen, cell=cell, residual=residual,
-        segments=segments, place=place, sizes=numbers("--sizes", sizes) or (), power=power,
+        segments=segments, place=place, sizes=_numbers(sizes) or (), power=power,
         level=level,
     )  # fmt: skip
     deliver(result, save, json)
@@ -323,3 +328,22 @@ def _refuse_without_pilot(options: dict[str, str | None], remedy: str) -> None:
     for name, value in options.items():
         if value is not None:
             raise OptionError(name, value, "is about a pilot", remedy)
+
+
+def _how_many(text: str | None) -> int | None:
+    """``a,b,c`` or ``3`` as a number of systems; None where nothing was said."""
+    listed = names(text)
+    if listed is None:
+        return None
+    single = listed[0] if len(listed) == 1 else ""
+    return int(single) if single.isdecimal() else len(listed)
+
+
+def _numbers(text: str | None) -> list[int] | None:
+    """``6,12`` as whole numbers; None where nothing was said."""
+    try:
+        return None if text is None else [int(part) for part in names(text) or []]
+    except ValueError:
+        raise OptionError(
+            "--sizes", text, "is not a list of whole numbers", "write 100,200,400"
+        ) from None
