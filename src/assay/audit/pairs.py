@@ -12,7 +12,7 @@ from assay.estimation.power import compare_two
 from assay.estimation.results import Difference, Estimates
 from assay.stats.intervals import t_interval, t_probability
 from assay.stats.multiplicity import holm
-from assay.stats.orders import cluster_numbers, rank_ranges
+from assay.stats.orders import order_of_differences
 from assay.stats.precision import CERTAIN, POWER, power_of
 
 LARGEST_CAMPAIGN = 1000.0
@@ -91,14 +91,13 @@ def _ranked_again(estimates: Estimates, differences: Sequence[Difference]) -> Es
     """Ranks, rank ranges and clusters by other differences, and these in that order."""
     place = {item.system: k for k, item in enumerate(estimates.systems)}
     sign = 1 if estimates.better == "higher" else -1
-    ahead, decided = np.zeros((2, len(place), len(place)), dtype=bool)
-    for item in differences:
-        pair = (place[item.left], place[item.right])
-        pair = pair if sign * item.difference > 0 else pair[::-1]
-        ahead[pair] = np.isfinite(item.difference) and item.difference != 0
-        decided[pair] = item.decided
-    low, high = rank_ranges(decided)
-    numbers = zip(1 + ahead.sum(axis=0), low, high, cluster_numbers(low, high), strict=True)
+    places = order_of_differences(
+        len(place),
+        np.array([(place[item.left], place[item.right]) for item in differences]),
+        sign * np.array([item.difference for item in differences]),
+        np.array([item.decided for item in differences]),
+    )
+    numbers = zip(*places, strict=True)
     systems = [
         replace(item, rank=int(rank), low_rank=int(low), high_rank=int(high), cluster=int(cluster))
         for item, (rank, low, high, cluster) in zip(estimates.systems, numbers, strict=True)

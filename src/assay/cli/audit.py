@@ -24,11 +24,10 @@ from assay.cli.options import (
     TARGET,
     answers_kind,
     columns_for,
-    json_file,
     names,
     only_for,
     read_test_set,
-    refuse_overwriting,
+    save_file,
     without,
 )
 from assay.errors import OptionError
@@ -86,7 +85,7 @@ def audit(
     if len(tables) > 2:
         raise OptionError("tables", len(tables), "are too many", "give [SCORES] and answers")
     answers, scores = tables[-1], tables[0] if len(tables) == 2 else None
-    refuse_overwriting(json_file(save), *tables, published, sample)
+    save_file(save, *tables, published, sample)
     for option, given in (("--metrics", metrics), ("--lower-metrics", lower_metrics)):
         if given is not None and sample is None:
             raise OptionError(

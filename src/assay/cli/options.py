@@ -95,7 +95,7 @@ PILOT = Annotated[
 ]
 TARGET = Annotated[
     str | None,
-    typer.Option("--target", help="What the intervals are for: test-set or new-documents."),
+    typer.Option("--target", help="What intervals are for: test-set or new-documents."),
 ]
 HISTORY = Annotated[
     Path | None,
@@ -169,20 +169,6 @@ def names(text: str | None) -> list[str] | None:
     if text is None:
         return None
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def numbers(option: str, text: str | None) -> list[int] | None:
-    """``6,12`` as whole numbers; None where nothing was said.
-
-    >>> numbers("--sizes", "6, 12")
-    [6, 12]
-    """
-    try:
-        return None if text is None else [int(part) for part in names(text) or []]
-    except ValueError:
-        raise OptionError(
-            option, text, "is not a list of whole numbers", "write 100,200,400"
-        ) from None
 
 
 def pairs(option: str, text: str | None) -> dict[str, str]:

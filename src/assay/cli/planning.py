@@ -10,30 +10,23 @@ import typer
 from assay.cli.options import (
     BETTER,
     COLUMNS,
-    COST,
     EXCLUDE,
-    GAP,
     JSON,
     LEVEL,
     LOWER_METRICS,
     LP,
     METRICS,
     ONLY,
-    PILOT,
-    POWER,
     RANGE,
     SAVE,
-    SECONDS,
     SEED,
-    SIZES,
-    SYSTEM_COUNT,
-    json_file,
-    numbers,
+    names,
     read_judged,
     read_rated,
-    refuse_overwriting,
+    save_file,
 )
 from assay.errors import InputError, OptionError
+from assay.papers.koehn2012_numbers import SYSTEMS
 
 if TYPE_CHECKING:
     from assay.tables.answers import Ratings
@@ -53,6 +46,18 @@ SCORES = Annotated[
 RATINGS = Annotated[
     Path | None,
     typer.Argument(help="A pilot: what raters answered.", metavar="RATINGS", show_default=False),
+]
+POWER = Annotated[float, typer.Option("--power", help="Probability of finding the gap.")]
+GAP = Annotated[
+    float, typer.Option("--gap", help="The difference to be found, in the unit of the scores.")
+]
+SECONDS = Annotated[float | None, typer.Option("--seconds", help="Seconds one answer takes.")]
+COST = Annotated[float | None, typer.Option("--cost", help="What one answer costs.")]
+SIZES = Annotated[
+    str | None, typer.Option("--sizes", help="Sizes to show results for.", metavar="N,...")
+]
+PILOT = Annotated[
+    Path | None, typer.Option("--pilot", help="Answers collected so far.", metavar="FILE")
 ]
 POPULATION = Annotated[
     int | None, typer.Option("--population", help="Segments of the test set; default: the pilot's.")
@@ -80,7 +85,7 @@ def ratings_command(
     ratings: RATINGS = None,
     half_width: Annotated[
         float | None,
-        typer.Option("--half-width", help="Half-width wanted, in points of the scale."),
+        typer.Option("--half-width", help="The half-width wanted of the intervals."),
     ] = None,
     population: POPULATION = None,
     sd: Annotated[
@@ -88,7 +93,7 @@ def ratings_command(
     ] = None,
     correlation: CORRELATION = None,
     features: FEATURES = None,
-    systems: SYSTEM_COUNT = None,
+    systems: SYSTEMS = None,
     level: LEVEL = 0.95,
     design_effect: EFFECT = 1.0,
     seconds: SECONDS = None,
@@ -114,16 +119,17 @@ def ratings_command(
     from assay.cli.output import deliver
     from assay.planning.ratings import plan_ratings
 
-    refuse_overwriting(json_file(save), scores, ratings)
+    save_file(save, scores, ratings)
     pilot = _pilot(
         scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp
     )
-    if systems is None:
-        systems = 1 if pilot is None else len(pilot[0].systems)
+    count = _how_many(systems)
+    if count is None:
+        count = 1 if pilot is None else len(pilot[0].systems)
     result = plan_ratings(
         population=population, half_width=half_width, sd=sd, correlation=correlation,
-        features=features, pilot=pilot, level=level, design_effect=design_effect, systems=systems,
-        seconds_per_rating=seconds, cost_per_rating=cost, sizes=numbers("--sizes", sizes),
+        features=features, pilot=pilot, level=level, design_effect=design_effect, systems=count,
+        seconds_per_rating=seconds, cost_per_rating=cost, sizes=_numbers(sizes),
     )  # fmt: skip
     deliver(result, save, json)
 
@@ -164,7 +170,7 @@ def comparison_command(
     from assay.cli.output import deliver
     from assay.planning.ratings import plan_comparison
 
-    refuse_overwriting(json_file(save), scores, ratings)
+    save_file(save, scores, ratings)
     pilot = _pilot(
         scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp
     )
@@ -172,7 +178,7 @@ def comparison_command(
         gap=gap, power=power, population=population, difference_sd=difference_sd,
         correlation=correlation, features=features, pilot=pilot, level=level,
         design_effect=design_effect, seconds_per_rating=seconds, cost_per_rating=cost,
-        sizes=numbers("--sizes", sizes),
+        sizes=_numbers(sizes),
     )  # fmt: skip
     deliver(result, save, json)
 
@@ -180,7 +186,7 @@ def comparison_command(
 @plan.command("judgments")
 def judgments_command(
     pilot: PILOT = None,
-    systems: SYSTEM_COUNT = None,
+    systems: SYSTEMS = None,
     sigma: Annotated[
         float | None,
         typer.Option("--sigma", help="Noise on a scale of 10; WMT12: 7 to 12. Default: fitted."),
@@ -205,7 +211,7 @@ def judgments_command(
     ] = None,
     per_set: Annotated[
         int | None,
-        typer.Option("--per-set", help="Systems on a screen; default: as so far, or 5."),
+        typer.Option("--per-set", help="Systems shown at once; default: as many as so far."),
     ] = None,
     level: LEVEL = 0.95,
     seconds: SECONDS = None,
@@ -227,15 +233,15 @@ def judgments_command(
     from assay.cli.output import deliver, progress_bars
     from assay.planning.judgments import plan_judgments
 
-    refuse_overwriting(json_file(save), pilot)
+    save_file(save, pilot)
     if pilot is None:
         about_pilot = {"--columns": columns, "--exclude": exclude, "--only": only, "--lp": lp}
         _refuse_without_pilot(about_pilot, "give --pilot FILE too")
     judged = None if pilot is None else read_judged(pilot, columns, exclude, only, lp)
     with progress_bars() as progress:
         result = plan_judgments(
-            systems, sigma=sigma, pilot=judged, significant=significant, clusters=clusters,
-            range_size=range_size, test=test, per_set=per_set, level=level,
+            _how_many(systems), sigma=sigma, pilot=judged, significant=significant,
+            clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
             seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed, progress=progress,
         )  # fmt: skip
     deliver(result, save, json)
@@ -244,7 +250,7 @@ def judgments_command(
 @plan.command("editors")
 def editors_command(
     gap: GAP,
-    systems: SYSTEM_COUNT = None,
+    systems: SYSTEMS = None,
     measure: Annotated[
         str, typer.Option("--measure", help="distance, time or changed.")
     ] = "distance",
@@ -275,7 +281,7 @@ def editors_command(
     from assay.kits.effort import effort
     from assay.planning.editors import plan_editors
 
-    refuse_overwriting(json_file(save), pilot)
+    save_file(save, pilot)
     seen = None
     if pilot is not None:
         seen = effort(
@@ -284,13 +290,14 @@ def editors_command(
         )  # fmt: skip
     elif columns is not None:
         _refuse_without_pilot({"--columns": columns}, "give --pilot FILE too")
-    if systems is None:
+    count = _how_many(systems)
+    if count is None:
         if seen is None:
             raise InputError("give --systems, how many are compared, or a pilot")
-        systems = len(seen.systems)
+        count = len(seen.systems)
     result = plan_editors(
-        systems, gap, measure=measure, pilot=seen, cell=cell, residual=residual,
-        segments=segments, place=place, sizes=numbers("--sizes", sizes) or (), power=power,
+        count, gap, measure=measure, pilot=seen, cell=cell, residual=residual,
+        segments=segments, place=place, sizes=_numbers(sizes) or (), power=power,
         level=level,
     )  # fmt: skip
     deliver(result, save, json)
@@ -321,3 +328,22 @@ def _refuse_without_pilot(options: dict[str, str | None], remedy: str) -> None:
     for name, value in options.items():
         if value is not None:
             raise OptionError(name, value, "is about a pilot", remedy)
+
+
+def _how_many(text: str | None) -> int | None:
+    """``a,b,c`` or ``3`` as a number of systems; None where nothing was said."""
+    listed = names(text)
+    if listed is None:
+        return None
+    single = listed[0] if len(listed) == 1 else ""
+    return int(single) if single.isdecimal() else len(listed)
+
+
+def _numbers(text: str | None) -> list[int] | None:
+    """``6,12`` as whole numbers; None where nothing was said."""
+    try:
+        return None if text is None else [int(part) for part in names(text) or []]
+    except ValueError:
+        raise OptionError(
+            "--sizes", text, "is not a list of whole numbers", "write 100,200,400"
+        ) from None

@@ -12,7 +12,6 @@ import numpy as np
 
 from assay.errors import InputError, OptionError
 from assay.estimation.response import Classes, make_classes, skipping_notes
-from assay.results import Note
 from assay.sampling.designs import base_design, drawn_sizes, population_of
 from assay.sampling.draw import plan_for
 from assay.tables.answers import Ratings
@@ -71,10 +70,7 @@ def rated_outputs(
         raise OptionError("assume", assume, "is not known", f"choose from {', '.join(ASSUMPTIONS)}")
     missing = int((test_set.present & np.isnan(scores)).sum())
     if not missing:
-        note = Note(
-            "everything-rated",
-            "everything is rated: what is left uncertain, the raters themselves, is not shown",
-        )
+        note = "everything is rated: what is left uncertain, the raters themselves, is not shown"
         return Rated(scores, np.ones_like(scores), "census", None, (note,))
     if assume is None:
         total = int(test_set.present.sum())
@@ -87,7 +83,7 @@ def rated_outputs(
         axis=1, keepdims=True
     )
     what = {"random": "the rated segments", "documents": "the rated documents"}[assume]
-    note = Note("assumed-random", f"assumed, not known: {what} are a simple random sample")
+    note = f"assumed, not known: {what} are a simple random sample"
     kind = "simple" if assume == "random" else "clusters"
     pi = np.broadcast_to(share, scores.shape)
     return Rated(scores, pi, f"assumed-{assume}", None, (note,), kind)

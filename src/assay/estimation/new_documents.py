@@ -15,7 +15,6 @@ import numpy as np
 
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.estimation.adjust import Fitted
-from assay.results import Note
 from assay.tables.test_set import TestSet
 
 TARGETS = ("test-set", "new-documents")
@@ -59,11 +58,8 @@ def target_notes(target: str, scores: np.ndarray, document: np.ndarray) -> tuple
     held = len(np.unique(document[(~np.isnan(scores)).any(axis=0)]))
     few = "; fewer than 20 documents: their spread is itself uncertain" if held < 20 else ""
     return (
-        Note(
-            "new-documents",
-            f"intervals are for new documents like the {held} rated ones, as if these were drawn at"
-            f" random from all of their kind{few}",
-        ),
+        f"intervals are for new documents like the {held} rated ones, as if these were drawn at"
+        f" random from all of their kind{few}",
     )
 
 

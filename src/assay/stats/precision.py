@@ -21,9 +21,11 @@ POWER = 0.8
 """The probability of finding a difference that is commonly asked for."""
 
 LEVEL = 0.95
-"""The confidence level where none is asked for."""
+"""The confidence level where none is stated."""
+
 POWER = 0.8
-"""The probability of finding a difference where none is asked for."""
+"""The probability of finding a difference that is commonly asked for."""
+
 CERTAIN = 500.0
 """A gap of this many standard errors is always found."""
 
