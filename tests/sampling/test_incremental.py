@@ -294,9 +294,7 @@ def test_auto_is_human_without_a_sample(world: World, some: Ratings) -> None:
 
 @pytest.mark.parametrize("count", [0, -1, True, 1.5])
 def test_count(world: World, some: Ratings, count: int) -> None:
-    with pytest.raises(
-        OptionError, match=r"count \(.*\) is not a number of segments"
-    ):
+    with pytest.raises(OptionError, match=r"count \(.*\) is not a number of segments"):
         next_segments(world.test_set, some, count=count)
 
 
