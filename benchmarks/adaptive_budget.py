@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from assay.sampling.draw import GOLDEN
-from assay.sampling.next import CLOSE, FIRST_SHARE, matched_z, still_open
+from assay.sampling.next import CLOSE_Z, FIRST_SHARE, matched_z, still_open
 from assay.sampling.plans.base import Layout
 from assay.sampling.plans.snippets import CircularPlan, TilesPlan, cut
 from assay.stats.clustered import prefix_sums, window_sums
@@ -57,7 +57,7 @@ def adaptive_run(
     *,
     batch: int = BATCH,
     first: float = FIRST_SHARE,
-    close: float = CLOSE,
+    close: float = CLOSE_Z,
 ) -> AdaptiveRun:
     """Spend n * systems ratings adaptively, on known ``scores`` (systems x segments).
 

@@ -70,10 +70,10 @@ def test_public_class_names_are_used_once() -> None:
 def test_an_option_has_one_meaning_and_one_help_text() -> None:
     import typer
 
-    from assay.cli import app
+    from assay.cli import make_app
 
     texts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for command, name, text in options(typer.main.get_command(app)):
+    for command, name, text in options(typer.main.get_command(make_app())):
         assert text, f"assay {command} {name} has no help"
         texts[name][text].append(command)
     several = {

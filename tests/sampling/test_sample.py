@@ -90,7 +90,7 @@ def test_short_names_of_the_papers() -> None:
         (0, "buys nothing"),
         (-3, "buys nothing"),
         (2.5, "is not whole"),
-        ("0%", "is no share"),
+        ("0%", "is not a share"),
         ("101%", "give more than 0% and at most 100%"),
         ("many", "is not an amount"),
         ("nan", "is not an amount"),

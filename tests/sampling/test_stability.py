@@ -211,7 +211,7 @@ class TestMetrics:
         ({"candidates": 5}, "name another one to judge the choice by"),
         ({"held_out": "neural"}, "is the metric itself"),
         ({"held_out": "nothing"}, "is not among the metrics"),
-        ({"budget": "101%"}, "is no share"),
+        ({"budget": "101%"}, "is not a share"),
         ({"designs": ["no"]}, "is not known"),
         ({"designs": []}, "must be one or more"),
         ({"designs": ["SL", "SL"]}, "each once"),

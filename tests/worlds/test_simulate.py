@@ -152,7 +152,7 @@ def test_large_worlds_are_fast() -> None:
         ({"humans": -1}, r"humans \(-1\) is too few; give at least 0"),
         ({"documents": 0}, r"documents \(0\) is too few; give at least 1"),
         ({"documents": []}, r"documents \(0\) is too few; give at least 1"),
-        ({"documents": [3, 0]}, r"documents \(0\) is no number of segments; give every document"),
+        ({"documents": [3, 0]}, r"documents \(0\) is not a number of segments; give"),
         ({"raters": 0}, r"raters \(0\) is too few; give at least 1"),
         ({"domains": ()}, r"domains \(\(\)\) is not a list of different names; name each once"),
         ({"domains": "news"}, r"domains \(news\) is not a list of different names"),

@@ -85,6 +85,12 @@ GAP = Annotated[
 SYSTEM_COUNT = Annotated[
     int | None, typer.Option("--systems", help="How many systems; default: the pilot's.")
 ]
+SYSTEMS = Annotated[
+    str | None,
+    typer.Option(
+        "--systems", help="The systems compared: their names, or how many.", metavar="A,B|N"
+    ),
+]
 SECONDS = Annotated[float | None, typer.Option("--seconds", help="Seconds one answer takes.")]
 COST = Annotated[float | None, typer.Option("--cost", help="What one answer costs.")]
 SIZES = Annotated[

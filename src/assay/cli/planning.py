@@ -20,13 +20,13 @@ from assay.cli.options import (
     RANGE,
     SAVE,
     SEED,
+    SYSTEMS,
     names,
     read_judged,
     read_rated,
     save_file,
 )
 from assay.errors import InputError, OptionError
-from assay.papers.koehn2012_numbers import SYSTEMS
 
 if TYPE_CHECKING:
     from assay.tables.answers import Ratings

@@ -106,7 +106,11 @@ def _standardised(values: np.ndarray, present: np.ndarray) -> tuple[np.ndarray |
 
 
 def _consensus(stack: np.ndarray) -> np.ndarray:
-    """The mean of the metrics, each turned to agree with their first principal component."""
+    """The mean of the metrics, each signed to agree with their first principal component.
+
+    Its direction is left open: it is squared, or a regression finds its slope. The badness by which
+    samples are drawn must know which side is bad, and so trusts stated directions and majorities.
+    """
     flat = stack.reshape(-1, stack.shape[-1])
     _, vectors = np.linalg.eigh(flat.T @ flat)
     signs = np.sign(vectors[:, -1])

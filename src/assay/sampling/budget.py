@@ -17,7 +17,7 @@ _AMOUNT = re.compile(
 )
 CONTEXT = 10
 """How many segments before a drawn one a rater reads (as at WMT22)."""
-READING = 0.25
+READING_SHARE = 0.25
 """Reading a segment as context takes this share of the time of rating it."""
 
 
@@ -50,7 +50,7 @@ def parse_budget(budget: int | str) -> Budget:
     unit = (match[2] or "").lower()
     if unit == "%":
         if not 0 < amount <= 100:
-            raise OptionError("budget", budget, "is no share", "give more than 0% and at most 100%")
+            raise OptionError("budget", budget, "is not a share", "give above 0% and up to 100%")
         return Budget(amount / 100, "share", text)
     if not unit and amount != int(amount):
         raise OptionError("budget", budget, "is not whole", "give whole segments or a percentage")
@@ -99,8 +99,8 @@ def segments_for(
 
     def spent(n: int) -> float:
         plan = make(n)
-        found = float(plan.probabilities() @ costs)
-        return found + READING * _context_cost(plan, population, costs) if timed else found
+        rating = float(plan.probabilities() @ costs)
+        return rating + READING_SHARE * _context_cost(plan, population, costs) if timed else rating
 
     if spent(1) > amount:
         raise OptionError(
@@ -137,13 +137,13 @@ def _costs(budget: Budget, population: Population, seconds_per_word: float | Non
         return _filled(population, "words", "a budget in words") * systems
     if seconds_per_word is not None:
         if not seconds_per_word > 0:
-            raise OptionError("seconds_per_word", seconds_per_word, "is no time", "give above 0")
+            raise OptionError("seconds_per_word", seconds_per_word, "is not a time", "give above 0")
         words = _filled(population, "words", "a budget by seconds per word")
         return words * seconds_per_word * systems
     if population.column("cost") is None:
         raise InputError(
             "a budget in minutes needs a cost column (seconds per output) in the scores, or"
-            " --seconds-per-word with a words column"
+            " seconds_per_word with a words column"
         )
     return _filled(population, "cost", "a budget in minutes") * systems
 

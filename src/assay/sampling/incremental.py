@@ -290,14 +290,14 @@ def choose_next(
     sigma = spreads_of(squares, np.maximum(n - 1, 0), prior)[None, :]
     taken = np.bincount(stratum[rated], minlength=len(sizes))
     queue = rng.permutation(np.flatnonzero(~rated))
-    left = {own: [i for i in queue.tolist() if stratum[i] == own] for own in set(stratum[queue])}
-    found = []
+    left = {each: [i for i in queue.tolist() if stratum[i] == each] for each in set(stratum[queue])}
+    choices = []
     for total in range(int(rated.sum()) + 1, int(rated.sum()) + 1 + min(count, len(queue))):
-        own = int(_largest_deficit(sigma, sizes, taken[None, :], total, rng)[0])
-        target = _targets(sigma * sizes, sizes, float(total))[0, own]
-        found.append(Choice(left[own].pop(), own, float(target), int(taken[own]), total))
-        taken[own] += 1
-    return found
+        next_up = int(_largest_deficit(sigma, sizes, taken[None, :], total, rng)[0])
+        target = float(_targets(sigma * sizes, sizes, float(total))[0, next_up])
+        choices.append(Choice(left[next_up].pop(), next_up, target, int(taken[next_up]), total))
+        taken[next_up] += 1
+    return choices
 
 
 def _predicted(x: np.ndarray, features: np.ndarray, k: int) -> np.ndarray:

@@ -31,7 +31,7 @@ from assay.tables.test_set import TestSet
 METHODS = ("docs-incr-human", "docs-incr-metrics", "adaptive")
 FIRST_SHARE = 1 / 3
 """The share of the budget that all systems get."""
-CLOSE = 1.0
+CLOSE_Z = 1.0
 """A pair with |z| below this is close."""
 NO_PROBABILITIES = Note(
     "no-probabilities",
@@ -220,7 +220,7 @@ def _budget(test_set: TestSet, budget: int | str | None, drawn: int) -> int:
     if n > drawn:
         raise OptionError(
             "budget", budget, f"is {n} segments and the sample has {drawn}",
-            "give at most that, or enlarge the sample (assay.top_up)",
+            "give at most that, or enlarge the sample",
         )  # fmt: skip
     return n
 
@@ -330,11 +330,11 @@ def _progress(step: NextStep, sample: Sample, rated: int, total: int) -> list[No
     if step.phase == "spent":
         notes.append(Note("budget-spent", "the budget is spent"))
     if step.phase == "done":
-        doubt = int((np.abs(step.z) < CLOSE).sum())
+        doubt = int((np.abs(step.z) < CLOSE_Z).sum())
         decided = Note("nothing-in-doubt", "no order is in doubt")
         notes.append(_all_rated(sample) if doubt or rated >= total else decided)
         if doubt:
-            text = f"{doubt} of {len(step.z)} pairs are still close (|z| < {CLOSE:g})"
+            text = f"{doubt} of {len(step.z)} pairs are still close (|z| < {CLOSE_Z:g})"
             notes.append(Note("still-close", text))
     return notes
 
@@ -344,8 +344,8 @@ def _all_rated(sample: Sample | None) -> Note:
         text = "every segment of the test set is rated: nothing left to choose"
     else:
         text = (
-            "every segment of the sample is rated: nothing left to choose; enlarge the sample"
-            " (assay.top_up) to go on"
+            "every segment of the sample is rated: nothing left to choose; enlarge the sample to"
+            " go on"
         )
     return Note("all-rated", text)
 
@@ -382,7 +382,7 @@ def next_step(
     n: int,
     *,
     first: float = FIRST_SHARE,
-    close: float = CLOSE,
+    close: float = CLOSE_Z,
 ) -> NextStep:
     """What to rate next, given the ratings so far.
 

@@ -21,7 +21,13 @@ from assay.sampling.designs import make_plan, short_design
 from assay.sampling.draw import budget_size, choose_design
 from assay.sampling.plans.base import Draws, Layout, Plan
 from assay.sampling.population import Population
-from assay.sampling.summary import LENGTH_BINS, as_notes, length_bin, metric_scores
+from assay.sampling.summary import (
+    LENGTH_BINS,
+    NUMBERS_AT_ONCE,
+    as_notes,
+    length_bin,
+    metric_scores,
+)
 from assay.stats.clustered import (
     difference_z,
     normal_quantile,
@@ -36,8 +42,6 @@ from assay.tables.sample import Design
 from assay.tables.test_set import Parts, TestSet
 
 LEVEL = 0.95
-BLOCK = 4_000_000
-"""Numbers held at a time; samples are ranked in blocks of about this size."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -437,14 +441,14 @@ def _blocks(trial: _Trial, layout: Layout) -> list[int]:
         width = layout.population + trial.n
     else:
         width = 2 * len(layout.lengths) * len(trial.scores)
-    size = max(1, min(trial.draws, BLOCK // (max(width, 1) * trial.candidates)))
+    size = max(1, min(trial.draws, NUMBERS_AT_ONCE // (max(width, 1) * trial.candidates)))
     whole, rest = divmod(trial.draws, size)
     return [size] * whole + ([rest] if rest else [])
 
 
 def _document_z(prefix: np.ndarray, layout: Layout) -> np.ndarray:
     sums = window_sums(prefix, layout.starts, layout.starts + layout.lengths)
-    if len(layout.lengths) == 1:  # no clusters to speak of: every segment is its own
+    if len(layout.lengths) == 1:  # no clusters: every segment is one
         sums, sizes = np.diff(prefix, axis=0), np.ones(layout.population)
     else:
         sizes = layout.lengths
@@ -480,12 +484,12 @@ def _block(
         else:
             weights = _weights(plan)
             means, z = unit_z(drawn.masks(layout.population), trial.scores, weights)
-        theirs = None if other is None else _means(other, drawn)
+        other_means = None if other is None else _means(other, drawn)
     else:
         samples = [plan.draw(rng, draws) for _ in full]
         means = _unmatched_means(prefix, samples)
         z = _unmatched_z(prefix, samples, means)
-        theirs = None if other is None else _unmatched_means(other, samples)
+        other_means = None if other is None else _unmatched_means(other, samples)
     wrong = discordant(means, full)
     result = {
         "sizes": np.mean([drawn.sizes for drawn in samples], axis=0),
@@ -496,8 +500,8 @@ def _block(
         "length_shares": np.mean([_length_shares(layout, drawn) for drawn in samples], axis=0),
         "context": np.mean([_context(layout, drawn) for drawn in samples], axis=0),
     }
-    if other is not None and theirs is not None:
-        result["held_out"] = discordant(theirs, other[-1]).any(axis=1)
+    if other is not None and other_means is not None:
+        result["held_out"] = discordant(other_means, other[-1]).any(axis=1)
     return result
 
 

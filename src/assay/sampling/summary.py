@@ -29,8 +29,8 @@ LENGTH_BINS = (0, 10, 20, 30, 40, 50)
 
 EFFECT_DRAWS = 500
 """Samples behind the predicted design effect: its error is about 5 %."""
-BLOCK = 4_000_000
-"""Numbers held at a time when the design effect is simulated."""
+NUMBERS_AT_ONCE = 4_000_000
+"""Numbers held in memory; samples are drawn in blocks of about this size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _predicted(
         if np.isfinite(test_set.matrix(name)).any(axis=1).sum() > 1:
             scores = metric_scores(test_set, name)[1]
             if not np.ptp(scores - scores[0], axis=1).any():
-                continue  # the systems do not differ, so there is no difference to speak of
+                continue  # the systems do not differ, so there is no difference to predict
             rng = np.random.default_rng(0)  # a prediction, not a draw: always the same
             draws = EFFECT_DRAWS if plans[0].contiguous else EFFECT_DRAWS // 5
             effects.append(
@@ -174,11 +174,11 @@ def _masks(test_set: TestSet, sample: Sample) -> list[np.ndarray]:
     )
     segments = test_set.segments.select(test_set.key)
     parts = [drawn] if sample.matched else drawn.partition_by("system", maintain_order=True)
-    found = []
+    masks = []
     for part in parts:
         here = segments.join(part, on=list(test_set.key), how="left", maintain_order="left")
-        found.append(here["drawn"].fill_null(False).to_numpy())
-    return found
+        masks.append(here["drawn"].fill_null(False).to_numpy())
+    return masks
 
 
 def _outputs(test_set: TestSet, sample: Sample) -> tuple[int, int | None]:
@@ -374,16 +374,16 @@ def _sample_means(
 
     The last column of ``prefix`` has the weights, the others weighted scores.
     """
-    found = []
+    means = []
     left, size = draws, min(draws, 200)
     while left > 0:
         drawn = plan.draw(rng, min(size, left))
         left -= len(drawn.starts)
         sums = window_sums(prefix, drawn.starts, drawn.stops).sum(axis=1)
         weights = np.where(drawn.sizes > 0, sums[:, -1], 1.0)
-        found.append(sums[:, :-1] / weights[:, None])
-        size = max(1, BLOCK // (drawn.starts.shape[1] * prefix.shape[1]))
-    return np.concatenate(found)
+        means.append(sums[:, :-1] / weights[:, None])
+        size = max(1, NUMBERS_AT_ONCE // (drawn.starts.shape[1] * prefix.shape[1]))
+    return np.concatenate(means)
 
 
 def _ratio_error(gaps: np.ndarray, random: np.ndarray, parts: int = 20) -> float:

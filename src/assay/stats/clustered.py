@@ -67,8 +67,8 @@ def unit_z(
 
 def _z(means: np.ndarray, cross: np.ndarray, n: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     """Z of all differences from the cross products of residual totals."""
-    own = np.diagonal(cross, axis1=-2, axis2=-1)
-    square = np.maximum(own[..., :, None] + own[..., None, :] - 2 * cross, 0.0)
+    alone = np.diagonal(cross, axis1=-2, axis2=-1)
+    square = np.maximum(alone[..., :, None] + alone[..., None, :] - 2 * cross, 0.0)
     factor = clusters / np.maximum(clusters - 1, 1) / n.astype(float) ** 2
     gap = means[..., :, None] - means[..., None, :]
     return safe_z(gap, np.sqrt(square * factor[..., None, None]))

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
 
-BLOCK = 256
+SAMPLES_AT_ONCE = 256
 """Samples that walk together: their bookkeeping should fit the cache."""
-SPARSE = 0.12
+SPARSE_SHARE = 0.12
 """Where a smaller share is drawn, sums over the drawn units are quicker than along the walks."""
 
 
@@ -34,11 +34,11 @@ def neighbour_predictions(
     tree = scipy.spatial.KDTree(features[known])
     _, near = tree.query(features, k=k + 1)
     near = near.reshape(len(features), k + 1)
-    own = np.full(len(features), -1)
-    own[known] = np.arange(len(known))
+    itself = np.full(len(features), -1)
+    itself[known] = np.arange(len(known))
     # Units with the same features may come before a known unit itself: leave it out wherever it is,
     # and otherwise the farthest.
-    keep = near != own[:, None]
+    keep = near != itself[:, None]
     keep[keep.all(axis=1), -1] = False
     return np.asarray(np.where(keep, x[near], 0.0).sum(axis=1) / keep.sum(axis=1))
 
@@ -103,9 +103,9 @@ def walk_neighbours(
     """
     means = np.empty(drawn.shape)
     wanted = np.minimum(np.maximum(k, 1), np.maximum(drawn.sum(axis=1) - 1, 1)).astype(np.uint8)
-    summed = _sums_by_sample if drawn.mean() < SPARSE else _sums_by_unit
-    for start in range(0, len(drawn), BLOCK):
-        part = slice(start, start + BLOCK)
+    summed = _sums_by_sample if drawn.mean() < SPARSE_SHARE else _sums_by_unit
+    for start in range(0, len(drawn), SAMPLES_AT_ONCE):
+        part = slice(start, start + SAMPLES_AT_ONCE)
         # Units x samples, so that every step copies whole rows, and of single bytes only.
         known = np.ascontiguousarray(drawn[part].T)
         count, length = _walk(near, known, wanted[part])

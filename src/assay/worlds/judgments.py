@@ -67,8 +67,8 @@ def simulate_judgments(
     ``segment_share`` belongs to the output and is the same for all who see it, and
     ``rater_share`` is a rater's liking for a system; the rest is new on every screen.
 
-    >>> found = simulate_judgments(3, 30, per_set=2, rng=1)
-    >>> sorted(found.systems), found.frame.columns
+    >>> judged = simulate_judgments(3, 30, per_set=2, rng=1)
+    >>> sorted(judged.systems), judged.frame.columns
     (['S1', 'S2', 'S3'], ['set', 'seg', 'rater', 'left', 'right', 'winner'])
     """
     rng = as_rng(rng)
@@ -89,21 +89,21 @@ def simulate_judgments(
     q = np.where(rng.random(sets) < random_share, 0.0, 1.0)[:, None] * mu[shown]
     q += sigma * np.sqrt(fresh) * rng.standard_normal(shown.shape)
     if segment_share:
-        own = rng.standard_normal((total, n))
-        q += sigma * np.sqrt(segment_share) * own[segment[:, None], shown]
+        output = rng.standard_normal((total, n))
+        q += sigma * np.sqrt(segment_share) * output[segment[:, None], shown]
     if rater_share:
         taste = rng.standard_normal((raters, n))
         q += sigma * np.sqrt(rater_share) * taste[rater[:, None], shown]
-    found = Screens(segment, rater, shown, screen_ranks(-q, tie))
-    return read_judgments(_table(found, judgments, n, raters))
+    seen = Screens(segment, rater, shown, screen_ranks(-q, tie))
+    return read_judgments(_table(seen, judgments, n, raters))
 
 
-def _table(found: Screens, judgments: int, n: int, raters: int) -> pl.DataFrame:
+def _table(seen: Screens, judgments: int, n: int, raters: int) -> pl.DataFrame:
     """The judgments with their set, segment and rater, the first ``judgments`` of them."""
     systems = [f"S{i + 1}" for i in range(n)]
     people = [f"rater-{i + 1}" for i in range(raters)]
-    screen, columns = judgment_columns(found, systems, people)
-    places = {"set": (screen + 1).astype(str), "seg": (found.segment[screen] + 1).astype(str)}
+    screen, columns = judgment_columns(seen, systems, people)
+    places = {"set": (screen + 1).astype(str), "seg": (seen.segment[screen] + 1).astype(str)}
     return pl.DataFrame(places | columns)[:judgments]
 
 
@@ -113,7 +113,7 @@ def draw_qualities(runs: int, n: int, rng: Generator, kind: str = "uniform") -> 
         return rng.uniform(0.0, SCALE, (runs, n))
     if kind == "normal":
         return rng.normal(SCALE / 2, SCALE / np.sqrt(12), (runs, n))
-    raise OptionError("qualities", kind, "is no way to draw them", "choose uniform or normal")
+    raise OptionError("qualities", kind, "is not a way to draw them", "choose uniform or normal")
 
 
 def draw_sets(count: int, n: int, size: int, rng: Generator) -> Ints:
@@ -196,21 +196,21 @@ def _campaign(scaled: Floats32, sets: Ints, rng: Generator, size: int, random_sh
         if random_share:
             q *= rng.random(count, dtype=np.float32) >= random_share
         q += rng.standard_normal(q.shape, dtype=np.float32)
-        found = _outcomes(q, number, cells)
+        outcomes = _outcomes(q, number, cells)
         cuts = [0, *(int(cut) for cut in np.clip(sets - start, 0, count))]
         for step, (a, b) in enumerate(pairwise(cuts)):
             if b > a:
-                wins[step] += np.bincount(found[:, a:b].ravel(), minlength=n * n)
+                wins[step] += np.bincount(outcomes[:, a:b].ravel(), minlength=n * n)
     return wins.cumsum(axis=0).reshape(len(sets), n, n)
 
 
 def _outcomes(q: Floats32, number: Ints, cells: Ints) -> Ints:
     """The cell (winner, loser) of every pair of every set: pairs x sets."""
     half = cells.shape[1] // 2
-    found = np.empty((len(cells), len(number)), dtype=np.int64)
+    outcomes = np.empty((len(cells), len(number)), dtype=np.int64)
     for p, (i, j) in enumerate(combinations(range(len(q)), 2)):
-        np.take(cells[p], number + half * (q[i] > q[j]), out=found[p], mode="clip")
-    return found
+        np.take(cells[p], number + half * (q[i] > q[j]), out=outcomes[p], mode="clip")
+    return outcomes
 
 
 @lru_cache(maxsize=8)
@@ -260,23 +260,23 @@ def screen_ranks(badness: Floats, tie: float) -> Places:
     return ranks
 
 
-def pairs(found: Screens) -> tuple[Places, Places, Places, Places]:
+def pairs(seen: Screens) -> tuple[Places, Places, Places, Places]:
     """All pairs of each screen: screen, left system, right system, -1 left wins, 0 tie, 1 right."""
-    i, j = np.triu_indices(found.systems.shape[1], k=1)
-    screen = np.repeat(np.arange(len(found.segment)), len(i))
-    left, right = found.systems[:, i].ravel(), found.systems[:, j].ravel()
-    sign = np.sign(found.ranks[:, i] - found.ranks[:, j]).ravel()
+    i, j = np.triu_indices(seen.systems.shape[1], k=1)
+    screen = np.repeat(np.arange(len(seen.segment)), len(i))
+    left, right = seen.systems[:, i].ravel(), seen.systems[:, j].ravel()
+    sign = np.sign(seen.ranks[:, i] - seen.ranks[:, j]).ravel()
     return screen, left, right, sign
 
 
 def judgment_columns(
-    found: Screens, systems: Sequence[str], raters: Sequence[str]
+    seen: Screens, systems: Sequence[str], raters: Sequence[str]
 ) -> tuple[Places, dict[str, list[str]]]:
     """The screen of every judgment, and its columns ``rater``, ``left``, ``right``, ``winner``."""
-    screen, left, right, sign = pairs(found)
+    screen, left, right, sign = pairs(seen)
     names = np.array(systems)
     return screen, {
-        "rater": np.array(raters)[found.rater[screen]].tolist(),
+        "rater": np.array(raters)[seen.rater[screen]].tolist(),
         "left": names[left].tolist(),
         "right": names[right].tolist(),
         "winner": np.array(["left", "tie", "right"])[sign + 1].tolist(),
@@ -290,7 +290,7 @@ def _check_systems(systems: int | Sequence[float]) -> int:
         given = np.asarray(systems, dtype=float)
         if given.ndim != 1 or not np.isfinite(given).all():
             raise OptionError(
-                "systems", systems, "are no qualities", "give a number of systems or their means"
+                "systems", systems, "are not qualities", "give a number of systems or their means"
             )
         n = len(given)
     if n < 2:
@@ -320,7 +320,7 @@ def _check_noise(
         ("rater_share", rater_share),
     ):
         if not 0 <= value <= 1:
-            raise OptionError(name, value, "is no share", "give a number from 0 to 1")
+            raise OptionError(name, value, "is not a share", "give a number from 0 to 1")
     if segment_share + rater_share > 1:
         raise OptionError(
             "rater_share", rater_share, f"and segment_share ({segment_share:g}) exceed 1",

@@ -69,18 +69,18 @@ def draw(profile: Profile, layout: WorldLayout, shift: Floats, rng: Generator) -
     kinds = (profile.major, profile.minor, profile.punctuation)
     first, second, third = (fields(layout, rng) for _ in kinds)
     drawn = (first, twin(first, second, profile), third)
-    found = [latent(kind, profile, layout, f) for kind, f in zip(kinds, drawn, strict=True)]
+    latents = [latent(kind, profile, layout, f) for kind, f in zip(kinds, drawn, strict=True)]
     major, minor, punctuation = (
-        counts(kind, z.seen, shift) for kind, z in zip(kinds, found, strict=True)
+        counts(kind, z.seen, shift) for kind, z in zip(kinds, latents, strict=True)
     )
-    moved = found[0].seen + profile.major.quality * shift[:, None, None]
+    moved = latents[0].seen + profile.major.quality * shift[:, None, None]
     non_translation = moved > -ndtri(profile.non_translation)
     marked = marks(non_translation, major, minor, punctuation)
     y = scores(marked)
     weights = slopes(profile)
     rise = weights @ [kind.quality for kind in kinds] * shift
-    badness = sum(w * z.seen for w, z in zip(weights, found, strict=True)) + rise[:, None, None]
-    shared = sum(w * z.shared for w, z in zip(weights, found, strict=True)) + rise[:, None]
+    badness = sum(w * z.seen for w, z in zip(weights, latents, strict=True)) + rise[:, None, None]
+    shared = sum(w * z.shared for w, z in zip(weights, latents, strict=True)) + rise[:, None]
     size = badness.std(axis=1).mean() or 1.0  # one segment alone does not vary
     return State(marked, y, badness / size, -shared / size)
 
@@ -88,12 +88,12 @@ def draw(profile: Profile, layout: WorldLayout, shift: Floats, rng: Generator) -
 def slopes(profile: Profile, step: float = 0.1) -> Floats:
     """How fast the expected score rises with each kind's z: what the kinds weigh in badness."""
     names = ("major", "minor", "punctuation")
-    found = []
+    rises = []
     for name in names:
         felt = {n: replace(getattr(profile, n), quality=float(n == name)) for n in names}
         low, high = expected_score(replace(profile, **felt), np.array([-step, step]))
-        found.append((high - low) / (2 * step))
-    return np.array(found)
+        rises.append((high - low) / (2 * step))
+    return np.array(rises)
 
 
 @dataclass(frozen=True)
@@ -277,8 +277,8 @@ def _error(profile: Profile, layout: WorldLayout, rng: Generator) -> Floats:
     shares = (profile.metric_document, profile.metric_segment)
     document, segment = normal(layout.documents)[layout.document], normal(G)
     # a reference that a metric compares with is far from all machines alike, less so from people
-    own = normal((int(layout.human.sum()), G))
-    segment = for_humans(segment, own, layout.human, profile.human_own)
+    human = normal((int(layout.human.sum()), G))
+    segment = for_humans(segment, human, layout.human, profile.human_own)
     rest = np.sqrt(1 - sum(shares)) * normal((S, G))
     return np.asarray(np.sqrt(shares[0]) * document + np.sqrt(shares[1]) * segment + rest)
 

@@ -118,13 +118,13 @@ class World:
         Weights: non-translation 25, major 5, minor 1, minor punctuation 0.1. An output without
         errors has one row of category and severity ``No-error``. Offsets need ``texts=True``.
         """
-        found = rows(self.kinds, self.chances, self._asked(sample), self._raters(raters))
-        frame = self._rows(found.system, found.segment, found.rater).with_columns(
-            category=pl.Series(found.category.tolist(), dtype=pl.String),
-            severity=pl.Series(np.array(SEVERITIES)[found.kind].tolist(), dtype=pl.String),
+        marks = rows(self.kinds, self.chances, self._asked(sample), self._raters(raters))
+        frame = self._rows(marks.system, marks.segment, marks.rater).with_columns(
+            category=pl.Series(marks.category.tolist(), dtype=pl.String),
+            severity=pl.Series(np.array(SEVERITIES)[marks.kind].tolist(), dtype=pl.String),
         )
         if self.targets is not None:
-            start, end = spans(found, self.targets, self.spots)
+            start, end = spans(marks, self.targets, self.spots)
             frame = frame.with_columns(
                 side=pl.lit("target"),
                 start=pl.Series(start, dtype=pl.Int64),
@@ -150,7 +150,7 @@ class World:
         """
         self._check_judge(judgments, per_set, noise, tie)
         per_screen = per_set * (per_set - 1) // 2
-        found = screens(
+        seen = screens(
             self.badness,
             ceil(judgments / per_screen),
             per_set,
@@ -158,11 +158,11 @@ class World:
             tie=tie,
             rng=as_rng(rng),
         )
-        screen, columns = judgment_columns(found, self.systems, self.raters)
+        screen, columns = judgment_columns(seen, self.systems, self.raters)
         places = {
             "set": (screen + 1).astype(str).tolist(),
-            "doc": self.segments["doc"].gather(found.segment[screen]),
-            "seg": self.segments["seg"].gather(found.segment[screen]),
+            "doc": self.segments["doc"].gather(seen.segment[screen]),
+            "seg": self.segments["seg"].gather(seen.segment[screen]),
         }
         frame = pl.DataFrame(places | columns)[:judgments]
         return read_judgments(frame)
@@ -301,7 +301,7 @@ def _checked(
         raise OptionError(
             "documents",
             min(documents),
-            "is no number of segments",
+            "is not a number of segments",
             "give every document one or more",
         )
     if isinstance(domains, str) or not domains or len(set(domains)) < len(domains):
@@ -319,12 +319,12 @@ def _expected(
     profile: Profile, systems: int | Mapping[str, float], humans: int, rng: Generator
 ) -> dict[str, float]:
     """Name -> expected score; people first, counted machines in an order that tells nothing."""
-    found = {f"human-{i + 1}": x for i, x in enumerate(_spread(profile.humans, humans))}
+    expected = {f"human-{i + 1}": x for i, x in enumerate(_spread(profile.humans, humans))}
     if isinstance(systems, Mapping):
-        return found | {str(name): float(score) for name, score in systems.items()}
+        return expected | {str(name): float(score) for name, score in systems.items()}
     width = len(str(systems))
     scores = rng.permutation(_spread(profile.machines, systems))
-    return found | {f"system-{i + 1:0{width}}": float(x) for i, x in enumerate(scores)}
+    return expected | {f"system-{i + 1:0{width}}": float(x) for i, x in enumerate(scores)}
 
 
 def _spread(ladder: Sequence[float], count: int) -> list[float]:

@@ -153,22 +153,22 @@ def rows(
 
 
 def _categories(kind: Ints, chance: NDArray[np.float32]) -> NDArray[np.str_]:
-    found = np.empty(len(kind), dtype="U40")
+    names = np.empty(len(kind), dtype="U40")
     for code, shares in enumerate(CATEGORIES):
         here = kind == code
         edges = np.cumsum(list(shares.values()))
         place = np.searchsorted(edges, chance[here] * edges[-1], side="right")
-        found[here] = np.array(list(shares))[np.minimum(place, len(shares) - 1)]
-    return found
+        names[here] = np.array(list(shares))[np.minimum(place, len(shares) - 1)]
+    return names
 
 
 def spans(
-    found: Marks, targets: Sequence[Sequence[str]], spots: NDArray[np.float64]
+    marks: Marks, targets: Sequence[Sequence[str]], spots: NDArray[np.float64]
 ) -> tuple[list[int | None], list[int | None]]:
     """Start and end of every mark inside its target; None for a flawless output."""
     starts: list[int | None] = []
     ends: list[int | None] = []
-    columns = (found.system, found.segment, found.slot, found.count, found.kind)
+    columns = (marks.system, marks.segment, marks.slot, marks.count, marks.kind)
     for s, g, slot, count, kind in zip(*(column.tolist() for column in columns), strict=True):
         if not count:
             starts.append(None)
