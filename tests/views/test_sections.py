@@ -55,6 +55,8 @@ def results() -> dict[str, dict[str, Any]]:
         assay.design_kits(["A", "B", "C"], 6, rng=1),
         assay.next_segments(world.test_set, ratings, sample=order),
         assay.next_sets(judgments, rng=1),
+        assay.fit_sigma(judgments),
+        assay.match_sigma(judgments, orders=2, rng=1),
         assay.rater_report(world.test_set, ratings, sample=order),
         assay.monitor(world.test_set, ratings, sample=order, target=0.5),
         assay.estimate(world.test_set, ratings, sample=order),
@@ -195,7 +197,8 @@ def test_reports_of_unknown_ending_and_cut_results(
             try:
                 write_report(cut, tmp_path / "r.md")
             except InputError as error:
-                assert "not complete" in str(error), kind
+                said = ("not complete", "save it again", "run the command again")
+                assert any(words in str(error) for words in said), kind
     with pytest.raises(InputError, match="no folder can be made there"):
         write_parts(results["ranking"], Path(__file__) / "x")
 

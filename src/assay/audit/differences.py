@@ -11,7 +11,7 @@ from assay.estimation.power import compare_two
 from assay.estimation.results import Difference, Estimates
 from assay.stats.intervals import t_interval, t_probability
 from assay.stats.multiplicity import holm
-from assay.stats.orders import cluster_numbers, rank_ranges
+from assay.stats.orders import standings
 from assay.stats.precision import CERTAIN, power_of
 
 POWER = 0.8
@@ -105,17 +105,17 @@ class Order:
         names = [item.system for item in estimates.systems]
         place = {name: k for k, name in enumerate(names)}
         sign = 1 if estimates.better == "higher" else -1
-        leads = np.zeros((2, len(names), len(names)), dtype=bool)
-        for item in estimates.differences:
-            pair = (place[item.left], place[item.right])
-            pair = pair if sign * item.difference > 0 else pair[::-1]
-            leads[0][pair] = np.isfinite(item.difference) and item.difference != 0
-            leads[1][pair] = item.decided
-        self.rank = dict(zip(names, (1 + leads[0].sum(axis=0)).tolist(), strict=True))
-        low, high = rank_ranges(leads[1])
-        self.low = dict(zip(names, low.tolist(), strict=True))
-        self.high = dict(zip(names, high.tolist(), strict=True))
-        self.cluster = dict(zip(names, cluster_numbers(low, high).tolist(), strict=True))
+        pairs = estimates.differences
+        places = standings(
+            len(names),
+            np.array([place[item.left] for item in pairs], dtype=np.intp),
+            np.array([place[item.right] for item in pairs], dtype=np.intp),
+            np.array([sign * item.difference for item in pairs]),
+            np.array([item.decided for item in pairs], dtype=bool),
+        )
+        self.rank, self.low, self.high, self.cluster = (
+            dict(zip(names, part.tolist(), strict=True)) for part in places
+        )
 
 
 def in_order(estimates: Estimates, order: Order) -> Estimates:

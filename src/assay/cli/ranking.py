@@ -162,13 +162,13 @@ def _read_answers(
     # Text is parsed once; a Parquet file tells its columns, and only wanted rows are read.
     raw = None if is_plain_parquet(path) else load(path, text=lambda _: True)
     kind = answers_kind(path, columns, path if raw is None else raw.frame)
-    (own,) = columns_for(columns, (kind, path if raw is None else raw.frame))
-    rows = only_for(only, lp, own, path, every=True)
+    (columns_of,) = columns_for(columns, (kind, path if raw is None else raw.frame))
+    rows = only_for(only, lp, columns_of, path, every=True)
     source = path if raw is None else raw
     left_out = names(exclude) or []
     if kind == "judgments":
-        return kind, read_judgments(source, columns=own, exclude=left_out, only=rows)
-    ratings = read_ratings(source, columns=own, better=better, only=rows)
+        return kind, read_judgments(source, columns=columns_of, exclude=left_out, only=rows)
+    ratings = read_ratings(source, columns=columns_of, better=better, only=rows)
     return kind, replace(ratings, frame=without(ratings.frame, left_out))
 
 

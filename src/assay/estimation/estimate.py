@@ -11,7 +11,7 @@ from assay.estimation.features import Features
 from assay.estimation.power import next_steps
 from assay.estimation.results import Difference, Estimates, SystemEstimate
 from assay.estimation.study import Mean, Study, make_study
-from assay.stats.orders import cluster_numbers, rank_ranges
+from assay.stats.orders import standings
 from assay.tables.ratings import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
@@ -153,19 +153,13 @@ def _systems(
     """Systems with ranks and clusters, best first."""
     sign = 1 if better == "higher" else -1
     index = {system: i for i, system in enumerate(test_set.systems)}
-    leads = np.zeros((2, len(means), len(means)), dtype=bool)
-    for item in differences:
-        i, j = index[item.left], index[item.right]
-        ahead = sign * item.difference
-        if ahead != 0 and not np.isnan(ahead):
-            pair = (i, j) if ahead > 0 else (j, i)
-            leads[0][pair] = True
-            leads[1][pair] = item.decided
-    # Ranks count the systems ahead in the paired differences, as the ranges do, so that the two
-    # agree also where systems have different segments.
-    ranks = 1 + leads[0].sum(axis=0)
-    low, high = rank_ranges(leads[1])
-    clusters = cluster_numbers(low, high)
+    ranks, low, high, clusters = standings(
+        len(means),
+        np.array([index[item.left] for item in differences], dtype=np.intp),
+        np.array([index[item.right] for item in differences], dtype=np.intp),
+        np.array([sign * item.difference for item in differences]),
+        np.array([item.decided for item in differences], dtype=bool),
+    )
     rows = [
         SystemEstimate(
             system=system,

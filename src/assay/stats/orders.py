@@ -8,6 +8,8 @@ at once along the first axes.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 MAX_COMPARED = 4_000_000
@@ -56,6 +58,37 @@ def cluster_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     numbers = np.empty(first.shape, dtype=np.int64)
     np.put_along_axis(numbers, order, np.cumsum(opens, axis=-1), axis=-1)
     return numbers
+
+
+class Standings(NamedTuple):
+    """Where each system stands: its rank, its rank range, and its cluster."""
+
+    rank: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    cluster: np.ndarray
+
+
+def standings(
+    systems: int, left: np.ndarray, right: np.ndarray, lead: np.ndarray, decided: np.ndarray
+) -> Standings:
+    """Ranks from differences: pairs of systems, by how much the left one leads, and whether surely.
+
+    A rank counts the systems ahead, as the ranges do, so that the two agree also where pairs were
+    compared on different segments. A lead of 0 or NaN puts neither ahead.
+
+    >>> pairs = np.array([0, 0, 1]), np.array([1, 2, 2])
+    >>> places = standings(3, *pairs, np.array([1.0, -1, -3]), np.array([False, False, True]))
+    >>> [part.tolist() for part in places]
+    [[2, 3, 1], [1, 2, 1], [3, 3, 2], [1, 1, 1]]
+    """
+    known = np.isfinite(lead) & (lead != 0)
+    first, second = np.where(lead > 0, left, right), np.where(lead > 0, right, left)
+    ahead, better = np.zeros((2, systems, systems), dtype=bool)
+    ahead[first, second] = known
+    better[first, second] = known & decided
+    low, high = rank_ranges(better)
+    return Standings(1 + ahead.sum(axis=0), low, high, cluster_numbers(low, high))
 
 
 def discordant(scores: np.ndarray, reference: np.ndarray) -> np.ndarray:
