@@ -119,7 +119,7 @@ def run(
         return _on_cluster(work, cells, generators, workers.address)
     workers = workers or available_workers()
     if min(workers, len(cells)) <= 1:
-        return (work(cell, own) for cell, own in zip(cells, generators, strict=True))
+        return map(work, cells, generators)
     return _on_processes(work, cells, generators, workers)
 
 
@@ -140,7 +140,7 @@ def _on_processes(
 
     pool = Parallel(n_jobs=workers, return_as="generator")
     jobs = zip(cells, generators, strict=True)
-    for outcome in pool(delayed(_attempt)(work, cell, own) for cell, own in jobs):
+    for outcome in pool(delayed(_attempt)(work, cell, rng) for cell, rng in jobs):
         yield _record(outcome)
 
 
@@ -171,8 +171,8 @@ def _on_cluster(
     with _connected(address) as client:
         sweep = _Sweep(client)
         try:
-            for cell, own in zip(cells, generators, strict=True):
-                sweep.submit(work, cell, own)
+            for cell, rng in zip(cells, generators, strict=True):
+                sweep.submit(work, cell, rng)
                 while sweep.full:
                     yield sweep.next_record()
             while sweep.under_way:

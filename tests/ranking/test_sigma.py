@@ -122,6 +122,7 @@ def test_wmt13(shared_data: Path) -> None:
     assert found.unit == "segment"
 
 
+@pytest.mark.slow
 def test_figure_2(shared_data: Path) -> None:
     """The paper gives 9 for en-cs, 10 for fr-en and "7 to 12" for all eight pairs.
 

@@ -67,7 +67,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Units:
+class JudgmentUnits:
     """The unit, the number of its block for every judgment (None: single ones), and notes."""
 
     name: str
@@ -163,7 +163,7 @@ def renumbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
 
 
-def find_units(judgments: Judgments, resample: str) -> Units:
+def find_units(judgments: Judgments, resample: str) -> JudgmentUnits:
     """The unit that was asked for; ``auto`` is the segment, else the screen, else the judgment."""
     unit, block, notes = _largest(judgments) if resample == "auto" else _asked(judgments, resample)
     blocks = int(block.max()) + 1
@@ -171,7 +171,7 @@ def find_units(judgments: Judgments, resample: str) -> Units:
         raise InputError("one judgment ranks two systems and says nothing else; add judgments")
     if blocks < MIN_UNITS:
         notes.append(Note("few-units", f"with only {blocks} units, ranges and p values are rough"))
-    return Units(unit, None if unit == "pair" else block, blocks, tuple(notes))
+    return JudgmentUnits(unit, None if unit == "pair" else block, blocks, tuple(notes))
 
 
 def _largest(judgments: Judgments) -> tuple[str, np.ndarray, list[Note]]:
@@ -307,8 +307,8 @@ def need_connected(systems: tuple[str, ...], met: np.ndarray) -> None:
     shown = " | ".join(listed([systems[k] for k in group]) for group in members[:5])
     shown += f" | and {total - 5} more" if total > 5 else ""
     raise InputError(
-        f"the systems fall into {total} groups that were never compared with each other, or only"
-        f" tied: {shown}; collect judgments between them, or rank each group by itself"
+        f"the systems fall into {total} groups never compared with each other:"
+        f" {shown}; collect judgments between them, or rank each group by itself"
     )
 
 

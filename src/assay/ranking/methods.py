@@ -153,7 +153,7 @@ def bradley_terry(
     for _ in range(limit):
         before = np.log(strength)
         _sweep(tables, lost, strength)
-        # Mean first: a common factor is no change.
+        # Mean first: a common factor does not count as a change.
         log = np.log(strength)
         log = np.clip(log - log.mean(axis=1, keepdims=True), -MAX_LOG_STRENGTH, MAX_LOG_STRENGTH)
         strength = np.exp(log)
@@ -277,16 +277,16 @@ def _order(cost: np.ndarray, like: np.ndarray) -> list[int]:
     beats[circle[winner], circle[loser]] = True
     np.fill_diagonal(beats, False)
     members = [np.flatnonzero(circle == c) for c in range(count)]
-    liked = np.array([like[own].mean() for own in members])
+    liked = np.array([like[inside].mean() for inside in members])
     order: list[int] = []
     left = np.ones(count, dtype=bool)
     while left.any():
         free = left & ~beats[left].any(axis=0)
         best = int(np.argmax(np.where(free, liked, -np.inf)))
         left[best] = False
-        own = members[best]
-        sort = _exact if len(own) <= MAX_EXACT else _local
-        order += own[sort(cost[np.ix_(own, own)], like[own])].tolist()
+        inside = members[best]
+        sort = _exact if len(inside) <= MAX_EXACT else _local
+        order += inside[sort(cost[np.ix_(inside, inside)], like[inside])].tolist()
     return order
 
 
@@ -311,16 +311,16 @@ def _exact(cost: np.ndarray, like: np.ndarray) -> list[int]:
             rows, columns = high.layer[h], low.layer[size - h]
             if h:
                 before, last = high.before[h], high.last[h]
-                found = best[before, columns]
-                found += low_rows[split + last, columns]
-                found += high_cost[before, split + last][..., None]
-                best[rows, columns] = np.minimum.reduce(found)
+                total = best[before, columns]
+                total += low_rows[split + last, columns]
+                total += high_cost[before, split + last][..., None]
+                best[rows, columns] = np.minimum.reduce(total)
             if size > h:
                 before, last = low.before[size - h], low.last[size - h]
-                found = best[rows].take(before, axis=1)
-                found += high_cost[rows].take(last, axis=1)
-                found += low_cost[before, last]
-                least = np.minimum.reduce(found, axis=1)
+                total = best[rows].take(before, axis=1)
+                total += high_cost[rows].take(last, axis=1)
+                total += low_cost[before, last]
+                least = np.minimum.reduce(total, axis=1)
                 best[rows, columns] = np.minimum(best[rows, columns], least) if h else least
     return _trace(best, low, high, cost, like)
 
@@ -365,8 +365,8 @@ def _trace(
         without = [whole - (1 << j) for j in rest]
         rows = [high.place[subset >> split] for subset in without]
         columns = [low.place[subset & mask] for subset in without]
-        found = best[rows, columns] + cost[rest].sum(axis=0)[rest]
-        equal = [j for j, value in zip(rest, found, strict=True) if value <= found.min() + 1e-9]
+        total = best[rows, columns] + cost[rest].sum(axis=0)[rest]
+        equal = [j for j, value in zip(rest, total, strict=True) if value <= total.min() + 1e-9]
         last = min(equal, key=lambda j: (like[j], -j))
         order.append(last)
         rest.remove(last)

@@ -37,7 +37,7 @@ class Pooled(NamedTuple):
     p: np.ndarray
 
 
-class Fit(NamedTuple):
+class ScaleFit(NamedTuple):
     """How far head-to-head results depart from one scale.
 
     ``misfit`` is the root mean square of (win ratio - what the scale says) over the pairs, what
@@ -73,7 +73,7 @@ def by_pooled_test(counts: Counts, block: np.ndarray | None, ties: str, rule: Ru
     return Uncertainty(low, high, p, (_fit_note(counts.systems, fit_check(*data, n)),))
 
 
-def _fit_note(systems: tuple[str, ...], fit: Fit | None) -> Note:
+def _fit_note(systems: tuple[str, ...], fit: ScaleFit | None) -> Note:
     """Whether one scale fits, in plain words."""
     if fit is None:
         fault = "too few blocks, too many pairs, or no circle of pairs"
@@ -173,7 +173,7 @@ def pooled_test(
 
 def fit_check(
     left: np.ndarray, right: np.ndarray, outcome: np.ndarray, block: np.ndarray, systems: int
-) -> Fit | None:
+) -> ScaleFit | None:
     """Do the head-to-head results fit one scale? None where there is nothing to test it with.
 
     The sums of residuals of each pair, with their variance over blocks, make a Wald statistic on
@@ -213,7 +213,7 @@ def fit_check(
     observed, expected = np.full((2, systems, systems), np.nan)
     for table, value in ((observed, mean), (expected, gap)):
         table[i, j], table[j, i] = 0.5 + value / 2, 0.5 - value / 2
-    return Fit(float(f), p, float(misfit), observed, expected)
+    return ScaleFit(float(f), p, float(misfit), observed, expected)
 
 
 def normal_equations(

@@ -21,21 +21,21 @@ from scipy import optimize, special
 SCALE = 10.0
 """Qualities lie between 0 and this."""
 
-EXACT_BELOW = 9.0
+MAX_SD_EXACT = 9.0
 """Standard deviation of a pair's number of judgments up to which the exact sum is used: it is
 short there, and the normal approximation would be off by more than 1 % of the judgments."""
 
-WIDE = 6.5
+MAX_SDS = 6.5
 """Standard deviations of a pair's number of judgments that the exact sum goes through: what lies
 beyond has a probability of 1e-10."""
 
-TABLE = 4096
+MAX_TABLED = 4096
 """Numbers of judgments of a pair whose critical wins are computed once."""
 
-NEAR = 0.4
+MAX_LOG_ERROR = 0.4
 """How far the quick form may be off, as a logarithm; further off is searched, too."""
 
-MOST = 1e9
+MAX_JUDGMENTS = 1e9
 """More judgments than this are out of reach."""
 
 Floats = NDArray[np.float64]
@@ -55,9 +55,9 @@ def sign_share_exact(
     m, c = _sets(systems, judgments, per_set)
     whole = round(m)
     mean, sd = whole * c, np.sqrt(whole * c * (1 - c))
-    first = max(0, int(mean - WIDE * sd) - 1)
-    N = np.arange(first, min(whole, int(mean + WIDE * sd) + 2) + 1)
-    x = _critical_table(level)[N] if N[-1] < TABLE else critical_wins(N, level)
+    first = max(0, int(mean - MAX_SDS * sd) - 1)
+    N = np.arange(first, min(whole, int(mean + MAX_SDS * sd) + 2) + 1)
+    x = _critical_table(level)[N] if N[-1] < MAX_TABLED else critical_wins(N, level)
     p, weight = _win_probabilities(sigma)
     beats = special.betainc(x, np.maximum(N - x + 1, 1e-9), p[:, None])
     loses = special.betainc(x, np.maximum(N - x + 1, 1e-9), 1 - p[:, None])
@@ -78,7 +78,7 @@ def sign_share(
     0.8
     """
     m, c = _sets(systems, judgments, per_set)
-    if np.sqrt(m * c * (1 - c)) < EXACT_BELOW:
+    if np.sqrt(m * c * (1 - c)) < MAX_SD_EXACT:
         return sign_share_exact(systems, sigma, judgments, per_set=per_set, level=level)
     return _normal_share(systems, sigma, judgments, per_set=per_set, level=level)
 
@@ -114,8 +114,8 @@ def pooled_share(
     """
     n, k = systems, per_set
     m, c = _sets(n, judgments, k)
-    weight, own, mean, spread, v = _pooled_parts(sigma, k)
-    signal = (2 * own + (n - 2) * mean) / n
+    weight, direct, mean, spread, v = _pooled_parts(sigma, k)
+    signal = (2 * direct + (n - 2) * mean) / n
     shift = (n - 2) * spread / n**2
     stderr = np.sqrt(2 * m * v * (k / n + c / (k - 1))) / (m * c * n)
     width = np.sqrt(stderr**2 + shift)
@@ -142,7 +142,7 @@ def judgments_for(
     >>> [round(judgments_for(0.8, 15, 10.0, test=test), -3) for test in ("sign", "pooled")]
     [80000.0, 21000.0]
     """
-    least, most = np.log(per_set * (per_set - 1) / 2), np.log(MOST)
+    least, most = np.log(per_set * (per_set - 1) / 2), np.log(MAX_JUDGMENTS)
 
     def short(log: float, reached: Callable[..., float]) -> float:
         return reached(systems, sigma, float(np.exp(log)), per_set=per_set, level=level) - share
@@ -153,7 +153,7 @@ def judgments_for(
     rough = _crossing(partial(short, reached=_normal_share), least, most)
     at = min(max(np.log(rough), least), most)
     exact = partial(short, reached=sign_share)
-    low, high = max(at - NEAR, least), min(at + NEAR, most)
+    low, high = max(at - MAX_LOG_ERROR, least), min(at + MAX_LOG_ERROR, most)
     if exact(low) >= 0:
         low, high = least, low
     elif exact(high) < 0:
@@ -188,7 +188,7 @@ def critical_wins(N: NDArray[np.int64], level: float = 0.05) -> NDArray[np.int64
 
 @lru_cache(maxsize=8)
 def _critical_table(level: float) -> NDArray[np.int64]:
-    return critical_wins(np.arange(TABLE), level)
+    return critical_wins(np.arange(MAX_TABLED), level)
 
 
 def _tail(x: NDArray[np.int64], N: NDArray[np.int64]) -> Floats:

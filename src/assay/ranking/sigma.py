@@ -69,8 +69,8 @@ def fit_sigma(judgments: Judgments, *, level: float = 0.95) -> SigmaFit:
     one segment, or of one set, are correlated.
 
     >>> from assay.worlds.judgments import simulate_judgments
-    >>> found = fit_sigma(simulate_judgments([0, 2, 4, 6, 8, 10], 20_000, rng=1))
-    >>> found.interval.low < 10 < found.interval.high
+    >>> fit = fit_sigma(simulate_judgments([0, 2, 4, 6, 8, 10], 20_000, rng=1))
+    >>> fit.low < 10 < fit.high
     True
     """
     check_tests(level, 1, None)
@@ -127,11 +127,11 @@ def match_sigma(
     def model(sigma: float) -> np.ndarray:
         return np.array([sign_share(n, sigma, size, per_set=k) for size in sizes])
 
-    found = optimize.minimize_scalar(
+    least = optimize.minimize_scalar(
         lambda log: float(np.sum((model(float(np.exp(log))) - shares) ** 2)),
         bounds=(np.log(0.5), np.log(100.0)), method="bounded", options={"xatol": 1e-3},
     )  # fmt: skip
-    sigma = float(np.exp(found.x))
+    sigma = float(np.exp(least.x))
     curve = model(sigma)
     distance = float(np.sqrt(np.mean((curve - shares) ** 2)))
     return SigmaMatch(
@@ -203,11 +203,11 @@ def _likelihood(
     if top == len(GRID) - 1:  # the judgments show no difference at all
         best = float("inf")
     elif top > 0:
-        found = optimize.minimize_scalar(
+        least = optimize.minimize_scalar(
             lambda sigma: -log_likelihood(sigma),
             bounds=(GRID[top - 1], GRID[top + 1]), method="bounded",
         )  # fmt: skip
-        best, peak = float(found.x), float(-found.fun)
+        best, peak = float(least.x), float(-least.fun)
     bar = peak - _drop(len(strength), level)
 
     def end(inner: float, outer: np.ndarray, missing: float) -> float:
@@ -333,8 +333,8 @@ def calibrated_level(
     same campaigns. A campaign is not resampled: with many sets, resampled scores are normal around
     the observed ones, with the variance that the sets show. So a thousand take seconds.
 
-    >>> found = calibrated_level(6, 2000, runs=100, rng=1)
-    >>> found.level < 0.95 and found.violations <= 0.05
+    >>> chosen = calibrated_level(6, 2000, runs=100, rng=1)
+    >>> chosen.level < 0.95 and chosen.violations <= 0.05
     True
     """
     per_set = check_per_set(per_set, systems)
@@ -356,15 +356,15 @@ def calibrated_level(
         middle = (good + bad) // 2
         missed, error, _ = range_quality(*ranges_of(table, range_kind, LEVELS[middle]), ranks)
         good, bad = (middle, bad) if missed + 2 * error <= allowed else (good, middle)
-    found = range_quality(*ranges_of(table, range_kind, LEVELS[good]), ranks)
-    if good == 0 and found[0] + 2 * found[1] > allowed:
+    quality = range_quality(*ranges_of(table, range_kind, LEVELS[good]), ranks)
+    if good == 0 and quality[0] + 2 * quality[1] > allowed:
         raise OptionError(
             "allowed", f"{allowed:.3g}",
-            f"is fewer than ranges of {RESAMPLES} resamples can miss here ({found[0]:.3g})",
+            f"is fewer than ranges of {RESAMPLES} resamples can miss here ({quality[0]:.3g})",
             "allow more, or do not calibrate",
         )  # fmt: skip
     return Calibration(
-        float(LEVELS[good]), *found, systems, sigma, judgments, per_set, range_kind, runs, seed
+        float(LEVELS[good]), *quality, systems, sigma, judgments, per_set, range_kind, runs, seed
     )
 
 

@@ -16,10 +16,10 @@ from assay.errors import OptionError
 
 Metric = Literal["interval", "nominal", "ordinal"]
 
-FEWEST = 3
+MIN_COMMON_UNITS = 3
 """With two common units a correlation is always 1 or -1: it takes at least this many."""
 
-TINY = 1e-12
+MIN_VARIANCE = 1e-12
 """A variance below this share of the whole is rounding, not spread."""
 
 
@@ -80,9 +80,9 @@ class Correlations(NamedTuple):
     @property
     def mean(self) -> float:
         """Mean r over the pairs of raters that have one; NaN where none has."""
-        found = self.r[np.triu_indices(len(self.r), 1)]
-        found = found[~np.isnan(found)]
-        return float(found.mean()) if len(found) else float("nan")
+        r = self.r[np.triu_indices(len(self.r), 1)]
+        defined = r[~np.isnan(r)]
+        return float(defined.mean()) if len(defined) else float("nan")
 
     @property
     def pairs(self) -> int:
@@ -113,9 +113,9 @@ def pairwise_correlations(
     squares = (x.power(2) @ here.T).toarray()
     with np.errstate(invalid="ignore", divide="ignore"):
         together = (x @ x.T).toarray() - total * total.T / n
-        own = squares - total**2 / n
-        defined = (n >= FEWEST) & (np.minimum(own, own.T) > TINY * n)
-        r = np.where(defined, together / np.sqrt(own * own.T), np.nan)
+        square = squares - total**2 / n
+        defined = (n >= MIN_COMMON_UNITS) & (np.minimum(square, square.T) > MIN_VARIANCE * n)
+        r = np.where(defined, together / np.sqrt(square * square.T), np.nan)
     np.fill_diagonal(r, np.nan)
     return Correlations(np.clip(r, -1, 1), n.astype(int))
 
@@ -145,7 +145,7 @@ def correlations_with_others(
 
     a, b = centred(x), centred(others)
     aa, bb, ab = (np.bincount(who, w, minlength=count) for w in (a * a, b * b, a * b))
-    defined = (n >= FEWEST) & (np.minimum(aa, bb) > TINY * n * np.var(values))
+    defined = (n >= MIN_COMMON_UNITS) & (np.minimum(aa, bb) > MIN_VARIANCE * n * np.var(values))
     r = np.full(count, np.nan)
     r[defined] = ab[defined] / np.sqrt(aa[defined] * bb[defined])
     return np.clip(r, -1, 1), n

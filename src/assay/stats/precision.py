@@ -45,9 +45,9 @@ class Precision:
         """Of the mean: sd sqrt(D (1 - r^2) (1 + p/n) (1 - n/N) / n), infinite without degrees."""
         n = np.asarray(n, dtype=float)
         rest = self.effect * (1 - self.correlation**2) * (1 + self.features / n)
-        found = self.sd * np.sqrt(rest * (1 - n / self.population) / n)
+        stderr = self.sd * np.sqrt(rest * (1 - n / self.population) / n)
         unknown = (self._degrees(n) < 1) & (n < self.population)
-        return np.where(unknown, np.inf, found)
+        return np.where(unknown, np.inf, stderr)
 
     def half_width(self, n: np.ndarray) -> np.ndarray:
         """Half the t interval: falls with n, and is 0 when everything is rated."""
@@ -60,8 +60,8 @@ class Precision:
         """
         with np.errstate(divide="ignore"):
             shift = np.minimum(abs(gap) / self.stderr(n), CERTAIN)
-        found = power_of(shift, np.maximum(self._degrees(np.asarray(n)), 1), self.level)
-        return np.where(np.isinf(self.stderr(n)), 0.0, found)
+        power = power_of(shift, np.maximum(self._degrees(np.asarray(n)), 1), self.level)
+        return np.where(np.isinf(self.stderr(n)), 0.0, power)
 
     def n_for_half_width(self, target: float) -> int:
         """The smallest n whose half-width is at most ``target``."""
