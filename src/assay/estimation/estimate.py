@@ -137,7 +137,7 @@ def _check(
 def _changed(
     test_set: TestSet, ratings: Ratings, excluded: Sequence[str], fair: bool
 ) -> list[Ratings]:
-    """The ratings as given, without some raters, and without severity, as far as asked for."""
+    """The ratings as given, then without some raters, then without severity, where asked for."""
     steps = [ratings]
     if excluded or fair:
         from assay.estimation.raters import exclude_raters, remove_severity  # seldom wanted
