@@ -16,6 +16,7 @@ from assay.estimation.results import (
     GroupEstimate,
     GroupSummary,
     noted,
+    scored,
 )
 from assay.estimation.study import Mean, Study, make_study
 from assay.results import Note
@@ -105,12 +106,7 @@ def _wrapped(
         GroupEstimate(
             group=summary.group,
             system=system,
-            estimate=mean.center,
-            low=mean.interval.low,
-            high=mean.interval.high,
-            stderr=mean.stderr,
-            n=mean.n,
-            population=mean.population,
+            **scored(mean),
             method=mean.method,
         )
         for summary, row in zip(summaries, rows, strict=True)

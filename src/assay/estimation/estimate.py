@@ -17,6 +17,7 @@ from assay.estimation.results import (
     RatingsChange,
     SystemEstimate,
     noted,
+    scored,
 )
 from assay.estimation.study import Mean, Study, make_study
 from assay.results import Note
@@ -215,6 +216,8 @@ def _gain(means: list[Mean], features: Features | None) -> list[str]:
         return []
     helped = [mean for mean in means if mean.method != "mean" and mean.n < mean.population]
     lines: list[str] = list(features.notes)
+    if all(mean.n == mean.population for mean in means):
+        return lines
     if not helped:
         return [
             *lines,
@@ -265,12 +268,7 @@ def _systems(
     rows = [
         SystemEstimate(
             system=system,
-            estimate=mean.center,
-            low=mean.interval.low,
-            high=mean.interval.high,
-            stderr=mean.stderr,
-            n=mean.n,
-            population=mean.population,
+            **scored(mean),
             method=mean.method,
             interval=study.interval,
             rank=int(order.rank[i]),
