@@ -52,22 +52,22 @@ def demo(
     run = _run(as_rng(seed), seed)
     for name, table in run.tables.items():
         table.write(output / f"{name}.tsv")
-    for name, found in run.results.items():
-        save_json(found.to_dict(), output / f"{name}.json")
+    for name, result in run.results.items():
+        save_json(result.to_dict(), output / f"{name}.json")
     page = write_report(
         list(run.results.values()), output / "report.html", title="A simulated campaign"
     )
-    result = run.estimates
+    estimates = run.estimates
     if json:
-        print_json(result.to_dict() | {"kind": "demo", "report": str(page)})
+        print_json(estimates.to_dict() | {"kind": "demo", "report": str(page)})
         return
-    show(replace(section_of(result), next=()))
+    show(replace(section_of(estimates), next=()))
     _show_sample(run)
     _show_raters(run)
-    _show_savings(result, run.world.truth(), len(run.ratings), len(run.world.rate()))
-    _show_ranking(run.ranking, result)
+    _show_savings(estimates, run.world.truth(), len(run.ratings), len(run.world.rate()))
+    _show_ranking(run.ranking, estimates)
     _show_effort(run.effort)
-    print(f"next: {result.next[0]}")
+    print(f"next: {estimates.next[0]}")
     print(f"report: {page}")
 
 

@@ -16,6 +16,7 @@ from assay.estimation.results import (
     GroupEstimate,
     GroupSummary,
     noted,
+    scored,
 )
 from assay.estimation.study import Mean, Study, make_study
 from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
@@ -56,8 +57,8 @@ def estimate_by(
     >>> import assay
     >>> world = assay.simulate(documents=20, rng=1)
     >>> drawn = assay.sample(world.test_set, budget="30%", rng=7)
-    >>> found = assay.estimate_by(world.test_set, world.rate(drawn), by="length", sample=drawn)
-    >>> len(found.groups), found.intervals
+    >>> result = assay.estimate_by(world.test_set, world.rate(drawn), by="length", sample=drawn)
+    >>> len(result.groups), result.intervals
     (4, 32)
     """
     study = make_study(
@@ -104,12 +105,7 @@ def _wrapped(
         GroupEstimate(
             group=summary.group,
             system=system,
-            estimate=mean.center,
-            low=mean.interval.low,
-            high=mean.interval.high,
-            stderr=mean.stderr,
-            n=mean.n,
-            population=mean.population,
+            **scored(mean),
             method=mean.method,
         )
         for summary, row in zip(summaries, rows, strict=True)
@@ -180,17 +176,17 @@ def _of_segments(test_set: TestSet, column: str) -> pl.Series:
     if column in test_set.key:
         return test_set.segments[column].cast(pl.String)
     key = list(test_set.key)
-    found = test_set.frame.group_by(key).agg(
+    values = test_set.frame.group_by(key).agg(
         pl.col(column).drop_nulls().n_unique().alias("_kinds"),
         pl.col(column).drop_nulls().first().cast(pl.String).alias("_value"),
     )
-    several = int((found["_kinds"] > 1).sum())
+    several = int((values["_kinds"] > 1).sum())
     if several:
         raise OptionError(
             "by", column, f"differs between the systems of {several} segments",
             "break down by what belongs to the segment",
         )  # fmt: skip
-    rows = test_set.segments.select(key).join(found, on=key, how="left", maintain_order="left")
+    rows = test_set.segments.select(key).join(values, on=key, how="left", maintain_order="left")
     return rows["_value"]
 
 

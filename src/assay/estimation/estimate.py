@@ -17,6 +17,7 @@ from assay.estimation.results import (
     RatingsChange,
     SystemEstimate,
     noted,
+    scored,
 )
 from assay.estimation.study import Mean, Study, make_study
 from assay.results import Note
@@ -136,7 +137,7 @@ def _check(
 def _changed(
     test_set: TestSet, ratings: Ratings, excluded: Sequence[str], fair: bool
 ) -> list[Ratings]:
-    """The ratings as given, without some raters, and without severity, as far as asked for."""
+    """The ratings as given, then without some raters, then without severity, where asked for."""
     steps = [ratings]
     if excluded or fair:
         from assay.estimation.raters import exclude_raters, remove_severity  # seldom wanted
@@ -214,6 +215,8 @@ def _gain(means: list[Mean], features: Features | None) -> list[str]:
         return []
     helped = [mean for mean in means if mean.method != "mean" and mean.n < mean.population]
     lines: list[str] = list(features.notes)
+    if all(mean.n == mean.population for mean in means):
+        return lines
     if not helped:
         return [
             *lines,
@@ -265,12 +268,7 @@ def _systems(
     rows = [
         SystemEstimate(
             system=system,
-            estimate=mean.center,
-            low=mean.interval.low,
-            high=mean.interval.high,
-            stderr=mean.stderr,
-            n=mean.n,
-            population=mean.population,
+            **scored(mean),
             method=mean.method,
             interval=study.interval,
             rank=int(order.rank[i]),

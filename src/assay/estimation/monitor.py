@@ -164,9 +164,9 @@ def _t_looks(study: Study, order: np.ndarray, target: float, goal: str) -> Itera
         names, count = study.test_set.systems, len(study.rated.scores)
         if goal == "score":
             for i in range(count):
-                found = part.mean(i)
-                half = found.interval.half_width
-                yield Look(names[i], n, found.center, half, half <= target)
+                mean = part.mean(i)
+                half = mean.interval.half_width
+                yield Look(names[i], n, mean.center, half, half <= target)
             continue
         for i, j in combinations(range(count), 2):
             gap = part.difference(i, j)

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.estimation.results import RaterEstimate, RaterReport, RaterSummary, noted
-from assay.estimation.study import Mean, Study, make_study
+from assay.estimation.results import RaterEstimate, RaterReport, RaterSummary, noted, scored
+from assay.estimation.study import Study, make_study
 from assay.results import Note
 from assay.stats.agreement import (
     correlations_with_others,
@@ -133,28 +133,19 @@ def _by_rater(study: Study) -> tuple[RaterEstimate, ...]:
     What a rater scored is taken as a random part of what all did, inside the classes by which
     skipped outputs are weighted.
     """
-    systems = range(len(study.test_set.systems))
-    rows = [_rater_estimate(study, None, i, study.mean(i)) for i in systems]
+    systems = study.test_set.systems
+    rows = [RaterEstimate(None, name, **scored(study.mean(i))) for i, name in enumerate(systems)]
     for rater in study.ratings.raters:
         scores = study.ratings.matrix(study.test_set, rater=rater)
         scores = np.where(np.isnan(study.rated.scores), np.nan, scores)
         alone = replace(study, rated=replace(study.rated, scores=scores))
         enough = (~np.isnan(scores)).sum(axis=1) >= MIN_RATINGS_ALONE
-        rows += [_rater_estimate(study, rater, i, alone.mean(i)) for i in systems if enough[i]]
+        rows += [
+            RaterEstimate(rater, name, **scored(alone.mean(i)))
+            for i, name in enumerate(systems)
+            if enough[i]
+        ]
     return tuple(rows)
-
-
-def _rater_estimate(study: Study, rater: str | None, i: int, mean: Mean) -> RaterEstimate:
-    return RaterEstimate(
-        rater=rater,
-        system=study.test_set.systems[i],
-        estimate=mean.center,
-        low=mean.interval.low,
-        high=mean.interval.high,
-        stderr=mean.stderr,
-        n=mean.n,
-        population=mean.population,
-    )
 
 
 def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:

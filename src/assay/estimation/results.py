@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from assay.results import Note, Result, plain, signature
 from assay.tables.sample import Design
+
+if TYPE_CHECKING:
+    from assay.estimation.study import Mean
 
 Better = Literal["higher", "lower"]
 
@@ -19,6 +22,14 @@ def noted(lines: Iterable[str]) -> tuple[Note, ...]:
     return tuple(
         line if isinstance(line, Note) else Note("table", line) for line in dict.fromkeys(lines)
     )
+
+
+def scored(mean: Mean) -> dict[str, Any]:
+    """The fields that all estimates of a score have in common."""
+    return {
+        "estimate": mean.center, "low": mean.interval.low, "high": mean.interval.high,
+        "stderr": mean.stderr, "n": mean.n, "population": mean.population,
+    }  # fmt: skip
 
 
 def _frame(rows: Iterable[object]) -> pl.DataFrame:

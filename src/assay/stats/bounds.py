@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.stats.intervals import Interval, t_interval
-from assay.stats.student import t_quantile
+from assay.stats.intervals import Interval, t_interval, t_quantile
 
 
 def hoeffding_bound(n: int, population: int, width: float, level: float) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.stats.student import noncentral_t_cdf, t_quantile
+from assay.stats.intervals import noncentral_t_cdf, t_quantile
 
 LEVEL = 0.95
 """The confidence level where none is stated."""

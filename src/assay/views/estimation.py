@@ -235,11 +235,12 @@ def _changes(result: Estimates) -> Table:
 
 def comparison_section(two: Comparison) -> Section:
     """Two systems: their difference, and what the ratings could have found."""
-    p = shown(two.p, "p")
+    p = "< 0.001" if two.p < 0.001 else f"= {shown(two.p, 'p')}"
     lead = (
         f"{two.left} − {two.right}: {shown(two.difference, 'number')}"
-        f" ({100 * two.level:g}% interval {shown((two.low, two.high), 'interval')}),"
-        f" p {p if p[0] == '<' else f'= {p}'}, {'decided' if two.decided else 'not decided'}."
+        f" ({100 * two.level:g}% interval {shown(two.low, 'number')} to"
+        f" {shown(two.high, 'number')}),"
+        f" p {p}, {'decided' if two.decided else 'not decided'}."
     )
     return Section(
         "comparison", f"{two.left} and {two.right} compared", lead,
