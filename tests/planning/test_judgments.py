@@ -37,8 +37,14 @@ def test_minutes_and_money() -> None:
     assert plan.money == pytest.approx(plan.needed / 10)
 
 
+@pytest.fixture
+def few_campaigns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quarter of the simulated campaigns: plans of one seed share them, and compare as well."""
+    monkeypatch.setattr("assay.planning.model.SIMULATED_CAMPAIGNS", 25)
+
+
 @pytest.mark.slow
-def test_clusters_and_ranges() -> None:
+def test_clusters_and_ranges(few_campaigns: None) -> None:
     few, many = (assay.plan_judgments(8, sigma=5.0, clusters=c, rng=1) for c in (2, 5))
     assert few.needed < many.needed  # type: ignore[operator]
     assert few.needed_by["pooled"] <= few.needed  # type: ignore[operator]
@@ -121,7 +127,7 @@ def test_refusals(options: dict[str, Any], kind: type[Exception], message: str) 
         assay.plan_judgments(**options)
 
 
-def test_command(run_assay: Callable[..., Any], tmp_path: Path) -> None:
+def test_command(run_assay: Callable[..., Any], tmp_path: Path, few_campaigns: None) -> None:
     ran = run_assay("plan", "judgments", "--systems", 15, "--sigma", 10, "--json")
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)

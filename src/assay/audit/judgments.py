@@ -99,7 +99,7 @@ def audit_judgments(
         seed=seed,
         next=(),
         notes=(
-            # Which units could be drawn instead is no choice of an audit.
+            # An audit does not choose the units that are drawn.
             *(note for note in coded(ranking.notes) if note.code != "other-units"),
             *plan_notes,
             *unclaimed(claims, list(scores)),

@@ -125,19 +125,19 @@ def _of_ratings(
                 "--sample", options["sample"], "needs the scores it was drawn from",
                 "give SCORES, then RATINGS",
             )  # fmt: skip
-        (own,) = columns_for(columns, ("ratings", path))
-        rows = only_for(only, lp, own, path, every=True)
-        table = read_ratings(path, columns=own, better=better, only=rows)
+        (mapped,) = columns_for(columns, ("ratings", path))
+        rows = only_for(only, lp, mapped, path, every=True)
+        table = read_ratings(path, columns=mapped, better=better, only=rows)
         frame = without(table.frame, names(exclude) or [])
         return audit_ratings(replace(table, frame=frame), **options)
-    own, theirs = columns_for(columns, ("scores", scores), ("ratings", path))
+    of_scores, of_ratings = columns_for(columns, ("scores", scores), ("ratings", path))
     test_set = read_test_set(
-        scores, own, columns=columns, metrics=metrics[0], lower_metrics=metrics[1], exclude=None,
-        only=only, lp=lp,
+        scores, of_scores, columns=columns, metrics=metrics[0], lower_metrics=metrics[1],
+        exclude=None, only=only, lp=lp,
     )  # fmt: skip
-    test_set = _excluding(test_set, names(exclude) or [], path, theirs.get("system", "system"))
-    rows = only_for(only, lp, theirs, path)
-    table = read_ratings(path, test_set, columns=theirs, better=better, only=rows)
+    test_set = _excluding(test_set, names(exclude) or [], path, of_ratings.get("system", "system"))
+    rows = only_for(only, lp, of_ratings, path)
+    table = read_ratings(path, test_set, columns=of_ratings, better=better, only=rows)
     if "sample" in options:
         options["sample"] = read_sample(options["sample"], test_set)
     return audit_ratings(table, test_set, **options)

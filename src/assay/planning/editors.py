@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from assay.errors import OptionError
-from assay.kits.effort_results import Effort
 from assay.planning.plan import Plan, need_positive, need_share, need_whole
 from assay.results import Note, plain, signature
 from assay.stats.kit_power import MOST_EDITORS, detectable_gap, editors_needed, gap_power
 from assay.stats.precision import LEVEL, POWER
+
+if TYPE_CHECKING:
+    from assay.kits.effort_results import Effort
 
 KOROTAEV: Mapping[str, tuple[float, float]] = {
     "distance": (8.78, 79.5),
