@@ -17,14 +17,12 @@ from assay.cli.options import (
     ONLY,
     SAVE,
     SEED,
-    columns_for,
     json_file,
     names,
-    only_for,
     read_judged,
     refuse_overwriting,
 )
-from assay.errors import InputError, OptionError
+from assay.errors import OptionError
 
 if TYPE_CHECKING:
     from assay.ranking.results import Ranking
@@ -144,63 +142,6 @@ def _with_pairs(result: Ranking) -> Callable[[], None]:
     from assay.views.terminal import show
 
     return lambda: show(ranking_section(result, pairs_in_terminal=True))
-
-
-def _read_answers(
-    path: Path, columns: str | None, exclude: str | None, only: str | None, lp: str | None,
-    better: Literal["higher", "lower"],
-) -> tuple[str, Any]:  # fmt: skip
-    """Judgments or ratings, by the columns of the file, and the table."""
-    from dataclasses import replace
-
-    from assay.tables.answers import read_judgments, read_ratings
-    from assay.tables.files import is_plain_parquet, load
-
-    # Text is parsed once; a Parquet file tells its columns, and only wanted rows are read.
-    raw = None if is_plain_parquet(path) else load(path, text=lambda _: True)
-    kind = answers_kind(path, columns, path if raw is None else raw.frame)
-    (columns_of,) = columns_for(columns, (kind, path if raw is None else raw.frame))
-    rows = only_for(only, lp, columns_of, path, every=True)
-    source = path if raw is None else raw
-    left_out = names(exclude) or []
-    if kind == "judgments":
-        return kind, read_judgments(source, columns=columns_of, exclude=left_out, only=rows)
-    ratings = read_ratings(source, columns=columns_of, better=better, only=rows)
-    return kind, replace(ratings, frame=without(ratings.frame, left_out))
-
-
-def answers_kind(path: Path, columns: str | None, source: Source | None = None) -> str:
-    """Whether the file has judgments or ratings, by its columns."""
-    from assay.tables.check import find_schema
-    from assay.tables.files import column_names
-
-    present = {*column_names(path if source is None else source), *mapping("--columns", columns)}
-    missing = {kind: [c for c in find_schema(kind).required if c not in present]
-               for kind in ("judgments", "ratings")}  # fmt: skip
-    if not missing["judgments"] and not missing["ratings"]:
-        raise InputError(
-            f"{path}: has the columns of judgments and of ratings; keep those of one of them"
-        )
-    if all(missing.values()):
-        raise InputError(
-            f"{path}: is neither a table of judgments (no {', '.join(missing['judgments'])}) nor"
-            f" of ratings (no {', '.join(missing['ratings'])}); map your names with --columns"
-        )
-    return "ratings" if missing["judgments"] else "judgments"
-
-
-def without(frame: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
-    """The rows of a table of ratings that are not of these systems."""
-    import polars as pl
-
-    for name in systems:
-        if name not in frame["system"]:
-            known = ", ".join(frame["system"].unique(maintain_order=True))
-            raise OptionError(
-                "exclude", name, "is not among the rated systems", f"choose from {known}"
-            )
-        frame = frame.filter(pl.col("system") != name)
-    return frame
 
 
 def next_set(

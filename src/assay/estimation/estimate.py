@@ -21,7 +21,8 @@ from assay.estimation.results import (
 )
 from assay.estimation.study import Mean, Study, make_study
 from assay.results import Note
-from assay.stats.orders import standings
+from assay.stats.orders import order_of_differences
+from assay.stats.precision import LEVEL
 from assay.tables.answers import Errors, Ratings
 from assay.tables.history import add_history
 from assay.tables.sample import Sample
@@ -256,15 +257,14 @@ def _systems(
     study: Study, means: list[Mean], differences: tuple[Difference, ...]
 ) -> tuple[SystemEstimate, ...]:
     """Systems with ranks and clusters, best first."""
-    sign = 1 if better == "higher" else -1
-    index = {system: i for i, system in enumerate(test_set.systems)}
-    ranks, low, high, clusters = standings(
-        len(means),
-        np.array([index[item.left] for item in differences], dtype=np.intp),
-        np.array([index[item.right] for item in differences], dtype=np.intp),
-        np.array([sign * item.difference for item in differences]),
+    sign = 1 if study.ratings.better == "higher" else -1
+    pairs = np.array(list(combinations(range(len(means)), 2)), dtype=np.int64).reshape(-1, 2)
+    # Ranks count the systems ahead in the paired differences, as the ranges do, so that the two
+    # agree also where systems have different segments.
+    order = order_of_differences(
+        len(means), pairs, np.array([sign * item.difference for item in differences]),
         np.array([item.decided for item in differences], dtype=bool),
-    )
+    )  # fmt: skip
     rows = [
         SystemEstimate(
             system=system,
