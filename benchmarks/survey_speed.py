@@ -16,6 +16,7 @@ import assay
 from assay.estimation.adjust import Units, adjusted_means
 from assay.sampling.designs import find_design, make_plan
 from assay.sampling.population import Population
+from assay.stats.design_variance import Strata
 from benchmarks.claims import claim
 
 DOCUMENTS, LENGTH, SHARE = 200, 50, 0.2
@@ -43,7 +44,7 @@ def main() -> None:
     stratum, rng = population.layout.document, np.random.default_rng(1)
     each = round(SHARE * LENGTH)
     plan = make_plan(population, find_design("docs-prop"), each * DOCUMENTS)
-    units = Units(np.full(len(x), SHARE), "strata", stratum, stratum=stratum)
+    units = Units(np.full(len(x), SHARE), "strata", stratum, strata=Strata.known(stratum))
     drawn = plan.draw(rng, 1).masks(len(x))
     at = np.flatnonzero(drawn[0])
 

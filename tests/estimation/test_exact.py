@@ -19,7 +19,7 @@ from assay.sampling.plans.base import Layout, Plan
 from assay.sampling.plans.documents import DocumentsPlan
 from assay.sampling.plans.segments import BalancedPlan, StratifiedPlan
 from assay.sampling.plans.snippets import CircularPlan, TilesPlan
-from assay.stats.design_variance import collapsed_variance, simple_variance
+from assay.stats.design_variance import Strata, collapsed_variance, simple_variance
 from assay.stats.regression import fit_ridge
 
 
@@ -128,7 +128,7 @@ class TestTheMean:
         stratum = np.repeat([0, 1, 2], [6, 4, 2])
         plan = StratifiedPlan(stratum, np.array([3.0, 2.0, 2.0]), "largest")
         drawn = inside(stratum, np.array([3, 2, 2]))
-        units = Units(plan.probabilities(), "strata", stratum, stratum=stratum)
+        units = Units(plan.probabilities(), "strata", stratum, strata=Strata.known(stratum))
         found = adjusted_means(x, drawn, units, "mean")
         assert found.center.mean() == pytest.approx(x.mean(), abs=1e-12)
         assert (found.stderr**2).mean() == pytest.approx(found.center.var(), abs=1e-12)
@@ -137,7 +137,7 @@ class TestTheMean:
         x, _ = population(12)
         plan, parts = stratified([5, 4, 3], 4)
         stratum = np.repeat([0, 1, 2], [5, 4, 3])
-        units = Units(plan.probabilities(), "strata", stratum, stratum=stratum)
+        units = Units(plan.probabilities(), "strata", stratum, strata=Strata.known(stratum))
         means = [(s, adjusted_means(x, drawn, units, "mean").center) for s, drawn in parts]
         assert expectation(means) == pytest.approx(x.mean(), abs=1e-12)
 
@@ -259,7 +259,7 @@ def test_stratified_standard_error_is_that_of_samplics() -> None:
             fpc={k: float(1 - counts[k] / sizes[k]) for k in range(3)},
         )  # fmt: skip
     drawn = np.isin(np.arange(60), at)
-    units = Units((counts / sizes)[stratum], "strata", stratum, stratum=stratum)
+    units = Units((counts / sizes)[stratum], "strata", stratum, strata=Strata.known(stratum))
     ours = adjusted_means(x, drawn[None, :], units, "mean")
     assert ours.center[0] == pytest.approx(theirs.point_est, abs=1e-9)
     assert ours.stderr[0] == pytest.approx(theirs.stderror, abs=1e-9)
@@ -267,7 +267,8 @@ def test_stratified_standard_error_is_that_of_samplics() -> None:
         (sizes[k] / 60) ** 2 * (1 - counts[k] / sizes[k]) * x[at][stratum[at] == k].var(ddof=1)
         / counts[k] for k in range(3)
     )  # fmt: skip
-    assert collapsed_variance(x[None, :], drawn[None, :], stratum)[0] == pytest.approx(by_hand)
+    found = collapsed_variance(x[None, :], drawn[None, :], Strata.known(stratum))
+    assert found[0] == pytest.approx(by_hand)
 
 
 def test_slopes_are_those_of_statsmodels() -> None:

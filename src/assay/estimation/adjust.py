@@ -17,6 +17,7 @@ import numpy as np
 
 from assay.errors import OptionError
 from assay.stats.design_variance import (
+    Strata,
     cluster_variance,
     collapsed_variance,
     neighbour_variance,
@@ -45,7 +46,7 @@ class Units:
 
     ``features`` is segments x features, the first ``metrics`` columns being the single metrics
     ``names``; None where there is none. ``pi`` are inclusion probabilities; ``kind`` the variance
-    that goes with the design, which may need ``document``, ``position`` or ``stratum``. ``known``
+    that goes with the design, which may need ``document``, ``position`` or ``strata``. ``known``
     is where the last feature is known, if that is not everywhere: then its mean over all segments
     is itself an estimate.
     """
@@ -54,18 +55,18 @@ class Units:
     kind: str
     document: np.ndarray
     position: np.ndarray | None = None
-    stratum: np.ndarray | None = None
+    strata: Strata | None = None
     features: np.ndarray | None = None
     metrics: int = 0
     names: tuple[str, ...] = ()
     known: np.ndarray | None = None
 
-    def part(self, inside: np.ndarray) -> Units:
-        """Some of the segments, as a mask says, without their features."""
+    def part(self, inside: np.ndarray, drawn: np.ndarray) -> Units:
+        """Some of the segments, as a mask says, without their features; of all, some are drawn."""
         return Units(
             self.pi[inside], self.kind, self.document[inside],
             None if self.position is None else self.position[inside],
-            None if self.stratum is None else self.stratum[inside],
+            None if self.strata is None else self.strata.part(inside, drawn),
         )  # fmt: skip
 
 
@@ -306,8 +307,8 @@ def _variance(e: np.ndarray, drawn: np.ndarray, units: Units) -> tuple[np.ndarra
     if units.kind == "balanced" and units.position is not None:
         found = neighbour_variance(e, drawn, units.pi, units.position, units.document)
         return found, degrees
-    if units.kind == "strata" and units.stratum is not None:
-        return collapsed_variance(e, drawn, units.stratum), degrees
+    if units.kind == "strata" and units.strata is not None:
+        return collapsed_variance(e, drawn, units.strata), degrees
     if units.kind == "clusters":
         found = cluster_variance(e, drawn, units.document, 1 / units.pi)
         held = np.stack([np.bincount(units.document[row]).astype(bool).sum() for row in drawn])

@@ -9,13 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from assay.errors import InputError, OptionError
 from assay.estimation.response import Classes, make_classes, skipping_notes
-from assay.sampling.designs import base_design, drawn_sizes, population_of
-from assay.sampling.draw import plan_for
+from assay.results import Note
+from assay.sampling.derive import by_system, complete
+from assay.stats.design_variance import Strata
 from assay.tables.ratings import Ratings
-from assay.tables.sample import Sample
+from assay.tables.sample import Sample, places_in
 from assay.tables.test_set import TestSet
 
 ASSUMPTIONS = ("random", "documents")
@@ -36,22 +38,24 @@ class Rated:
     """Scores and inclusion probabilities as systems x segments, and how they came to be.
 
     Scores are NaN where there is none to use. ``kind`` is the variance that goes with the
-    design; ``position`` and ``stratum`` are those of all segments where it needs them, and so are
-    the ``classes`` in which rated outputs stand for skipped ones. ``matched`` says whether all
-    systems share the drawn segments.
+    design; what it needs, the ``position`` or the ``strata`` of drawn segments, is what the sample
+    carries, one row or entry per system. ``drawn`` are the segments of the sample, also where a
+    system lacks them. In ``classes`` rated outputs stand for skipped ones. ``matched`` says whether
+    all systems share the drawn segments.
     """
 
     scores: np.ndarray
     pi: np.ndarray
     design: str
     seed: int | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     kind: str = "simple"
     position: np.ndarray | None = None
-    stratum: np.ndarray | None = None
+    strata: tuple[Strata, ...] | None = None
+    drawn: np.ndarray | None = None
     matched: bool = True
     classes: Classes | None = None
-    drawn: str | None = None
+    line: str | None = None
     """The whole design of the sample, as its file has it."""
 
 
@@ -70,7 +74,10 @@ def rated_outputs(
         raise OptionError("assume", assume, "is not known", f"choose from {', '.join(ASSUMPTIONS)}")
     missing = int((test_set.present & np.isnan(scores)).sum())
     if not missing:
-        note = "everything is rated: what is left uncertain, the raters themselves, is not shown"
+        note = Note(
+            "everything-rated",
+            "everything is rated: what is left uncertain, the raters themselves, is not shown",
+        )
         return Rated(scores, np.ones_like(scores), "census", None, (note,))
     if assume is None:
         total = int(test_set.present.sum())
@@ -83,7 +90,7 @@ def rated_outputs(
         axis=1, keepdims=True
     )
     what = {"random": "the rated segments", "documents": "the rated documents"}[assume]
-    note = f"assumed, not known: {what} are a simple random sample"
+    note = Note("assumed", f"assumed, not known: {what} are a simple random sample")
     kind = "simple" if assume == "random" else "clusters"
     pi = np.broadcast_to(share, scores.shape)
     return Rated(scores, pi, f"assumed-{assume}", None, (note,), kind)
@@ -92,18 +99,19 @@ def rated_outputs(
 def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
     """Ratings of drawn outputs; what is missing or extra is counted, never used in silence."""
     _refuse_foreign(test_set, sample)
-    pi = sample.probabilities(test_set)
+    sample, notes = complete(sample, test_set)
+    pi, chosen = sample.probabilities(test_set), _chosen(test_set, sample)
     rated = ~np.isnan(scores)
-    notes = []
     if sample.design.name == "interleaved" and sample.matched:
-        pi, said = _reached(pi, rated, test_set, sample)
+        pi, chosen, said = _reached(pi, chosen, rated, test_set, sample)
         notes += said
     drawn = ~np.isnan(pi)
     extra = int((rated & ~drawn).sum())
     if extra:
-        notes.append(f"{extra} ratings of segments outside the sample not used")
-    kind, position, stratum = _layout(test_set, sample)
-    classes = make_classes(test_set, stratum)
+        text = f"{extra} ratings of segments outside the sample not used"
+        notes.append(Note("outside-the-sample", text))
+    kind, position, strata = _carried(test_set, sample)
+    classes = make_classes(test_set, stratified=strata is not None)
     notes += skipping_notes(test_set, drawn, rated, classes)
     return Rated(
         np.where(drawn, scores, np.nan),
@@ -113,54 +121,93 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
         tuple(notes),
         kind,
         position,
-        stratum,
+        strata,
+        chosen,
         sample.matched,
         classes,
         str(sample.design),
     )
 
 
+def _chosen(test_set: TestSet, sample: Sample) -> np.ndarray:
+    """Systems x segments: what was drawn, also segments that a system lacks."""
+    chosen = np.zeros(test_set.present.shape, dtype=bool)
+    for system, rows in by_system(sample):
+        where = slice(None) if system is None else test_set.systems.index(system)
+        chosen[where, places_in(rows, test_set)] = True
+    return chosen
+
+
 def _reached(
-    pi: np.ndarray, rated: np.ndarray, test_set: TestSet, sample: Sample
-) -> tuple[np.ndarray, list[str]]:
+    pi: np.ndarray, chosen: np.ndarray, rated: np.ndarray, test_set: TestSet, sample: Sample
+) -> tuple[np.ndarray, np.ndarray, list[Note]]:
     """The beginning of an interleaved sample that was rated: as good a sample as the whole."""
     order = sample.order(test_set)
     done = np.flatnonzero(rated[:, order].any(axis=0))
     if not len(done) or done[-1] + 1 == len(order):
-        return pi, []
+        return pi, chosen, []
     count = int(done[-1]) + 1
-    found = np.full(pi.shape, np.nan)
-    found[:, order[:count]] = np.where(
-        test_set.present[:, order[:count]], count / pi.shape[1], np.nan
-    )
-    return found, [
-        f"rated as far as segment {count} of {len(order)} in order, which is a sample of its own"
-    ]
+    if not _is_beginning(sample, count):
+        return pi, chosen, []
+    begun = np.isin(np.arange(pi.shape[1]), order[:count])[None, :] & chosen
+    found = np.where(begun & test_set.present, count / pi.shape[1], np.nan)
+    text = f"rated up to segment {count} of {len(order)} in order; these are a sample of their own"
+    return found, begun, [Note("rated-beginning", text)]
 
 
-def _layout(test_set: TestSet, sample: Sample) -> tuple[str, np.ndarray | None, np.ndarray | None]:
-    """The kind of variance, and what the sample was spread over or stratified by."""
-    kind = KINDS.get(sample.design.name)
-    if kind is None:
-        raise InputError(
-            f"no estimator knows the design '{sample.design.name}'; use a sample that assay drew"
-        )
-    if kind == "balanced" and "parts" in sample.design.parameters:
-        # Two spread samples together are not one: neighbours may well be drawn together.
-        return "simple", None, None
+def _is_beginning(sample: Sample, count: int) -> bool:
+    """Whether the first segments in order are a sample: of the first draw, without importance."""
+    get = sample.design.parameters
+    return "importance" not in get and count <= int(get.get("parts", get["n"]).split("+")[0])
+
+
+def _carried(
+    test_set: TestSet, sample: Sample
+) -> tuple[str, np.ndarray | None, tuple[Strata, ...] | None]:
+    """The kind of variance, and what the sample says it was spread over or stratified by."""
+    kind = KINDS[sample.design.name]
+    shape = test_set.present.shape
     if kind == "balanced":
-        return kind, population_of(sample.design, test_set).position, None
-    if kind != "strata" and sample.design.parameters.get("strata", "none") == "none":
+        if "parts" in sample.design.parameters:
+            # Two spread samples together are not one: neighbours may well be drawn together.
+            return "simple", None, None
+        position = np.full(shape, np.nan)
+        for system, rows in by_system(sample):
+            where = slice(None) if system is None else test_set.systems.index(system)
+            position[where, places_in(rows, test_set)] = rows["position"].to_numpy()
+        return kind, position, None
+    if "stratum_size" not in sample.frame.columns:
         return kind, None, None
-    population = population_of(sample.design, test_set)
-    sizes = drawn_sizes(sample.design, population)
-    plan = plan_for(population, base_design(sample.design), sizes[0])
-    return "strata", None, np.asarray(plan.stratum)  # type: ignore[attr-defined]
+    strata: list[Strata] = [Strata(np.zeros(shape[1], np.int64), np.zeros(1))] * shape[0]
+    for system, rows in by_system(sample):
+        if system is None:
+            return "strata", None, (_strata_of(rows, test_set, shape[1]),) * shape[0]
+        i = test_set.systems.index(system)
+        strata[i] = _strata_of(rows, test_set, int(test_set.present[i].sum()))
+    return "strata", None, tuple(strata)
+
+
+def _strata_of(rows: pl.DataFrame, test_set: TestSet, population: int) -> Strata:
+    """The strata of drawn segments, laid out over the test set; others are never looked at."""
+    start, size = (rows[name].to_numpy() for name in ("stratum_start", "stratum_size"))
+    found = Strata.drawn(start, size, population)
+    if (np.bincount(found.number) > found.sizes).any() or (start + size > population).any():
+        raise InputError(
+            "the sample's strata do not fit the test set; use the file as assay sample wrote it,"
+            " and the scores it was drawn from"
+        )
+    number = np.zeros(test_set.segments.height, dtype=np.int64)
+    number[places_in(rows, test_set)] = found.number
+    return found._replace(number=number)
 
 
 def _refuse_foreign(test_set: TestSet, sample: Sample) -> None:
     """Refuse a sample that is not the one it says it is."""
     design, probability = sample.design, sample.frame["probability"].to_numpy()
+    if design.name not in KINDS:
+        raise InputError(
+            f"no estimator knows the design '{design.name}'; use a sample that assay drew"
+        )
     get = design.parameters
     population = test_set.segments.height
     if get.get("N", str(population)) != str(population):

@@ -77,7 +77,7 @@ def estimate(
         interval=interval,
         design=study.rated.design,
         seed=study.rated.seed,
-        drawn=study.rated.drawn,
+        drawn=study.rated.line,
         target=target,
         metrics=_metrics(study),
         notes=(*study.notes, *_gain(means, study.features), *_direction(study)),

@@ -25,6 +25,7 @@ from assay.estimation.features import make_features
 from assay.sampling.designs import find_design, make_plan
 from assay.sampling.incremental import incremental_order
 from assay.sampling.population import Population
+from assay.stats.design_variance import Strata
 from assay.stats.random import Rng
 from assay.tables.history import add_history
 from assay.tables.ratings import Ratings
@@ -204,7 +205,7 @@ def _units(cell: _Cell, design: Design, plan: object) -> Units:
         kind=kind,
         document=cell.population.layout.document,
         position=cell.population.position if kind == "balanced" else None,
-        stratum=plan.stratum if kind == "strata" else None,  # type: ignore[attr-defined]
+        strata=Strata.known(plan.stratum) if kind == "strata" else None,  # type: ignore[attr-defined]
         features=cell.features,
         metrics=len(cell.names),
         names=cell.names,

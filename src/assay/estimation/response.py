@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
+from assay.results import Note
 from assay.sampling.population import Population
 from assay.tables.test_set import TestSet
 
@@ -31,21 +32,26 @@ FEW = 5
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The classes of every segment, numbered so that neighbours are alike, and what they are."""
+    """The classes of every segment, numbered so that neighbours are alike, and what they are.
+
+    The strata of a sample are classes too; they are not among the ``numbers``, because each
+    system may have its own.
+    """
 
     numbers: tuple[np.ndarray, ...]
     what: str
 
 
-def make_classes(test_set: TestSet, stratum: np.ndarray | None) -> Classes | None:
-    """The finest classes that the test set and the sample offer; None where there are none."""
-    found = [] if stratum is None else [(stratum, "strata")]
+def make_classes(test_set: TestSet, *, stratified: bool) -> Classes | None:
+    """The classes that the test set offers, beside the strata of a sample; None where none are."""
+    found = []
     if test_set.metrics:
         badness = Population(replace(test_set, history=None)).badness
         ranks = np.argsort(np.argsort(badness, kind="stable"), kind="stable")
         found.append((ranks * FIFTHS // len(ranks), "fifths by their metrics"))
-    if found:
-        return Classes(tuple(number for number, _ in found), " and ".join(x for _, x in found))
+    if found or stratified:
+        what = ["strata"] * stratified + [text for _, text in found]
+        return Classes(tuple(number for number, _ in found), " and ".join(what))
     if test_set.has_documents and test_set.documents.height > 1:
         return Classes((documents_of(test_set),), "documents")
     return None
@@ -94,7 +100,7 @@ def _joined(rated: np.ndarray, number: np.ndarray) -> np.ndarray:
 
 def skipping_notes(
     test_set: TestSet, drawn: np.ndarray, rated: np.ndarray, classes: Classes | None
-) -> list[str]:
+) -> list[Note]:
     """How much of the sample was not rated, what was done, and when that may not be enough."""
     unrated, total = int((drawn & ~rated).sum()), int(drawn.sum())
     if not unrated:
@@ -102,9 +108,11 @@ def skipping_notes(
     stand = "a random part of them"
     if classes is not None:
         stand = f"a random part of their class ({classes.what}, joined where ratings are few)"
-    notes = [f"{unrated} of {total} drawn outputs have no rating; the rest is taken as {stand}"]
+    text = f"{unrated} of {total} drawn outputs have no rating; the rest is taken as {stand}"
+    notes = [Note("skipped", text)]
     if unrated > total // 2:
-        notes.append("more than half of the sample is not rated: is it the right sample?")
+        text = "more than half of the sample is not rated: is it the right sample?"
+        notes.append(Note("mostly-skipped", text))
     here = np.asarray(drawn.any(axis=0))
     skipped = (drawn & ~rated).any(axis=0)[here]
     found = _by_system(test_set, drawn, rated)
@@ -113,7 +121,7 @@ def skipping_notes(
     return notes + found
 
 
-def _by_metrics(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> list[str]:
+def _by_metrics(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> list[Note]:
     if not test_set.metrics:
         return []
     badness = Population(replace(test_set, history=None)).badness[here]
@@ -123,13 +131,14 @@ def _by_metrics(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> lis
     if abs(z) <= ALARM:
         return []
     word = "harder" if z > 0 else "easier"
-    return [
+    text = (
         f"warning: the skipped segments look {word} than the rated ones by their metrics"
         f" (z = {z:+.1f}): estimates may be biased, although weights allow for the metrics"
-    ]
+    )
+    return [Note("skipping-by-metrics", text)]
 
 
-def _by_document(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> list[str]:
+def _by_document(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> list[Note]:
     own = documents_of(test_set)[here]
     if len(np.unique(own)) < 2:
         return []
@@ -139,10 +148,11 @@ def _by_document(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> li
     shares = {k: skipped[own == k].mean() for k in np.unique(own)}
     worst = sorted(shares, key=lambda k: -shares[k])[:3]
     shown = ", ".join(f"{names[k]} {shares[k]:.0%}" for k in worst)
-    return [f"warning: skipping goes with documents ({shown} skipped): estimates may be biased"]
+    text = f"warning: skipping goes with documents ({shown} skipped): estimates may be biased"
+    return [Note("skipping-by-document", text)]
 
 
-def _by_system(test_set: TestSet, drawn: np.ndarray, rated: np.ndarray) -> list[str]:
+def _by_system(test_set: TestSet, drawn: np.ndarray, rated: np.ndarray) -> list[Note]:
     counts, done = drawn.sum(axis=1), (drawn & rated).sum(axis=1)
     if len(counts) < 2 or (counts == 0).any() or (counts - done).sum() < FEW:
         return []
@@ -155,10 +165,11 @@ def _by_system(test_set: TestSet, drawn: np.ndarray, rated: np.ndarray) -> list[
         return []
     rates = done / counts
     least, most = int(np.argmin(rates)), int(np.argmax(rates))
-    return [
+    text = (
         f"warning: skipping goes with systems ({test_set.systems[least]} {rates[least]:.0%} rated,"
         f" {test_set.systems[most]} {rates[most]:.0%}): estimates may be biased"
-    ]
+    )
+    return [Note("skipping-by-system", text)]
 
 
 def _excess(group: np.ndarray, skipped: np.ndarray) -> float:

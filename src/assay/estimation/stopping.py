@@ -244,7 +244,9 @@ def _beginning(rated: Rated, places: np.ndarray) -> Rated:
     scores = np.full_like(rated.scores, np.nan)
     scores[:, places] = rated.scores[:, places]
     pi = np.full_like(scores, len(places) / scores.shape[1])
-    return replace(rated, scores=scores, pi=pi, classes=None)
+    drawn = np.zeros_like(scores, dtype=bool)
+    drawn[:, places] = True
+    return replace(rated, scores=scores, pi=pi, drawn=drawn, classes=None)
 
 
 def _betting_looks(study: Study, order: np.ndarray, target: float, goal: str) -> Iterator[Look]:

@@ -15,6 +15,7 @@ from assay.estimation.features import make_features
 from assay.estimation.stopping import IN_A_ROW, look_sizes
 from assay.stats.betting import betting_sequence
 from assay.stats.bounds import hoeffding_bound
+from assay.stats.design_variance import Strata
 from assay.stats.random import Rng
 from assay.stats.selection import interleaved_order
 from assay.tables.ratings import Ratings
@@ -155,7 +156,7 @@ def _limits(cell: _Cell, where: np.ndarray, mixed: bool) -> tuple[np.ndarray, np
         pi=np.full(size, n / size),
         kind="strata" if mixed else "simple",
         document=cell.document,
-        stratum=cell.document if mixed else None,
+        strata=Strata.known(cell.document) if mixed else None,
         features=cell.features,
         metrics=cell.metrics,
     )

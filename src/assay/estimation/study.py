@@ -30,6 +30,7 @@ from assay.estimation.new_documents import (
 from assay.estimation.response import documents_of, responded
 from assay.estimation.results import Difference
 from assay.stats.bounds import skew_t_interval, skew_terms
+from assay.stats.design_variance import Strata
 from assay.stats.intervals import Interval, t_interval, t_probability
 from assay.tables.ratings import Ratings
 from assay.tables.sample import Sample, read_sample
@@ -84,7 +85,7 @@ def make_study(
     sample = None if sample is None else read_sample(sample.frame, test_set)
     rated = rated_outputs(test_set, ratings, sample, assume)
     _need_ratings(test_set, rated.scores)
-    stratified = "stratified " if rated.stratum is not None else ""
+    stratified = "stratified " if rated.strata is not None else ""
     check_interval(interval, method=method, design=stratified + rated.design, limits=ratings.range)
     method = method if interval in ("t", "skew-t") else "mean"
     features = None if method == "mean" else make_features(test_set)
@@ -215,7 +216,7 @@ class Study:
                 means.append(self._nothing(int(inside.sum())))
                 continue
             own = None if fit is None else fit.part(inside)
-            part = units.part(inside)
+            part = units.part(inside, drawn)
             found = group_mean(x[inside], drawn[inside], own, part)
             if self.target == "new-documents":
                 found = self._of_documents(found, x[inside], drawn[inside], own, part)
@@ -263,6 +264,8 @@ class Study:
         rated = ~np.isnan(target.scores[drawn])
         if rated.any():
             numbers = [number[drawn] for number in self.rated.classes.numbers]
+            if self.rated.strata is not None:
+                numbers.insert(0, self.rated.strata[target.i].number[drawn])
             found[drawn] = responded(pi[drawn], rated, numbers)
         return found
 
@@ -274,13 +277,20 @@ class Study:
             # What two samples share is spread over nothing in particular.
             kind="simple" if self._apart(target) else rated.kind,
             document=self._document[places],
-            position=None if rated.position is None else rated.position[places],
-            stratum=None if rated.stratum is None else rated.stratum[places],
+            position=None if rated.position is None else rated.position[target.i, places],
+            strata=self._strata(target),
             features=None if target.features is None else target.features[places],
             metrics=0 if self.features is None else self.features.metrics,
             names=() if self.features is None else self.features.names,
             known=None if known is None or target.i != target.j else known[target.i, places],
         )
+
+    def _strata(self, target: Target) -> Strata | None:
+        """The strata of the segments asked about; drawn segments beside them count as outside."""
+        if self.rated.strata is None or self.rated.drawn is None:
+            return None
+        drawn = self.rated.drawn[target.i]
+        return self.rated.strata[target.i].part(target.present, drawn)
 
     def _apart(self, target: Target) -> bool:
         """Whether two systems are compared that were drawn each by itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from assay.sampling.plans.snippets import CircularPlan, LinearPlan, TilesPlan
 from assay.sampling.population import Population
 from assay.stats.allocation import capped_shares
 from assay.tables.check import did_you_mean
-from assay.tables.history import history_digest
 from assay.tables.sample import Design
-from assay.tables.test_set import TestSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,25 +149,18 @@ def _check_parameter(design: str, name: str, value: str) -> None:
             raise OptionError(name, value, "is not whole", "give a whole number")
 
 
+def uses_metrics(design: Design) -> bool:
+    """Whether the design looks at what metrics, or a history, say of the segments."""
+    get = design.parameters
+    by_strata = get.get("strata", "none") != "none" and get.get("allocation") != "proportional"
+    return design.name == "balanced" or get.get("strata") == "metrics" or by_strata
+
+
 def base_design(design: Design) -> Design:
     """The design that a sample names, without what the sample adds to it (n, N, seed, ...)."""
     known = DESIGNS.get(design.name, {})
     own = {name: value for name, value in design.parameters.items() if name in known}
     return find_design(Design(design.name, own))
-
-
-def population_of(design: Design, test_set: TestSet) -> Population:
-    """The test set as a sample knew it: with or without what other systems' ratings say."""
-    knew = design.parameters.get("history")
-    if knew is None:
-        return Population(replace(test_set, history=None))
-    if knew != history_digest(test_set):
-        raise InputError(
-            "the sample was drawn with a history, on which its probabilities rest; give the same"
-            " one, in the same direction (assay estimate --history FILE --better ..., or"
-            " assay.add_history)"
-        )
-    return Population(test_set)
 
 
 def drawn_sizes(design: Design, population: Population) -> list[int]:
@@ -243,7 +234,7 @@ def _segments_plan(
         if get["strata"] != "none":
             raise InputError("importance and strata exclude each other; leave one out")
         flat = np.zeros(population.size)
-        return BalancedPlan(population.layout.document, flat, n, 0.0, weights)
+        return BalancedPlan(population.layout.document, flat, n, 0.0, weights, spread=False)
     if get["strata"] == "none":
         return SegmentsPlan(population.layout, n)
     if get["strata"] == "documents":

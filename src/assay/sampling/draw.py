@@ -7,7 +7,7 @@ import polars as pl
 
 from assay.errors import InputError, OptionError
 from assay.sampling.budget import parse_budget, segments_for
-from assay.sampling.designs import find_design, make_plan, short_design
+from assay.sampling.designs import find_design, make_plan, short_design, uses_metrics
 from assay.sampling.plans.base import Draws, Layout, Plan
 from assay.sampling.plans.grouped import GroupedPlan
 from assay.sampling.population import Population
@@ -67,7 +67,7 @@ def sample(
     extra = {"n": str(n), "N": str(whole.size)}
     extra |= {} if matched else {"matched": "no"}
     extra |= {} if importance is None else {"importance": importance}
-    if chosen.name == "balanced" and test_set.history is not None:
+    if uses_metrics(chosen) and test_set.history is not None:
         extra["history"] = str(history_digest(test_set))
     extra |= {} if seed is None else {"seed": str(seed)}
     line = str(Design(chosen.name, dict(chosen.parameters) | extra))
@@ -241,10 +241,25 @@ def sample_rows(
         columns.append(
             pl.Series("snippet", np.repeat(order, np.array(sizes, np.int64)) + 1).cast(pl.String)
         )
-    stratum = getattr(plan, "stratum", None)
-    if stratum is not None:
-        columns.append(pl.Series("stratum", stratum[positions] + 1).cast(pl.String))
+    columns += carried_columns(plan, positions)
     return test_set.segments.select(test_set.key)[positions].with_columns(columns)
+
+
+def carried_columns(plan: Plan, positions: np.ndarray) -> list[pl.Series]:
+    """What the variance needs to know of drawn segments: strata with their sizes, positions."""
+    stratum, position = getattr(plan, "stratum", None), getattr(plan, "position", None)
+    columns = []
+    if stratum is not None:
+        sizes = np.bincount(stratum)
+        own = stratum[positions]
+        columns += [
+            pl.Series("stratum", own + 1).cast(pl.String),
+            pl.Series("stratum_start", (np.cumsum(sizes) - sizes)[own]),
+            pl.Series("stratum_size", sizes[own]),
+        ]
+    if position is not None:
+        columns.append(pl.Series("position", position[positions]))
+    return columns
 
 
 def _rating_order(

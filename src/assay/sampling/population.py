@@ -10,6 +10,7 @@ import polars as pl
 
 from assay.errors import InputError
 from assay.sampling.plans.base import Layout
+from assay.tables.sample import places_in
 from assay.tables.test_set import TestSet
 
 DOUBTFUL = 0.25
@@ -36,10 +37,15 @@ class Population:
                 " at a time: --lp PAIR, or test_set.split('lp') in Python"
             )
 
-    def of_system(self, system: str) -> Population:
-        """The segments that one system translated, for a sample of its own."""
-        own = self.test_set.frame.filter(pl.col("system") == system)
-        return Population(replace(self.test_set, frame=own, notes=()))
+    def of_system(self, system: str, *, common: bool = False) -> Population:
+        """The segments that one system translated, for a sample of its own.
+
+        Where they are to be seen in ``common`` with the others, what metrics say of a segment is
+        the mean over all systems, as it is in the whole test set.
+        """
+        frame = self.test_set.frame.filter(pl.col("system") == system)
+        own = replace(self.test_set, frame=frame, notes=())
+        return _Seen(own, self) if common else Population(own)
 
     @property
     def size(self) -> int:
@@ -141,6 +147,22 @@ class Population:
         if name not in self.test_set.segments.columns:
             return None
         return self.test_set.segments[name].cast(pl.Float64).to_numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen(Population):
+    """Some segments of a test set, with what the whole says of them."""
+
+    whole: Population
+
+    @cached_property
+    def badness(self) -> np.ndarray:
+        places = places_in(self.test_set.segments, self.whole.test_set)
+        return np.asarray(self.whole.badness[places])
+
+    @property
+    def metrics_agree(self) -> bool:
+        return self.whole.metrics_agree
 
 
 def _mean_over_systems(values: np.ndarray) -> np.ndarray:

@@ -111,11 +111,16 @@ class Sample(Table):
 
     def order(self, test_set: TestSet) -> np.ndarray:
         """Where the drawn segments of a matched sample stand in the test set, in rating order."""
-        key = list(test_set.key)
-        places = test_set.segments.select(key).with_row_index("_place")
         rows = self.frame.sort("order") if "order" in self.frame.columns else self.frame
-        found = rows.select(key).join(places, on=key, how="left", maintain_order="left")
-        return found["_place"].to_numpy()
+        return places_in(rows, test_set)
+
+
+def places_in(rows: pl.DataFrame, test_set: TestSet) -> np.ndarray:
+    """Where the segments of these rows stand in the reading order of the test set."""
+    key = list(test_set.key)
+    places = test_set.segments.select(key).with_row_index("_place")
+    joined = rows.select(key).join(places, on=key, how="left", maintain_order="left")
+    return joined["_place"].cast(pl.Int64).to_numpy()
 
 
 def make_sample(frame: pl.DataFrame) -> Sample:

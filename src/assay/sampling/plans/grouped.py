@@ -29,6 +29,19 @@ class GroupedPlan:
         """Where the segments of a group stand in the whole test set."""
         return np.flatnonzero((self.group == number)[self.layout.document])
 
+    @property
+    def stratum(self) -> np.ndarray | None:
+        """The strata of the groups' own plans, group after group; None where they have none."""
+        strata = np.zeros(self.layout.population, dtype=np.int64)
+        first = 0
+        for number, plan in enumerate(self.plans):
+            own = getattr(plan, "stratum", np.zeros(1, np.int64) if plan is None else None)
+            if own is None:
+                return None
+            strata[self._places(number)] = first + own
+            first += int(own.max()) + 1
+        return strata
+
     def probabilities(self) -> np.ndarray:
         """Those of the groups' own plans."""
         pi = np.zeros(self.layout.population)

@@ -132,6 +132,13 @@ class BalancedPlan:
     n: int
     slope: float
     weights: np.ndarray
+    spread: bool = True
+    """Whether the badness is a position that the sample is spread over, or stands for nothing."""
+
+    @property
+    def position(self) -> np.ndarray | None:
+        """What the sample is spread over, which its variance needs to know."""
+        return self.badness if self.spread else None
 
     @cached_property
     def _pi(self) -> np.ndarray:
