@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from assay.designs.plan import Layout
+from assay.designs.snippets import CircularPlan, TilesPlan
 from assay.sampling.adaptive import adaptive_run
-from assay.sampling.plans.base import Layout
-from assay.sampling.plans.snippets import CircularPlan, TilesPlan
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.stats.orders import discordant
 from assay.stats.random import as_rng, spawn

@@ -12,8 +12,8 @@ import pytest
 from tests.conftest import Ran
 
 import assay
+from assay.designs.population import Population
 from assay.errors import InputError, TableError
-from assay.sampling.population import Population
 from assay.tables.ratings import Ratings, read_ratings
 from assay.tables.sample import Sample, read_sample
 from assay.tables.test_set import TestSet, read_scores

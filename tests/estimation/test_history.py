@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from assay.designs.population import Population
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.features import make_features
 from assay.sampling.draw import sample
-from assay.sampling.population import Population
 from assay.sampling.top_up import top_up
 from assay.tables.history import add_history
 from assay.tables.ratings import Ratings, read_ratings

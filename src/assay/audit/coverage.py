@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from assay.audit.results import Coverage, Matching, Raters, Representation
-from assay.sampling.population import Population
+from assay.designs.population import Population
 from assay.sampling.representation import (
     bin_name,
     domain_shares,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay.audit.results import Audit, Representation, Verdicts
+from assay.designs.base import design_of
 
 APART = 0.05
 """A share of the answers that is so far from the share of the test set is worth a word."""
@@ -52,7 +53,7 @@ def _claims(audit: Audit) -> list[str]:
             f"contradicted: {', '.join(against[:5])}{more}; {left} of {len(against)} after"
             " correction for the number of pairs"
         )
-    if audit.target == "test-set" and audit.assumption == "census":
+    if audit.target == "test-set" and design_of(audit.assumption).everything:
         lines.append(
             "everything is rated, so any difference on this test set is decided; whether it would"
             " show on other documents is the question of the target new-documents"
@@ -186,7 +187,7 @@ def _power(audit: Audit) -> list[str]:
     found = audit.power
     if found.detectable is None:
         return ["there is no standard error, so nothing can be said of what could be found"]
-    if audit.target == "test-set" and audit.assumption == "census":
+    if audit.target == "test-set" and design_of(audit.assumption).everything:
         return []
     return [
         f"differences of {found.detectable:.3g} (median over pairs; {found.detectable_worst:.3g} in"

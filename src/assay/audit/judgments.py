@@ -22,13 +22,13 @@ from assay.audit.results import (
     Raters,
     Representation,
 )
+from assay.designs.population import Population
 from assay.errors import InputError
 from assay.planning.judgments import JudgmentsPlan, plan_judgments
 from assay.ranking.counts import Counts, count
 from assay.ranking.rank import rank
 from assay.ranking.results import Ranking
 from assay.ranking.uncertainty import Watch, unwatched
-from assay.sampling.population import Population
 from assay.sampling.representation import bin_name, length_shares
 from assay.stats.agreement import krippendorff_alpha
 from assay.stats.multiplicity import holm

@@ -21,13 +21,12 @@ from assay.audit.published import (
     verdicts,
 )
 from assay.audit.results import Audit, AuditedSystem
+from assay.designs.population import Population, documents_of
 from assay.errors import InputError
 from assay.estimation.estimate import estimate
-from assay.estimation.response import documents_of
 from assay.estimation.results import Estimates
 from assay.ranking.ratings import rank_ratings
 from assay.ranking.results import Ranking
-from assay.sampling.population import Population
 from assay.stats.random import Rng, seeded
 from assay.tables.check import need_one_lp
 from assay.tables.ratings import Ratings

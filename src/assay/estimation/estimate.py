@@ -75,8 +75,8 @@ def estimate(
         level=level,
         method=_used(means),
         interval=interval,
-        design=study.rated.design,
-        seed=study.rated.seed,
+        design=study.rated.design.name,
+        seed=study.rated.design.seed,
         drawn=study.rated.line,
         target=target,
         metrics=_metrics(study),
@@ -120,7 +120,7 @@ def _gain(means: list[Mean], features: Features | None) -> list[str]:
     if features is None:
         return []
     helped = [mean for mean in means if mean.method != "mean" and mean.n < mean.population]
-    lines = list(features.notes)
+    lines: list[str] = list(features.notes)
     if not helped:
         return [*lines, "metrics explain nothing here, or ratings are too few: the mean is used"]
     left = float(np.mean([mean.unexplained for mean in helped]))

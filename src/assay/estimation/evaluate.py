@@ -17,19 +17,17 @@ from itertools import chain
 import numpy as np
 from scipy import special
 
+from assay.designs.base import SamplingDesign, find_design
+from assay.designs.population import Population
+from assay.designs.units import DesignUnits
 from assay.engine.run import Workers, run
 from assay.errors import InputError, OptionError
-from assay.estimation.adjust import METHODS, Adjusted, Units, adjusted_means, check_method
-from assay.estimation.coverage import KINDS
-from assay.estimation.features import make_features
-from assay.sampling.designs import find_design, make_plan
-from assay.sampling.incremental import incremental_order
-from assay.sampling.population import Population
-from assay.stats.design_variance import Strata
+from assay.estimation.features import Predictors, make_features
+from assay.estimation.kernels import METHODS, Adjusted, adjusted_means, check_method
+from assay.stats.incremental import incremental_order
 from assay.stats.random import Rng
 from assay.tables.history import add_history
 from assay.tables.ratings import Ratings
-from assay.tables.sample import Design
 from assay.tables.test_set import TestSet
 
 INCREMENTAL = ("docs-incr-human", "docs-incr-metrics")
@@ -62,8 +60,7 @@ class _Cell:
     """One method tried on one system, at all sizes."""
 
     population: Population
-    features: np.ndarray | None
-    names: tuple[str, ...]
+    predictors: Predictors | None
     x: np.ndarray
     method: str
     sizes: tuple[float, ...]
@@ -109,7 +106,7 @@ def evaluate_estimators(
         beds[True] = add_history(test_set, ratings)
     laid_out = {known: _by_system(bed) for known, bed in beds.items()}
     for method in methods:
-        _check_metrics(method, laid_out[False][0][2])
+        _check_metrics(method, laid_out[False][0][1])
     cells = [
         _Cell(*laid_out[parse_method(method)[1] == "history"][k],
               scores[k][test_set.present[k]], method, tuple(sizes), draws, level)
@@ -119,17 +116,13 @@ def evaluate_estimators(
     return chain.from_iterable(run(_try, cells, rng=rng, workers=workers))
 
 
-def _by_system(
-    test_set: TestSet,
-) -> list[tuple[Population, np.ndarray | None, tuple[str, ...]]]:
+def _by_system(test_set: TestSet) -> list[tuple[Population, Predictors | None]]:
     """Each system by itself, as if it were the only one: samples by its own metrics."""
     features, whole = make_features(test_set), Population(test_set)
-    names = () if features is None else features.names[: features.metrics]
     return [
         (
             whole.of_system(name),
-            None if features is None else features.values[k][test_set.present[k]],
-            names,
+            None if features is None else features.between(k, k, test_set.present[k]),
         )
         for k, name in enumerate(test_set.systems)
     ]
@@ -145,7 +138,8 @@ def _check(draws: int, level: float, sizes: Sequence[float]) -> None:
             raise OptionError("sizes", size, "is no share", "give numbers above 0, up to 1")
 
 
-def _check_metrics(method: str, names: tuple[str, ...]) -> None:
+def _check_metrics(method: str, predictors: Predictors | None) -> None:
+    names = () if predictors is None else predictors.names[: predictors.metrics]
     estimator = parse_method(method)[1]
     if estimator != "history":
         check_method(estimator, names)
@@ -155,7 +149,7 @@ def _check_metrics(method: str, names: tuple[str, ...]) -> None:
         raise InputError(f"the method {method} needs metrics and the scores have none to use")
 
 
-def parse_method(text: str) -> tuple[Design, str]:
+def parse_method(text: str) -> tuple[SamplingDesign, str]:
     """The design and the estimator that a method's name joins.
 
     >>> parse_method("docs-prop+cv-knn")[1], parse_method("cv-mean")[0].name
@@ -184,32 +178,15 @@ def _try(cell: _Cell, rng: np.random.Generator) -> list[EvaluationRecord]:
     records = []
     for size in cell.sizes:
         n = max(1, round(size * len(cell.x)))
-        plan = make_plan(cell.population, design, n)
-        units = _units(cell, design, plan)
+        plan = design.plan(cell.population, n)
+        units = DesignUnits.of_plan(design, plan, cell.population)
         parts = []
         for start in range(0, cell.draws, BLOCK):
             drawn = plan.draw(rng, min(BLOCK, cell.draws - start)).masks(len(cell.x))
             drawn = drawn[drawn.any(axis=1)]  # a sample of documents may come out empty
-            parts.append(adjusted_means(cell.x, drawn, units, estimator))
+            parts.append(adjusted_means(cell.x, drawn, units, estimator, cell.predictors))
         records.append(_record(cell, size, n, parts))
     return records
-
-
-def _units(cell: _Cell, design: Design, plan: object) -> Units:
-    """What the estimators know of the system's segments under a plan."""
-    pi = plan.probabilities()  # type: ignore[attr-defined]
-    strata = design.parameters.get("strata", "none") != "none"
-    kind = "strata" if strata else KINDS[design.name]
-    return Units(
-        pi=np.where(pi > 0, pi, 1.0),  # what can never be drawn never counts
-        kind=kind,
-        document=cell.population.layout.document,
-        position=cell.population.position if kind == "balanced" else None,
-        strata=Strata.known(plan.stratum) if kind == "strata" else None,  # type: ignore[attr-defined]
-        features=cell.features,
-        metrics=len(cell.names),
-        names=cell.names,
-    )
 
 
 def _record(cell: _Cell, size: float, n: int, parts: list[Adjusted]) -> EvaluationRecord:
@@ -236,8 +213,8 @@ def _try_incremental(cell: _Cell, rng: np.random.Generator) -> list[EvaluationRe
     sizes = [max(1, round(size * len(cell.x))) for size in cell.sizes]
     document = cell.population.layout.document
     features = None
-    if cell.method == "docs-incr-metrics" and cell.features is not None:
-        features = cell.features[:, : len(cell.names)]
+    if cell.method == "docs-incr-metrics" and cell.predictors is not None:
+        features = cell.predictors.values[:, : cell.predictors.metrics]
     order = incremental_order(
         cell.x, document, max(sizes), rng, features=features, draws=cell.draws
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
 
+from assay.designs.base import design_of
 from assay.errors import OptionError
 from assay.estimation.results import Difference, Estimates, SystemEstimate
 from assay.results import result_dict, signature
@@ -109,9 +110,6 @@ def compare_two(
 ROOT_N = ("t", "skew-t", "bootstrap")
 """Intervals whose width goes with the standard error."""
 
-SPREAD = ("segments", "snippets", "balanced", "interleaved", "census", "assumed-random")
-"""Designs whose error goes down with the number of ratings."""
-
 
 def next_steps(estimates: Estimates) -> tuple[str, ...]:
     """What more ratings would bring: the closest call decided, the widest interval halved.
@@ -124,7 +122,7 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     """
     if estimates.target == "new-documents":
         return _more_documents(estimates)
-    if estimates.design not in SPREAD:
+    if not design_of(estimates.design).error_falls_with_ratings:
         return ("more documents: the ratings of one hang together, so their number decides",)
     lines = []
     rated = {item.system: item.n for item in estimates.systems}

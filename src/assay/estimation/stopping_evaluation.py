@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from assay.designs.base import find_design
+from assay.designs.population import Population
+from assay.designs.units import DesignUnits
 from assay.engine.run import Workers, run
 from assay.errors import InputError, OptionError
-from assay.estimation.adjust import Units, adjusted_means
-from assay.estimation.features import make_features
+from assay.estimation.features import Predictors, make_features
+from assay.estimation.kernels import adjusted_means
 from assay.estimation.stopping import IN_A_ROW, look_sizes
 from assay.stats.betting import betting_sequence
 from assay.stats.bounds import hoeffding_bound
-from assay.stats.design_variance import Strata
 from assay.stats.random import Rng
 from assay.stats.selection import interleaved_order
 from assay.tables.ratings import Ratings
@@ -40,9 +42,8 @@ class _Cell:
     system: str
     method: str
     x: np.ndarray
-    features: np.ndarray | None
-    metrics: int
-    document: np.ndarray
+    population: Population
+    predictors: Predictors | None
     target: float
     level: float
     draws: int
@@ -87,13 +88,12 @@ def evaluate_stopping(
     if np.isnan(scores).any():
         raise InputError("stopping can be tried only where every output is rated")
     features = make_features(test_set)
-    lengths = test_set.documents["segments"].to_numpy()
-    document = np.repeat(np.arange(len(lengths)), lengths)
+    population, everywhere = Population(test_set), np.ones(scores.shape[1], dtype=bool)
     cells = [
         _Cell(
-            name, method, scores[k], None if features is None else features.values[k],
-            0 if features is None else features.metrics, document, target, level, draws,
-            ratings.range,
+            name, method, scores[k], population,
+            None if features is None else features.between(k, k, everywhere),
+            target, level, draws, ratings.range,
         )
         for method in methods
         for k, name in enumerate(test_set.systems)
@@ -107,7 +107,7 @@ def _try(cell: _Cell, rng: np.random.Generator) -> StoppingRecord:
     mixed = cell.method.startswith("interleaved")
     row = IN_A_ROW if cell.method == "interleaved" else 1
     order = np.stack([
-        interleaved_order(cell.document, rng) if mixed else rng.permutation(size)
+        interleaved_order(cell.population.layout.document, rng) if mixed else rng.permutation(size)
         for _ in range(cell.draws)
     ])  # fmt: skip
     ends = _sequences(cell, order) if cell.method == "betting" else None
@@ -152,15 +152,10 @@ def _limits(cell: _Cell, where: np.ndarray, mixed: bool) -> tuple[np.ndarray, np
         return center - half, center + half
     drawn = np.zeros((len(where), size), dtype=bool)
     np.put_along_axis(drawn, where, True, axis=1)
-    units = Units(
-        pi=np.full(size, n / size),
-        kind="strata" if mixed else "simple",
-        document=cell.document,
-        strata=Strata.known(cell.document) if mixed else None,
-        features=cell.features,
-        metrics=cell.metrics,
-    )
-    found = adjusted_means(cell.x, drawn, units, "auto" if mixed else "mean")
+    design = find_design("interleaved" if mixed else "segments")
+    units = DesignUnits.of_plan(design, design.plan(cell.population, n), cell.population)
+    method = "auto" if mixed else "mean"
+    found = adjusted_means(cell.x, drawn, units, method, cell.predictors)
     half_width = special.stdtrit(found.degrees, 0.5 + cell.level / 2) * found.stderr
     half_width = np.nan_to_num(half_width, nan=np.inf)
     return found.center - half_width, found.center + half_width

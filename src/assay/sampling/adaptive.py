@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assay.designs.plan import Layout
+from assay.designs.snippets import cut
 from assay.sampling.draw import GOLDEN
-from assay.sampling.plans.base import Layout
-from assay.sampling.plans.snippets import cut
 
 BATCH = 30
 """Segments rated between two looks."""

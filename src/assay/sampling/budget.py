@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.designs.plan import Plan
+from assay.designs.population import Population
 from assay.errors import InputError, OptionError
-from assay.sampling.plans.base import Plan
-from assay.sampling.population import Population
 from assay.sampling.representation import context_mask
 
 _AMOUNT = re.compile(

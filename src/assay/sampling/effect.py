@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.sampling.plans.base import Plan
+from assay.designs.plan import Plan
 from assay.stats.clustered import prefix_sums, window_sums
 
 BLOCK = 4_000_000

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from assay.designs.base import find_design
+from assay.designs.population import Population
 from assay.errors import InputError, OptionError
 from assay.results import result_dict, signature
 from assay.sampling.adaptive import CLOSE, Step, next_step
-from assay.sampling.designs import find_design
 from assay.sampling.draw import budget_size
-from assay.sampling.incremental import choose_next
-from assay.sampling.population import Population
+from assay.stats.incremental import choose_next
 from assay.stats.random import Rng, seeded
 from assay.tables.check import did_you_mean
 from assay.tables.ratings import Ratings

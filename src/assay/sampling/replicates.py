@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.sampling.designs import make_plan, short_design
-from assay.sampling.plans.base import Draws, Layout, Plan
-from assay.sampling.population import Population
+from assay.designs.base import SamplingDesign
+from assay.designs.plan import Draws, Layout, Plan
+from assay.designs.population import Population
 from assay.sampling.representation import CONTEXT, LENGTH_BINS, length_bin
 from assay.stats.clustered import (
     difference_z,
@@ -22,7 +22,6 @@ from assay.stats.clustered import (
     window_sums,
 )
 from assay.stats.orders import cluster_numbers, discordant, rank_ranges
-from assay.tables.sample import Design
 
 LEVEL = 0.95
 BLOCK = 4_000_000
@@ -38,7 +37,7 @@ class Cell:
     systems: tuple[str, ...]
     scores: np.ndarray
     held_out: np.ndarray | None
-    design: Design
+    design: SamplingDesign
     budget: str
     n: int
     matched: bool
@@ -80,7 +79,7 @@ class StabilityRecord:
 def run_cell(cell: Cell, rng: np.random.Generator) -> StabilityRecord:
     """All samples of one design from one test set."""
     layout = cell.population.layout
-    plan = make_plan(cell.population, cell.design, cell.n)
+    plan = cell.design.plan(cell.population, cell.n)
     prefix = prefix_sums(cell.scores)
     full = prefix[-1] / layout.population
     z = _document_z(prefix, layout)
@@ -89,13 +88,13 @@ def run_cell(cell: Cell, rng: np.random.Generator) -> StabilityRecord:
     clusters = _clusters(z)
     parts = [
         _block(cell, plan, prefix, full, significant, clusters, size, rng)
-        for size in _blocks(cell, layout)
+        for size in _blocks(cell, plan, layout)
     ]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     shares = np.bincount(length_bin(layout), minlength=len(LENGTH_BINS)) / layout.population
     return StabilityRecord(
         name=cell.name,
-        design=short_design(cell.design),
+        design=cell.design.short,
         matched=cell.matched,
         budget=cell.budget,
         n=cell.n,
@@ -115,12 +114,12 @@ def run_cell(cell: Cell, rng: np.random.Generator) -> StabilityRecord:
     )
 
 
-def _blocks(cell: Cell, layout: Layout) -> list[int]:
+def _blocks(cell: Cell, plan: Plan, layout: Layout) -> list[int]:
     """How many samples to take at a time."""
-    if cell.design.name in ("segments", "interleaved", "balanced"):  # masks of all segments
-        width = layout.population + cell.n
-    else:
+    if plan.contiguous:
         width = 2 * len(layout.lengths) * len(cell.systems)
+    else:  # masks of all segments
+        width = layout.population + cell.n
     size = max(1, min(cell.draws, BLOCK // (max(width, 1) * cell.candidates)))
     whole, rest = divmod(cell.draws, size)
     return [size] * whole + ([rest] if rest else [])

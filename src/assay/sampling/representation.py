@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from assay.sampling.plans.base import Layout
+from assay.designs.plan import Layout
 from assay.tables.test_set import TestSet
 
 LENGTH_BINS = (0, 10, 20, 30, 40, 50)

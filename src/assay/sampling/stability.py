@@ -13,16 +13,16 @@ from itertools import product
 import numpy as np
 import polars as pl
 
+from assay.designs.base import SamplingDesign, choose_design
+from assay.designs.population import Population
 from assay.engine.run import Workers, run
 from assay.errors import InputError, OptionError
 from assay.results import plain, result_dict, signature
-from assay.sampling.draw import budget_size, choose_design
-from assay.sampling.population import Population
+from assay.sampling.draw import budget_size
 from assay.sampling.replicates import Cell, StabilityRecord, run_cell
 from assay.stats.random import Rng
 from assay.tables.check import did_you_mean
 from assay.tables.parts import Parts
-from assay.tables.sample import Design
 from assay.tables.test_set import TestSet
 
 
@@ -110,7 +110,7 @@ def _budgets(
 def _cell(
     name: str,
     test_set: TestSet,
-    design: Design,
+    design: SamplingDesign,
     budget: int | str,
     metric: str,
     held_out: str | None,

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from assay.designs.base import design_of
+from assay.designs.population import Population
+from assay.designs.snippets import TilesPlan
+from assay.designs.units import need_population
 from assay.errors import InputError
 from assay.results import result_dict, signature
-from assay.sampling.designs import base_design, drawn_sizes
-from assay.sampling.draw import importance_weights, plan_for
 from assay.sampling.effect import design_effect
-from assay.sampling.plans.snippets import TilesPlan
-from assay.sampling.population import Population
 from assay.sampling.representation import (
     Share,
     context_segments,
@@ -131,12 +131,13 @@ def _predicted(
 ) -> tuple[float | None, float | None, float | None]:
     """Unreachable share, design effect and spread of the size; None where they are not known."""
     try:
-        design = base_design(sample.design)
-        sizes = drawn_sizes(sample.design, population)
+        design = design_of(sample.design)
+        need_population(design, population.test_set)
+        sizes = design.sizes
     except InputError:
         return None, None, None
-    weights = importance_weights(population, sample.design.parameters.get("importance"))
-    plans = [plan_for(population, design, n, weights) for n in sizes]
+    weights = population.importance(design.importance)
+    plans = [design.plan(population, n, weights) for n in sizes]
     missed = np.prod([1 - plan.probabilities() for plan in plans], axis=0)
     unreachable = float((missed >= 1).mean())
     tiles = plans[0] if len(plans) == 1 else None

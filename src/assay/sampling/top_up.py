@@ -12,22 +12,24 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError
-from assay.sampling.derive import (
-    SAME,
+from assay.designs.base import SamplingDesign, design_of
+from assay.designs.plan import Draws
+from assay.designs.population import Population
+from assay.designs.units import (
+    TOLERANCE,
     by_system,
+    carried_columns,
     complete,
     first_plan,
     known_population,
     known_table,
+    need_population,
     union_probabilities,
 )
-from assay.sampling.designs import base_design, drawn_sizes
-from assay.sampling.draw import budget_size, carried_columns, own_size, sample_rows
-from assay.sampling.plans.base import Draws
-from assay.sampling.population import Population
+from assay.errors import InputError, OptionError
+from assay.sampling.draw import budget_size, sample_rows
 from assay.stats.random import Rng, seeded
-from assay.tables.sample import Design, Sample, make_sample, places_in, read_sample
+from assay.tables.sample import Design, Sample, make_sample, places_in
 from assay.tables.test_set import TestSet
 
 
@@ -57,15 +59,16 @@ def top_up(
         raise OptionError(
             "matched", matched, "cannot be had: the sample is not matched", "leave it out"
         )
-    unequal = bool(np.ptp(sample.frame["probability"].to_numpy()) > SAME)
+    unequal = bool(np.ptp(sample.frame["probability"].to_numpy()) > TOLERANCE)
     if sample.matched and matched is False and unequal:
         raise OptionError(
             "matched", matched, "needs a design with equal probabilities",
             "top up segments or snippets, or keep the sample matched",
         )  # fmt: skip
-    sample, _ = complete(read_sample(sample.frame, test_set), test_set)
-    whole = Population(known_table(sample.design, test_set))
-    sizes = drawn_sizes(sample.design, whole)
+    need_population(design_of(sample.design), test_set)
+    sample, _ = complete(sample.placed_in(test_set), test_set)
+    design = design_of(sample.design)
+    whole = Population(known_table(design, test_set))
     known = {
         system: known_population(sample, rows, test_set, system)
         for system, rows in by_system(sample)
@@ -76,8 +79,8 @@ def top_up(
             f"the sample has no segments for {', '.join(absent)}; leave these systems out of the"
             " scores"
         )
-    wanted, added = _sizes(sample.design, whole, sizes, budget)
-    generator, seed = _later(rng, len(sizes))
+    wanted, added = _sizes(design, whole, budget)
+    generator, seed = _later(rng, len(design.sizes))
     frames = []
     together = sample.matched and matched is not False
     for system in [None] if together else list(test_set.systems):
@@ -90,28 +93,27 @@ def top_up(
             old = old.join(own.test_set.segments, on=list(test_set.key), how="semi")
         else:
             own = whole
-        share = [own_size(n, own, whole) for n in (*sizes, added or wanted)]
-        frame = _enlarged(own, sample.design, share, old, generator)
+        share = [own.share(n, whole) for n in (*design.sizes, added or wanted)]
+        frame = _enlarged(own, design, share, old, generator)
         frames.append(frame if system is None else frame.with_columns(system=pl.lit(system)))
-    line = _line(sample.design, wanted, [*sizes, added] if added else [wanted], seed, together)
+    parts = [*design.sizes, added] if added else [wanted]
+    line = _line(sample.design, wanted, parts, seed, together)
     return make_sample(pl.concat(frames, how="diagonal").with_columns(design=pl.lit(line)))
 
 
-def _sizes(
-    design: Design, whole: Population, sizes: list[int], budget: int | str
-) -> tuple[int, int]:
+def _sizes(design: SamplingDesign, whole: Population, budget: int | str) -> tuple[int, int]:
     """How many segments are wanted, and the size of the draw that is added for them.
 
     The second is 0 for a simple random sample, which grows by a part of the rest.
     """
-    importance, present = design.parameters.get("importance"), int(design.parameters["n"])
-    wanted = budget_size(whole, base_design(design), budget, importance)
+    present = int(design.parameters["n"])
+    wanted = budget_size(whole, design, budget, design.importance)
     if wanted <= present:
         raise OptionError(
             "budget", budget, f"is not more than the {present} segments already drawn",
             f"give a number of segments above {present}, up to {whole.size}",
         )  # fmt: skip
-    return wanted, 0 if _is_simple(design) else _added(whole, design, sizes, wanted)
+    return wanted, 0 if _is_simple(design) else _added(whole, design, wanted)
 
 
 def _later(rng: Rng, part: int) -> tuple[np.random.Generator, int | None]:
@@ -120,10 +122,8 @@ def _later(rng: Rng, part: int) -> tuple[np.random.Generator, int | None]:
     return (generator, None) if seed is None else (np.random.default_rng([seed, part]), seed)
 
 
-def _is_simple(design: Design) -> bool:
-    get = design.parameters
-    plain = get.get("strata", "none") == "none" and "importance" not in get
-    return design.name == "segments" and plain
+def _is_simple(design: SamplingDesign) -> bool:
+    return design.simple and design.equal
 
 
 def _line(design: Design, wanted: int, parts: list[int], seed: int | None, together: bool) -> str:
@@ -139,7 +139,7 @@ def _line(design: Design, wanted: int, parts: list[int], seed: int | None, toget
 
 def _enlarged(
     population: Population,
-    design: Design,
+    design: SamplingDesign,
     sizes: list[int],
     old: pl.DataFrame,
     rng: np.random.Generator,
@@ -148,7 +148,8 @@ def _enlarged(
 
     For a simple random sample it is the size of the union instead.
     """
-    drawn = _mask(population, old)
+    places = places_in(old, population.test_set)
+    drawn = np.isin(np.arange(population.size), places)
     plan = first_plan(population, design, sizes[-1:])
     if _is_simple(design):
         rest = rng.permutation(np.flatnonzero(~drawn))
@@ -157,14 +158,13 @@ def _enlarged(
     else:
         pi = union_probabilities(population, design, sizes)
         new = _without(plan.draw(rng), drawn)
-    places = places_in(old, population.test_set)
     old = old.with_columns(pl.Series("probability", pi[places]), *carried_columns(plan, places))
     return _appended(old, sample_rows(population, new, pi, plan, rng))
 
 
-def _added(population: Population, design: Design, sizes: list[int], wanted: int) -> int:
+def _added(population: Population, design: SamplingDesign, wanted: int) -> int:
     """The size of a further draw whose union with the earlier ones comes closest to the target."""
-    before = 1 - union_probabilities(population, design, sizes)
+    before = 1 - union_probabilities(population, design, list(design.sizes))
     low, high = 1, population.size
     while low < high:
         middle = (low + high) // 2
@@ -172,12 +172,6 @@ def _added(population: Population, design: Design, sizes: list[int], wanted: int
         enough = float((1 - before * (1 - pi)).sum()) >= wanted - 0.5
         low, high = (low, middle) if enough else (middle + 1, high)
     return low
-
-
-def _mask(population: Population, old: pl.DataFrame) -> np.ndarray:
-    drawn = np.zeros(population.size, dtype=bool)
-    drawn[places_in(old, population.test_set)] = True
-    return drawn
 
 
 def _without(drawn: Draws, taken: np.ndarray) -> Draws:

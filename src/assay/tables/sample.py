@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -50,7 +50,7 @@ class Design:
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
         if not _DESIGN.fullmatch(str(self)):
-            raise InputError(f"'{self}' is no design; expected name|key:value|key:value")
+            raise InputError(f"'{self}' is not a design; expected name|key:value|key:value")
 
     @property
     def seed(self) -> int | None:
@@ -76,7 +76,7 @@ class Design:
     def parse(cls, text: str) -> Design:
         """The design a sample file names."""
         if not _DESIGN.fullmatch(text):
-            raise InputError(f"'{text}' is no design; expected name|key:value|key:value")
+            raise InputError(f"'{text}' is not a design; expected name|key:value|key:value")
         name, *parts = text.split("|")
         return cls(name, dict(part.split(":", 1) for part in parts))
 
@@ -86,7 +86,12 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Sample(Table):
-    """The drawn segments with their inclusion probabilities, strata and snippets."""
+    """The drawn segments with their inclusion probabilities, and all that a variance needs.
+
+    ``checked`` is the test set that it was checked against.
+    """
+
+    checked: TestSet | None = field(default=None, repr=False)
 
     @cached_property
     def design(self) -> Design:
@@ -97,6 +102,13 @@ class Sample(Table):
     def matched(self) -> bool:
         """Whether all systems have the same segments."""
         return "system" not in self.frame.columns
+
+    def placed_in(self, test_set: TestSet) -> Sample:
+        """The part of the sample that is about this test set, checked against it."""
+        if self.checked is test_set:
+            return self
+        placed = read_sample(self.frame, test_set)
+        return replace(placed, notes=tuple(dict.fromkeys((*self.notes, *placed.notes))))
 
     def probabilities(self, test_set: TestSet) -> np.ndarray:
         """Systems x segments: the inclusion probability of drawn segments, NaN of the others."""
@@ -145,7 +157,7 @@ def read_sample(
     findings.stop()
     if not frame.height:
         raise InputError(f"{findings.raw.source}: no row is about a system of the test set")
-    return Sample(frame, tuple(findings.notes))
+    return Sample(frame, tuple(findings.notes), checked=test_set)
 
 
 def _one_design(frame: pl.DataFrame, findings: Findings) -> None:
@@ -162,5 +174,5 @@ def _one_design(frame: pl.DataFrame, findings: Findings) -> None:
         ~valid & (designs == first),
         "design",
         designs,
-        "'{}' is no design; expected name|key:value, as assay sample writes it",
+        "'{}' is not a design; expected name|key:value, as assay sample writes it",
     )

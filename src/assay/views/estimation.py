@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from assay.designs.base import SamplingDesign, design_of
 from assay.errors import InputError
 from assay.views.figures import draw_intervals, draw_pairs
 from assay.views.section import (
@@ -22,26 +23,6 @@ from assay.views.section import (
 PAIRS_ON_PAGE = 45
 """With more differences than this, a page lists the undecided ones."""
 
-DESIGNS = {
-    "segments": "simple random sampling of segments",
-    "documents": "simple random sampling of whole documents",
-    "snippets": "sampling snippets of documents with equal probabilities for all segments",
-    "balanced": "sampling that is balanced on the automatic metrics (local pivotal method)",
-    "interleaved": "systematic sampling in an order interleaved by document and metric",
-    "fixed-snippets": "drawing documents at random, each with its first segments only",
-    "snippets-linear": "sampling snippets whose length goes with that of their document",
-    "census": "rating every segment",
-    "assumed-random": "a choice that is taken to be a simple random sample",
-    "assumed-documents": "a choice of documents that is taken to be random",
-}
-DESIGN_SOURCES = {
-    "segments": ("cochran1977",),
-    "documents": ("lo2023", "cochran1977"),
-    "snippets": ("lo2023",),
-    "fixed-snippets": ("lo2023",),
-    "snippets-linear": ("lo2023",),
-    "balanced": ("grafstrom2012",),
-}
 NAMED = ("hoeffding", "bernstein")
 """Intervals that bear a person's name."""
 METHODS = {
@@ -73,7 +54,7 @@ def estimates_section(result: Mapping[str, Any]) -> Section:
         ))  # fmt: skip
     if pairs:
         blocks.append(_differences(pairs))
-    if result.get("comparison") and result["design"] != "census":
+    if result.get("comparison") and not _design(result).everything:
         blocks.append(_comparison(result["comparison"]))
     return Section(
         name="estimates",
@@ -121,7 +102,7 @@ def _lead(
     )
     open_ones = len(pairs) - decided
     rest = f"; the other {open_ones} may go either way" if open_ones else ""
-    if result["design"] == "census" and result.get("target") != "new-documents" and open_ones:
+    if _design(result).everything and result.get("target") != "new-documents" and open_ones:
         rest = (
             f"; the other {open_ones} are equal"
             if all(not item.get("difference") for item in pairs if not item["decided"])
@@ -213,7 +194,7 @@ def _methods(
     begin = (
         f"We estimated the mean human score of {plural(len(systems), 'system')} {goal} of {of:,}"
     )
-    if result["design"] == "census":
+    if _design(result).everything:
         how = " segments, all of which were rated; scores are plain means."
         how += _uncertainty(result) if new else " They have no sampling error."
         return begin + how + _prepared(result)
@@ -223,7 +204,7 @@ def _methods(
         " of comparisons." if pairs else ""
     )  # fmt: skip
     return (
-        f"{begin}{chosen} {_design(result)}{seed}. Scores were estimated by"
+        f"{begin}{chosen} {_design(result).described}{seed}. Scores were estimated by"
         f" {_estimator(result)}.{_uncertainty(result)}{compared}{_prepared(result)}"
     )
 
@@ -241,19 +222,8 @@ def _uncertainty(result: Mapping[str, Any]) -> str:
     )
 
 
-def _design(result: Mapping[str, Any]) -> str:
-    """The design in words, with what makes it another than the plain one of its name."""
-    words = DESIGNS.get(result["design"], f"the design {result['design']}")
-    told = dict(part.split(":", 1) for part in str(result.get("drawn") or "").split("|")[1:])
-    if told.get("strata", "none") != "none":
-        words += f", stratified by {told['strata']}"
-    if "allocation" in told:
-        words += f" with {told['allocation']} allocation"
-    if "importance" in told:
-        words += f", with probabilities that go with {told['importance']}"
-    if told.get("matched") == "no":
-        words += ", each system on a sample of its own"
-    return words
+def _design(result: Mapping[str, Any]) -> SamplingDesign:
+    return design_of(result.get("drawn") or result["design"])
 
 
 def _estimator(result: Mapping[str, Any]) -> str:
@@ -286,7 +256,7 @@ def _method(result: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 def _sources(result: Mapping[str, Any]) -> tuple[str, ...]:
     _, of_method = _method(result)
     of_interval = ("waudbysmith2024",) if result["interval"] == "betting" else ()
-    return (*DESIGN_SOURCES.get(result["design"], ()), *of_method, *of_interval)
+    return (*_design(result).sources, *of_method, *of_interval)
 
 
 def breakdown_section(result: Mapping[str, Any]) -> Section:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.sampling.plans.base import Layout, Plan
-from assay.sampling.plans.documents import DocumentsPlan, FixedSnippetsPlan
-from assay.sampling.plans.grouped import GroupedPlan
-from assay.sampling.plans.segments import BalancedPlan, SegmentsPlan, StratifiedPlan
-from assay.sampling.plans.snippets import CircularPlan, LinearPlan, TilesPlan
+from assay.designs.balanced import BalancedPlan
+from assay.designs.documents import DocumentsPlan, FixedSnippetsPlan
+from assay.designs.plan import GroupedPlan, Layout, Plan
+from assay.designs.segments import SegmentsPlan, StratifiedPlan
+from assay.designs.snippets import CircularPlan, LinearPlan, TilesPlan
 from assay.stats.allocation import capped_shares, largest_remainder, systematic_counts
 from assay.stats.arrivals import arrival_probabilities
 from assay.stats.pivotal import pivotal
