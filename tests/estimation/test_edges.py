@@ -266,8 +266,9 @@ def test_guaranteed_intervals_refuse_weights() -> None:
     frame = world.test_set.frame.with_columns(weight=pl.col("words") + 1)
     test_set = read_scores(frame, metrics=list(world.test_set.metrics))
     drawn = assay.sample(test_set, budget=60, design="segments", importance="weight", rng=1)
+    ratings = replace(world.rate(drawn), range=(-5.0, 40.0))
     with pytest.raises(InputError, match="all count alike"):
-        assay.estimate(test_set, world.rate(drawn), sample=drawn, interval="bootstrap")
+        assay.estimate(test_set, ratings, sample=drawn, interval="betting")
 
 
 def test_a_system_that_lacks_segments_can_be_evaluated() -> None:

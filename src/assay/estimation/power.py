@@ -107,7 +107,7 @@ def compare_two(
     )
 
 
-ROOT_N = ("t", "skew-t", "bootstrap")
+ROOT_N = ("t", "skew-t")
 """Intervals whose width goes with the standard error."""
 
 

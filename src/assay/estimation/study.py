@@ -2,9 +2,8 @@
 
 Intervals around an estimate, by name: ``t`` goes with every design and method. ``skew-t`` repairs
 part of what skewed scores cost at small n, also for regression and for snippets and balanced
-samples, by the skewness of the leave-one-out residuals. The others are for a simple random sample
-and its mean: ``bootstrap`` resamples a finite population, ``betting``, ``hoeffding`` and
-``bernstein`` are guaranteed in a stated range.
+samples, by the skewness of the leave-one-out residuals. ``betting``, ``hoeffding`` and
+``bernstein`` are for the mean of a simple random sample and guaranteed in a stated range.
 """
 
 from __future__ import annotations
@@ -31,16 +30,14 @@ from assay.estimation.results import Difference
 from assay.results import Note
 from assay.stats.betting import betting_interval
 from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval, skew_terms
-from assay.stats.finite_bootstrap import finite_bootstrap
-from assay.stats.intervals import Interval, mean_stderr, t_interval, t_probability
+from assay.stats.intervals import Interval, t_interval, t_probability
 from assay.tables.check import did_you_mean
 from assay.tables.ratings import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 
-INTERVALS = ("t", "skew-t", "bootstrap", "betting", "hoeffding", "bernstein")
 GUARANTEED = ("betting", "hoeffding", "bernstein")
-RESAMPLES = 2000
+INTERVALS = ("t", "skew-t", *GUARANTEED)
 SKEW_METHODS = ("auto", "mean", "regression")
 """The methods for which the correction for skewness was found to help."""
 TARGETS = ("test-set", "new-documents")
@@ -337,6 +334,11 @@ def check_interval(
     name: str, *, method: str, design: SamplingDesign, limits: tuple[float, float] | None
 ) -> None:
     """Refuse an interval that does not go with the method, the design or what is known."""
+    if name == "bootstrap":
+        raise OptionError(
+            "interval", name, "is no longer there: it was slower than skew-t and no better",
+            "take skew-t, which also goes with regression, snippets and balanced samples",
+        )  # fmt: skip
     if name not in INTERVALS:
         raise OptionError(
             "interval", name, f"is not known{did_you_mean(name, INTERVALS)}",
@@ -356,7 +358,7 @@ def check_interval(
             f"the interval {name} is for {what}, not for the design {design.short}; take the"
             " interval t"
         )
-    if name in GUARANTEED and limits is None:
+    if not skewed and limits is None:
         raise InputError(
             f"the interval {name} holds for scores in a stated range; state the range of the"
             " ratings"
@@ -380,18 +382,10 @@ def mean_interval(
     if n == population:
         return Interval(center, center, level)
     low, high = limits
-    match name:
-        case "betting":
-            return betting_interval(x, population, low, high, level)
-        case "hoeffding" | "bernstein":
-            width = high - low
-            t = (
-                hoeffding_bound(n, population, width, level)
-                if name == "hoeffding"
-                else bernstein_bound(x, population, width, level)
-            )
-            return Interval(max(low, center - t), min(high, center + t), level)
-        case _:
-            if np.isnan(mean_stderr(x, population)):
-                return Interval(float("-inf"), float("inf"), level)
-            return finite_bootstrap(x, population, rng, RESAMPLES, level, studentised=True)
+    if name == "betting":
+        return betting_interval(x, population, low, high, level)
+    if name == "hoeffding":
+        margin = hoeffding_bound(n, population, high - low, level)
+    else:
+        margin = bernstein_bound(x, population, high - low, level)
+    return Interval(max(low, center - margin), min(high, center + margin), level)
