@@ -24,7 +24,6 @@ TOOLS = ("__main__", "claims", "environment", "measure", "page")
 FULL: dict[str, tuple[str, ...]] = {
     "adaptive_budget": ("--draws", "2000"),
     "best_system": ("--runs", "2400", "--sets", "5,3,2"),
-    "bootstrap_speed": ("--draws", "2000"),
     "bounds": ("--draws", "300"),
     "differences": ("--draws", "300"),
     "effort_coverage": ("--runs", "2000"),

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from assay.designs.plan import Layout
+from assay.designs.snippets import CircularPlan, TilesPlan, cut
 from assay.sampling.draw import GOLDEN
 from assay.sampling.next import CLOSE_Z, FIRST_SHARE, matched_z, still_open
-from assay.sampling.plans.base import Layout
-from assay.sampling.plans.snippets import CircularPlan, TilesPlan, cut
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.stats.orders import discordant
 from assay.stats.random import as_rng, spawn

@@ -1,11 +1,10 @@
 """Intervals for a mean side by side on WMT20 MQM: coverage and half-width, and what they cost.
 
-    python -m benchmarks.bounds [DATA_FOLDER] [--draws 15] [--resamples 400] [--pair en-de]
+    python -m benchmarks.bounds [DATA_FOLDER] [--draws 15] [--pair en-de]
 
 The folder holds ``wmt20_mqm_ende.parquet`` and ``wmt20_mqm_zhen.parquet``: one row per system and
 segment with ``mqm``, the mean of three raters. Simple random samples of every system but
-the reference translation, ratings in [0, 25]; the same samples for every interval, a third of them
-for the bootstrap, which takes longest.
+the reference translation, ratings in [0, 25]; the same samples for every interval.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ import polars as pl
 
 from assay.stats.betting import betting_interval, betting_sequence
 from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval, skew_terms
-from assay.stats.finite_bootstrap import finite_bootstrap
 from assay.stats.intervals import Interval, mean_stderr, t_interval
 from assay.stats.random import as_rng, spawn
 from benchmarks.claims import claim, skipped
@@ -53,14 +51,8 @@ def always(values: np.ndarray, population: int, _: np.random.Generator) -> Inter
     return Interval(float(lows[-1]), float(highs[-1]), LEVEL)
 
 
-def methods(oracle: float, resamples: int) -> dict[str, Method]:
+def methods(oracle: float) -> dict[str, Method]:
     """Every interval under its name; ``oracle`` is the paper's R found by looking at the truth."""
-
-    def bootstrap(studentised: bool) -> Method:
-        return lambda x, N, rng: finite_bootstrap(
-            x, N, rng, resamples, LEVEL, studentised=studentised
-        )
-
     return {
         "Hoeffding": lambda x, N, _: around(x, hoeffding_bound(len(x), N, WIDTH, LEVEL)),
         "Hoeffding, oracle": lambda x, N, _: around(x, hoeffding_bound(len(x), N, oracle, LEVEL)),
@@ -72,8 +64,6 @@ def methods(oracle: float, resamples: int) -> dict[str, Method]:
         "betting, any time": always,
         "t": student,
         "t, skew-corrected": skewed,
-        "bootstrap": bootstrap(False),
-        "bootstrap, studentised": bootstrap(True),
     }
 
 
@@ -121,7 +111,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=DATA)
     parser.add_argument("--draws", type=int, default=15)
-    parser.add_argument("--resamples", type=int, default=400)
     parser.add_argument("--pair", choices=FILES, help="one language pair only")
     given = parser.parse_args()
     speed()
@@ -133,16 +122,15 @@ def main() -> None:
         if given.pair not in (None, lp):
             continue
         scores = load(given.folder / file)
-        few = ("t", "t, skew-corrected", "bootstrap", "bootstrap, studentised", "betting")
+        few = ("t", "t, skew-corrected", "betting")
         sizes = [round(share * scores.shape[1]) for share in SHARES]
         for label, counts in {"10/30/50 %": sizes, "30/45/60": FEW}.items():
             print(f"{lp}, n = {label} of {scores.shape[1]}, {len(scores)} systems")
             widths = {}
-            for name, method in methods(oracle, given.resamples).items():
+            for name, method in methods(oracle).items():
                 if counts is FEW and name not in few:
                     continue
-                draws = given.draws // 3 if "bootstrap" in name else given.draws
-                cells = [trials(method, scores, n, draws) for n in counts]
+                cells = [trials(method, scores, n, given.draws) for n in counts]
                 print(f"  {name:24}", " | ".join(map(shown, cells)), flush=True)
                 widths[name] = float(np.mean([cell[..., 2].mean() for cell in cells]))
             if counts is sizes:

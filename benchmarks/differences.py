@@ -16,12 +16,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.estimation.adjust import Units, adjusted_means
+from assay.designs.base import find_design
+from assay.designs.population import Population
+from assay.designs.units import DesignUnits
 from assay.estimation.estimate import estimate
 from assay.estimation.features import make_features
-from assay.sampling.designs import find_design, make_plan
+from assay.estimation.kernels import adjusted_means
 from assay.sampling.draw import sample
-from assay.sampling.population import Population
 from assay.sampling.top_up import top_up
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.history import add_history
@@ -56,20 +57,23 @@ def differences(test_set: TestSet, ratings: Ratings, n: int, draws: int, rng: np
     size = x.shape[1]
 
     def masks(design: str) -> np.ndarray:
-        return make_plan(population, find_design(design), n).draw(rng, draws).masks(size)
+        return find_design(design).plan(population, n).draw(rng, draws).masks(size)
 
     shared, snippets = masks("segments"), masks("snippets")
     alone = [masks("segments") for _ in x]
     found: dict[str, list[tuple[float, float]]] = {}
     for i, j in combinations(range(len(x)), 2):
         gap = x[i] - x[j]
-        units = Units(np.full(size, n / size), "simple", population.layout.document,
-                      features=features.between(i, j), metrics=features.metrics)  # fmt: skip
+        design = find_design("snippets")
+        units = DesignUnits.of_plan(design, design.plan(population, n), population)
+        known = features.between(i, j, np.ones(size, dtype=bool))
         ways = {
             "independent samples, means": (alone[i] @ x[i] - alone[j] @ x[j]) / n,
             "matched, means": shared @ gap / n,
             "matched snippets, means": snippets @ gap / snippets.sum(axis=1),
-            "matched snippets, regression": adjusted_means(gap, snippets, units, "auto").center,
+            "matched snippets, regression": adjusted_means(
+                gap, snippets, units, "auto", known
+            ).center,
         }
         for way, values in ways.items():
             off = np.abs(values - gap.mean()).mean()

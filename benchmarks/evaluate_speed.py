@@ -24,10 +24,10 @@ import polars as pl
 from joblib.externals.loky import get_reusable_executor
 
 import assay
+from assay.designs.population import Population
+from assay.designs.segments import metric_bins
 from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.features import make_features
-from assay.sampling.designs import metric_bins
-from assay.sampling.population import Population
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped

@@ -31,7 +31,6 @@ DESIGNS = "segments,docs-prop,snippets,balanced,documents"
 MEANS = {
     "t": 1,
     "t, skew-corrected": 1,
-    "bootstrap, studentised": 20,
     "betting": 10,
     "Bernstein": 10,
     "Hoeffding": 10,

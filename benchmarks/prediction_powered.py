@@ -19,8 +19,10 @@ from pathlib import Path
 import numpy as np
 
 import assay
-from assay.estimation.adjust import Units, adjusted_means
-from assay.estimation.features import make_features
+from assay.designs.base import find_design
+from assay.designs.units import DesignUnits
+from assay.estimation.features import Predictors, make_features
+from assay.estimation.kernels import adjusted_means
 from assay.stats.intervals import t_interval
 from assay.tables.test_set import read_scores
 from benchmarks.claims import claim
@@ -56,11 +58,13 @@ def peer(python: Path, x: np.ndarray, z: np.ndarray, drawn: np.ndarray) -> tuple
         return found["ends"], 1e3 * float(found["spent"]) / len(drawn)
 
 
-def ours(x: np.ndarray, units: Units, drawn: np.ndarray, method: str) -> tuple[np.ndarray, float]:
+def ours(
+    x: np.ndarray, units: DesignUnits, known: Predictors | None, drawn: np.ndarray, method: str
+) -> tuple[np.ndarray, float]:
     """The same by our estimator, one sample after the other."""
     ends, start = [], time.process_time()
     for row in drawn:
-        found = adjusted_means(x, row[None, :], units, method)
+        found = adjusted_means(x, row[None, :], units, method, known)
         interval = t_interval(
             float(found.center[0]), float(found.stderr[0]), float(found.degrees[0]), LEVEL
         )
@@ -99,19 +103,18 @@ def main() -> None:
             drawn = np.zeros((draws, N), dtype=bool)
             for row in drawn:
                 row[rng.permutation(N)[:n]] = True
-            units = Units(
-                np.full(N, n / N), "simple", document, features=features.values[0],
-                metrics=features.metrics,
-            )  # fmt: skip
-            report(label, n, x, units, drawn, peer(python, x, proxy, drawn))
+            units = DesignUnits(find_design("segments"), np.full(N, n / N), document)
+            known = features.between(0, 0, np.ones(N, dtype=bool))
+            report(label, n, x, units, known, drawn, peer(python, x, proxy, drawn))
 
 
 def report(
-    label: str, n: int, x: np.ndarray, units: Units, drawn: np.ndarray,
-    theirs: tuple[np.ndarray, float],
+    label: str, n: int, x: np.ndarray, units: DesignUnits, known: Predictors | None,
+    drawn: np.ndarray, theirs: tuple[np.ndarray, float],
 ) -> None:  # fmt: skip
     truth = float(x.mean())
-    mine, plain = ours(x, units, drawn, "regression"), ours(x, units, drawn, "mean")
+    mine = ours(x, units, known, drawn, "regression")
+    plain = ours(x, units, None, drawn, "mean")
     found = {
         name: (*quality(ends, truth), ms)
         for name, (ends, ms) in {"ppi": theirs, "assay": mine, "mean": plain}.items()

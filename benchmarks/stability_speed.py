@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.sampling.plans.base import Layout
-from assay.sampling.plans.snippets import TilesPlan
+from assay.designs.plan import Layout
+from assay.designs.snippets import TilesPlan
 from assay.sampling.stability import stability
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.tables.test_set import TestSet, read_scores

@@ -13,9 +13,10 @@ from collections.abc import Callable
 import numpy as np
 
 import assay
-from assay.estimation.adjust import Units, adjusted_means
-from assay.sampling.designs import find_design, make_plan
-from assay.sampling.population import Population
+from assay.designs.base import find_design
+from assay.designs.population import Population
+from assay.designs.units import DesignUnits
+from assay.estimation.kernels import adjusted_means
 from benchmarks.claims import claim
 
 DOCUMENTS, LENGTH, SHARE = 200, 50, 0.2
@@ -42,8 +43,9 @@ def main() -> None:
     x, population = world.scores.mean(axis=2)[0], Population(world.test_set)
     stratum, rng = population.layout.document, np.random.default_rng(1)
     each = round(SHARE * LENGTH)
-    plan = make_plan(population, find_design("docs-prop"), each * DOCUMENTS)
-    units = Units(np.full(len(x), SHARE), "strata", stratum, stratum=stratum)
+    design = find_design("docs-prop")
+    plan = design.plan(population, each * DOCUMENTS)
+    units = DesignUnits.of_plan(design, plan, population)
     drawn = plan.draw(rng, 1).masks(len(x))
     at = np.flatnonzero(drawn[0])
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.sampling.designs import find_design, make_plan
-from assay.sampling.population import Population
+from assay.designs.base import find_design
+from assay.designs.population import Population
 from assay.sampling.stability import stability, summarise_stability
 from assay.sampling.summary import design_effect, metric_scores
 from assay.tables.test_set import TestSet, read_scores
@@ -71,7 +71,7 @@ def line(sets: dict[str, tuple[TestSet, str]], design: str, share: float, draws:
         if design in ("documents", "fixed-snippets") and len(population.layout.lengths) == 1:
             continue
         n = round(share * population.size)
-        plan = make_plan(population, find_design(design), n)
+        plan = find_design(design).plan(population, n)
         scores = metric_scores(test_set, metric)[1]
         effect = design_effect(scores, plan, n, np.random.default_rng(1), draws)
         if metric == "mqm":

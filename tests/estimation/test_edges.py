@@ -12,9 +12,9 @@ import pytest
 from tests.conftest import Ran
 
 import assay
+from assay.designs.population import Population
 from assay.errors import InputError, TableError
 from assay.results import has_note
-from assay.sampling.population import Population
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.sample import Sample, read_sample
 from assay.tables.test_set import TestSet, read_scores
@@ -267,8 +267,9 @@ def test_guaranteed_intervals_refuse_weights() -> None:
     frame = world.test_set.frame.with_columns(weight=pl.col("words") + 1)
     test_set = read_scores(frame, metrics=list(world.test_set.metrics))
     drawn = assay.sample(test_set, budget=60, design="segments", importance="weight", rng=1)
+    ratings = replace(world.rate(drawn), range=(-5.0, 40.0))
     with pytest.raises(InputError, match="all count alike"):
-        assay.estimate(test_set, world.rate(drawn), sample=drawn, interval="bootstrap")
+        assay.estimate(test_set, ratings, sample=drawn, interval="betting")
 
 
 def test_a_system_that_lacks_segments_can_be_evaluated() -> None:

@@ -133,7 +133,7 @@ def test_systems_with_different_segments() -> None:
 
 
 def test_level_must_be_a_level() -> None:
-    with pytest.raises(OptionError, match=r"level \(95\) is no confidence level"):
+    with pytest.raises(OptionError, match=r"level \(95\) is not a confidence level"):
         estimate(*tables(SCORES), level=95)
 
 

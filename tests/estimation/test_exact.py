@@ -14,13 +14,19 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pytest
 
-from assay.estimation.adjust import RIDGE, Units, adjusted_means
-from assay.sampling.plans.base import Layout, Plan
-from assay.sampling.plans.documents import DocumentsPlan
-from assay.sampling.plans.segments import BalancedPlan, StratifiedPlan
-from assay.sampling.plans.snippets import CircularPlan, TilesPlan
-from assay.stats.design_variance import collapsed_variance, simple_variance
+from assay.designs.balanced import BalancedPlan
+from assay.designs.base import find_design
+from assay.designs.documents import DocumentsPlan
+from assay.designs.plan import DrawPlan, Layout
+from assay.designs.segments import StratifiedPlan
+from assay.designs.snippets import CircularPlan, TilesPlan
+from assay.designs.units import DesignUnits
+from assay.estimation.features import Predictors
+from assay.estimation.kernels import RIDGE, adjusted_means
+from assay.stats.design_variance import Strata, collapsed_variance, simple_variance
 from assay.stats.regression import fit_ridge
+
+SIMPLE, STRATIFIED = find_design("segments"), find_design("docs-prop")
 
 
 class Scripted:
@@ -58,13 +64,13 @@ def inside(stratum: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.array([np.isin(np.arange(len(stratum)), sum(parts, ())) for parts in chosen])
 
 
-def drawn_by(plan: Plan, size: int, columns: Iterator[tuple[np.ndarray, ...]]) -> np.ndarray:
+def drawn_by(plan: DrawPlan, size: int, columns: Iterator[tuple[np.ndarray, ...]]) -> np.ndarray:
     """The samples for all scripts, one row each."""
     arrays = [np.array(column) for column in zip(*columns, strict=True)]
     return plan.draw(Scripted(*arrays), len(arrays[0])).masks(size)  # type: ignore[arg-type]
 
 
-def circular(lengths: list[int], n: int) -> tuple[Plan, np.ndarray]:
+def circular(lengths: list[int], n: int) -> tuple[DrawPlan, np.ndarray]:
     """Window sizes by a systematic start with denominator N; starts uniform in each document."""
     layout = Layout(np.array(lengths))
     plan = CircularPlan(layout, n, 99)
@@ -77,7 +83,7 @@ def circular(lengths: list[int], n: int) -> tuple[Plan, np.ndarray]:
     return plan, drawn_by(plan, layout.population, scripts)
 
 
-def tiles(lengths: list[int], n: int) -> tuple[Plan, np.ndarray]:
+def tiles(lengths: list[int], n: int) -> tuple[DrawPlan, np.ndarray]:
     """m or m + 1 tiles by a start with denominator N, longer ones by 6ths (tiles are 2 or 3)."""
     layout = Layout(np.array(lengths))
     plan = TilesPlan(layout, n, 99)
@@ -91,14 +97,14 @@ def tiles(lengths: list[int], n: int) -> tuple[Plan, np.ndarray]:
     return plan, drawn_by(plan, layout.population, scripts)
 
 
-def documents(lengths: list[int], n: int) -> tuple[Plan, np.ndarray]:
+def documents(lengths: list[int], n: int) -> tuple[DrawPlan, np.ndarray]:
     layout = Layout(np.array(lengths))
     plan = DocumentsPlan(layout, n)
     orders = ((np.array(order) / 10,) for order in permutations(range(len(lengths))))
     return plan, drawn_by(plan, layout.population, orders)
 
 
-def stratified(sizes: list[int], n: int) -> tuple[Plan, list[tuple[float, np.ndarray]]]:
+def stratified(sizes: list[int], n: int) -> tuple[DrawPlan, list[tuple[float, np.ndarray]]]:
     """Random rounding: all orders of the strata and all cells of the start, with their share."""
     stratum = np.repeat(np.arange(len(sizes)), sizes)
     plan = StratifiedPlan(stratum, np.array(sizes) * n / sum(sizes))
@@ -118,7 +124,7 @@ class TestTheMean:
     def test_simple_random_and_its_variance(self) -> None:
         x, _ = population(10)
         drawn = simple(10, 4)
-        units = Units(np.full(10, 0.4), "simple", np.zeros(10, int))
+        units = DesignUnits(SIMPLE, np.full(10, 0.4), np.zeros(10, int))
         found = adjusted_means(x, drawn, units, "mean")
         assert found.center.mean() == pytest.approx(x.mean(), abs=1e-12)
         assert (found.stderr**2).mean() == pytest.approx(found.center.var(), abs=1e-12)
@@ -128,7 +134,7 @@ class TestTheMean:
         stratum = np.repeat([0, 1, 2], [6, 4, 2])
         plan = StratifiedPlan(stratum, np.array([3.0, 2.0, 2.0]), "largest")
         drawn = inside(stratum, np.array([3, 2, 2]))
-        units = Units(plan.probabilities(), "strata", stratum, stratum=stratum)
+        units = DesignUnits(STRATIFIED, plan.probabilities(), stratum, None, Strata.known(stratum))
         found = adjusted_means(x, drawn, units, "mean")
         assert found.center.mean() == pytest.approx(x.mean(), abs=1e-12)
         assert (found.stderr**2).mean() == pytest.approx(found.center.var(), abs=1e-12)
@@ -137,7 +143,7 @@ class TestTheMean:
         x, _ = population(12)
         plan, parts = stratified([5, 4, 3], 4)
         stratum = np.repeat([0, 1, 2], [5, 4, 3])
-        units = Units(plan.probabilities(), "strata", stratum, stratum=stratum)
+        units = DesignUnits(STRATIFIED, plan.probabilities(), stratum, None, Strata.known(stratum))
         means = [(s, adjusted_means(x, drawn, units, "mean").center) for s, drawn in parts]
         assert expectation(means) == pytest.approx(x.mean(), abs=1e-12)
 
@@ -145,7 +151,7 @@ class TestTheMean:
         x, _ = population(12)
         plan, drawn = circular([3, 4, 5], 7)
         assert (drawn.sum(axis=1) == 7).all()
-        units = Units(plan.probabilities(), "simple", np.zeros(12, int))
+        units = DesignUnits(SIMPLE, plan.probabilities(), np.zeros(12, int))
         found = adjusted_means(x, drawn, units, "mean").center
         assert found.mean() == pytest.approx(x.mean(), abs=1e-12)
 
@@ -162,7 +168,7 @@ class TestTheMean:
         drawn = drawn[drawn.any(axis=1)] if make == "documents" else drawn
         total = (drawn / pi) @ x / len(x)
         assert total.mean() == pytest.approx(x.mean(), abs=1e-12)
-        units = Units(pi, "clusters", np.zeros(len(x), int))
+        units = DesignUnits(find_design("documents"), pi, np.zeros(len(x), int))
         found = adjusted_means(x, drawn, units, "mean").center
         size = (drawn / pi).sum(axis=1)
         assert abs(found.mean() - x.mean()) <= found.std() * size.std() / size.mean() + 1e-12
@@ -174,7 +180,8 @@ class TestTheMean:
         drawn = plan.draw(np.random.default_rng(1), 20_000).masks(14)
         total = (drawn / plan.probabilities()) @ x / 14
         assert abs(total.mean() - x.mean()) < 4 * total.std() / np.sqrt(20_000)
-        units = Units(plan.probabilities(), "balanced", np.repeat([0, 1], 7), z[:, 0])
+        design, document = find_design("balanced"), np.repeat([0, 1], 7)
+        units = DesignUnits(design, plan.probabilities(), document, z[:, 0])
         found = adjusted_means(x, drawn, units, "mean").center
         size = (drawn / plan.probabilities()).sum(axis=1)
         room = found.std() * (size.std() / size.mean() + 4 / np.sqrt(20_000))
@@ -185,8 +192,8 @@ class TestRegression:
     """The bias is at most 5 % of the standard deviation, over all samples."""
 
     def check(self, drawn: np.ndarray, pi: np.ndarray, x: np.ndarray, z: np.ndarray) -> None:
-        units = Units(pi, "simple", np.zeros(len(x), int), features=z, metrics=1)
-        found = adjusted_means(x, drawn, units, "regression")
+        units = DesignUnits(SIMPLE, pi, np.zeros(len(x), int))
+        found = adjusted_means(x, drawn, units, "regression", Predictors(z, 1))
         assert found.used.all()
         assert abs(found.center.mean() - x.mean()) <= 0.05 * found.center.std()
 
@@ -197,8 +204,11 @@ class TestRegression:
     def test_stratified_with_random_rounding(self) -> None:
         x, z = population(12)
         plan, parts = stratified([5, 4, 3], 6)
-        units = Units(plan.probabilities(), "simple", np.zeros(12, int), features=z, metrics=1)
-        found = [(s, adjusted_means(x, drawn, units, "regression").center) for s, drawn in parts]
+        units = DesignUnits(SIMPLE, plan.probabilities(), np.zeros(12, int))
+        found = [
+            (s, adjusted_means(x, drawn, units, "regression", Predictors(z, 1)).center)
+            for s, drawn in parts
+        ]
         mean = expectation(found)
         sd = np.sqrt(expectation([(s, (values - mean) ** 2) for s, values in found]))
         assert abs(mean - x.mean()) <= 0.05 * sd
@@ -222,8 +232,8 @@ def test_regression_by_hand() -> None:
     pi = np.array([0.3, 0.4, 0.5, 0.6, 0.6, 0.6, 0.5, 0.5])
     s = [0, 2, 3, 5, 7]
     drawn = np.isin(np.arange(8), s)[None, :]
-    units = Units(pi, "simple", np.zeros(8, int), features=z, metrics=1)
-    found = adjusted_means(x, drawn, units, "regression")
+    units = DesignUnits(SIMPLE, pi, np.zeros(8, int))
+    found = adjusted_means(x, drawn, units, "regression", Predictors(z, 1))
     w = 1 / pi[s] / (1 / pi[s]).sum()
     z_mean, x_mean = w @ z[s, 0], w @ x[s]
     square = w @ (z[s, 0] - z_mean) ** 2 + RIDGE / 5
@@ -259,7 +269,8 @@ def test_stratified_standard_error_is_that_of_samplics() -> None:
             fpc={k: float(1 - counts[k] / sizes[k]) for k in range(3)},
         )  # fmt: skip
     drawn = np.isin(np.arange(60), at)
-    units = Units((counts / sizes)[stratum], "strata", stratum, stratum=stratum)
+    pi, strata = (counts / sizes)[stratum], Strata.known(stratum)
+    units = DesignUnits(STRATIFIED, pi, stratum, strata=strata)
     ours = adjusted_means(x, drawn[None, :], units, "mean")
     assert ours.center[0] == pytest.approx(theirs.point_est, abs=1e-9)
     assert ours.stderr[0] == pytest.approx(theirs.stderror, abs=1e-9)
@@ -267,7 +278,8 @@ def test_stratified_standard_error_is_that_of_samplics() -> None:
         (sizes[k] / 60) ** 2 * (1 - counts[k] / sizes[k]) * x[at][stratum[at] == k].var(ddof=1)
         / counts[k] for k in range(3)
     )  # fmt: skip
-    assert collapsed_variance(x[None, :], drawn[None, :], stratum)[0] == pytest.approx(by_hand)
+    found = collapsed_variance(x[None, :], drawn[None, :], Strata.known(stratum))
+    assert found[0] == pytest.approx(by_hand)
 
 
 def test_slopes_are_those_of_statsmodels() -> None:

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from assay.designs.population import Population
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.features import make_features
 from assay.sampling.draw import sample
-from assay.sampling.population import Population
 from assay.sampling.top_up import top_up
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.history import add_history
@@ -159,10 +159,13 @@ class TestSamples:
         drawn = sample(known, budget=60, design="balanced", rng=1)
         assert len(drawn.design.parameters["history"]) == 8
         borrowed = add_history(world.test_set, world.rate(drawn))
+        one, two, three = (
+            estimate(test_set, world.rate(drawn), sample=drawn, method="mean").systems
+            for test_set in (known, borrowed, world.test_set)
+        )
+        assert one == two == three
         with pytest.raises(InputError, match="give the same one"):
-            estimate(borrowed, world.rate(drawn), sample=drawn)
-        with pytest.raises(InputError, match="drawn with a history"):
-            estimate(world.test_set, world.rate(drawn), sample=drawn)
+            top_up(borrowed, drawn, budget=80, rng=2)
         with pytest.raises(InputError, match="drawn with a history"):
             top_up(world.test_set, drawn, budget=80, rng=2)
 
@@ -259,6 +262,9 @@ def test_on_the_command_line(tmp_path: Path, run_assay, world: World) -> None:  
     assert done.code == 0, done.err
     assert "history: " in done.err
     done = run_assay("estimate", scores, everything, "--sample", drawn, "--better", "lower")
+    assert done.code == 0, done.err
+    done = run_assay("sample", scores, "--top-up", drawn, "--budget", "80", "--better", "lower",
+                     "--seed", "2", "-o", drawn)  # fmt: skip
     assert done.code == 2
     assert "drawn with a history" in done.err
     done = run_assay("estimate", scores, everything, "--sample", drawn, "--borrow", *options)

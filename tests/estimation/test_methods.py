@@ -8,12 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from assay.designs.base import find_design
+from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
-from assay.estimation.adjust import METHODS, RIDGE, Units, adjusted_means
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators, parse_method
-from assay.estimation.features import make_features
-from assay.estimation.intervals import INTERVALS
+from assay.estimation.features import Predictors, make_features
+from assay.estimation.kernels import METHODS, RIDGE, adjusted_means
+from assay.estimation.study import INTERVALS
 from assay.results import has_note
 from assay.sampling.draw import sample
 from assay.stats.regression import fit_ridge
@@ -120,8 +122,8 @@ def test_regression_is_nearly_unbiased_over_all_samples() -> None:
     z = rng.normal(size=(16, 1))
     x = np.exp(z[:, 0] + rng.normal(size=16))
     drawn = np.array([np.isin(np.arange(16), chosen) for chosen in combinations(range(16), 5)])
-    units = Units(np.full(16, 5 / 16), "simple", np.zeros(16, int), features=z, metrics=1)
-    found = adjusted_means(x, drawn, units, "regression").center
+    units = DesignUnits(find_design("segments"), np.full(16, 5 / 16), np.zeros(16, int))
+    found = adjusted_means(x, drawn, units, "regression", Predictors(z, 1)).center
     assert abs(found.mean() - x.mean()) < 0.1 * found.std()
     usual = fit_ridge(x, z, drawn * 1.0, RIDGE).center
     assert abs(found.mean() - x.mean()) < 0.5 * abs(usual.mean() - x.mean())
@@ -246,9 +248,10 @@ class TestIntervals:
         ("design", "options", "message"),
         [
             ("SL", {"interval": "beting"}, "did you mean 'betting'"),
+            ("SL", {"interval": "bootstrap"}, "is no longer there: .* take skew-t"),
             ("SL", {"interval": "betting", "method": "regression"}, "is for the mean"),
             ("DB", {"interval": "betting"}, "not for the design snippets"),
-            ("docs-prop", {"interval": "skew-t"}, "not for the design stratified segments"),
+            ("docs-prop", {"interval": "skew-t"}, "not for the design segments.strata:documents"),
         ],
     )
     def test_refusals(
@@ -261,5 +264,5 @@ class TestIntervals:
     def test_a_guarantee_needs_a_range(self, world: World) -> None:
         drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
         ratings = read_ratings(world.rate(drawn).frame, world.test_set)
-        with pytest.raises(InputError, match="state it"):
+        with pytest.raises(InputError, match="state the range"):
             estimate(world.test_set, ratings, sample=drawn, interval="betting")

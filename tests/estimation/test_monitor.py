@@ -128,7 +128,7 @@ def test_after_the_stop_the_beginning_is_estimated_as_a_sample() -> None:
     drawn = assay.sample(world.test_set, budget="100%", design="interleaved", rng=7)
     first = Sample(drawn.frame.sort("order").head(120))
     result = assay.estimate(world.test_set, world.rate(first), sample=drawn)
-    assert any("as far as segment 120" in note for note in result.notes)
+    assert has_note(result.notes, "rated-beginning")
     assert not any("have no rating" in note for note in result.notes)
     alone = assay.sample(world.test_set, budget=120, design="interleaved", rng=7)
     same = assay.estimate(world.test_set, world.rate(alone), sample=alone)

@@ -8,12 +8,13 @@ import pytest
 from scipy import special
 
 import assay
+from assay.designs.base import find_design
+from assay.designs.plan import Layout
+from assay.designs.snippets import TilesPlan
+from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
-from assay.estimation.adjust import Units, adjusted_means, fitted
-from assay.estimation.features import make_features
-from assay.estimation.new_documents import document_stderr
-from assay.sampling.plans.base import Layout
-from assay.sampling.plans.snippets import TilesPlan
+from assay.estimation.features import Predictors, make_features
+from assay.estimation.kernels import adjusted_mean, document_stderr
 from assay.tables.answers import read_ratings
 from assay.tables.test_set import read_scores
 
@@ -72,7 +73,7 @@ def test_refusals(world: assay.World) -> None:
     ratings = world.rate()
     with pytest.raises(OptionError, match="did you mean 'new-documents'"):
         assay.estimate(world.test_set, ratings, target="new-document")
-    with pytest.raises(InputError, match="for new documents take --interval t"):
+    with pytest.raises(InputError, match="for new documents take the interval t"):
         assay.estimate(world.test_set, ratings, target="new-documents", interval="skew-t")
     bare = read_scores(pl.DataFrame({"system": ["A", "A"], "seg": [1, 2]}))
     scores = pl.DataFrame({"system": ["A", "A"], "seg": [1, 2], "score": [1.0, 2.0]})
@@ -111,12 +112,13 @@ def test_coverage_over_sets_of_documents() -> None:
             ("difference", gap, apart, drawn),
         ):
             pi = np.ones(len(at)) if mask.all() else plan.probabilities()
-            units = Units(pi, "simple", layout.document, features=z[at], metrics=features.metrics)
-            center = adjusted_means(x[at], mask[None, :], units, "auto").center[0]
-            fit = fitted(x[at], mask, units, "auto")
+            units = DesignUnits(find_design("snippets"), pi, layout.document)
+            known = Predictors(z[at], features.metrics)
+            found, fit = adjusted_mean(x[at], mask, units, "auto", known)
+            center = found.center[0]
             stderr, degrees = document_stderr(x[at], mask, fit, pi, layout.document)
             margin = special.stdtrit(degrees, 0.975) * stderr
             hits[name].append(abs(center - x.mean()) <= margin)
-    for name, found in hits.items():
-        print(name, np.mean(found))
-        assert 0.93 <= np.mean(found) <= 0.97, (name, np.mean(found))
+    for name, shares in hits.items():
+        print(name, np.mean(shares))
+        assert 0.93 <= np.mean(shares) <= 0.97, (name, np.mean(shares))

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import assay
+from assay.designs.plan import Layout
+from assay.designs.snippets import TilesPlan
 from assay.errors import InputError, OptionError
 from assay.results import has_note
 from assay.sampling.next import next_segments, next_step, pair_z, still_open
-from assay.sampling.plans.base import Layout
-from assay.sampling.plans.snippets import TilesPlan
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.stats.orders import discordant
 from assay.stats.random import as_rng, spawn

@@ -8,17 +8,18 @@ import numpy as np
 import polars as pl
 import pytest
 
+from assay.designs.base import design_names, find_design, short_names
+from assay.designs.population import Population
+from assay.designs.segments import metric_bins, spreads
 from assay.errors import InputError, OptionError
-from assay.sampling.designs import DESIGNS, SHORT_NAMES, find_design, metric_bins, spreads
 from assay.sampling.draw import sample
-from assay.sampling.population import Population
 from assay.sampling.summary import summarise
 from assay.sampling.top_up import top_up
 from assay.tables.sample import Sample, read_sample
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.simulate import simulate
 
-ALL = [*DESIGNS, *SHORT_NAMES, "segments|strata:documents|allocation:smoothed"]
+ALL = [*design_names(), *short_names(), "segments|strata:documents|allocation:smoothed"]
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +79,10 @@ def test_auto_follows_the_goal(test_set: TestSet) -> None:
     ("design", "message"),
     [
         ("snipets", "did you mean 'snippets'"),
-        ("snippets|maxx:3", "no parameter of the design snippets .did you mean 'max'"),
+        ("snippets|maxx:3", "not a parameter of the design snippets .did you mean 'max'"),
         ("snippets|max:0", "give 1 or more"),
         ("snippets|max:2.5", "is not whole"),
-        ("snippets|max:ten", "is no such number"),
+        ("snippets|max:ten", "is not a number that it can be"),
         ("documents|stop:never", "choose from under, over, closest"),
         ("snippets-linear|max:3", "it has none"),
         ("balanced|slope:-1", "give 0 or more"),
@@ -101,7 +102,7 @@ def test_designs_by_documents_need_documents(design: str) -> None:
 
 @pytest.mark.parametrize("design", ["documents", "fixed-snippets"])
 def test_one_document_is_no_choice(design: str) -> None:
-    with pytest.raises(InputError, match="a single one of 12 segments; use --design snippets"):
+    with pytest.raises(InputError, match="a single one of 12 segments; use the design snippets"):
         sample(plain([12]), budget=4, design=design)
 
 
@@ -140,7 +141,7 @@ def test_a_metric_of_the_wrong_sign_does_not_matter() -> None:
 def test_unreachable_segments_are_refused_unless_accepted() -> None:
     long_and_short = plain([3, 3, 3, 3, 40])
     for design in ("documents|limit:10", "documents|stop:under", "DF|first:longest"):
-        with pytest.raises(InputError, match="could never draw .* accept it with --allow-unreach"):
+        with pytest.raises(InputError, match="could never draw .* accept it .allow_unreach"):
             sample(long_and_short, budget=6, design=design, rng=1)
         drawn = sample(long_and_short, budget=6, design=design, allow_unreachable=True, rng=1)
         assert len(drawn) > 0
@@ -233,7 +234,7 @@ class TestImportance:
 
     @pytest.mark.parametrize(
         ("column", "message"),
-        [("wieght", "is no column of the scores"), ("doc", "is not numeric"),
+        [("wieght", "is not a column of the scores"), ("doc", "is not numeric"),
          ("zero", "must be above 0 for every segment")],
     )  # fmt: skip
     def test_wrong_columns(self, column: str, message: str) -> None:
@@ -395,7 +396,7 @@ class TestSummary:
                 "length_bins", "context_segments"} <= set(saved)  # fmt: skip
 
     def test_context_by_hand(self) -> None:
-        from assay.sampling.plans.base import Layout
+        from assay.designs.plan import Layout
         from assay.sampling.summary import context_segments
 
         drawn = np.zeros(30, dtype=bool)

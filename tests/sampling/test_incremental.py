@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 import assay
 from assay.errors import InputError, OptionError
 from assay.results import has_note
-from assay.sampling.incremental import (
+from assay.sampling.next import NextSegments, next_segments
+from assay.stats.allocation import capped_shares
+from assay.stats.incremental import (
     _targets,
     choose_next,
     incremental_order,
     spreads_of,
 )
-from assay.sampling.next import NextSegments, next_segments
-from assay.stats.allocation import capped_shares
 from assay.stats.random import as_rng
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores

@@ -12,12 +12,12 @@ import pytest
 from scipy import stats
 from tests.conftest import Ran
 
+from assay.designs.base import find_design
+from assay.designs.plan import Draws, Layout
+from assay.designs.population import Population
+from assay.designs.segments import SegmentsPlan
 from assay.errors import InputError, OptionError
 from assay.results import has_note
-from assay.sampling.designs import find_design, make_plan
-from assay.sampling.plans.base import Draws, Layout
-from assay.sampling.plans.segments import SegmentsPlan
-from assay.sampling.population import Population
 from assay.sampling.stability import (
     Stability,
     _context,
@@ -52,7 +52,7 @@ def test_a_naive_loop_sees_the_same(design: str, test_set: TestSet) -> None:
         stability({"x": test_set}, designs=[design], budget="30%", metric="neural", draws=30, rng=5)
     )
     population = Population(test_set)
-    plan = make_plan(population, find_design(design), record.n)
+    plan = find_design(design).plan(population, record.n)
     drawn = plan.draw(np.random.default_rng(5).spawn(1)[0], 30)
     scores = test_set.matrix("neural")
     full = scores.mean(axis=1)
@@ -297,7 +297,7 @@ def test_design_effect_sees_clusters() -> None:
         rows = [{"system": s, "doc": f"d{d:02}", "seg": i} for s in "AB" for d in range(40)
                 for i in range(10)]  # fmt: skip
         population = Population(read_scores(pl.DataFrame(rows)))
-        plan = make_plan(population, find_design(design), 100)
+        plan = find_design(design).plan(population, 100)
         test[design] = design_effect(scores, plan, 100, rng, 1000).ratio
     assert layout.population == 400
     assert test["documents"] > 4
@@ -360,7 +360,7 @@ class TestWmt20:
             frame = pl.read_parquet(path).rename({"seg_id": "seg"})
             population = Population(read_scores(frame, metrics=["chrF"]))
             n = round(0.25 * population.size)
-            plan = make_plan(population, find_design("snippets"), n)
+            plan = find_design("snippets").plan(population, n)
             scores = metric_scores(population.test_set, "chrF")[1]
             ratios.append(design_effect(scores, plan, n, np.random.default_rng(1), 2000).ratio)
         assert np.mean(ratios) < 1.03

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from assay.stats.design_variance import (
+    Strata,
     cluster_variance,
     collapsed_variance,
     neighbour_variance,
@@ -157,11 +158,11 @@ class TestVariances:
         e, drawn = embed(np.array([1.0, 3.0, 2.0, 6.0]), 10)
         stratum = np.array([0, 0, 1, 1, 0, 0, 1, 1, 1, 1])
         expected = 0.16 * 0.5 * 2 / 2 + 0.36 * (2 / 3) * 8 / 2
-        assert collapsed_variance(e, drawn, stratum)[0] == pytest.approx(expected)
+        assert collapsed_variance(e, drawn, Strata.known(stratum))[0] == pytest.approx(expected)
 
     def test_lonely_strata_are_joined(self) -> None:
         e, drawn = embed(np.array([1.0, 3.0, 5.0]), 15)
-        one = collapsed_variance(e, drawn, np.arange(15) % 3)
+        one = collapsed_variance(e, drawn, Strata.known(np.arange(15) % 3))
         assert one[0] == pytest.approx(np.var([1.0, 3.0, 5.0], ddof=1) / 3 * (1 - 3 / 15))
 
     def test_clusters_by_hand(self) -> None:

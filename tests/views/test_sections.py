@@ -217,7 +217,7 @@ def test_reports_of_unknown_ending_and_cut_results(
         ({"design": "docs-prop"}, "stratified by documents"),
         ({"design": "segments", "importance": "words"}, "probabilities that go with words"),
         ({"design": "snippets", "matched": False}, "each system on a sample of its own"),
-        ({"design": "fixed-snippets"}, "each with its first segments only"),
+        ({"design": "fixed-snippets"}, "each with one snippet of fixed length"),
     ],
 )
 def test_the_paragraph_says_which_design_it_was(options: dict[str, Any], words: str) -> None:

@@ -15,9 +15,9 @@ from assay.audit.results import (
     RaterAgreement,
     SystemMatching,
 )
+from assay.designs.population import Population
 from assay.errors import InputError
 from assay.ranking.counts import Counts
-from assay.sampling.population import Population
 from assay.sampling.summary import (
     SampleShare,
     bin_name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay.audit.results import Audit, ClaimCounts, PartRepresentation
+from assay.designs.base import design_of
 
 MIN_SHARE_GAP = 0.05
 """A share of the answers this far from the share of the test set is reported."""
@@ -54,7 +55,7 @@ def _claims(audit: Audit) -> list[str]:
             f"contradicted: {', '.join(against[:5])}{more}; {left} of {len(against)} after"
             " correction for the number of pairs"
         )
-    if audit.target == "test-set" and audit.assumption == "census":
+    if audit.target == "test-set" and design_of(audit.assumption).everything:
         lines.append(
             "everything is rated, so any difference on this test set is decided; whether it would"
             " show on other documents is what the target new-documents asks"
@@ -187,7 +188,7 @@ def _power(audit: Audit) -> list[str]:
     power = audit.power
     if power.detectable is None:
         return ["there is no standard error, so it is not known what could be found"]
-    if audit.target == "test-set" and audit.assumption == "census":
+    if audit.target == "test-set" and design_of(audit.assumption).everything:
         return []
     return [
         f"differences of {power.detectable:.3g} (median over pairs; {power.detectable_worst:.3g} in"

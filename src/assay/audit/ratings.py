@@ -27,14 +27,13 @@ from assay.audit.published import (
     unclaimed,
 )
 from assay.audit.results import Audit, AuditedSystem, coded
+from assay.designs.population import Population, documents_of
 from assay.errors import InputError
 from assay.estimation.estimate import estimate
-from assay.estimation.response import documents_of
 from assay.estimation.results import Estimates
 from assay.ranking.ratings import rank_ratings
 from assay.ranking.results import Ranking
 from assay.results import Note
-from assay.sampling.population import Population
 from assay.stats.precision import LEVEL
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Ratings

@@ -54,7 +54,7 @@ def estimate(
     ] = "auto",
     interval: Annotated[
         str,
-        typer.Option("--interval", help="t, skew-t, bootstrap, betting, hoeffding or bernstein."),
+        typer.Option("--interval", help="t, skew-t, betting, hoeffding or bernstein."),
     ] = "t",
     target: Annotated[
         str,

@@ -133,8 +133,8 @@ def _wrapped(
         intervals=intervals,
         better=study.ratings.better,
         level=study.level,
-        design=study.rated.design,
-        seed=study.rated.seed,
+        design=study.rated.design.name,
+        seed=study.rated.design.seed,
         target=study.target,
         notes=noted((*study.notes, *notes, *remarks)),
     )

@@ -63,8 +63,8 @@ def estimate(
     that both systems have rated, so what the systems share drops out.
 
     ``skew-t`` corrects it for skewed scores, also after regression and for snippets and balanced
-    samples. Other intervals (``bootstrap``, and with a stated range the guaranteed ``betting``,
-    ``hoeffding``, ``bernstein``) are for the mean of a simple random sample.
+    samples. With a stated range there are guaranteed intervals (``betting``, ``hoeffding``,
+    ``bernstein``) for the mean of a simple random sample.
 
     With the ``target`` ``new-documents`` the intervals are not for this test set but for the mean
     over all documents of the kind that these were drawn from, which no rating of everything makes
@@ -176,9 +176,9 @@ def _wrapped(study: Study, means: list[Mean]) -> Estimates:
         level=study.level,
         method="+".join(dict.fromkeys(mean.method for mean in means)),
         interval=study.interval,
-        design=study.rated.design,
-        seed=study.rated.seed,
-        drawn=study.rated.drawn,
+        design=study.rated.design.name,
+        seed=study.rated.design.seed,
+        drawn=study.rated.line,
         target=study.target,
         metrics=(
             () if study.features is None

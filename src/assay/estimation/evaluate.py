@@ -17,11 +17,13 @@ from itertools import chain
 import numpy as np
 from scipy import special
 
+from assay.designs.base import SamplingDesign, find_design
+from assay.designs.population import Population
+from assay.designs.units import DesignUnits
 from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
-from assay.estimation.adjust import METHODS, Adjusted, Units, adjusted_means, check_method
-from assay.estimation.coverage import KINDS
-from assay.estimation.features import make_features
+from assay.estimation.features import Predictors, make_features
+from assay.estimation.kernels import METHODS, Adjusted, adjusted_means, check_method
 from assay.estimation.monitor import IN_A_ROW, check_half_width, look_sizes
 from assay.estimation.results import (
     Evaluation,
@@ -30,17 +32,14 @@ from assay.estimation.results import (
     StoppingRecord,
     noted,
 )
-from assay.sampling.designs import find_design, make_plan
-from assay.sampling.incremental import incremental_order
-from assay.sampling.population import Population
 from assay.stats.betting import betting_sequence
 from assay.stats.bounds import hoeffding_bound
+from assay.stats.incremental import incremental_order
 from assay.stats.precision import LEVEL
 from assay.stats.random import Rng
 from assay.stats.selection import interleaved_order
 from assay.tables.answers import Ratings
 from assay.tables.history import add_history
-from assay.tables.sample import Design
 from assay.tables.test_set import TestSet
 
 INCREMENTAL = ("docs-incr-human", "docs-incr-metrics")
@@ -55,8 +54,7 @@ class _Trial:
     """One method tried on one system, at all sizes."""
 
     population: Population
-    features: np.ndarray | None
-    names: tuple[str, ...]
+    predictors: Predictors | None
     x: np.ndarray
     method: str
     sizes: tuple[float, ...]
@@ -96,7 +94,7 @@ def evaluate_estimators(
     scores = _all_scores(test_set, ratings)
     plain = _by_system(test_set)
     for method in methods:
-        _check_metrics(method, plain[0][2])
+        _check_metrics(method, plain[0][1])
     borrows = [parse_method(method)[1] == "history" for method in methods]
     informed = _by_system(add_history(test_set, ratings)) if any(borrows) else plain
     trials = [
@@ -108,17 +106,13 @@ def evaluate_estimators(
     return chain.from_iterable(run(_try, trials, rng=rng, workers=workers))
 
 
-def _by_system(
-    test_set: TestSet,
-) -> list[tuple[Population, np.ndarray | None, tuple[str, ...]]]:
+def _by_system(test_set: TestSet) -> list[tuple[Population, Predictors | None]]:
     """Each system by itself, as if it were the only one: samples by its own metrics."""
     features, whole = make_features(test_set), Population(test_set)
-    names = () if features is None else features.names[: features.metrics]
     return [
         (
             whole.of_system(name),
-            None if features is None else features.values[k][test_set.present[k]],
-            names,
+            None if features is None else features.between(k, k, test_set.present[k]),
         )
         for k, name in enumerate(test_set.systems)
     ]
@@ -143,7 +137,8 @@ def _all_scores(test_set: TestSet, ratings: Ratings) -> np.ndarray:
     return scores
 
 
-def _check_metrics(method: str, names: tuple[str, ...]) -> None:
+def _check_metrics(method: str, predictors: Predictors | None) -> None:
+    names = () if predictors is None else predictors.names[: predictors.metrics]
     estimator = parse_method(method)[1]
     if estimator != "history":
         check_method(estimator, names)
@@ -153,7 +148,7 @@ def _check_metrics(method: str, names: tuple[str, ...]) -> None:
         raise InputError(f"the method {method} needs metrics and the scores have none to use")
 
 
-def parse_method(text: str) -> tuple[Design, str]:
+def parse_method(text: str) -> tuple[SamplingDesign, str]:
     """The design and the estimator that a method's name joins.
 
     >>> parse_method("docs-prop+cv-knn")[1], parse_method("cv-mean")[0].name
@@ -182,34 +177,17 @@ def _try(trial: _Trial, rng: np.random.Generator) -> list[EvaluationRecord]:
     records = []
     for size in trial.sizes:
         n = max(1, round(size * len(trial.x)))
-        plan = make_plan(trial.population, design, n)
-        units = _units(trial, design, plan)
+        plan = design.plan(trial.population, n)
+        units = DesignUnits.of_plan(design, plan, trial.population)
         parts = []
         for start in range(0, trial.draws, BLOCK):
             drawn = plan.draw(rng, min(BLOCK, trial.draws - start)).masks(len(trial.x))
             drawn = drawn[drawn.any(axis=1)]  # a sample of documents may come out empty
-            adjusted = adjusted_means(trial.x, drawn, units, estimator)
+            adjusted = adjusted_means(trial.x, drawn, units, estimator, trial.predictors)
             parts.append((adjusted.center, _half_width(adjusted, trial.level)))
         center, half_width = (np.concatenate(part) for part in zip(*parts, strict=True))
         records.append(_record(trial, size, n, center - trial.x.mean(), half_width))
     return records
-
-
-def _units(trial: _Trial, design: Design, plan: object) -> Units:
-    """What the estimators know of the system's segments under a plan."""
-    pi = plan.probabilities()  # type: ignore[attr-defined]
-    strata = design.parameters.get("strata", "none") != "none"
-    kind = "strata" if strata else KINDS[design.name]
-    return Units(
-        pi=np.where(pi > 0, pi, 1.0),  # what can never be drawn never counts
-        kind=kind,
-        document=trial.population.layout.document,
-        position=trial.population.position if kind == "balanced" else None,
-        stratum=plan.stratum if kind == "strata" else None,  # type: ignore[attr-defined]
-        features=trial.features,
-        metrics=len(trial.names),
-        names=trial.names,
-    )
 
 
 def _half_width(adjusted: Adjusted, level: float) -> np.ndarray:
@@ -241,8 +219,8 @@ def _try_incremental(trial: _Trial, rng: np.random.Generator) -> list[Evaluation
     sizes = [max(1, round(size * len(trial.x))) for size in trial.sizes]
     document = trial.population.layout.document
     features = None
-    if trial.method == "docs-incr-metrics" and trial.features is not None:
-        features = trial.features[:, : len(trial.names)]
+    if trial.method == "docs-incr-metrics" and trial.predictors is not None:
+        features = trial.predictors.values[:, : trial.predictors.metrics]
     order = incremental_order(
         trial.x, document, max(sizes), rng, features=features, draws=trial.draws
     )
@@ -349,9 +327,8 @@ class _StoppingTrial:
     system: str
     method: str
     x: np.ndarray
-    features: np.ndarray | None
-    metrics: int
-    document: np.ndarray
+    population: Population
+    predictors: Predictors | None
     half_width: float
     level: float
     draws: int
@@ -395,13 +372,12 @@ def evaluate_stopping(
     if not test_set.present.all():
         raise InputError("stopping rules can be tried only where every system has all segments")
     features = make_features(test_set)
-    lengths = test_set.documents["segments"].to_numpy()
-    document = np.repeat(np.arange(len(lengths)), lengths)
+    population, everywhere = Population(test_set), np.ones(scores.shape[1], dtype=bool)
     trials = [
         _StoppingTrial(
-            name, method, scores[k], None if features is None else features.values[k],
-            0 if features is None else features.metrics, document, half_width, level, draws,
-            ratings.range,
+            name, method, scores[k], population,
+            None if features is None else features.between(k, k, everywhere),
+            half_width, level, draws, ratings.range,
         )
         for method in methods
         for k, name in enumerate(test_set.systems)
@@ -412,10 +388,10 @@ def evaluate_stopping(
 def _try_stopping(trial: _StoppingTrial, rng: np.random.Generator) -> StoppingRecord:
     """All runs look at the same times; whoever has stopped is left out of the next look."""
     size, truth = len(trial.x), float(trial.x.mean())
-    mixed = trial.method in INTERLEAVED
+    mixed, document = trial.method in INTERLEAVED, trial.population.layout.document
     row = IN_A_ROW if trial.method == "interleaved" else 1
     order = np.stack([
-        interleaved_order(trial.document, rng) if mixed else rng.permutation(size)
+        interleaved_order(document, rng) if mixed else rng.permutation(size)
         for _ in range(trial.draws)
     ])  # fmt: skip
     ends = _sequences(trial, order) if trial.method == "betting" else None
@@ -462,14 +438,9 @@ def _limits(trial: _StoppingTrial, where: np.ndarray, mixed: bool) -> tuple[np.n
         return center - half, center + half
     drawn = np.zeros((len(where), size), dtype=bool)
     np.put_along_axis(drawn, where, True, axis=1)
-    units = Units(
-        pi=np.full(size, n / size),
-        kind="strata" if mixed else "simple",
-        document=trial.document,
-        stratum=trial.document if mixed else None,
-        features=trial.features,
-        metrics=trial.metrics,
-    )
-    adjusted = adjusted_means(trial.x, drawn, units, "auto" if mixed else "mean")
+    design = find_design("interleaved" if mixed else "segments")
+    units = DesignUnits.of_plan(design, design.plan(trial.population, n), trial.population)
+    method = "auto" if mixed else "mean"
+    adjusted = adjusted_means(trial.x, drawn, units, method, trial.predictors)
     half_width = np.nan_to_num(_half_width(adjusted, trial.level), nan=np.inf)
     return adjusted.center - half_width, adjusted.center + half_width

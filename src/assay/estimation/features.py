@@ -12,7 +12,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.designs.population import documents_of
+from assay.results import Note
 from assay.tables.test_set import TestSet
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictors:
+    """The features of one system or pair as segments x features.
+
+    The first ``metrics`` columns are the single metrics ``names``. ``known`` is where the last
+    feature is known, if that is not everywhere: then its mean over all segments is itself an
+    estimate.
+    """
+
+    values: np.ndarray
+    metrics: int
+    names: tuple[str, ...] = ()
+    known: np.ndarray | None = None
+
+    @property
+    def everywhere(self) -> Predictors | None:
+        """The features that are known of all segments; None where there are none."""
+        if self.known is None:
+            return self
+        left = self.values[:, :-1]
+        return Predictors(left, self.metrics, self.names) if left.shape[1] else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,37 +49,39 @@ class Features:
     names: tuple[str, ...]
     metrics: int
     """How many of the features are single metrics; they come first."""
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     history: bool = False
     """Whether the last feature is what other systems' ratings say."""
     known: np.ndarray | None = None
     """Systems x segments: where the history is known; None where it is everywhere."""
 
-    def between(self, i: int, j: int) -> np.ndarray | None:
-        """The features of a difference: those of one system less those of the other.
+    def between(self, i: int, j: int, present: np.ndarray) -> Predictors | None:
+        """The features of a system (the same one twice), or of the difference of two.
 
-        Without the history, which holds the ratings of either system for the other; None where
-        nothing else is left.
+        Those of one system less those of the other; without the history then, which holds the
+        ratings of either system for the other. None where nothing else is left.
         """
+        if i == j:
+            known = None if self.known is None else self.known[i, present]
+            return Predictors(self.values[i, present], self.metrics, self.names, known)
         last = self.values.shape[-1] - self.history
         if not last:
             return None
-        return np.asarray(self.values[i, :, :last] - self.values[j, :, :last])
+        gap = self.values[i, present, :last] - self.values[j, present, :last]
+        return Predictors(gap, self.metrics, self.names)
 
 
 def make_features(test_set: TestSet) -> Features | None:
     """The features of every system; None where there is no metric to speak of."""
-    document = np.repeat(
-        np.arange(test_set.documents.height), test_set.documents["segments"].to_numpy()
-    )
     layers, names, notes = [], [], []
     for name in test_set.metrics:
         values, missing = _standardised(test_set.matrix(name), test_set.present)
         if values is None:
-            notes.append(f"{name} is constant or missing: not used")
+            notes.append(Note("metric-unused", f"{name} is constant or missing: not used"))
             continue
         if missing:
-            notes.append(f"{name}: {missing} missing values count as average")
+            text = f"{name}: {missing} missing values count as average"
+            notes.append(Note("metric-missing", text))
         layers.append(values)
         names.append(name)
     history = _history(test_set)
@@ -66,7 +93,9 @@ def make_features(test_set: TestSet) -> Features | None:
         parts.append(_scaled(consensus**2, test_set.present))
         names.append("consensus squared")
         if test_set.has_documents and test_set.documents.height > 1:
-            parts.append(_scaled(_document_mean(consensus, document), test_set.present))
+            parts.append(
+                _scaled(_document_mean(consensus, documents_of(test_set)), test_set.present)
+            )
             names.append("consensus of the document")
     if history is not None:
         parts.append(history)

@@ -15,15 +15,15 @@ from itertools import combinations
 
 import numpy as np
 
+from assay.designs.base import design_of
 from assay.errors import InputError, OptionError
-from assay.estimation.coverage import Rated
 from assay.estimation.results import Look, Monitored, Monitoring, noted
 from assay.estimation.study import Study, make_study
 from assay.results import Note
 from assay.stats.betting import betting_sequence
 from assay.stats.precision import LEVEL
 from assay.tables.answers import Ratings
-from assay.tables.sample import Sample, read_sample
+from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
 
 FIRST_LOOK, STEP, IN_A_ROW = 60, 0.01, 2
@@ -61,7 +61,7 @@ def monitor(
         test_set, ratings, sample=sample, assume=None, method="auto", interval="t", level=level
     )
     ratings, rated = study.ratings, study.rated
-    sample = read_sample(sample.frame, test_set)
+    sample = sample.placed_in(test_set)
     _need_sequence(sample, guarantee, ratings)
     order = sample.order(test_set)
     n, notes = _prefix(test_set, rated.scores, order)
@@ -81,8 +81,8 @@ def monitor(
         goal=goal,
         guarantee=guarantee,
         level=level,
-        design=rated.design,
-        seed=rated.seed,
+        design=rated.design.name,
+        seed=rated.design.seed,
         in_a_row=row,
         notes=noted((*ratings.notes, *notes, *_caveats(items, goal, guarantee, n))),
     )
@@ -122,16 +122,15 @@ def _check(half_width: float, goal: str, level: float) -> None:
 
 def _need_sequence(sample: Sample, guarantee: bool, ratings: Ratings) -> None:
     """Refuse a sample whose beginnings are not samples."""
-    get = sample.design.parameters
-    simple = sample.design.name == "segments" and get.get("strata", "none") == "none"
-    fits = (simple or sample.design.name == "interleaved") and "importance" not in get
-    if not fits or "parts" in get or not sample.matched or "order" not in sample.frame.columns:
+    design = design_of(sample.design)
+    whole = sample.matched and "order" in sample.frame.columns
+    if not whole or not design.is_sample(len(sample)):
         raise InputError(
             f"the first segments of a sample of the design '{sample.design}' are not a sample, so"
             " its ratings cannot be monitored; draw a matched sample of the design 'interleaved',"
             " do not top it up, and keep its order column"
         )
-    if guarantee and not simple:
+    if guarantee and not design.simple:
         raise InputError(
             "the guarantee holds for simple random samples, whose order is random throughout;"
             " draw with the design 'segments', or leave the guarantee out"
@@ -160,7 +159,7 @@ def _prefix(test_set: TestSet, scores: np.ndarray, order: np.ndarray) -> tuple[i
 
 def _t_looks(study: Study, order: np.ndarray, target: float, goal: str) -> Iterator[Look]:
     for n in look_sizes(study.rated.scores.shape[1], len(order)):
-        part = replace(study, rated=_beginning(study.rated, order[:n]))
+        part = replace(study, rated=study.rated.beginning(order[:n]))
         names, count = study.test_set.systems, len(study.rated.scores)
         if goal == "score":
             for i in range(count):
@@ -173,14 +172,6 @@ def _t_looks(study: Study, order: np.ndarray, target: float, goal: str) -> Itera
             half = (gap.high - gap.low) / 2
             met = gap.decided or half <= target
             yield Look(f"{gap.left} - {gap.right}", n, gap.difference, half, met)
-
-
-def _beginning(rated: Rated, places: np.ndarray) -> Rated:
-    """The ratings of the first segments alone, with the probabilities that these had."""
-    scores = np.full_like(rated.scores, np.nan)
-    scores[:, places] = rated.scores[:, places]
-    pi = np.full_like(scores, len(places) / scores.shape[1])
-    return replace(rated, scores=scores, pi=pi, classes=None)
 
 
 def _betting_looks(study: Study, order: np.ndarray, target: float, goal: str) -> Iterator[Look]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
 from assay.estimation.results import Comparison, Difference, Estimates, SystemEstimate
 from assay.stats.precision import POWER, Precision, detectable_shift
 
-ROOT_N = ("t", "skew-t", "bootstrap")
+ROOT_N = ("t", "skew-t")
 """Intervals whose width goes with the standard error."""
-
-SPREAD = ("segments", "snippets", "balanced", "interleaved", "census", "assumed-random")
-"""Designs whose error goes down with the number of ratings."""
 
 
 def compare_two(
@@ -107,7 +105,7 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     """
     if estimates.target == "new-documents":
         return _more_documents(estimates)
-    if estimates.design not in SPREAD:
+    if not design_of(estimates.design).error_falls_with_ratings:
         return (
             "rate more documents: ratings of one document are correlated, so the number of"
             " documents decides",

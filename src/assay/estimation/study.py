@@ -1,39 +1,47 @@
-"""One estimation: systems, pairs of systems and groups of segments by the same rule."""
+"""One estimation: systems, pairs of systems and groups of segments by the same rule.
+
+Intervals around an estimate, by name: ``t`` goes with every design and method. ``skew-t`` repairs
+part of what skewed scores cost at small n, also for regression and for snippets and balanced
+samples, by the skewness of the leave-one-out residuals. ``betting``, ``hoeffding`` and
+``bernstein`` are for the mean of a simple random sample and guaranteed in a stated range.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from assay.errors import InputError, OptionError
-from assay.estimation.adjust import (
+from assay.designs.base import SamplingDesign
+from assay.designs.units import DesignUnits
+from assay.errors import InputError, OptionError, did_you_mean
+from assay.estimation.features import Features, Predictors, make_features
+from assay.estimation.frame import Rated, rated_outputs
+from assay.estimation.kernels import (
     Adjusted,
     Fitted,
-    Units,
-    adjusted_means,
+    adjusted_mean,
     check_method,
-    fitted,
+    document_stderr,
     group_mean,
 )
-from assay.estimation.coverage import Rated, rated_outputs
-from assay.estimation.features import Features, make_features
-from assay.estimation.intervals import check_interval, mean_interval
-from assay.estimation.new_documents import (
-    check_target,
-    document_stderr,
-    need_two_documents,
-    target_notes,
-)
-from assay.estimation.response import documents_of, responded
 from assay.estimation.results import Difference
-from assay.stats.bounds import skew_t_interval, skew_terms
+from assay.results import Note
+from assay.stats.betting import betting_interval
+from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval, skew_terms
 from assay.stats.intervals import Interval, t_interval, t_probability
 from assay.tables.answers import Ratings
-from assay.tables.sample import Sample, read_sample
+from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
+
+GUARANTEED = ("betting", "hoeffding", "bernstein")
+INTERVALS = ("t", "skew-t", *GUARANTEED)
+SKEW_METHODS = ("auto", "mean", "regression")
+"""The methods for which the correction for skewness was found to help."""
+TARGETS = ("test-set", "new-documents")
+FEW_DOCUMENTS = 20
+"""With fewer, their spread is itself uncertain."""
 
 
 class Mean(NamedTuple):
@@ -50,14 +58,12 @@ class Mean(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What is estimated: scores of all segments (NaN: not known) where they are present.
+    """What is estimated: the scores of all segments, NaN where they are not known.
 
     ``i`` and ``j`` are the systems, the same where it is one system's own score.
     """
 
     scores: np.ndarray
-    present: np.ndarray
-    features: np.ndarray | None
     limits: tuple[float, float]
     i: int
     j: int
@@ -76,23 +82,22 @@ def make_study(
 ) -> Study:
     """Check everything and lay out what is known."""
     if not 0 < level < 1:
-        raise OptionError("level", level, "is no confidence level", "give a number like 0.95")
+        raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
     _need_tables(test_set, ratings, sample)
     check_method(method, test_set.metrics)
-    check_target(target, interval, test_set)
+    _check_target(target, interval, test_set)
     ratings = ratings.placed_in(test_set)
-    sample = None if sample is None else read_sample(sample.frame, test_set)
+    sample = None if sample is None else sample.placed_in(test_set)
     rated = rated_outputs(test_set, ratings, sample, assume)
     _need_ratings(test_set, rated.scores)
-    stratified = "stratified " if rated.stratum is not None else ""
-    check_interval(interval, method=method, design=stratified + rated.design, limits=ratings.range)
+    check_interval(interval, method=method, design=rated.design, limits=ratings.range)
     method = method if interval in ("t", "skew-t") else "mean"
     features = None if method == "mean" else make_features(test_set)
     lacking = features is None or (method.startswith("cv-") and not features.metrics)
     if lacking and method not in ("auto", "mean"):
         raise InputError(f"the method {method} needs metrics and the scores have none to use")
     if target != "test-set":
-        need_two_documents(test_set, rated.scores, documents_of(test_set))
+        _need_two_documents(test_set, rated)
     return Study(test_set, ratings, rated, features, method, interval, level, target)
 
 
@@ -112,7 +117,7 @@ class Study:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was said while reading and laying out."""
-        said = target_notes(self.target, self.rated.scores, self._document)
+        said = _target_notes(self.target, self.rated)
         return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes, *said)
 
     def mean(self, i: int) -> Mean:
@@ -133,18 +138,24 @@ class Study:
         return [self._difference(item, i, j) for item in found]
 
     def _own(self, i: int) -> Target:
-        values = None if self.features is None else self.features.values[i]
-        limits = self.ratings.range or (0.0, 0.0)
-        return Target(self.rated.scores[i], self.test_set.present[i], values, limits, i, i)
+        return Target(self.rated.scores[i], self.ratings.range or (0.0, 0.0), i, i)
 
     def _pair(self, i: int, j: int) -> Target:
-        both = self.test_set.present[i] & self.test_set.present[j]
-        values = None
-        if self.features is not None:
-            values = self.features.between(i, j)
         low, high = self.ratings.range or (0.0, 0.0)
         gap = self.rated.scores[i] - self.rated.scores[j]
-        return Target(gap, both, values, (low - high, high - low), i, j)
+        return Target(gap, (low - high, high - low), i, j)
+
+    def _laid_out(
+        self, target: Target
+    ) -> tuple[np.ndarray, np.ndarray, DesignUnits, Predictors | None]:
+        """The segments asked about: where they stand, their scores, and what is known of them."""
+        present = self.rated.present[target.i] & self.rated.present[target.j]
+        places = np.flatnonzero(present)
+        units = self.rated.units(target.i, target.j, target.scores)
+        predictors = None
+        if self.features is not None:
+            predictors = self.features.between(target.i, target.j, present)
+        return places, target.scores[places], units, predictors
 
     def _difference(self, found: Mean, i: int, j: int) -> Difference:
         low, high = found.interval.low, found.interval.high
@@ -163,35 +174,34 @@ class Study:
         )
 
     def _estimate(self, target: Target) -> Mean:
-        places = np.flatnonzero(target.present)
-        x = target.scores[places]
+        places, x, units, predictors = self._laid_out(target)
         drawn = ~np.isnan(x)
         if not drawn.any():
             return self._nothing(len(places))
-        units = self._units(target, places, drawn)
-        found = adjusted_means(x, drawn[None, :], units, self.method)
+        found, fit = adjusted_mean(x, drawn, units, self.method, predictors)
         if self.target == "new-documents":
-            fit = fitted(x, drawn, units, self.method)
             found = self._of_documents(found, x, drawn, fit, units)
+        mean = self._wrapped(found, len(places))
         if self.interval == "t":
-            return self._wrapped(found, len(places))
+            return mean
         if self.interval == "skew-t":
-            return self._skewed(self._wrapped(found, len(places)), x, drawn, units)
+            return self._skewed(mean, x, drawn, fit, units)
         if np.ptp(units.pi[drawn]) > 1e-9:
             raise InputError(
                 f"the interval {self.interval} is for ratings that all count alike, and these have"
-                " weights (importance, or skipped outputs); take --interval t"
+                " weights (importance, or skipped outputs); take the interval t"
             )
         # The order must not depend on the ratings; the sample's own seed repeats it.
-        rng = np.random.default_rng([self.rated.seed or 0, 1])
+        rng = np.random.default_rng([self.rated.design.seed or 0, 1])
         interval = mean_interval(
             self.interval, x[drawn], len(places), target.limits, self.level, rng
         )
-        return self._wrapped(found, len(places))._replace(interval=interval)
+        return mean._replace(interval=interval)
 
-    def _skewed(self, found: Mean, x: np.ndarray, drawn: np.ndarray, units: Units) -> Mean:
+    def _skewed(
+        self, found: Mean, x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: DesignUnits
+    ) -> Mean:
         """With Hall's correction for the skewness of what each rating adds to the estimate."""
-        fit = fitted(x, drawn, units, self.method)
         left = x[drawn] - found.center if fit is None else fit.residuals[drawn]
         terms = skew_terms(left / units.pi[drawn], len(x))
         interval = skew_t_interval(found.center, found.stderr, *terms, found.degrees, self.level)
@@ -199,15 +209,12 @@ class Study:
 
     def _grouped(self, target: Target, group: np.ndarray, count: int) -> list[Mean]:
         """Every group by itself, with slopes from all ratings: small groups borrow only these."""
-        places = np.flatnonzero(target.present)
-        x = target.scores[places]
-        drawn = ~np.isnan(x)
-        units = self._units(target, places, drawn)
-        if units.known is not None and units.features is not None:
+        places, x, units, predictors = self._laid_out(target)
+        drawn, fit = ~np.isnan(x), None
+        if drawn.any():
             # A history that is known in part has an error of its own, which groups do not show.
-            left = units.features[:, :-1]
-            units = replace(units, features=left if left.shape[1] else None, known=None)
-        fit = fitted(x, drawn, units, self.method) if drawn.any() else None
+            everywhere = None if predictors is None else predictors.everywhere
+            fit = adjusted_mean(x, drawn, units, self.method, everywhere)[1]
         means = []
         for number in range(count):
             inside = group[places] == number
@@ -215,7 +222,7 @@ class Study:
                 means.append(self._nothing(int(inside.sum())))
                 continue
             own = None if fit is None else fit.part(inside)
-            part = units.part(inside)
+            part = units.part(inside, drawn)
             found = group_mean(x[inside], drawn[inside], own, part)
             if self.target == "new-documents":
                 found = self._of_documents(found, x[inside], drawn[inside], own, part)
@@ -224,15 +231,11 @@ class Study:
 
     @staticmethod
     def _of_documents(
-        found: Adjusted, x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: Units
+        found: Adjusted, x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: DesignUnits
     ) -> Adjusted:
         """The same estimate, with its error around the mean of all such documents."""
         stderr, degrees = document_stderr(x, drawn, fit, units.pi, units.document)
         return replace(found, stderr=np.array([stderr]), degrees=np.array([degrees]))
-
-    @cached_property
-    def _document(self) -> np.ndarray:
-        return documents_of(self.test_set)
 
     def _wrapped(self, found: Adjusted, population: int) -> Mean:
         """The only estimate of the batch."""
@@ -251,41 +254,6 @@ class Study:
         interval = t_interval(unknown, unknown, 1, self.level)
         return Mean(unknown, unknown, 1.0, interval, 0, population, "mean", 1.0)
 
-    def _probabilities(self, target: Target) -> np.ndarray:
-        """That of being drawn and rated, for every rated segment."""
-        pi = np.asarray(self.rated.pi[target.i])
-        if self._apart(target):
-            pi = pi * self.rated.pi[target.j]  # each system was drawn by itself
-        if self.rated.classes is None:
-            return pi
-        drawn = ~np.isnan(pi) & ~np.isnan(self.rated.pi[target.j]) & target.present
-        found = pi.copy()
-        rated = ~np.isnan(target.scores[drawn])
-        if rated.any():
-            numbers = [number[drawn] for number in self.rated.classes.numbers]
-            found[drawn] = responded(pi[drawn], rated, numbers)
-        return found
-
-    def _units(self, target: Target, places: np.ndarray, drawn: np.ndarray) -> Units:
-        pi, rated = self._probabilities(target)[places], self.rated
-        known = None if self.features is None else self.features.known
-        return Units(
-            pi=np.where(drawn, pi, 1.0),
-            # What two samples share is spread over nothing in particular.
-            kind="simple" if self._apart(target) else rated.kind,
-            document=self._document[places],
-            position=None if rated.position is None else rated.position[places],
-            stratum=None if rated.stratum is None else rated.stratum[places],
-            features=None if target.features is None else target.features[places],
-            metrics=0 if self.features is None else self.features.metrics,
-            names=() if self.features is None else self.features.names,
-            known=None if known is None or target.i != target.j else known[target.i, places],
-        )
-
-    def _apart(self, target: Target) -> bool:
-        """Whether two systems are compared that were drawn each by itself."""
-        return target.i != target.j and not self.rated.matched
-
 
 def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> None:
     for value, kind, reader in (
@@ -301,7 +269,7 @@ def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> 
     if "lp" in test_set.key and test_set.segments["lp"].n_unique() > 1:
         raise InputError(
             "the scores hold several language pairs, and one score for all would mean nothing;"
-            " choose one: --lp PAIR, or test_set.split('lp')"
+            " choose one (test_set.split('lp'))"
         )
 
 
@@ -312,5 +280,111 @@ def _need_ratings(test_set: TestSet, scores: np.ndarray) -> None:
     if bare:
         raise InputError(
             f"no usable rating for {', '.join(bare)}; rate some of the drawn segments, or leave the"
-            " system out with --exclude"
+            " system out (exclude)"
         )
+
+
+def _check_target(target: str, interval: str, test_set: TestSet) -> None:
+    """Refuse a target that is not known, or that the tables cannot speak of."""
+    if target not in TARGETS:
+        raise OptionError(
+            "target", target, f"is not known{did_you_mean(target, TARGETS)}",
+            f"choose from {', '.join(TARGETS)}",
+        )  # fmt: skip
+    if target == "test-set":
+        return
+    if not test_set.has_documents:
+        raise InputError(
+            "the target new-documents needs to know the documents and the scores have no doc"
+            " column; add one"
+        )
+    if interval != "t":
+        raise InputError(
+            f"the interval {interval} is for this test set; for new documents take the interval t"
+        )
+
+
+def _need_two_documents(test_set: TestSet, rated: Rated) -> None:
+    """Refuse ratings that say nothing about how documents differ."""
+    for system, row in zip(test_set.systems, rated.scores, strict=True):
+        held = len(np.unique(rated.document[~np.isnan(row)]))
+        if held < 2:
+            raise InputError(
+                f"all ratings of {system} are from {held} document, which says nothing of others;"
+                " rate at least two, or leave out the target new-documents"
+            )
+
+
+def _target_notes(target: str, rated: Rated) -> tuple[Note, ...]:
+    """What the intervals hold for."""
+    if target == "test-set":
+        return ()
+    held = len(np.unique(rated.document[(~np.isnan(rated.scores)).any(axis=0)]))
+    text = (
+        f"intervals are for new documents like the {held} rated ones, as if these were drawn at"
+        " random from all of their kind"
+    )
+    if held < FEW_DOCUMENTS:
+        text += f"; fewer than {FEW_DOCUMENTS} documents: their spread is itself uncertain"
+    return (Note("new-documents", text),)
+
+
+def check_interval(
+    name: str, *, method: str, design: SamplingDesign, limits: tuple[float, float] | None
+) -> None:
+    """Refuse an interval that does not go with the method, the design or what is known."""
+    if name == "bootstrap":
+        raise OptionError(
+            "interval", name, "is no longer there: it was slower than skew-t and no better",
+            "take skew-t, which also goes with regression, snippets and balanced samples",
+        )  # fmt: skip
+    if name not in INTERVALS:
+        raise OptionError(
+            "interval", name, f"is not known{did_you_mean(name, INTERVALS)}",
+            f"choose from {', '.join(INTERVALS)}",
+        )  # fmt: skip
+    if name == "t":
+        return
+    skewed = name == "skew-t"
+    if method not in (SKEW_METHODS if skewed else ("auto", "mean")):
+        what = "the mean and regression" if skewed else "the mean"
+        raise InputError(
+            f"the interval {name} is for {what}, not for the method {method}; take the interval t"
+        )
+    if not (design.skew_correction if skewed else design.simple):
+        what = "random, snippet and balanced samples" if skewed else "a simple random sample"
+        raise InputError(
+            f"the interval {name} is for {what}, not for the design {design.short}; take the"
+            " interval t"
+        )
+    if not skewed and limits is None:
+        raise InputError(
+            f"the interval {name} holds for scores in a stated range; state the range of the"
+            " ratings"
+        )
+
+
+def mean_interval(
+    name: str,
+    values: np.ndarray,
+    population: int,
+    limits: tuple[float, float],
+    level: float,
+    rng: np.random.Generator,
+) -> Interval:
+    """An interval for the mean of all from a simple random sample of values.
+
+    The values are put in random order first, which betting depends on.
+    """
+    x = rng.permutation(values)
+    center, n = float(x.mean()), len(x)
+    if n == population:
+        return Interval(center, center, level)
+    low, high = limits
+    if name == "betting":
+        return betting_interval(x, population, low, high, level)
+    if name == "hoeffding":
+        margin = hoeffding_bound(n, population, high - low, level)
+    else:
+        margin = bernstein_bound(x, population, high - low, level)
+    return Interval(max(low, center - margin), min(high, center + margin), level)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assay.designs.population import Population
 from assay.papers.cells import Cell
 from assay.papers.lo2023_data import Data, Scored
 from assay.papers.lo2023_numbers import (
@@ -19,7 +20,6 @@ from assay.papers.lo2023_numbers import (
     printed_changes,
     printed_lengths,
 )
-from assay.sampling.population import Population
 from assay.sampling.stability import StabilityRecord, summarise_stability
 from assay.sampling.summary import length_shares, metric_scores
 from assay.stats.orders import discordant

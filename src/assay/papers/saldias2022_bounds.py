@@ -12,8 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.estimation.adjust import Units, adjusted_means
+from assay.designs.base import find_design
+from assay.designs.population import Population
+from assay.designs.units import DesignUnits
 from assay.estimation.features import make_features
+from assay.estimation.kernels import adjusted_means
 from assay.papers.cells import Cell
 from assay.papers.saldias2022_data import DEVELOPMENT, Data, Trial
 from assay.papers.saldias2022_numbers import (
@@ -22,8 +25,6 @@ from assay.papers.saldias2022_numbers import (
     SIMULATIONS,
     printed_bounds,
 )
-from assay.sampling.designs import find_design, make_plan
-from assay.sampling.population import Population
 from assay.stats.bounds import bernstein_bound, hoeffding_bound
 
 BOUND_SIZES = (0.1, 0.3, 0.5)
@@ -108,15 +109,12 @@ def _base(cell: BoundCell, n: int, rng: np.random.Generator) -> tuple[np.ndarray
 def _best(cell: BoundCell, n: int, rng: np.random.Generator) -> tuple[np.ndarray, list[np.ndarray]]:
     """docs-prop+cv-knn, and its samples."""
     own, x = cell.own, cell.x
-    plan = make_plan(own, find_design("docs-prop"), n)
-    features = make_features(own.test_set)
-    values = None if features is None else features.values[0]
-    metrics = 0 if features is None else features.metrics
-    units = Units(
-        plan.probabilities(), "simple", own.layout.document, features=values, metrics=metrics
-    )
+    design = find_design("docs-prop")
+    plan, features = design.plan(own, n), make_features(own.test_set)
+    units = DesignUnits.of_plan(design, plan, own)
+    known = None if features is None else features.between(0, 0, own.test_set.present[0])
     drawn = plan.draw(rng, cell.draws).masks(len(x))
-    return adjusted_means(x, drawn, units, "cv-knn").center, [x[row] for row in drawn]
+    return adjusted_means(x, drawn, units, "cv-knn", known).center, [x[row] for row in drawn]
 
 
 def bound_cells(data: Data, records: Sequence[BoundRecord]) -> Iterator[Cell]:

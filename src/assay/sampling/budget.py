@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assay.designs.plan import DrawPlan, Layout
+from assay.designs.population import Population
 from assay.errors import InputError, OptionError
-from assay.sampling.plans.base import Layout, Plan
-from assay.sampling.population import Population
 
 _AMOUNT = re.compile(
     r"\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|words?|min(?:utes)?|h(?:ours)?)?\s*", re.I
@@ -68,7 +68,7 @@ def parse_budget(budget: int | str) -> Budget:
 def segments_for(
     budget: Budget,
     population: Population,
-    make: Callable[[int], Plan],
+    make: Callable[[int], DrawPlan],
     *,
     seconds_per_word: float | None = None,
 ) -> int:
@@ -114,7 +114,7 @@ def segments_for(
     return low
 
 
-def _context_cost(plan: Plan, population: Population, costs: np.ndarray) -> float:
+def _context_cost(plan: DrawPlan, population: Population, costs: np.ndarray) -> float:
     """What the context of one trial draw would cost if it were rated."""
     drawn = plan.draw(np.random.default_rng(0)).masks(population.size)[0]
     return float(costs[context_mask(population.layout, drawn)].sum())

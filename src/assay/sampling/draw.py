@@ -5,22 +5,18 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.designs.base import SamplingDesign, choose_design
+from assay.designs.plan import DrawPlan, Draws, Layout
+from assay.designs.population import Population
+from assay.designs.units import carried_columns
+from assay.errors import InputError
 from assay.sampling.budget import parse_budget, segments_for
-from assay.sampling.designs import find_design, make_plan, short_design
-from assay.sampling.plans.base import Draws, Layout, Plan
-from assay.sampling.plans.grouped import GroupedPlan
-from assay.sampling.population import Population
-from assay.stats.allocation import capped_shares, systematic_counts
 from assay.stats.random import Rng, seeded
 from assay.tables.history import history_digest
 from assay.tables.sample import Design, Sample, make_sample
 from assay.tables.test_set import TestSet
 
-GOALS = {"ranking": "snippets", "score": "balanced"}
 GOLDEN = (5**0.5 - 1) / 2
-MOST_LEVELS = 10
-"""Groups of documents with budgets of their own; more would leave too little for each."""
 
 
 def sample(
@@ -60,163 +56,70 @@ def sample(
     frames = []
     for system in [None] if matched else list(test_set.systems):
         population = whole if system is None else whole.of_system(system)
-        own = own_size(n, population, whole)
+        own = population.share(n, whole)
         frame = _drawn_rows(population, chosen, own, importance, allow_unreachable, generator)
         frames.append(frame if system is None else frame.with_columns(system=pl.lit(system)))
     extra = {"n": str(n), "N": str(whole.size)}
     extra |= {} if matched else {"matched": "no"}
     extra |= {} if importance is None else {"importance": importance}
-    if chosen.name == "balanced" and test_set.history is not None:
+    if chosen.uses_metrics and test_set.history is not None:
         extra["history"] = str(history_digest(test_set))
     extra |= {} if seed is None else {"seed": str(seed)}
     line = str(Design(chosen.name, dict(chosen.parameters) | extra))
     return make_sample(pl.concat(frames).with_columns(design=pl.lit(line)))
 
 
-def own_size(n: int, population: Population, whole: Population) -> int:
-    """The share of a budget of n segments for a system that lacks some of them."""
-    return max(1, round(n * population.size / whole.size))
-
-
 def _drawn_rows(
     population: Population,
-    design: Design,
+    design: SamplingDesign,
     n: int,
     importance: str | None,
     allow_unreachable: bool,
     rng: np.random.Generator,
 ) -> pl.DataFrame:
     """One sample of n segments, or a refusal where some segments could never be drawn."""
-    plan = plan_for(population, design, n, importance_weights(population, importance))
+    plan = design.plan(population, n, population.importance(importance))
     pi = plan.probabilities()
     if not allow_unreachable:
         _refuse_unreachable(population, design, pi)
     drawn = plan.draw(rng)
     if not drawn.sizes[0]:
         raise InputError(
-            f"the budget of {n} segments drew nothing with the design {short_design(design)};"
-            " give more"
+            f"the budget of {n} segments drew nothing with the design {design.short}; give more"
         )
     return sample_rows(population, drawn, pi, plan, rng)
 
 
-def choose_design(test_set: TestSet, design: str | Design, goal: str | None) -> Design:
-    """The design that is meant, fully spelt out; ``auto`` follows the goal and the table."""
-    if goal is not None and goal not in GOALS:
-        raise OptionError("goal", goal, "is not known", f"choose from {', '.join(GOALS)}")
-    if str(design).lower() != "auto":
-        if goal is not None:
-            raise OptionError(
-                "goal", goal, "is for the design auto", "leave it out, or leave the design to it"
-            )
-        return find_design(design)
-    wanted = GOALS[goal or ("ranking" if len(test_set.systems) > 1 else "score")]
-    # Without documents or metrics the wanted design cannot be drawn; segments always can.
-    if wanted == "snippets" and not test_set.has_documents:
-        wanted = "segments"
-    if wanted == "balanced" and not test_set.metrics and test_set.history is None:
-        wanted = "snippets" if test_set.has_documents else "segments"
-    return find_design(wanted)
-
-
-def plan_for(
-    population: Population, design: Design, n: int, weights: np.ndarray | None = None
-) -> Plan:
-    """The plan of a design, with importance weights where there are any.
-
-    Designs that draw by documents take weights that are the same for all of a document: documents
-    of one weight form a group with a budget of its own.
-    """
-    if weights is None or design.name in ("segments", "balanced"):
-        return make_plan(population, design, n, weights)
-    layout = population.layout
-    first = weights[layout.starts]
-    if not np.allclose(weights, np.repeat(first, layout.lengths)):
-        raise InputError(
-            f"the importance differs inside documents, which the design {design.name} draws as"
-            " pieces; use --design segments or balanced, or one importance per document"
-        )
-    levels, group = np.unique(first, return_inverse=True)
-    if len(levels) > MOST_LEVELS:
-        raise InputError(
-            f"the importance has {len(levels)} different values and the design {design.name} draws"
-            f" each by itself; use at most {MOST_LEVELS}, or --design segments or balanced"
-        )
-    sizes = np.bincount(group, layout.lengths).astype(np.int64)
-    budgets = capped_shares(levels * sizes, sizes.astype(float), float(n))
-    counts = systematic_counts(budgets, np.array([0.5]))[0]
-    plans = []
-    for number, count in enumerate(counts.tolist()):
-        own = _Part(population, Layout(layout.lengths[group == number]))
-        plans.append(make_plan(own, design, count) if count else None)
-    return GroupedPlan(layout, group, plans)
-
-
-class _Part(Population):
-    """Some documents of a test set, for a plan of their own."""
-
-    def __init__(self, population: Population, layout: Layout) -> None:
-        super().__init__(population.test_set)
-        self.__dict__["layout"] = layout
-
-    @property
-    def size(self) -> int:
-        return self.layout.population
-
-
 def budget_size(
     population: Population,
-    design: Design,
+    design: SamplingDesign,
     budget: int | str,
     importance: str | None = None,
     seconds_per_word: float | None = None,
 ) -> int:
     """How many segments a budget buys under a design."""
-    weights = importance_weights(population, importance)
+    weights = population.importance(importance)
     return segments_for(
         parse_budget(budget),
         population,
-        lambda n: plan_for(population, design, n, weights),
+        lambda n: design.plan(population, n, weights),
         seconds_per_word=seconds_per_word,
     )
 
 
-def importance_weights(population: Population, name: str | None) -> np.ndarray | None:
-    """The weight of every segment, from a column of the scores; None where none is named."""
-    if name is None:
-        return None
-    frame = population.test_set.frame
-    if name not in frame.columns:
-        raise OptionError(
-            "importance", name, f"is no column of the scores{did_you_mean(name, frame.columns)}",
-            f"choose one of {', '.join(frame.columns)}",
-        )  # fmt: skip
-    if not frame[name].dtype.is_numeric():
-        raise OptionError("importance", name, "is not numeric", "name a column of numbers")
-    values = population.test_set.matrix(name)
-    known = np.isfinite(values)
-    weights = np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    if not known.any(axis=0).all() or not (weights > 0).all():
-        raise OptionError(
-            "importance", name, "must be above 0 for every segment",
-            "give parts that do not matter a small weight, or leave them out of the scores",
-        )  # fmt: skip
-    return np.asarray(weights)
-
-
-def _refuse_unreachable(population: Population, design: Design, pi: np.ndarray) -> None:
+def _refuse_unreachable(population: Population, design: SamplingDesign, pi: np.ndarray) -> None:
     """A segment that can never be drawn is one the result cannot speak for."""
     never = int((pi <= 0).sum())
     if never:
         raise InputError(
             f"the design {design} could never draw {never} of {population.size} segments, so no"
             " estimate could speak for them; change its parameters (stop, limit, rounding, first,"
-            " allocation smoothed) or budget, or accept it with --allow-unreachable"
+            " allocation smoothed) or budget, or accept it (allow_unreachable)"
         )
 
 
 def sample_rows(
-    population: Population, drawn: Draws, pi: np.ndarray, plan: Plan, rng: np.random.Generator
+    population: Population, drawn: Draws, pi: np.ndarray, plan: DrawPlan, rng: np.random.Generator
 ) -> pl.DataFrame:
     """The drawn segments as rows of a sample, in an order in which they can be rated."""
     windows = [
@@ -224,7 +127,7 @@ def sample_rows(
         for start, stop in zip(drawn.starts[0], drawn.stops[0], strict=True)
         if stop > start
     ]
-    if getattr(plan, "ordered", False):
+    if plan.ordered:
         order = np.arange(len(windows))
     else:
         windows.sort()
@@ -240,9 +143,7 @@ def sample_rows(
         columns.append(
             pl.Series("snippet", np.repeat(order, np.array(sizes, np.int64)) + 1).cast(pl.String)
         )
-    stratum = getattr(plan, "stratum", None)
-    if stratum is not None:
-        columns.append(pl.Series("stratum", stratum[positions] + 1).cast(pl.String))
+    columns += carried_columns(plan, positions)
     return test_set.segments.select(test_set.key)[positions].with_columns(columns)
 
 

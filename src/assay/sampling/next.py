@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from assay.designs.base import find_design
+from assay.designs.population import Population
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.results import Note, Result, signature
-from assay.sampling.designs import find_design
 from assay.sampling.draw import budget_size
-from assay.sampling.incremental import choose_next
-from assay.sampling.population import Population
 from assay.sampling.summary import as_notes
+from assay.stats.incremental import choose_next
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Ratings
 from assay.tables.sample import Sample

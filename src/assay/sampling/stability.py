@@ -13,14 +13,14 @@ from itertools import product
 import numpy as np
 import polars as pl
 
+from assay.designs.base import SamplingDesign, choose_design
+from assay.designs.plan import DrawPlan, Draws, Layout
+from assay.designs.population import Population
 from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
 from assay.results import Note, Result, plain, signature
 from assay.sampling.budget import CONTEXT
-from assay.sampling.designs import make_plan, short_design
-from assay.sampling.draw import budget_size, choose_design
-from assay.sampling.plans.base import Draws, Layout, Plan
-from assay.sampling.population import Population
+from assay.sampling.draw import budget_size
 from assay.sampling.summary import (
     LENGTH_BINS,
     NUMBERS_AT_ONCE,
@@ -38,7 +38,6 @@ from assay.stats.clustered import (
 )
 from assay.stats.orders import cluster_numbers, discordant, rank_ranges
 from assay.stats.random import Rng
-from assay.tables.sample import Design
 from assay.tables.test_set import Parts, TestSet
 
 LEVEL = 0.95
@@ -232,7 +231,7 @@ class _Trial:
     population: Population
     scores: np.ndarray
     held_out: np.ndarray | None
-    design: Design
+    design: SamplingDesign
     budget: str
     n: int
     matched: bool
@@ -261,7 +260,7 @@ class _Trials:
 def _trial(
     name: str,
     test_set: TestSet,
-    design: Design,
+    design: SamplingDesign,
     budget: int | str,
     metric: str,
     held_out: str | None,
@@ -406,7 +405,7 @@ def _part_row(record: StabilityRecord) -> PartStability:
 def try_design(trial: _Trial, rng: np.random.Generator) -> StabilityRecord:
     """All samples of one design from one test set."""
     layout = trial.population.layout
-    plan = make_plan(trial.population, trial.design, trial.n)
+    plan = trial.design.plan(trial.population, trial.n)
     prefix = prefix_sums(trial.scores)
     full = prefix[-1] / layout.population
     z = _document_z(prefix, layout)
@@ -415,13 +414,13 @@ def try_design(trial: _Trial, rng: np.random.Generator) -> StabilityRecord:
     clusters = _clusters(z)
     parts = [
         _block(trial, plan, prefix, full, significant, clusters, size, rng)
-        for size in _blocks(trial, layout)
+        for size in _blocks(trial, plan, layout)
     ]
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     shares = np.bincount(length_bin(layout), minlength=len(LENGTH_BINS)) / layout.population
     return StabilityRecord(
         name=trial.name,
-        design=short_design(trial.design),
+        design=trial.design.short,
         matched=trial.matched,
         budget=trial.budget,
         n=trial.n,
@@ -435,12 +434,12 @@ def try_design(trial: _Trial, rng: np.random.Generator) -> StabilityRecord:
     )
 
 
-def _blocks(trial: _Trial, layout: Layout) -> list[int]:
+def _blocks(trial: _Trial, plan: DrawPlan, layout: Layout) -> list[int]:
     """How many samples to take at a time."""
-    if trial.design.name in ("segments", "interleaved", "balanced"):  # masks of all segments
-        width = layout.population + trial.n
-    else:
+    if plan.contiguous:
         width = 2 * len(layout.lengths) * len(trial.scores)
+    else:  # masks of all segments
+        width = layout.population + trial.n
     size = max(1, min(trial.draws, NUMBERS_AT_ONCE // (max(width, 1) * trial.candidates)))
     whole, rest = divmod(trial.draws, size)
     return [size] * whole + ([rest] if rest else [])
@@ -461,7 +460,7 @@ def _clusters(z: np.ndarray) -> np.ndarray:
 
 def _block(
     trial: _Trial,
-    plan: Plan,
+    plan: DrawPlan,
     prefix: np.ndarray,
     full: np.ndarray,
     significant: np.ndarray,
@@ -505,7 +504,7 @@ def _block(
     return result
 
 
-def _weights(plan: Plan) -> np.ndarray:
+def _weights(plan: DrawPlan) -> np.ndarray:
     """Proportional to 1/pi: what unequal probabilities draw too often counts less."""
     pi = plan.probabilities()
     return np.asarray(np.divide(pi.mean(), pi, out=np.zeros(len(pi)), where=pi > 0))

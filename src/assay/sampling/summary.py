@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from assay.designs.base import design_of
+from assay.designs.plan import DrawPlan, Layout
+from assay.designs.population import Population
+from assay.designs.snippets import TilesPlan
+from assay.designs.units import need_population
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.results import Note, Result, signature
 from assay.sampling.budget import context_mask
-from assay.sampling.designs import base_design, drawn_sizes
-from assay.sampling.draw import importance_weights, plan_for
-from assay.sampling.plans.base import Layout, Plan
-from assay.sampling.plans.snippets import TilesPlan
-from assay.sampling.population import Population
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.tables.sample import Design, Sample
 from assay.tables.test_set import TestSet
@@ -139,12 +139,13 @@ def _predicted(
 ) -> tuple[float | None, float | None, float | None]:
     """Unreachable share, design effect and spread of the size; None where they are not known."""
     try:
-        design = base_design(sample.design)
-        sizes = drawn_sizes(sample.design, population)
+        design = design_of(sample.design)
+        need_population(design, population.test_set)
+        sizes = design.sizes
     except InputError:
         return None, None, None
-    weights = importance_weights(population, sample.design.parameters.get("importance"))
-    plans = [plan_for(population, design, n, weights) for n in sizes]
+    weights = population.importance(design.importance)
+    plans = [design.plan(population, n, weights) for n in sizes]
     missed = np.prod([1 - plan.probabilities() for plan in plans], axis=0)
     unreachable = float((missed >= 1).mean())
     tiles = plans[0] if len(plans) == 1 else None
@@ -333,7 +334,7 @@ class DesignEffect:
 
 def design_effect(
     scores: np.ndarray,
-    plan: Plan,
+    plan: DrawPlan,
     n: int,
     rng: np.random.Generator,
     draws: int,
@@ -368,7 +369,7 @@ def design_effect(
 
 
 def _sample_means(
-    prefix: np.ndarray, plan: Plan, rng: np.random.Generator, draws: int
+    prefix: np.ndarray, plan: DrawPlan, rng: np.random.Generator, draws: int
 ) -> np.ndarray:
     """Draws x systems: the means of what was drawn, in blocks that fit memory.
 

@@ -12,19 +12,24 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError
-from assay.sampling.designs import base_design, drawn_sizes, population_of
-from assay.sampling.draw import (
-    budget_size,
-    importance_weights,
-    own_size,
-    plan_for,
-    sample_rows,
+from assay.designs.base import SamplingDesign, design_of
+from assay.designs.plan import Draws
+from assay.designs.population import Population
+from assay.designs.units import (
+    TOLERANCE,
+    by_system,
+    carried_columns,
+    complete,
+    first_plan,
+    known_population,
+    known_table,
+    need_population,
+    union_probabilities,
 )
-from assay.sampling.plans.base import Draws
-from assay.sampling.population import Population
+from assay.errors import InputError, OptionError
+from assay.sampling.draw import budget_size, sample_rows
 from assay.stats.random import Rng, seeded
-from assay.tables.sample import Design, Sample, make_sample
+from assay.tables.sample import Design, Sample, make_sample, places_in
 from assay.tables.test_set import TestSet
 
 
@@ -54,42 +59,61 @@ def top_up(
         raise OptionError(
             "matched", matched, "cannot be had: the sample is not matched", "leave it out"
         )
-    design = base_design(sample.design)
-    if sample.matched and matched is False and sample.frame["probability"].n_unique() > 1:
+    unequal = bool(np.ptp(sample.frame["probability"].to_numpy()) > TOLERANCE)
+    if sample.matched and matched is False and unequal:
         raise OptionError(
             "matched", matched, "needs a design with equal probabilities",
             "top up segments or snippets, or keep the sample matched",
         )  # fmt: skip
-    whole = population_of(sample.design, test_set)
-    sizes = drawn_sizes(sample.design, whole)
-    importance = sample.design.parameters.get("importance")
-    wanted, present = (
-        budget_size(whole, design, budget, importance),
-        int(sample.design.parameters["n"]),
-    )
+    need_population(design_of(sample.design), test_set)
+    sample, _ = complete(sample.placed_in(test_set), test_set)
+    design = design_of(sample.design)
+    whole = Population(known_table(design, test_set))
+    known = {
+        system: known_population(sample, rows, test_set, system)
+        for system, rows in by_system(sample)
+    }
+    absent = [] if sample.matched else [name for name in test_set.systems if name not in known]
+    if absent:
+        raise InputError(
+            f"the sample has no segments for {', '.join(absent)}; leave these systems out of the"
+            " scores"
+        )
+    wanted, added = _sizes(design, whole, budget)
+    generator, seed = _later(rng, len(design.sizes))
+    frames = []
+    together = sample.matched and matched is not False
+    for system in [None] if together else list(test_set.systems):
+        old = sample.frame
+        if not sample.matched:
+            old = old.filter(pl.col("system") == system).drop("system")
+            own = known[system]
+        elif system is not None:  # the common part, where the system has it
+            own = whole.of_system(system, common=True)
+            old = old.join(own.test_set.segments, on=list(test_set.key), how="semi")
+        else:
+            own = whole
+        share = [own.share(n, whole) for n in (*design.sizes, added or wanted)]
+        frame = _enlarged(own, design, share, old, generator)
+        frames.append(frame if system is None else frame.with_columns(system=pl.lit(system)))
+    parts = [*design.sizes, added] if added else [wanted]
+    line = _line(sample.design, wanted, parts, seed, together)
+    return make_sample(pl.concat(frames, how="diagonal").with_columns(design=pl.lit(line)))
+
+
+def _sizes(design: SamplingDesign, whole: Population, budget: int | str) -> tuple[int, int]:
+    """How many segments are wanted, and the size of the draw that is added for them.
+
+    The second is 0 for a simple random sample, which grows by a part of the rest.
+    """
+    present = int(design.parameters["n"])
+    wanted = budget_size(whole, design, budget, design.importance)
     if wanted <= present:
         raise OptionError(
             "budget", budget, f"is not more than the {present} segments already drawn",
             f"give a number of segments above {present}, up to {whole.size}",
         )  # fmt: skip
-    generator, seed = _later(rng, len(sizes))
-    added = (
-        0 if _is_simple(design, importance) else _added(whole, design, sizes, wanted, importance)
-    )
-    frames = []
-    together = sample.matched and matched is not False
-    for system in [None] if together else list(test_set.systems):
-        own = whole if system is None else whole.of_system(system)
-        share = [own_size(n, own, whole) for n in (*sizes, added or wanted)]
-        old = sample.frame
-        if not sample.matched:
-            old = old.filter(pl.col("system") == system).drop("system")
-        elif system is not None:  # the common part, as far as the system has it
-            old = old.join(own.test_set.segments, on=list(test_set.key), how="semi")
-        frame = _enlarged(own, design, share, importance, old, generator)
-        frames.append(frame if system is None else frame.with_columns(system=pl.lit(system)))
-    line = _line(sample.design, wanted, [*sizes, added] if added else [wanted], seed, together)
-    return make_sample(pl.concat(frames, how="diagonal").with_columns(design=pl.lit(line)))
+    return wanted, 0 if _is_simple(design) else _added(whole, design, wanted)
 
 
 def _later(rng: Rng, part: int) -> tuple[np.random.Generator, int | None]:
@@ -98,8 +122,8 @@ def _later(rng: Rng, part: int) -> tuple[np.random.Generator, int | None]:
     return (generator, None) if seed is None else (np.random.default_rng([seed, part]), seed)
 
 
-def _is_simple(design: Design, importance: str | None) -> bool:
-    return design.name == "segments" and design.parameters["strata"] == "none" and not importance
+def _is_simple(design: SamplingDesign) -> bool:
+    return design.simple and design.equal
 
 
 def _line(design: Design, wanted: int, parts: list[int], seed: int | None, together: bool) -> str:
@@ -115,9 +139,8 @@ def _line(design: Design, wanted: int, parts: list[int], seed: int | None, toget
 
 def _enlarged(
     population: Population,
-    design: Design,
+    design: SamplingDesign,
     sizes: list[int],
-    importance: str | None,
     old: pl.DataFrame,
     rng: np.random.Generator,
 ) -> pl.DataFrame:
@@ -125,62 +148,30 @@ def _enlarged(
 
     For a simple random sample it is the size of the union instead.
     """
-    drawn = _mask(population, old)
-    weights = importance_weights(population, importance)
-    plan = plan_for(population, design, sizes[-1], weights)
-    if _is_simple(design, importance):
+    places = places_in(old, population.test_set)
+    drawn = np.isin(np.arange(population.size), places)
+    plan = first_plan(population, design, sizes[-1:])
+    if _is_simple(design):
         rest = rng.permutation(np.flatnonzero(~drawn))
         chosen = rest[: max(0, sizes[-1] - int(drawn.sum()))][None, :]
         pi, new = plan.probabilities(), Draws(chosen, chosen + 1)
     else:
-        if len(sizes) == 2:
-            _compare(plan_for(population, design, sizes[0], weights).probabilities(), drawn, old)
-        pi = _union(population, design, sizes, weights)
+        pi = union_probabilities(population, design, sizes)
         new = _without(plan.draw(rng), drawn)
-    return _appended(population, old, sample_rows(population, new, pi, plan, rng), pi)
+    old = old.with_columns(pl.Series("probability", pi[places]), *carried_columns(plan, places))
+    return _appended(old, sample_rows(population, new, pi, plan, rng))
 
 
-def _compare(pi: np.ndarray, drawn: np.ndarray, old: pl.DataFrame) -> None:
-    """Refuse scores under which the sample would have had other probabilities than it states."""
-    stated = np.sort(old["probability"].to_numpy())
-    if np.abs(np.sort(pi[drawn]) - stated).max(initial=0.0) > 1e-6:
-        raise InputError(
-            "the sample states other probabilities than these scores give; use the same scores,"
-            " metrics, directions (--lower-metrics) and history as when it was drawn"
-        )
-
-
-def _union(
-    population: Population, design: Design, sizes: list[int], weights: np.ndarray | None
-) -> np.ndarray:
-    """1 minus the probability that every one of several independent draws misses a segment."""
-    missed = np.ones(population.size)
-    for n in sizes:
-        missed *= 1 - plan_for(population, design, n, weights).probabilities()
-    return np.asarray(1 - missed)
-
-
-def _added(
-    population: Population, design: Design, sizes: list[int], wanted: int, importance: str | None
-) -> int:
+def _added(population: Population, design: SamplingDesign, wanted: int) -> int:
     """The size of a further draw whose union with the earlier ones comes closest to the target."""
-    weights = importance_weights(population, importance)
-    before = 1 - _union(population, design, sizes, weights)
+    before = 1 - union_probabilities(population, design, list(design.sizes))
     low, high = 1, population.size
     while low < high:
         middle = (low + high) // 2
-        pi = plan_for(population, design, middle, weights).probabilities()
+        pi = union_probabilities(population, design, [middle])
         enough = float((1 - before * (1 - pi)).sum()) >= wanted - 0.5
         low, high = (low, middle) if enough else (middle + 1, high)
     return low
-
-
-def _mask(population: Population, old: pl.DataFrame) -> np.ndarray:
-    key = list(population.test_set.key)
-    here = population.test_set.segments.select(key).join(
-        old.select(key).with_columns(_drawn=True), on=key, how="left", maintain_order="left"
-    )
-    return here["_drawn"].fill_null(False).to_numpy()
 
 
 def _without(drawn: Draws, taken: np.ndarray) -> Draws:
@@ -190,19 +181,14 @@ def _without(drawn: Draws, taken: np.ndarray) -> Draws:
     return Draws(np.flatnonzero(edges == 1)[None, :], np.flatnonzero(edges == -1)[None, :])
 
 
-def _appended(
-    population: Population, old: pl.DataFrame, new: pl.DataFrame, pi: np.ndarray
-) -> pl.DataFrame:
-    """Old rows first, with their new probabilities; new ones follow in order and numbering."""
-    key = list(population.test_set.key)
-    place = population.test_set.segments.select(key).with_columns(probability=pl.Series(pi))
-    kept = old.drop("probability", "design").join(place, on=key, how="left", maintain_order="left")
+def _appended(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """Old rows first; new ones follow in order and numbering."""
     shift = [(pl.col("order") + len(old)).alias("order")]
     if "snippet" in new.columns and "snippet" in old.columns:
         # Numbers behind all old ones, whatever those are called.
         last = max([old["snippet"].n_unique(), *_numbers(old["snippet"])])
         shift.append((pl.col("snippet").cast(pl.Int64) + last).cast(pl.String).alias("snippet"))
-    return pl.concat([kept, new.with_columns(shift)], how="diagonal")
+    return pl.concat([old.drop("design"), new.with_columns(shift)], how="diagonal")
 
 
 def _numbers(labels: pl.Series) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -36,6 +36,8 @@ class Ratings(CheckedTable):
 
     better: Better = "higher"
     range: tuple[float, float] | None = None
+    checked: TestSet | None = field(default=None, repr=False)
+    """The test set that they were checked against."""
 
     @cached_property
     def genuine(self) -> pl.DataFrame:
@@ -67,6 +69,8 @@ class Ratings(CheckedTable):
 
     def placed_in(self, test_set: TestSet) -> Ratings:
         """The ratings that are about this test set, checked against it."""
+        if self.checked is test_set:
+            return self
         placed = read_ratings(self.frame, test_set, better=self.better, range=self.range)
         return replace(placed, notes=tuple(dict.fromkeys((*self.notes, *placed.notes))))
 
@@ -126,7 +130,7 @@ def read_ratings(
     if unrated:
         text = f"{unrated} of {frame.height} rows have no score: not rated"
         notes.append(Note("not-rated", text))
-    ratings = Ratings(frame, tuple(notes), better, range)
+    ratings = Ratings(frame, tuple(notes), better, range, test_set)
     if len(ratings.controls):
         text = f"{len(ratings.controls)} attention checks are left out of all estimates"
         ratings = replace(ratings, notes=(*ratings.notes, Note("attention-checks", text)))

@@ -122,7 +122,9 @@ SCHEMAS = {
         Schema(
             "sample",
             (_part("system"), _part("doc"), _key("seg"), ColumnRule("snippet"),
-             ColumnRule("stratum"), ColumnRule("order", "whole", low=1), _PROBABILITY,
+             ColumnRule("stratum"), ColumnRule("stratum_start", "whole", low=0),
+             ColumnRule("stratum_size", "whole", low=1), ColumnRule("position", "number"),
+             ColumnRule("order", "whole", low=1), _PROBABILITY,
              _key("design"), _part("lp")),
             key=("lp", "system", "doc", "seg"),
         ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -47,7 +47,7 @@ class Design:
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
         if not _DESIGN.fullmatch(str(self)):
-            raise InputError(f"'{self}' is no design; expected name|key:value|key:value")
+            raise InputError(f"'{self}' is not a design; expected name|key:value|key:value")
 
     @property
     def seed(self) -> int | None:
@@ -73,7 +73,7 @@ class Design:
     def parse(cls, text: str) -> Design:
         """The design a sample file names."""
         if not _DESIGN.fullmatch(text):
-            raise InputError(f"'{text}' is no design; expected name|key:value|key:value")
+            raise InputError(f"'{text}' is not a design; expected name|key:value|key:value")
         name, *parts = text.split("|")
         return cls(name, dict(part.split(":", 1) for part in parts))
 
@@ -83,7 +83,12 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Sample(CheckedTable):
-    """The drawn segments with their inclusion probabilities, strata and snippets."""
+    """The drawn segments with their inclusion probabilities, and all that a variance needs.
+
+    ``checked`` is the test set that it was checked against.
+    """
+
+    checked: TestSet | None = field(default=None, repr=False)
 
     @cached_property
     def design(self) -> Design:
@@ -94,6 +99,13 @@ class Sample(CheckedTable):
     def matched(self) -> bool:
         """Whether all systems have the same segments."""
         return "system" not in self.frame.columns
+
+    def placed_in(self, test_set: TestSet) -> Sample:
+        """The part of the sample that is about this test set, checked against it."""
+        if self.checked is test_set:
+            return self
+        placed = read_sample(self.frame, test_set)
+        return replace(placed, notes=tuple(dict.fromkeys((*self.notes, *placed.notes))))
 
     def probabilities(self, test_set: TestSet) -> np.ndarray:
         """Systems x segments: the inclusion probability of drawn segments, NaN of the others."""
@@ -108,11 +120,16 @@ class Sample(CheckedTable):
 
     def order(self, test_set: TestSet) -> np.ndarray:
         """Where the drawn segments of a matched sample stand in the test set, in rating order."""
-        key = list(test_set.key)
-        places = test_set.segments.select(key).with_row_index("_place")
         rows = self.frame.sort("order") if "order" in self.frame.columns else self.frame
-        found = rows.select(key).join(places, on=key, how="left", maintain_order="left")
-        return found["_place"].to_numpy()
+        return places_in(rows, test_set)
+
+
+def places_in(rows: pl.DataFrame, test_set: TestSet) -> np.ndarray:
+    """Where the segments of these rows stand in the reading order of the test set."""
+    key = list(test_set.key)
+    places = test_set.segments.select(key).with_row_index("_place")
+    joined = rows.select(key).join(places, on=key, how="left", maintain_order="left")
+    return joined["_place"].cast(pl.Int64).to_numpy()
 
 
 def make_sample(frame: pl.DataFrame) -> Sample:
@@ -137,7 +154,7 @@ def read_sample(
     findings.stop()
     if not frame.height:
         raise InputError(f"{findings.raw.source}: no row is about a system of the test set")
-    return Sample(frame, tuple(findings.notes))
+    return Sample(frame, tuple(findings.notes), checked=test_set)
 
 
 def _one_design(frame: pl.DataFrame, findings: Findings) -> None:
@@ -154,5 +171,5 @@ def _one_design(frame: pl.DataFrame, findings: Findings) -> None:
         ~valid & (designs == first),
         "design",
         designs,
-        "'{}' is no design; expected name|key:value, as assay sample writes it",
+        "'{}' is not a design; expected name|key:value, as assay sample writes it",
     )

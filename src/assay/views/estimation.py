@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from assay.designs.base import SamplingDesign, design_of
 from assay.errors import InputError
 from assay.estimation.results import (
     Breakdown,
@@ -19,7 +20,6 @@ from assay.estimation.results import (
     RaterReport,
 )
 from assay.results import plain
-from assay.tables.sample import Design
 from assay.views.figures import draw_intervals, draw_pairs
 from assay.views.section import (
     Block,
@@ -40,41 +40,9 @@ MAX_PAIRS_IN_ORDER = 45
 
 # --- designs in words -------------------------------------------------------------------------
 
-DESIGNS = {
-    "segments": "simple random sampling of segments",
-    "documents": "simple random sampling of whole documents",
-    "snippets": "sampling snippets of documents with equal probabilities for all segments",
-    "balanced": "sampling that is balanced on the automatic metrics (local pivotal method)",
-    "interleaved": "systematic sampling in an order interleaved by document and metric",
-    "fixed-snippets": "drawing documents at random, each with its first segments only",
-    "snippets-linear": "sampling snippets whose length goes with that of their document",
-    "census": "rating every segment",
-    "assumed-random": "a choice that is taken to be a simple random sample",
-    "assumed-documents": "a choice of documents that is taken to be random",
-}
-DESIGN_SOURCES = {
-    "segments": ("cochran1977",),
-    "documents": ("lo2023", "cochran1977"),
-    "snippets": ("lo2023",),
-    "fixed-snippets": ("lo2023",),
-    "snippets-linear": ("lo2023",),
-    "balanced": ("grafstrom2012",),
-}
 
-
-def _design(result: Estimates) -> str:
-    """The design in words, with what makes it another than the plain one of its name."""
-    words = DESIGNS.get(result.design, f"the design {result.design}")
-    get = {} if result.drawn is None else Design.parse(result.drawn).parameters
-    if get.get("strata", "none") != "none":
-        words += f", stratified by {get['strata']}"
-    if "allocation" in get:
-        words += f" with {get['allocation']} allocation"
-    if "importance" in get:
-        words += f", with probabilities that go with {get['importance']}"
-    if get.get("matched") == "no":
-        words += ", each system on a sample of its own"
-    return words
+def _design(result: Estimates) -> SamplingDesign:
+    return design_of(result.drawn or result.design)
 
 
 # --- scores -----------------------------------------------------------------------------------
@@ -161,7 +129,7 @@ def _lead(result: Estimates) -> str:
     pairs = result.differences
     undecided = [item for item in pairs if not item.decided]
     rest = f"; the other {len(undecided)} may go either way" if undecided else ""
-    if undecided and result.design == "census" and result.target == "test-set":
+    if undecided and _design(result).everything and result.target == "test-set":
         equal = all(item.difference == 0 for item in undecided)
         rest = f"; the other {len(undecided)} are equal" if equal else rest
     verb = "is" if len(pairs) == 1 else "are"
@@ -271,7 +239,7 @@ def _methods(result: Estimates) -> str:
         f"We estimated the mean human score of {plural(len(result.systems), 'system')} {goal} of"
         f" {of:,}"
     )
-    if result.design == "census":
+    if _design(result).everything:
         how = " segments, all of which were rated; scores are plain means."
         how += _uncertainty(result) if new else " They have no sampling error."
         return begin + how + _prepared(result)
@@ -281,7 +249,7 @@ def _methods(result: Estimates) -> str:
         " of comparisons." if result.differences else ""
     )  # fmt: skip
     return (
-        f"{begin}{chosen} {_design(result)}{seed}. Scores were estimated by"
+        f"{begin}{chosen} {_design(result).described}{seed}. Scores were estimated by"
         f" {_estimator(result)}.{_uncertainty(result)}{compared}{_prepared(result)}"
     )
 
@@ -328,7 +296,7 @@ def _method(result: Estimates) -> tuple[str, tuple[str, ...]]:
 def _sources(result: Estimates) -> tuple[str, ...]:
     _, of_method = _method(result)
     of_interval = ("waudbysmith2024",) if result.interval == "betting" else ()
-    return (*DESIGN_SOURCES.get(result.design, ()), *of_method, *of_interval)
+    return (*_design(result).sources, *of_method, *of_interval)
 
 
 # --- groups -----------------------------------------------------------------------------------

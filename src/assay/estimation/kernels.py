@@ -15,13 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from assay.designs.units import DesignUnits
 from assay.errors import OptionError, did_you_mean
-from assay.stats.design_variance import (
-    cluster_variance,
-    collapsed_variance,
-    neighbour_variance,
-    simple_variance,
-)
+from assay.estimation.features import Predictors
 from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
 from assay.stats.regression import Fit, fit_ridge, fit_slope
 
@@ -31,41 +27,11 @@ METHODS = (
 )  # fmt: skip
 RIDGE = 10.0
 """Penalty of the regression, in ratings' worth; frozen on WMT20."""
-FEWEST = 20
+MIN_RATINGS_FOR_METRICS = 20
 """With fewer ratings than this, metrics are not used unless asked for."""
 NEIGHBOURS = 25
 FEW_SAMPLES, MANY_SEGMENTS = 3, 6000
 """Neighbours of all segments are sorted once where that pays and fits memory."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Units:
-    """The segments of one system or pair, as estimators and variances need to know them.
-
-    ``features`` is segments x features, the first ``metrics`` columns being the single metrics
-    ``names``; None where there is none. ``pi`` are inclusion probabilities; ``kind`` the variance
-    that goes with the design, which may need ``document``, ``position`` or ``stratum``. ``known``
-    is where the last feature is known, if that is not everywhere: then its mean over all segments
-    is itself an estimate.
-    """
-
-    pi: np.ndarray
-    kind: str
-    document: np.ndarray
-    position: np.ndarray | None = None
-    stratum: np.ndarray | None = None
-    features: np.ndarray | None = None
-    metrics: int = 0
-    names: tuple[str, ...] = ()
-    known: np.ndarray | None = None
-
-    def part(self, inside: np.ndarray) -> Units:
-        """Some of the segments, as a mask says, without their features."""
-        return Units(
-            self.pi[inside], self.kind, self.document[inside],
-            None if self.position is None else self.position[inside],
-            None if self.stratum is None else self.stratum[inside],
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,28 +66,56 @@ def check_method(method: str, names: tuple[str, ...] | None = None) -> str:
     return method
 
 
-def adjusted_means(x: np.ndarray, drawn: np.ndarray, units: Units, method: str) -> Adjusted:
+def adjusted_means(
+    x: np.ndarray,
+    drawn: np.ndarray,
+    units: DesignUnits,
+    method: str,
+    predictors: Predictors | None = None,
+) -> Adjusted:
     """Estimate the mean of all segments from those drawn: one estimate per row of ``drawn``.
 
     ``x`` are the ratings of all segments; those of segments that a sample lacks are not looked at.
     """
+    return _adjusted(x, drawn, units, method, predictors)[0]
+
+
+def adjusted_mean(
+    x: np.ndarray,
+    drawn: np.ndarray,
+    units: DesignUnits,
+    method: str,
+    predictors: Predictors | None = None,
+) -> tuple[Adjusted, Fitted | None]:
+    """One estimate, and the predictions behind it, to be summed over groups; None for the mean."""
+    found, fit = _adjusted(x, drawn[None, :], units, method, predictors)
+    if fit is None or not found.used[0]:
+        return found, None
+    x = np.where(drawn, x, 0.0)
+    shift = np.zeros(len(x))
+    if method in ("auto", "regression"):
+        shift = _shift(fit, drawn[None, :], units.pi)[0]
+    return found, Fitted(x - (fit.residuals * (1 - fit.leverage))[0], fit.residuals[0], shift)
+
+
+def _adjusted(
+    x: np.ndarray, drawn: np.ndarray, units: DesignUnits, method: str, predictors: Predictors | None
+) -> tuple[Adjusted, Fit | None]:
     plain = _plain(x, drawn, units)
-    if method == "mean" or units.features is None:
-        return plain
+    if method == "mean" or predictors is None:
+        return plain, None
     x = np.where(drawn.any(axis=0), x, 0.0)
-    enough = (plain.n >= (FEWEST if method == "auto" else 3)) & ~_constant(x, drawn)
+    enough = plain.n >= (MIN_RATINGS_FOR_METRICS if method == "auto" else 3)
+    enough &= ~_constant(x, drawn)
     if not enough.any():
-        return plain
-    fit = _fit(x, drawn, units, "regression" if method == "auto" else method)
-    found = _wrap(fit, x, drawn, units)
+        return plain, None
+    fit = _fit(x, drawn, units, "regression" if method == "auto" else method, predictors)
+    found = _wrap(fit, x, drawn, units, predictors)
     # Metrics that explain nothing may only add noise: then the mean stands.
     use = enough & (found.unexplained < 1) if method == "auto" else enough
-    return Adjusted(
-        *(
-            np.where(use, getattr(found, name), getattr(plain, name))
-            for name in ("center", "stderr", "degrees", "n", "used", "unexplained")
-        )
-    )
+    names = ("center", "stderr", "degrees", "n", "used", "unexplained")
+    chosen = (np.where(use, getattr(found, name), getattr(plain, name)) for name in names)
+    return Adjusted(*chosen), fit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,26 +124,17 @@ class Fitted:
 
     predicted: np.ndarray
     residuals: np.ndarray
-    pull: np.ndarray
+    shift: np.ndarray
     """What each rated segment adds to the sum of estimates, so that they are unbiased."""
 
     def part(self, inside: np.ndarray) -> Fitted:
         """The same of some segments."""
-        return Fitted(self.predicted[inside], self.residuals[inside], self.pull[inside])
+        return Fitted(self.predicted[inside], self.residuals[inside], self.shift[inside])
 
 
-def fitted(x: np.ndarray, drawn: np.ndarray, units: Units, method: str) -> Fitted | None:
-    """The predictions behind one estimate, to be summed over groups; None for the mean."""
-    if not adjusted_means(x, drawn[None, :], units, method).used[0]:
-        return None
-    x = np.where(drawn, x, 0.0)
-    chosen = "regression" if method == "auto" else method
-    fit = _fit(x, drawn[None, :], units, chosen)
-    pull = _pull(fit, drawn[None, :], units.pi)[0] if chosen == "regression" else np.zeros(len(x))
-    return Fitted(x - (fit.residuals * (1 - fit.leverage))[0], fit.residuals[0], pull)
-
-
-def group_mean(x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: Units) -> Adjusted:
+def group_mean(
+    x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: DesignUnits
+) -> Adjusted:
     """Estimate the mean of a group of segments from its own ratings and everybody's slopes.
 
     The mean prediction of the group's segments plus the weighted mean of what the prediction
@@ -164,9 +149,9 @@ def group_mean(x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: Unit
         return replace(plain, stderr=np.where(unknown, np.nan, plain.stderr))
     w = np.where(drawn, 1 / units.pi, 0.0)
     missed = np.where(drawn, x - fit.predicted, 0.0)
-    center = fit.predicted.mean() + w @ missed / w.sum() + fit.pull.mean()
+    center = fit.predicted.mean() + w @ missed / w.sum() + fit.shift.mean()
     around = fit.residuals - w @ np.where(drawn, fit.residuals, 0.0) / w.sum()
-    variance, degrees = _variance(around[None, :], row, units)
+    variance, degrees = units.variance(around[None, :], row)
     # A handful of ratings may happen to agree inside every stratum: that is no certainty.
     stderr = np.sqrt(np.where(variance > 0, variance, np.nan))
     return replace(
@@ -179,22 +164,23 @@ def _constant(x: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     return np.asarray(high <= np.where(drawn, x, np.inf).min(axis=1, initial=np.inf))
 
 
-def _plain(x: np.ndarray, drawn: np.ndarray, units: Units) -> Adjusted:
+def _plain(x: np.ndarray, drawn: np.ndarray, units: DesignUnits) -> Adjusted:
     w = drawn / units.pi
     n = drawn.sum(axis=1)
     center = w @ np.where(drawn.any(axis=0), x, 0.0) / w.sum(axis=1)
-    variance, degrees = _variance(x - center[:, None], drawn, units)
+    variance, degrees = units.variance(x - center[:, None], drawn)
     stderr = np.sqrt(np.where(_constant(x, drawn), np.nan, variance))
     stderr = np.where(n == drawn.shape[1], 0.0, stderr)
     flat = np.ones(len(drawn))
     return Adjusted(center, stderr, degrees, n, flat < 1, flat)
 
 
-def _fit(x: np.ndarray, drawn: np.ndarray, units: Units, method: str) -> Fit:
+def _fit(
+    x: np.ndarray, drawn: np.ndarray, units: DesignUnits, method: str, predictors: Predictors
+) -> Fit:
     """The regression of a method."""
     weights = drawn / units.pi
-    assert units.features is not None
-    features, single = units.features, units.features[:, : units.metrics]
+    features, single = predictors.values, predictors.values[:, : predictors.metrics]
     head, _, metric = method.partition(":")
     match head:
         case "regression":
@@ -208,7 +194,7 @@ def _fit(x: np.ndarray, drawn: np.ndarray, units: Units, method: str) -> Fit:
         case "cv-mean" | "cv-mean-literal":
             z = single.mean(axis=1)
         case _ if metric:
-            z = single[:, units.names.index(metric)]
+            z = single[:, predictors.names.index(metric)]
         case _:  # cv-single: the metric that goes with the ratings best
             best = np.abs(_correlations(x, single, weights)).argmax(axis=1)
             if head == "cv-single":
@@ -226,10 +212,10 @@ def _unbiased(fit: Fit, drawn: np.ndarray, pi: np.ndarray) -> Fit:
     the prediction from all other drawn segments, is unbiased where segments are drawn one by one.
     It differs from the usual estimator by 1/N sum over the sample of (1/pi - 1) (e_i^loo - e_i).
     """
-    return replace(fit, center=fit.center + _pull(fit, drawn, pi).mean(axis=1))
+    return replace(fit, center=fit.center + _shift(fit, drawn, pi).mean(axis=1))
 
 
-def _pull(fit: Fit, drawn: np.ndarray, pi: np.ndarray) -> np.ndarray:
+def _shift(fit: Fit, drawn: np.ndarray, pi: np.ndarray) -> np.ndarray:
     return np.where(drawn, (1 / pi - 1) * fit.residuals * fit.leverage, 0.0)
 
 
@@ -268,47 +254,64 @@ def _literal(x: np.ndarray, features: np.ndarray, weights: np.ndarray) -> Fit:
     return Fit(center, slopes, residuals, w * 0, np.full(len(w), float(features.shape[1])))
 
 
-def _wrap(fit: Fit, x: np.ndarray, drawn: np.ndarray, units: Units) -> Adjusted:
+def _wrap(
+    fit: Fit, x: np.ndarray, drawn: np.ndarray, units: DesignUnits, predictors: Predictors
+) -> Adjusted:
     n = drawn.sum(axis=1)
     inside = np.where(drawn, x, 0.0)
     means = inside.sum(axis=1) / np.maximum(n, 1)
     spread = ((inside - means[:, None]) ** 2 * drawn).sum(axis=1)
     left = np.where(drawn, fit.residuals**2, 0.0).sum(axis=1)
     unexplained = np.where(spread > 0, left / np.where(spread > 0, spread, 1.0), 1.0)
-    variance, degrees = _variance(fit.residuals, drawn, units)
-    variance = variance + _second_phase(fit, units)
+    variance, degrees = units.variance(fit.residuals, drawn)
+    variance = variance + _second_phase(fit, predictors)
     stderr = np.where(n == drawn.shape[1], 0.0, np.sqrt(variance))
     degrees = np.maximum(1.0, degrees - fit.degrees)
     return Adjusted(fit.center, stderr, degrees, n, n > 0, unexplained)
 
 
-def _second_phase(fit: Fit, units: Units) -> np.ndarray | float:
+def _second_phase(fit: Fit, predictors: Predictors) -> np.ndarray | float:
     """What a feature adds that is known for K of N segments: slope^2 var (1/K - 1/N).
 
     Regression in two phases (Cochran 1977, section 12.6): where it is known for no more segments
     than were rated, it explains nothing that helps.
     """
-    if units.known is None or units.features is None:
-        return 0.0
-    if fit.slopes.shape[1] < units.features.shape[1]:
-        return 0.0  # the method does not use it
-    inside = units.features[units.known, -1]
+    if predictors.known is None or fit.slopes.shape[1] < predictors.values.shape[1]:
+        return 0.0  # it is known everywhere, or the method does not use it
+    inside = predictors.values[predictors.known, -1]
     if len(inside) < 2:
         return 0.0
-    left = 1 / len(inside) - 1 / len(units.known)
+    left = 1 / len(inside) - 1 / len(predictors.known)
     return np.asarray(fit.slopes[:, -1] ** 2 * inside.var(ddof=1) * left)
 
 
-def _variance(e: np.ndarray, drawn: np.ndarray, units: Units) -> tuple[np.ndarray, np.ndarray]:
-    """The variance that goes with the design, and its degrees of freedom."""
-    degrees = np.maximum(drawn.sum(axis=1) - 1.0, 1.0)
-    if units.kind == "balanced" and units.position is not None:
-        found = neighbour_variance(e, drawn, units.pi, units.position, units.document)
-        return found, degrees
-    if units.kind == "strata" and units.stratum is not None:
-        return collapsed_variance(e, drawn, units.stratum), degrees
-    if units.kind == "clusters":
-        found = cluster_variance(e, drawn, units.document, 1 / units.pi)
-        held = np.stack([np.bincount(units.document[row]).astype(bool).sum() for row in drawn])
-        return found, np.maximum(held - 1.0, 1.0)
-    return simple_variance(e, drawn, 1 / units.pi), degrees
+def document_stderr(
+    x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, pi: np.ndarray, document: np.ndarray
+) -> tuple[float, float]:
+    """The standard error of an estimate around the mean of all such documents, and its degrees.
+
+    A test set is itself a sample: another set of documents of the same kind would give another
+    score. With documents drawn independently, and segments drawn inside them, what each document
+    adds to the estimate is z_d = sum over its segments of (prediction - mean prediction) + sum over
+    its drawn segments of (residual - mean residual) / pi. The z_d are independent and vary by both,
+    the choice of documents and the draws inside them, so their spread is the variance of the
+    estimate around the mean of all such documents: no variance of the design is added, and nothing
+    is taken off because the test set is finite (the *ultimate clusters* of Sarndal, Swensson and
+    Wretman 1992, section 4.6).
+
+    sqrt(k/(k-1) sum_d z_d^2) / N, with k - 1 degrees, k the documents that have ratings. NaN for
+    fewer than two.
+    """
+    k = len(np.unique(document[drawn]))
+    if k < 2:
+        return float("nan"), 1.0
+    w = np.where(drawn, 1 / pi, 0.0)
+    w = w / w.sum()
+    if fit is None or drawn.all():
+        z = w * np.where(drawn, x - w @ np.where(drawn, x, 0.0), 0.0)
+    else:
+        e = np.where(drawn, fit.residuals, 0.0)
+        z = (fit.predicted - fit.predicted.mean()) / len(x) + w * (e - w @ e)
+    totals = np.bincount(document, z)
+    found = float(np.sqrt(k / (k - 1) * (totals**2).sum()))
+    return found if found > 0 else float("nan"), float(k - 1)

@@ -6,16 +6,57 @@ sum of what stands before it, so its probability is that of :mod:`assay.stats.ar
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from assay.sampling.plans.base import Draws, Layout
+from assay.designs.base import DocumentDesign, Parameter
+from assay.designs.plan import DrawPlan, Draws, Layout
+from assay.designs.population import Population
 from assay.stats.arrivals import arrival_probabilities
 
-STOPS = ("under", "over", "closest")
+_STOP = Parameter("closest", "where to stop: under, over or closest to the budget",
+                  ("under", "over", "closest"))  # fmt: skip
+
+
+class Documents(DocumentDesign, name="documents", short={"wd": ""}):
+    """Whole documents in random order until the budget is met (WD of lo2023)."""
+
+    options: ClassVar[Mapping[str, Parameter]] = {
+        "stop": _STOP,
+        "limit": Parameter("none", "documents longer than this are never drawn", least=1),
+    }
+    sentence = "simple random sampling of whole documents"
+    sources = ("lo2023", "cochran1977")
+    documents = 2
+
+    def make_plan(self, population: Population, n: int, weights: np.ndarray | None) -> DrawPlan:
+        """All documents, or those that are not too long."""
+        get = self.parameters
+        limit = None if get["limit"] == "none" else int(float(get["limit"]))
+        return DocumentsPlan(population.layout, n, get["stop"], limit)
+
+
+class FixedSnippets(DocumentDesign, name="fixed-snippets", short={"df": ""}):
+    """A snippet of fixed length of documents in random order (DF of lo2023)."""
+
+    options: ClassVar[Mapping[str, Parameter]] = {
+        "length": Parameter("10", "segments per snippet", least=1),
+        "stop": _STOP,
+        "first": Parameter("random", "order of the documents", ("random", "longest")),
+    }
+    sentence = "drawing documents at random, each with one snippet of fixed length"
+    sources = ("lo2023",)
+    documents = 2
+
+    def make_plan(self, population: Population, n: int, weights: np.ndarray | None) -> DrawPlan:
+        """Up to ``length`` segments of each."""
+        get = self.parameters
+        length, longest = int(float(get["length"])), get["first"] == "longest"
+        return FixedSnippetsPlan(population.layout, n, length, get["stop"], longest)
 
 
 def _limits(sizes: np.ndarray, n: int, stop: str) -> np.ndarray:
@@ -47,7 +88,7 @@ def _taken(sizes: np.ndarray, limits: np.ndarray, order: np.ndarray) -> np.ndarr
 
 
 @dataclass(frozen=True)
-class DocumentsPlan:
+class DocumentsPlan(DrawPlan):
     """Whole documents in random order until the budget of n segments is met (WD of lo2023).
 
     Documents longer than ``size_limit`` are never drawn, as at WMT.
@@ -87,7 +128,7 @@ class DocumentsPlan:
 
 
 @dataclass(frozen=True)
-class FixedSnippetsPlan:
+class FixedSnippetsPlan(DrawPlan):
     """Up to ``length`` contiguous segments per document, documents in random order (DF of lo2023).
 
     Shorter documents are taken whole. The snippet starts anywhere in its document with equal

@@ -8,12 +8,19 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError
-from assay.sampling.plans.base import Layout
+from assay.designs.plan import Layout
+from assay.errors import InputError, OptionError, did_you_mean
+from assay.tables.sample import places_in
 from assay.tables.test_set import TestSet
 
 DOUBTFUL = 0.25
 """How much a metric counts that no other confirms; frozen on WMT20 and WMT23."""
+
+
+def documents_of(test_set: TestSet) -> np.ndarray:
+    """The number of every segment's document."""
+    sizes = test_set.documents["segments"].to_numpy()
+    return np.repeat(np.arange(len(sizes)), sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +40,22 @@ class Population:
             shown = ", ".join(pairs.unique(maintain_order=True).to_list()[:5])
             raise InputError(
                 f"the scores hold {pairs.n_unique()} language pairs ({shown}, ...); draw from one"
-                " at a time: --lp PAIR, or test_set.split('lp') in Python"
+                " at a time (test_set.split('lp'))"
             )
 
-    def of_system(self, system: str) -> Population:
-        """The segments that one system translated, for a sample of its own."""
-        own = self.test_set.frame.filter(pl.col("system") == system)
-        return Population(replace(self.test_set, frame=own, notes=()))
+    def of_system(self, system: str, *, common: bool = False) -> Population:
+        """The segments that one system translated, for a sample of its own.
+
+        Where they are to be seen in ``common`` with the others, what metrics say of a segment is
+        the mean over all systems, as it is in the whole test set.
+        """
+        frame = self.test_set.frame.filter(pl.col("system") == system)
+        own = replace(self.test_set, frame=frame, notes=())
+        return _Seen(own, self) if common else Population(own)
+
+    def with_layout(self, layout: Layout) -> Population:
+        """Some documents of the test set, for a plan of their own."""
+        return _Part(self.test_set, layout)
 
     @property
     def size(self) -> int:
@@ -57,12 +73,12 @@ class Population:
         if not self.test_set.has_documents:
             raise InputError(
                 f"the design {design} draws by documents and the scores have no doc column;"
-                " add one, or use --design segments"
+                " add one, or use the design segments"
             )
         if several and len(self.layout.lengths) == 1:
             raise InputError(
                 f"the design {design} draws among documents and the test set is a single one of"
-                f" {self.size} segments; use --design snippets, which cuts it into sections"
+                f" {self.size} segments; use the design snippets, which cuts it into sections"
             )
 
     @cached_property
@@ -141,6 +157,62 @@ class Population:
         if name not in self.test_set.segments.columns:
             return None
         return self.test_set.segments[name].cast(pl.Float64).to_numpy()
+
+    def importance(self, name: str | None) -> np.ndarray | None:
+        """The weight of every segment, from a column of the scores; None where none is named."""
+        if name is None:
+            return None
+        frame = self.test_set.frame
+        if name not in frame.columns:
+            raise OptionError(
+                "importance", name,
+                f"is not a column of the scores{did_you_mean(name, frame.columns)}",
+                f"choose one of {', '.join(frame.columns)}",
+            )  # fmt: skip
+        if not frame[name].dtype.is_numeric():
+            raise OptionError("importance", name, "is not numeric", "name a column of numbers")
+        weights = _mean_over_systems(self.test_set.matrix(name))
+        if not (weights > 0).all():
+            raise OptionError(
+                "importance", name, "must be above 0 for every segment",
+                "give parts that do not matter a small weight, or leave them out of the scores",
+            )  # fmt: skip
+        return weights
+
+    def share(self, n: int, whole: Population) -> int:
+        """The share of a budget of n segments of the whole for a system that lacks some of them."""
+        return max(1, round(n * self.size / whole.size))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part(Population):
+    """Some documents of a test set."""
+
+    documents: Layout
+
+    @property
+    def layout(self) -> Layout:
+        return self.documents
+
+    @property
+    def size(self) -> int:
+        return self.documents.population
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen(Population):
+    """Some segments of a test set, with what the whole says of them."""
+
+    whole: Population
+
+    @cached_property
+    def badness(self) -> np.ndarray:
+        places = places_in(self.test_set.segments, self.whole.test_set)
+        return np.asarray(self.whole.badness[places])
+
+    @property
+    def metrics_agree(self) -> bool:
+        return self.whole.metrics_agree
 
 
 def _mean_over_systems(values: np.ndarray) -> np.ndarray:

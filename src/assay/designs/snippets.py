@@ -9,14 +9,60 @@ that no snippet is longer than allowed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from assay.sampling.plans.base import Draws, Layout
+from assay.designs.base import DocumentDesign, Parameter, SamplingDesign
+from assay.designs.plan import DrawPlan, Draws, Layout
+from assay.designs.population import Population
 from assay.stats.allocation import systematic_counts
+
+
+class Snippets(SamplingDesign, name="snippets", short={"db": ""}):
+    """A snippet of every document, in proportion to its length, all segments equally likely.
+
+    What DB of lo2023 aims at, exactly.
+    """
+
+    options: ClassVar[Mapping[str, Parameter]] = {
+        "max": Parameter("10", "the longest snippet", least=1)
+    }
+    sentence = "sampling snippets of documents with equal probabilities for all segments"
+    sources = ("lo2023",)
+    documents = 1
+
+    @property
+    def equal(self) -> bool:
+        """Unless importance makes some documents more likely."""
+        return self.importance is None
+
+    @property
+    def skew_correction(self) -> bool:
+        """It was found to help."""
+        return True
+
+    def make_plan(self, population: Population, n: int, weights: np.ndarray | None) -> DrawPlan:
+        """Tiles up to half of the segments, circular windows beyond."""
+        longest = int(float(self.parameters["max"]))
+        if 2 * n <= population.size:
+            return TilesPlan(population.layout, n, longest)
+        return CircularPlan(population.layout, n, longest)
+
+
+class LinearSnippets(DocumentDesign, name="snippets-linear", short={"db-linear": ""}):
+    """DB of lo2023 as the paper writes it: segments near the edges are drawn less often."""
+
+    sentence = "sampling snippets whose length goes with that of their document"
+    sources = ("lo2023",)
+    documents = 1
+
+    def make_plan(self, population: Population, n: int, weights: np.ndarray | None) -> DrawPlan:
+        """One window per document."""
+        return LinearPlan(population.layout, n)
 
 
 def cut(layout: Layout, sections: np.ndarray) -> Layout:
@@ -48,7 +94,7 @@ def _window_sizes(
 
 
 @dataclass(frozen=True)
-class LinearPlan:
+class LinearPlan(DrawPlan):
     """DB as the paper writes it: a window of f*L_d segments, its start uniform on 0..L-k."""
 
     contiguous: ClassVar[bool] = True
@@ -99,7 +145,7 @@ def _rounded(target: float) -> list[tuple[int, float]]:
 
 
 @dataclass(frozen=True)
-class CircularPlan:
+class CircularPlan(DrawPlan):
     """Windows that wrap around the end of their document: pi = f exactly, n in every draw."""
 
     contiguous: ClassVar[bool] = True
@@ -157,7 +203,7 @@ class CircularPlan:
 
 
 @dataclass(frozen=True)
-class TilesPlan:
+class TilesPlan(DrawPlan):
     """Every document is cut into m or m+1 tiles and one is drawn: pi = f exactly, for f <= 1/2.
 
     m = floor(1/f), and m tiles have probability p with p/m + (1-p)/(m+1) = f. The cut points of T

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.sampling.plans.base import Layout, Plan
-from assay.sampling.plans.documents import DocumentsPlan, FixedSnippetsPlan
-from assay.sampling.plans.grouped import GroupedPlan
-from assay.sampling.plans.segments import BalancedPlan, SegmentsPlan, StratifiedPlan
-from assay.sampling.plans.snippets import CircularPlan, LinearPlan, TilesPlan
+from assay.designs.balanced import BalancedPlan
+from assay.designs.documents import DocumentsPlan, FixedSnippetsPlan
+from assay.designs.plan import DrawPlan, GroupedPlan, Layout
+from assay.designs.segments import SegmentsPlan, StratifiedPlan
+from assay.designs.snippets import CircularPlan, LinearPlan, TilesPlan
 from assay.stats.allocation import capped_shares, largest_remainder, systematic_counts
 from assay.stats.arrivals import arrival_probabilities
 from assay.stats.pivotal import pivotal
@@ -23,7 +23,7 @@ SMALL = Layout(np.array([3, 5, 2, 8, 1, 4, 4, 13]))
 STRATA = np.repeat([0, 1, 2], [10, 20, 10])
 BADNESS = np.random.default_rng(3).normal(size=40)
 
-PLANS: dict[str, Plan] = {
+PLANS: dict[str, DrawPlan] = {
     "segments": SegmentsPlan(SMALL, 11),
     "stratified": StratifiedPlan(STRATA, np.array([3.3, 4.4, 2.3])),
     "stratified, over-full": StratifiedPlan(STRATA, np.array([10.0, 4.6, 2.4])),

@@ -1,0 +1,44 @@
+"""Ratings without a sample: everything is rated, or the user states how the rated were chosen."""
+
+from __future__ import annotations
+
+from assay.designs.base import DocumentDesign, SamplingDesign
+
+
+class Census(SamplingDesign, name="census"):
+    """Every segment is rated."""
+
+    sentence = "rating every segment"
+    drawable = False
+    everything = True
+
+    @property
+    def simple(self) -> bool:
+        """As good as one."""
+        return True
+
+
+class AssumedRandom(SamplingDesign, name="assumed-random"):
+    """The rated segments are taken to be a simple random sample."""
+
+    sentence = "a choice that is taken to be a simple random sample"
+    drawable = False
+
+    @property
+    def simple(self) -> bool:
+        """By assumption."""
+        return True
+
+
+class AssumedDocuments(DocumentDesign, name="assumed-documents"):
+    """The rated documents are taken to be a simple random sample."""
+
+    sentence = "a choice of documents that is taken to be random"
+    drawable = False
+
+
+ASSUMPTIONS = {
+    "random": (AssumedRandom("assumed-random"), "the rated segments"),
+    "documents": (AssumedDocuments("assumed-documents"), "the rated documents"),
+}
+"""What may be assumed of ratings without a sample, and of what."""

@@ -1,0 +1,110 @@
+"""Designs as objects: found by themselves, described, and the same in a plan as in a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import assay
+from assay.designs import base
+from assay.designs.base import (
+    SamplingDesign,
+    design_names,
+    design_of,
+    find_design,
+    short_names,
+)
+from assay.designs.plan import DrawPlan
+from assay.designs.population import Population
+from assay.designs.segments import SegmentsPlan
+from assay.designs.units import DesignUnits
+from assay.errors import InputError, OptionError
+from assay.estimation.kernels import adjusted_means
+from assay.worlds.simulate import World
+
+ALL = [*design_names(), *short_names(), "segments|strata:metrics|bin:30|rounding:largest"]
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return assay.simulate(documents=30, systems=1, metrics={"good": 0.5, "fair": 0.4}, rng=3)
+
+
+@pytest.fixture
+def every_third() -> Iterator[None]:
+    """A design of our own, as a new file would define it."""
+
+    class EveryThird(SamplingDesign, name="every-third", short={"et": ""}):
+        sentence = "taking every third segment"
+
+        def make_plan(self, population: Population, n: int, weights: np.ndarray | None) -> DrawPlan:
+            return SegmentsPlan(population.layout, population.size // 3)
+
+    yield
+    del base._CLASSES["every-third"]
+    del base._SHORT_NAMES["et"]
+
+
+@pytest.mark.usefixtures("every_third")
+def test_a_new_design_needs_nothing_else(world: World) -> None:
+    drawn = assay.sample(world.test_set, budget="33%", design="ET", rng=1)
+    found = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
+    assert (found.design, found.systems[0].n) == ("every-third", world.test_set.frame.height // 3)
+    assert found.next
+    assert "every-third" in design_names()
+
+
+def test_what_is_validated_is_what_runs(world: World) -> None:
+    # The estimate from a sample's file columns equals that from the plan, which knows all units.
+    population, scores = Population(world.test_set), world.rate().matrix(world.test_set)[0]
+    for name in ALL:
+        drawn = assay.sample(world.test_set, budget="30%", design=name, rng=4,
+                             allow_unreachable=True)  # fmt: skip
+        design = design_of(drawn.design)
+        plan = design.plan(population, design.sizes[0])
+        units = DesignUnits.of_plan(design, plan, population)
+        mask = ~np.isnan(drawn.probabilities(world.test_set))
+        expected = adjusted_means(scores, mask, units, "mean")
+        item = assay.estimate(world.test_set, world.rate(), sample=drawn, method="mean").systems[0]
+        assert item.estimate == pytest.approx(expected.center[0], rel=1e-12), name
+        assert item.stderr == pytest.approx(expected.stderr[0], rel=1e-12), name
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_design_is_described(name: str) -> None:
+    design = find_design(name)
+    assert design.described
+    assert find_design(str(design)) == design
+    assert find_design(design.short) == design
+    assert all(option.about for option in design.options.values())
+
+
+def test_a_line_in_words() -> None:
+    line = "segments|strata:metrics|allocation:optimal|rounding:random|bin:80|n:9|N:90|matched:no"
+    assert design_of(line).described == (
+        "simple random sampling of segments, stratified by metrics with optimal allocation, each"
+        " system on a sample of its own"
+    )
+    weighted = design_of("snippets|max:10|n:9|N:90|importance:weight")
+    assert weighted.described.endswith(", with probabilities that go with weight")
+
+
+def test_lines_of_samples() -> None:
+    design = design_of("segments|strata:none|n:50|N:90|parts:30+25|seed:1+2")
+    assert (design.sizes, design.seed, design.simple) == ((30, 25), 2, True)
+    assert design_of("segments|n:3|N:9").equal
+    with pytest.raises(InputError, match="does not say n and N"):
+        _ = design_of("snippets|n:3").sizes
+    with pytest.raises(InputError, match="no estimator knows the design 'quota'"):
+        design_of("quota|n:3|N:9")
+
+
+def test_designs_of_ratings_without_a_sample_cannot_be_drawn(world: World) -> None:
+    with pytest.raises(OptionError, match=r"design \(census\) is not known"):
+        find_design("census")
+    assert design_of("census").everything
+    assert not design_of("assumed-documents").error_falls_with_ratings
+    with pytest.raises(InputError, match="no sample can be drawn"):
+        design_of("assumed-random").plan(Population(world.test_set), 3)
