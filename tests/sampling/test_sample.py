@@ -91,7 +91,7 @@ def test_short_names_of_the_papers() -> None:
         (-3, "buys nothing"),
         (2.5, "is not whole"),
         ("0%", "is not a share"),
-        ("101%", "give more than 0% and at most 100%"),
+        ("101%", "give above 0% and up to 100%"),
         ("many", "is not an amount"),
         ("nan", "is not an amount"),
         ("", "is not an amount"),
