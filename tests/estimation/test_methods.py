@@ -47,16 +47,19 @@ def test_sign_and_scale_of_a_metric_do_not_matter(method: str, world: World) -> 
     drawn = sample(world.test_set, budget="30%", design="SL", rng=1)
     ratings = world.rate(drawn)
     frame = world.test_set.frame
-    turned = read_scores(
-        frame.with_columns(weak=-1000 * pl.col("weak") + 7), metrics=["good", "weak"]
-    )
-    one = estimate(world.test_set, ratings, sample=drawn, method=method)
-    two = estimate(turned, ratings, sample=drawn, method=method)
-    for left, right in zip(one.systems, two.systems, strict=True):
-        if not method.startswith(
-            "cv-mean"
-        ):  # the paper's mean of metrics takes their signs as they come
-            assert left.estimate == pytest.approx(right.estimate, rel=1e-9)
+    one, scaled, turned = (
+        [item.estimate for item in estimate(table, ratings, sample=drawn, method=method).systems]
+        for factor in (1, 1000, -1000)
+        for table in [
+            read_scores(frame.with_columns(weak=factor * pl.col("weak") + 7),
+                        metrics=["good", "weak"])
+        ]
+    )  # fmt: skip
+    assert scaled == pytest.approx(one, rel=1e-9)
+    # The paper's mean of metrics takes their signs as they come.
+    signs_matter = method.startswith("cv-mean")
+    assert (turned != pytest.approx(one, rel=1e-3)) == signs_matter
+    assert signs_matter or turned == pytest.approx(one, rel=1e-9)
 
 
 def test_metrics_make_intervals_narrower(world: World) -> None:

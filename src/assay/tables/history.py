@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError
+from assay.results import Note
 from assay.tables.ratings import Ratings
 from assay.tables.test_set import TestSet
 
@@ -66,12 +67,14 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
     frame = frame.with_columns(pl.when(others > 0).then(mean).otherwise(None).alias(HISTORY))
     frame = frame.drop("_sum", "_n", "_own", "_own_n")
     known = frame[HISTORY].drop_nulls().len()
-    note = (
+    text = (
         f"history: {rows.height} ratings of other systems speak of {known} of {frame.height}"
         " outputs; where the same raters scored all systems, part of what it gains is their"
         " severity"
     )
-    return replace(test_set, frame=frame, history=HISTORY, notes=(*test_set.notes, note))
+    return replace(
+        test_set, frame=frame, history=HISTORY, notes=(*test_set.notes, Note("history", text))
+    )
 
 
 def history_digest(test_set: TestSet) -> str | None:
