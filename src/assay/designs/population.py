@@ -13,7 +13,7 @@ from assay.errors import InputError, OptionError, did_you_mean
 from assay.tables.sample import places_in
 from assay.tables.test_set import TestSet
 
-DOUBTFUL = 0.25
+UNCONFIRMED_WEIGHT = 0.25
 """How much a metric counts that no other confirms; frozen on WMT20 and WMT23."""
 
 
@@ -111,7 +111,7 @@ class Population:
         The step from one document to another counts 1; a metric that nothing confirms may be noise,
         and spreading a sample over noise would keep it from being spread over documents.
         """
-        return self.badness if self.metrics_agree else DOUBTFUL * self.badness
+        return self.badness if self.metrics_agree else UNCONFIRMED_WEIGHT * self.badness
 
     @cached_property
     def metrics_agree(self) -> bool:

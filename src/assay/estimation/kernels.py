@@ -29,7 +29,7 @@ RIDGE = 10.0
 """Penalty of the regression, in ratings' worth; frozen on WMT20."""
 MIN_RATINGS_FOR_METRICS = 20
 """With fewer ratings than this, metrics are not used unless asked for."""
-NEIGHBOURS = 25
+MAX_NEIGHBOURS = 25
 FEW_SAMPLES, MANY_SEGMENTS = 3, 6000
 """Neighbours of all segments are sorted once where that pays and fits memory."""
 
@@ -230,7 +230,7 @@ def _correlations(x: np.ndarray, features: np.ndarray, weights: np.ndarray) -> n
 
 def _predictions(x: np.ndarray, drawn: np.ndarray, features: np.ndarray) -> np.ndarray:
     """Predictions by the nearest rated segments: samples x segments."""
-    k = np.minimum(NEIGHBOURS, np.maximum(1, drawn.sum(axis=1) // 3))
+    k = np.minimum(MAX_NEIGHBOURS, np.maximum(1, drawn.sum(axis=1) // 3))
     if len(drawn) > FEW_SAMPLES and len(features) <= MANY_SEGMENTS:
         return walk_neighbours(sorted_neighbours(features), drawn, x, k)
     known = [np.flatnonzero(row) for row in drawn]

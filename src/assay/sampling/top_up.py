@@ -55,16 +55,7 @@ def top_up(
     >>> set(first.frame["seg"]) <= set(more.frame["seg"]), len(more) > len(first)
     (True, True)
     """
-    if matched and not sample.matched:
-        raise OptionError(
-            "matched", matched, "cannot be had: the sample is not matched", "leave it out"
-        )
-    unequal = bool(np.ptp(sample.frame["probability"].to_numpy()) > TOLERANCE)
-    if sample.matched and matched is False and unequal:
-        raise OptionError(
-            "matched", matched, "needs a design with equal probabilities",
-            "top up segments or snippets, or keep the sample matched",
-        )  # fmt: skip
+    _check_matched(sample, matched)
     need_population(design_of(sample.design), test_set)
     sample, _ = complete(sample.placed_in(test_set), test_set)
     design = design_of(sample.design)
@@ -81,24 +72,43 @@ def top_up(
         )
     wanted, added = _sizes(design, whole, budget)
     generator, seed = _later(rng, len(design.sizes))
-    frames = []
     together = sample.matched and matched is not False
+    frames = []
     for system in [None] if together else list(test_set.systems):
-        old = sample.frame
-        if not sample.matched:
-            old = old.filter(pl.col("system") == system).drop("system")
-            own = known[system]
-        elif system is not None:  # the common part, where the system has it
-            own = whole.of_system(system, common=True)
-            old = old.join(own.test_set.segments, on=list(test_set.key), how="semi")
-        else:
-            own = whole
-        share = [own.share(n, whole) for n in (*design.sizes, added or wanted)]
-        frame = _enlarged(own, design, share, old, generator)
+        population, old = _part(sample, whole, known, system)
+        sizes = [population.share(n, whole) for n in (*design.sizes, added or wanted)]
+        frame = _enlarged(population, design, sizes, old, generator)
         frames.append(frame if system is None else frame.with_columns(system=pl.lit(system)))
     parts = [*design.sizes, added] if added else [wanted]
     line = _line(sample.design, wanted, parts, seed, together)
     return make_sample(pl.concat(frames, how="diagonal").with_columns(design=pl.lit(line)))
+
+
+def _check_matched(sample: Sample, matched: bool | None) -> None:
+    if matched and not sample.matched:
+        raise OptionError(
+            "matched", matched, "cannot be had: the sample is not matched", "leave it out"
+        )
+    unequal = bool(np.ptp(sample.frame["probability"].to_numpy()) > TOLERANCE)
+    if sample.matched and matched is False and unequal:
+        raise OptionError(
+            "matched", matched, "needs a design with equal probabilities",
+            "top up segments or snippets, or keep the sample matched",
+        )  # fmt: skip
+
+
+def _part(
+    sample: Sample, whole: Population, known: dict[str | None, Population], system: str | None
+) -> tuple[Population, pl.DataFrame]:
+    """What is enlarged for one system, or for all together: its segments, and those drawn."""
+    if not sample.matched:
+        rows = sample.frame.filter(pl.col("system") == system).drop("system")
+        return known[system], rows
+    if system is None:
+        return whole, sample.frame
+    own = whole.of_system(system, common=True)  # the common part, where the system has it
+    key = list(own.test_set.key)
+    return own, sample.frame.join(own.test_set.segments, on=key, how="semi")
 
 
 def _sizes(design: SamplingDesign, whole: Population, budget: int | str) -> tuple[int, int]:

@@ -18,8 +18,8 @@ import numpy as np
 
 from assay.errors import ConvergenceError
 
-TOLERANCE, REACH = 1e-9, 11.0
-NOTHING = 46.0
+TOLERANCE, BAND_SDS = 1e-9, 11.0
+NEGLIGIBLE_LOG = 46.0
 """Factors below exp(-46) = 1e-20 count for nothing."""
 
 
@@ -53,12 +53,12 @@ def _band(values: np.ndarray, counts: np.ndarray, limits: np.ndarray) -> tuple[f
 
 
 def _edge(limit: float, total: float, square: float, side: int) -> float:
-    """Where t * total +- REACH standard deviations meets the limit, found by bisection."""
+    """Where t * total +- BAND_SDS standard deviations meets the limit, found by bisection."""
     near, far = (0.0, 1.0) if side < 0 else (1.0, 0.0)
     for _ in range(60):
         t = (near + far) / 2
         # For few units the normal spread is too small a reach; the largest sizes make up for it.
-        spread = REACH * np.sqrt(square * t * (1 - t)) + REACH * REACH * square / total
+        spread = BAND_SDS * np.sqrt(square * t * (1 - t)) + BAND_SDS * BAND_SDS * square / total
         clear = t * total + spread < limit if side < 0 else t * total - spread > limit
         near, far = (t, far) if clear else (near, t)
     return near
@@ -74,7 +74,7 @@ def _quadrature(
     """The integral for every kind (size, limit); ``values`` are the sizes, ``counts`` of each."""
     total, square = int((values * counts).sum()), float((values**2 * counts).sum())
     widest = np.sqrt(square * (times * (1 - times)).max())
-    spread = int(2 * REACH * widest + 2 * REACH**2 * square / total) + 1
+    spread = int(2 * BAND_SDS * widest + 2 * BAND_SDS**2 * square / total) + 1
     length = min(total, 2 * spread) + 1
     angle = 2 * np.pi * ((np.arange(length // 2 + 1)[None, :] * values[:, None]) % length) / length
     drop = 1 - np.cos(angle)
@@ -84,7 +84,7 @@ def _quadrature(
         first = min(max(0, int(t * total) - spread), total + 1 - length)
         # log |1 - t + t exp(i angle)|, from which most frequencies are seen to contribute nothing.
         size = 0.5 * np.log(np.maximum(1 - 2 * t * (1 - t) * drop, 1e-300))
-        here = np.flatnonzero(counts @ size - size.min(axis=0) > -NOTHING)
+        here = np.flatnonzero(counts @ size - size.min(axis=0) > -NEGLIGIBLE_LOG)
         logs = size[:, here] + 1j * np.angle(1 - t + t * np.exp(1j * angle[:, here]))
         others = np.exp(counts @ logs - logs)
         for kind, limit in enumerate(kinds[1]):

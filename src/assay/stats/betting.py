@@ -16,29 +16,29 @@ import numpy as np
 
 from assay.stats.intervals import Interval
 
-FRACTIONS = np.linspace(0.02, 0.98, 49)
+STAKES = np.linspace(0.02, 0.98, 49)
 """Shares of the money that a bet may put at stake."""
 
-CAUTION = 0.99
+MAX_STAKE = 0.99
 """No bet stakes more than this share on one value, so that nobody is ever ruined."""
 
-UNSEEN = 0.25
+PRIOR_COUNT = 0.25
 """Either end of the range counts as seen this many times before the first value comes."""
 
-PATIENCE = 1.25
+REVISION_FACTOR = 1.25
 """Bets are revised each time the number of values has grown by this factor."""
 
-ALWAYS = 3.0
+HORIZON_FACTOR = 3.0
 """Any-time bets are smaller than those for a known n, as if n were this many times as large.
 
 Fortunes then grow fastest where the information is exp(3) = 20 times that of the start: chosen for
 samples of 3 to 50 % of one to two thousand segments. Any positive number is valid.
 """
 
-STEPS = np.geomspace(1e-4, 1.0, 600)
+CANDIDATE_DISTANCES = np.geomspace(1e-4, 1.0, 600)
 """Distances from the mean, in parts of the range, at which candidates for a limit are tried."""
 
-USUAL = np.log(2 / 0.05)
+AIMED_LOG = np.log(2 / 0.05)
 """Bets aim at the 95 % limit, whatever the level: then intervals are nested in the level."""
 
 
@@ -87,7 +87,7 @@ def betting_sequence(
     x = (np.asarray(values, dtype=float) - low) / (high - low)
     n, threshold = len(x), np.log(2 / (1 - level))
     weight = population / (population - np.arange(n))
-    horizon = ALWAYS * np.cumsum(weight**2)
+    horizon = HORIZON_FACTOR * np.cumsum(weight**2)
     lower, upper = (
         _follow(side, population, _bets(side, horizon) * weight, threshold) for side in (x, 1 - x)
     )
@@ -112,13 +112,13 @@ def _bets(x: np.ndarray, horizon: np.ndarray) -> np.ndarray:
     """
     bets, start = np.empty(len(x)), 0
     while start < len(x):
-        stop = max(start + 1, int(start * PATIENCE))
+        stop = max(start + 1, int(start * REVISION_FACTOR))
         seen = np.append(x[:start], (0.0, 1.0))
-        share = np.append(np.ones(start), (UNSEEN, UNSEEN)) / (start + 2 * UNSEEN)
+        share = np.append(np.ones(start), (PRIOR_COUNT, PRIOR_COUNT)) / (start + 2 * PRIOR_COUNT)
         mean = share @ seen
-        loss = -share @ np.log1p(np.multiply.outer(seen / mean - 1, FRACTIONS))
-        best = np.argmin((loss + USUAL / horizon[start]) / FRACTIONS)
-        bets[start:stop] = FRACTIONS[best] / mean
+        loss = -share @ np.log1p(np.multiply.outer(seen / mean - 1, STAKES))
+        best = np.argmin((loss + AIMED_LOG / horizon[start]) / STAKES)
+        bets[start:stop] = STAKES[best] / mean
         start = stop
     return bets
 
@@ -129,7 +129,7 @@ def _fortunes(x: np.ndarray, population: int, bets: np.ndarray, means: np.ndarra
     left = population - np.arange(len(x))
     m = (population * means[:, None] - before) / left
     m = np.clip(m, 1e-12, 1.0)
-    return np.cumsum(np.log1p(np.minimum(bets, CAUTION / m) * (x - m)), axis=1)
+    return np.cumsum(np.log1p(np.minimum(bets, MAX_STAKE / m) * (x - m)), axis=1)
 
 
 def _search(
@@ -150,7 +150,9 @@ def _follow(x: np.ndarray, population: int, bets: np.ndarray, threshold: float) 
     """The largest candidate m ruled out by each draw, 0 if none is."""
     center = x.mean()
     # Few candidates above the mean: a lower limit gets there only in unlucky samples.
-    means = np.concatenate([center - STEPS[::-1], [center], center + STEPS[::10]])
+    means = np.concatenate(
+        [center - CANDIDATE_DISTANCES[::-1], [center], center + CANDIDATE_DISTANCES[::10]]
+    )
     means = means[(means > 0) & (means < 1)]
     out = np.zeros(len(x), dtype=int)
     for part in np.array_split(means, 1 + len(means) // 32):  # a few rows at a time fit the cache

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
-SURE = 1e-9
+DECIDED_WITHIN = 1e-9
 """Probabilities this close to 0 or 1 are decided."""
-MANY, BLOCK = 30, 500
+MIN_DRAWS_IN_STEP, MAX_DRAWS_AT_ONCE = 30, 500
 """From so many samples on they are drawn in step; at most so many at a time, to spare memory."""
 
 
@@ -38,12 +38,12 @@ def pivotal(
     >>> drawn.sum(axis=1).tolist()
     [2, 2, 2]
     """
-    if draws < MANY:
+    if draws < MIN_DRAWS_IN_STEP:
         rows = [_one(probabilities, position, group, rng) for _ in range(draws)]
         return np.stack(rows)
     blocks = [
-        _in_step(probabilities, position, group, rng, min(BLOCK, draws - start))
-        for start in range(0, draws, BLOCK)
+        _in_step(probabilities, position, group, rng, min(MAX_DRAWS_AT_ONCE, draws - start))
+        for start in range(0, draws, MAX_DRAWS_AT_ONCE)
     ]
     return np.concatenate(blocks)
 
@@ -55,7 +55,7 @@ def _one(
     x = [float(value) for value in position]
     everywhere = _Ring(np.lexsort((np.arange(len(p)), position)), len(p))
     inside = _Ring(np.lexsort((np.arange(len(p)), position, group)), len(p), group)
-    undecided = [i for i in range(len(p)) if SURE < p[i] < 1 - SURE]
+    undecided = [i for i in range(len(p)) if DECIDED_WITHIN < p[i] < 1 - DECIDED_WITHIN]
     for i in set(range(len(p))) - set(undecided):
         everywhere.remove(i)
         inside.remove(i)
@@ -66,7 +66,7 @@ def _one(
         j = _nearest(i, x, everywhere, inside, next(random))
         _meet(p, i, j, next(random))
         for unit in (i, j):
-            if not SURE < p[unit] < 1 - SURE:
+            if not DECIDED_WITHIN < p[unit] < 1 - DECIDED_WITHIN:
                 p[unit] = round(p[unit])
                 everywhere.remove(unit)
                 inside.remove(unit)
@@ -139,7 +139,7 @@ def _in_step(
 ) -> np.ndarray:
     size = len(probabilities)
     p = np.tile(np.append(probabilities.astype(float), 0.0), (draws, 1))
-    open_ = np.flatnonzero((probabilities > SURE) & (probabilities < 1 - SURE))
+    open_ = np.flatnonzero((probabilities > DECIDED_WITHIN) & (probabilities < 1 - DECIDED_WITHIN))
     everywhere = _Lists(open_[np.argsort(position[open_], kind="stable")], size, draws)
     inside = _Lists(
         open_[np.lexsort((position[open_], group[open_]))], size, draws, np.append(group, -1)
@@ -158,7 +158,7 @@ def _in_step(
         _meet_each(p, rows, i, j, coins[2])
         for unit in (i, j):
             value = p[rows, unit]
-            done = (value <= SURE) | (value >= 1 - SURE)
+            done = (value <= DECIDED_WITHIN) | (value >= 1 - DECIDED_WITHIN)
             own, gone = rows[done], unit[done]
             p[own, gone] = np.round(value[done])
             everywhere.remove(own, gone)
