@@ -29,6 +29,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import import_module
+from itertools import starmap
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -41,6 +42,7 @@ Cell = TypeVar("Cell")
 Cell_co = TypeVar("Cell_co", covariant=True)
 Record = TypeVar("Record")
 Work: TypeAlias = Callable[[Cell, np.random.Generator], Record]
+Jobs: TypeAlias = Iterator[tuple[Any, np.random.Generator]]
 
 # Half of distributed has no types.
 Client: TypeAlias = Any
@@ -114,13 +116,13 @@ def run(
             "workers", workers, "is not a number of processes",
             "give 1 or more, 0 for one per core, or assay.Cluster(address)",
         )  # fmt: skip
-    generators = spawn(as_rng(rng), len(cells))
+    jobs = zip(cells, spawn(as_rng(rng), len(cells)), strict=True)
     if isinstance(workers, Cluster):
-        return _on_cluster(work, cells, generators, workers.address)
+        return _on_cluster(work, jobs, workers.address)
     workers = workers or available_workers()
     if min(workers, len(cells)) <= 1:
-        return map(work, cells, generators)
-    return _on_processes(work, cells, generators, workers)
+        return starmap(work, jobs)
+    return _on_processes(work, jobs, workers)
 
 
 def available_workers() -> int:
@@ -130,16 +132,10 @@ def available_workers() -> int:
     return os.cpu_count() or 1
 
 
-def _on_processes(
-    work: Work[Cell, Record],
-    cells: Cells[Cell],
-    generators: list[np.random.Generator],
-    workers: int,
-) -> Iterator[Record]:
+def _on_processes(work: Work[Any, Any], jobs: Jobs, workers: int) -> Iterator[Any]:
     from joblib import Parallel, delayed
 
     pool = Parallel(n_jobs=workers, return_as="generator")
-    jobs = zip(cells, generators, strict=True)
     for outcome in pool(delayed(_attempt)(work, cell, rng) for cell, rng in jobs):
         yield _record(outcome)
 
@@ -162,16 +158,11 @@ def _record(outcome: tuple[Any, Exception | None]) -> Any:
 # --- on a dask cluster ---------------------------------------------------------------------------
 
 
-def _on_cluster(
-    work: Work[Cell, Record],
-    cells: Cells[Cell],
-    generators: list[np.random.Generator],
-    address: str,
-) -> Iterator[Record]:
+def _on_cluster(work: Work[Any, Any], jobs: Jobs, address: str) -> Iterator[Any]:
     with _connected(address) as client:
         sweep = _Sweep(client)
         try:
-            for cell, rng in zip(cells, generators, strict=True):
+            for cell, rng in jobs:
                 sweep.submit(work, cell, rng)
                 while sweep.full:
                     yield sweep.next_record()

@@ -6,7 +6,6 @@ Nothing here loops over judgments: a million of them are counted in a fraction o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -16,8 +15,6 @@ from assay.errors import InputError, OptionError
 from assay.results import Note
 from assay.tables.answers import Judgments
 from assay.tables.check import need_one_lp
-
-Unit = Literal["pair", "set", "segment", "document", "rater"]
 
 UNITS: dict[str, tuple[str, ...]] = {
     "document": ("lp", "doc"),
