@@ -6,12 +6,12 @@ from assay.audit.ratings import audit_ratings as audit_ratings
 from assay.audit.results import Audit as Audit
 from assay.engine import Cluster as Cluster
 from assay.estimation.breakdown import estimate_by as estimate_by
+from assay.estimation.estimate import compare_two as compare_two
 from assay.estimation.estimate import estimate as estimate
 from assay.estimation.evaluate import evaluate_estimators as evaluate_estimators
 from assay.estimation.evaluate import evaluate_stopping as evaluate_stopping
 from assay.estimation.evaluate import summarise_evaluation as summarise_evaluation
 from assay.estimation.monitor import monitor as monitor
-from assay.estimation.power import compare_two as compare_two
 from assay.estimation.raters import exclude_raters as exclude_raters
 from assay.estimation.raters import rater_report as rater_report
 from assay.estimation.raters import remove_severity as remove_severity

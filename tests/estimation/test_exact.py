@@ -23,8 +23,7 @@ from assay.designs.snippets import CircularPlan, TilesPlan
 from assay.designs.units import DesignUnits
 from assay.estimation.features import Predictors
 from assay.estimation.kernels import RIDGE, adjusted_means
-from assay.stats.design_variance import Strata, collapsed_variance, simple_variance
-from assay.stats.regression import fit_ridge
+from assay.stats.estimators import Strata, collapsed_variance, fit_ridge, simple_variance
 
 SIMPLE, STRATIFIED = find_design("segments"), find_design("docs-prop")
 

@@ -18,7 +18,7 @@ from assay.estimation.kernels import METHODS, RIDGE, adjusted_means
 from assay.estimation.study import INTERVALS
 from assay.results import has_note
 from assay.sampling.draw import sample
-from assay.stats.regression import fit_ridge
+from assay.stats.estimators import fit_ridge
 from assay.tables.answers import read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.simulate import World, simulate

@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, special
 
-from assay.stats.intervals import _gauss_legendre, noncentral_t_cdf, t_cdf, t_quantile
-from assay.stats.precision import detectable_shift, power_of
+from assay.stats.intervals import (
+    _gauss_legendre,
+    detectable_shift,
+    noncentral_t_cdf,
+    power_of,
+    t_cdf,
+    t_quantile,
+)
 
 DEGREES = [1, 1.1, 1.5, 2, 2.3, 3, 5, 10, 30, 59.5, 119, 120.5, 204, 1000, 5000, 1e5]
 LEVELS = [0.5, 0.8, 0.9, 0.95, 0.99, 0.9999]

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.stats.design_variance import (
+from assay.stats.estimators import (
+    Fit,
     Strata,
     cluster_variance,
     collapsed_variance,
+    fit_ridge,
+    fit_slope,
     neighbour_variance,
     simple_variance,
 )
@@ -20,7 +23,6 @@ from assay.stats.neighbours import (
     sorted_neighbours,
     walk_neighbours,
 )
-from assay.stats.regression import Fit, fit_ridge, fit_slope
 
 
 def inside(x: np.ndarray, z: np.ndarray, at: np.ndarray, ridge: float = 0.0) -> Fit:

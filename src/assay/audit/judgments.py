@@ -18,8 +18,8 @@ from assay.ranking.counts import count
 from assay.ranking.rank import rank
 from assay.ranking.results import Ranking
 from assay.results import Note, has_note
-from assay.stats.multiplicity import holm
-from assay.stats.precision import LEVEL, POWER
+from assay.stats.intervals import LEVEL, POWER
+from assay.stats.orders import holm
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
 from assay.tables.answers import Judgments

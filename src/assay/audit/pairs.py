@@ -8,12 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from assay.audit.results import AuditedPair, CampaignPower
-from assay.estimation.power import compare_two
+from assay.estimation.estimate import compare_two
 from assay.estimation.results import Difference, Estimates
-from assay.stats.intervals import t_interval, t_probability
-from assay.stats.multiplicity import holm
-from assay.stats.orders import order_of_differences
-from assay.stats.precision import CERTAIN, POWER, power_of
+from assay.stats.intervals import CERTAIN, POWER, power_of, t_interval, t_probability
+from assay.stats.orders import holm, order_of_differences
 
 LARGEST_CAMPAIGN = 1000.0
 """Campaigns more than so many times as large are out of reach."""

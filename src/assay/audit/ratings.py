@@ -34,7 +34,7 @@ from assay.estimation.results import Estimates
 from assay.ranking.ratings import rank_ratings
 from assay.ranking.results import Ranking
 from assay.results import Note
-from assay.stats.precision import LEVEL
+from assay.stats.intervals import LEVEL
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Ratings
 from assay.tables.check import need_one_lp

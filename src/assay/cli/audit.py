@@ -80,7 +80,7 @@ def audit(
     """
     from assay.cli.output import deliver
     from assay.views.audit import audit_section
-    from assay.views.terminal import show
+    from assay.views.section import show
 
     if len(tables) > 2:
         raise OptionError("tables", len(tables), "are too many", "give [SCORES] and answers")

@@ -42,8 +42,7 @@ def demo(
     from assay.errors import InputError
     from assay.stats.random import as_rng
     from assay.views.page import write_report
-    from assay.views.section import section_of
-    from assay.views.terminal import show
+    from assay.views.section import section_of, show
 
     try:
         output.mkdir(parents=True, exist_ok=True)

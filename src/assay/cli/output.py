@@ -54,7 +54,7 @@ def deliver(
         show()
     elif not isinstance(result, Mapping):
         from assay.views.section import section_of
-        from assay.views.terminal import show as print_section
+        from assay.views.section import show as print_section
 
         print_section(section_of(result))
     if save is not None:

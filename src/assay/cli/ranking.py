@@ -139,7 +139,7 @@ def _refuse(kind: str, options: dict[str, Any]) -> None:
 
 def _with_pairs(result: Ranking) -> Callable[[], None]:
     from assay.views.ranking import ranking_section
-    from assay.views.terminal import show
+    from assay.views.section import show
 
     return lambda: show(ranking_section(result, pairs_in_terminal=True))
 

@@ -45,7 +45,7 @@ BLANKS = Annotated[
 def _list_formats(wanted: bool) -> None:
     if wanted:
         from assay.views.formats import formats_section
-        from assay.views.terminal import show
+        from assay.views.section import show
 
         show(formats_section())
         raise typer.Exit

@@ -14,7 +14,7 @@ from assay.designs.plan import DrawPlan, Draws
 from assay.designs.population import Population
 from assay.designs.units import DesignUnits
 from assay.stats.allocation import capped_shares
-from assay.stats.design_variance import neighbour_variance
+from assay.stats.estimators import neighbour_variance
 from assay.stats.pivotal import pivotal
 
 SLOPE = 2.0

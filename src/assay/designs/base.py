@@ -15,11 +15,7 @@ from assay.designs.plan import DrawPlan, GroupedPlan, Layout
 from assay.designs.population import Population
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.stats.allocation import capped_shares, systematic_counts
-from assay.stats.design_variance import (
-    cluster_variance,
-    collapsed_variance,
-    simple_variance,
-)
+from assay.stats.estimators import cluster_variance, collapsed_variance, simple_variance
 from assay.tables.sample import Design
 from assay.tables.test_set import TestSet
 
@@ -84,6 +80,8 @@ class SamplingDesign(Design):
     """Keys of the references that describe it."""
     documents: ClassVar[int] = 0
     """How many documents it needs at least; 0: it need not know them."""
+    even: ClassVar[bool] = False
+    """Whether every segment has the probability n/N unless importance says otherwise."""
     metrics: ClassVar[bool] = False
     """Whether it always looks at metrics."""
     by_segment: ClassVar[bool] = False
@@ -113,7 +111,7 @@ class SamplingDesign(Design):
     @property
     def equal(self) -> bool:
         """Whether every segment has the probability n/N."""
-        return False
+        return self.even and self.importance is None
 
     @property
     def skew_correction(self) -> bool:

@@ -34,11 +34,7 @@ class Snippets(SamplingDesign, name="snippets", short={"db": ""}):
     sentence = "sampling snippets of documents with equal probabilities for all segments"
     sources = ("lo2023",)
     documents = 1
-
-    @property
-    def equal(self) -> bool:
-        """Unless importance makes some documents more likely."""
-        return self.importance is None
+    even = True
 
     @property
     def skew_correction(self) -> bool:

@@ -19,7 +19,7 @@ from assay.designs.plan import DrawPlan
 from assay.designs.population import Population
 from assay.errors import InputError
 from assay.results import Note
-from assay.stats.design_variance import Strata
+from assay.stats.estimators import Strata
 from assay.tables.history import history_digest
 from assay.tables.sample import Design, Sample, make_sample, places_in
 from assay.tables.test_set import TestSet

@@ -21,7 +21,7 @@ from assay.estimation.results import (
 from assay.estimation.study import Mean, Study, make_study
 from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
 from assay.results import Note
-from assay.stats.precision import LEVEL
+from assay.stats.intervals import LEVEL
 from assay.tables.answers import Errors, Ratings, read_errors
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet

@@ -35,7 +35,7 @@ from assay.estimation.results import (
 from assay.stats.betting import betting_sequence
 from assay.stats.bounds import hoeffding_bound
 from assay.stats.incremental import incremental_order
-from assay.stats.precision import LEVEL
+from assay.stats.intervals import LEVEL
 from assay.stats.random import Rng
 from assay.stats.selection import interleaved_order
 from assay.tables.answers import Ratings

@@ -24,7 +24,7 @@ from assay.designs.units import TOLERANCE, DesignUnits, SampledUnits, complete, 
 from assay.designs.unsampled import ASSUMPTIONS, Census
 from assay.errors import InputError, OptionError
 from assay.results import Note
-from assay.stats.design_variance import Strata
+from assay.stats.estimators import Strata
 from assay.tables.answers import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
@@ -162,8 +162,10 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
     if extra:
         text = f"{extra} ratings of segments outside the sample not used"
         notes.append(Note("outside-the-sample", text))
-    classes = make_classes(test_set, stratified=carried.strata is not None)
-    notes += skipping_notes(test_set, ~np.isnan(pi), rated, classes)
+    classes = None
+    if (~np.isnan(pi) & ~rated & test_set.present).any():
+        classes = make_classes(test_set, stratified=carried.strata is not None)
+        notes += skipping_notes(test_set, ~np.isnan(pi), rated, classes)
     return Rated(
         design, test_set.present, documents_of(test_set), np.where(np.isnan(pi), np.nan, scores),
         pi, carried.drawn, carried.position, carried.strata, sample.matched, classes, line,

@@ -18,8 +18,8 @@ import numpy as np
 from assay.designs.units import DesignUnits
 from assay.errors import OptionError, did_you_mean
 from assay.estimation.features import Predictors
+from assay.stats.estimators import Fit, fit_ridge, fit_slope
 from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
-from assay.stats.regression import Fit, fit_ridge, fit_slope
 
 METHODS = (
     "auto", "mean", "regression", "cv-single", "cv-mean", "cv-multi", "cv-knn",

@@ -21,7 +21,7 @@ from assay.estimation.results import Look, Monitored, Monitoring, noted
 from assay.estimation.study import Study, make_study
 from assay.results import Note
 from assay.stats.betting import betting_sequence
-from assay.stats.precision import LEVEL
+from assay.stats.intervals import LEVEL
 from assay.tables.answers import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet

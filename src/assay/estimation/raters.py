@@ -19,7 +19,7 @@ from assay.stats.agreement import (
     pairwise_correlations,
 )
 from assay.stats.effects import RaterEffects, rater_effects
-from assay.stats.precision import LEVEL
+from assay.stats.intervals import LEVEL
 from assay.tables.answers import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet

@@ -26,7 +26,7 @@ from assay.kits.effort_tables import effort_by_editor, place_systems, relative_e
 from assay.kits.measures import Measured, measure_edits
 from assay.kits.watch import Watch, unwatched
 from assay.results import signature
-from assay.stats.multiplicity import holm as holm_adjusted
+from assay.stats.orders import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Edits, as_edits
 from assay.tables.files import Source

@@ -11,8 +11,8 @@ import polars as pl
 from assay.errors import OptionError
 from assay.planning.plan import Plan, need_positive, need_share, need_whole
 from assay.results import Note, plain, signature
+from assay.stats.intervals import LEVEL, POWER
 from assay.stats.kit_power import MOST_EDITORS, detectable_gap, editors_needed, gap_power
-from assay.stats.precision import LEVEL, POWER
 
 if TYPE_CHECKING:
     from assay.kits.effort_results import Effort

@@ -20,7 +20,7 @@ from assay.planning.model import (
 )
 from assay.planning.plan import Plan, need_positive, need_share
 from assay.results import Note, plain, signature
-from assay.stats.precision import LEVEL, POWER
+from assay.stats.intervals import LEVEL, POWER
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Judgments

@@ -13,7 +13,7 @@ from assay.errors import InputError, OptionError
 from assay.planning.pilot import Pilot, read_pilot
 from assay.planning.plan import Plan, need_positive, need_share, need_whole
 from assay.results import Note, plain, signature
-from assay.stats.precision import LEVEL, POWER, Precision
+from assay.stats.intervals import LEVEL, POWER, Precision
 from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
 
