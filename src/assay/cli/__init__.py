@@ -17,7 +17,6 @@ from assay.cli.effort import effort
 from assay.cli.estimate import estimate
 from assay.cli.evaluate import evaluate
 from assay.cli.kits import kits
-from assay.cli.kits_design import build, collect, design
 from assay.cli.monitor import monitor
 from assay.cli.next import next_
 from assay.cli.next_set import next_set
@@ -95,8 +94,6 @@ RENAMED = {
 for name, command in COMMANDS.items():
     app.command(name, rich_help_panel=panel(name))(command)
 app.add_typer(plan, name="plan", rich_help_panel=panel("plan"))
-for name, command in (("design", design), ("build", build), ("collect", collect)):
-    kits.command(name)(command)
 app.add_typer(kits, name="kits", rich_help_panel=panel("kits"))
 
 

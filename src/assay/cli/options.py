@@ -92,6 +92,9 @@ LP = Annotated[
 HUMAN = Annotated[
     str | None, typer.Option("--human", help="Which human scores of an mt-metrics-eval folder.")
 ]
+HUMAN_TRANSLATION = Annotated[
+    str | None, typer.Option("--human", help="Which system is the human translation.")
+]
 SYSTEM = Annotated[
     str | None, typer.Option("--system", help="The system, where an XLIFF file does not say.")
 ]

@@ -45,9 +45,9 @@ def editors_command(
 
     Example: assay plan editors --engines 3 --gap 3
     """
-    from assay.cli.effort import read_edit_files, watch_effort
-    from assay.cli.output import note, number, print_json, print_table, save_json
-    from assay.kits.effort import effort
+    from assay.cli.effort import read_edit_files
+    from assay.cli.output import note, number, print_json, print_table, progress_bars, save_json
+    from assay.effort.effort import effort
     from assay.planning.editors import plan_editors
 
     refuse_overwriting(json_file(output), pilot)
@@ -57,10 +57,9 @@ def editors_command(
         raise OptionError("--editors", editors, "are no numbers", "write 6,12,24") from None
     seen = None
     if pilot is not None:
-        seen = effort(
-            read_edit_files([pilot], columns=columns), measures=[measure], rng=0,
-            watch=watch_effort,
-        )  # fmt: skip
+        edits = read_edit_files([pilot], columns=columns)
+        with progress_bars() as progress:
+            seen = effort(edits, measures=[measure], rng=0, progress=progress)
     plan = plan_editors(
         engines, gap, measure=measure, pilot=seen, cell=cell, residual=residual,
         segments=segments, place=place, editors=shown, power=power, level=level,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from assay.effort.results import Effort
 from assay.errors import OptionError
-from assay.kits.effort_results import Effort
 from assay.results import result_dict, signature
 from assay.stats.kit_power import detectable_gap, editors_needed, gap_power
 
@@ -101,7 +101,7 @@ def plan_editors(
     _check(engines, gap, segments, power, level, editors, least=4 if place else 3)
     cell, residual, source = _spread(measure, pilot, cell, residual)
     variance = cell + residual / segments
-    given = {"variance": variance, "engines": engines, "level": level, "place": place}
+    given = {"variance": variance, "systems": engines, "level": level, "place": place}
     needed = editors_needed(gap, power=power, **given)  # type: ignore[arg-type]
     points = tuple(
         EditorsPoint(
