@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
+from assay.effort.model import EffortModel, Names, fit_model, fixed_columns
 from assay.engine import run
-from assay.kits.designs import design_kits
-from assay.kits.effort_model import Model, Names, fit_model, fixed_columns
+from assay.kits.design import design_kits
 from assay.stats.reml import MixedDesign
 from assay.worlds.editing import EditingWorld
 from benchmarks.claims import claim
@@ -31,17 +31,17 @@ def simulate(cell: tuple[str, int], rng: np.random.Generator) -> dict[str, float
     """One comparison: was the null rejected, did the intervals hold the truth?"""
     kind, editors = cell
     design = design_kits(ENGINES, editors, design=kind, rng=rng)
-    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    kits = [(task.editor, task.document, task.system) for task in design.kits]
     world = EditingWorld(systems={"A": 0.0, "B": 0.0, "C": -GAP})
     frame = world.values(kits, rng).rename({"value": "distance"})
     frame = frame.with_columns(pl.col("position").alias("place"))
     names = Names(ENGINES, design.documents, design.editors)
-    model, _ = fit_model(frame, "distance", names, documents=True)
-    critical = stats.t.ppf(0.975, model.freedom)  # the kits are balanced
+    model = fit_model(frame, "distance", names, documents=True)
+    critical = stats.t.ppf(0.975, model.degrees)  # the kits are balanced
     null, null_error = model.contrast(np.array([1.0, -1.0, 0.0]))
     gap, gap_error = model.contrast(np.array([1.0, 0.0, -1.0]))
     mean, mean_error = model.contrast(np.array([1.0, 0.0, 0.0]))
-    wide = stats.t.ppf(0.975, model.contrast_freedom(np.array([1.0, 0.0, 0.0])))
+    wide = stats.t.ppf(0.975, model.contrast_degrees(np.array([1.0, 0.0, 0.0])))
     return {
         "size": float(abs(null) > critical * null_error),
         "difference": float(abs(gap - GAP) <= critical * gap_error),
@@ -50,7 +50,7 @@ def simulate(cell: tuple[str, int], rng: np.random.Generator) -> dict[str, float
     }
 
 
-def _naive(frame: pl.DataFrame, names: Names, model: Model) -> bool:
+def _naive(frame: pl.DataFrame, names: Names, model: EffortModel) -> bool:
     """Whether the model without editor x document rejects, by the normal distribution."""
     system, document, editor = names.codes(frame)
     fixed, _ = fixed_columns(system, document, None, (3, 3), documents=True)

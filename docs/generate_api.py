@@ -8,6 +8,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 
 import assay
@@ -20,7 +21,8 @@ STAGES = {
     "sampling": "Sample",
     "estimation": "Estimate",
     "ranking": "Rank",
-    "kits": "Kits and effort",
+    "kits": "Kits",
+    "effort": "Effort",
     "audit": "Audit",
     "report": "Report",
     "engine": "Large work",
@@ -44,7 +46,7 @@ def page() -> str:
     parts = [INTRODUCTION]
     named = [name for name in assay.__all__ if not name.startswith("_")]
     for package, title in STAGES.items():
-        here = [name for name in named if assay._HOMES[name].split(".")[1] == package]
+        here = [name for name in named if assay._homes()[name].split(".")[1] == package]
         if here:
             parts.append(f"## {title}\n")
             # What one calls comes first, what one gets from it after.
@@ -55,7 +57,7 @@ def page() -> str:
 
 
 def _entry(name: str) -> str:
-    item = getattr(assay, name)
+    item = getattr(import_module(assay._homes()[name]), name)  # effort is a room as well
     is_class = inspect.isclass(item)
     head = _fields(item) if is_class else _signature(item, f"assay.{name}")
     lines = [f"### {name}\n", f"```py\n{head}\n```\n", _markdown(inspect.getdoc(item) or "")]

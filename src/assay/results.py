@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
 import numpy as np
@@ -138,6 +139,8 @@ def plain(value: object) -> Any:
         return plain(value.tolist())
     if isinstance(value, np.generic):
         return plain(value.item())
+    if isinstance(value, Path):
+        return str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Sequence | frozenset) and not isinstance(value, str):
@@ -153,6 +156,8 @@ def _typed(value: Any, hint: Any, place: str) -> Any:
     if hint is Note:
         _need(isinstance(value, Mapping) and {"code", "text"} <= set(value), value, place, "a note")
         return Note(str(value["code"]), str(value["text"]))
+    if hint is Path:
+        return Path(_typed(value, str, place))
     if isinstance(hint, type) and is_dataclass(hint):
         return _typed_dataclass(value, hint, place)
     if origin in (Union, types.UnionType):

@@ -40,7 +40,7 @@ def _all_text(folder: Path) -> str:
 
 def test_files_are_blind(texts: TestSet, design: assay.KitDesign, tmp_path: Path) -> None:
     built = assay.build_kits(
-        design.tasks, texts, tmp_path / "kits", formats=["tsv", "xlsx", "xliff"], languages="de-en"
+        design.kits, texts, tmp_path / "kits", formats=["tsv", "xlsx", "xliff"], languages="de-en"
     )
     assert len(built.files) == 3 * 3 + 1
     assert all(path.is_file() for path in built.files)
@@ -57,7 +57,7 @@ def test_files_are_blind(texts: TestSet, design: assay.KitDesign, tmp_path: Path
 def test_there_and_back(
     format: str, texts: TestSet, design: assay.KitDesign, tmp_path: Path
 ) -> None:
-    built = assay.build_kits(design.tasks, texts, tmp_path / "kits", formats=[format])
+    built = assay.build_kits(design.kits, texts, tmp_path / "kits", formats=[format])
     key = pl.read_csv(built.key, separator="\t", infer_schema=False)
     edits = assay.collect_kits(key, built.files[:-1])
     assert len(edits) == 27
@@ -71,7 +71,7 @@ def test_there_and_back(
 def test_edits_and_seconds_come_back(
     texts: TestSet, design: assay.KitDesign, tmp_path: Path, run_assay: Run
 ) -> None:
-    built = assay.build_kits(design.tasks, texts, tmp_path / "kits")
+    built = assay.build_kits(design.kits, texts, tmp_path / "kits")
     for path in built.files[:-1]:
         frame = pl.read_csv(path, separator="\t", infer_schema=False)
         frame.with_columns(
@@ -87,7 +87,7 @@ def test_edits_and_seconds_come_back(
 def test_times_of_translation_tools_come_back(
     texts: TestSet, design: assay.KitDesign, tmp_path: Path
 ) -> None:
-    built = assay.build_kits(design.tasks, texts, tmp_path / "kits", formats=["xliff"])
+    built = assay.build_kits(design.kits, texts, tmp_path / "kits", formats=["xliff"])
     key = pl.read_csv(built.key, separator="\t", infer_schema=False)
     content = built.files[0].read_text("utf-8")
     stats = "<m:editing-stats><m:editing-time>1250</m:editing-time></m:editing-stats></trans-unit>"
@@ -114,7 +114,7 @@ def test_times_of_translation_tools_come_back(
 def test_incomplete_returns_are_refused(
     texts: TestSet, design: assay.KitDesign, tmp_path: Path
 ) -> None:
-    built = assay.build_kits(design.tasks, texts, tmp_path / "kits")
+    built = assay.build_kits(design.kits, texts, tmp_path / "kits")
     key = pl.read_csv(built.key, separator="\t", infer_schema=False)
     first = built.files[0]
     lines = first.read_text().splitlines(keepends=True)
@@ -132,16 +132,16 @@ def test_incomplete_returns_are_refused(
 
 
 def test_nothing_is_overwritten(texts: TestSet, design: assay.KitDesign, tmp_path: Path) -> None:
-    built = assay.build_kits(design.tasks, texts, tmp_path / "kits")
+    built = assay.build_kits(design.kits, texts, tmp_path / "kits")
     before = built.key.read_bytes()
     with pytest.raises(OptionError, match="kits are never overwritten"):
-        assay.build_kits(design.tasks, texts, tmp_path / "kits", key=tmp_path / "new.tsv")
+        assay.build_kits(design.kits, texts, tmp_path / "kits", key=tmp_path / "new.tsv")
     with pytest.raises(OptionError, match="a lost key cannot be made again"):
-        assay.build_kits(design.tasks, texts, tmp_path / "more", key=built.key)
+        assay.build_kits(design.kits, texts, tmp_path / "more", key=built.key)
     assert built.key.read_bytes() == before
     assert not (tmp_path / "more").exists()
     with pytest.raises(OptionError, match="lies among the kits"):
-        assay.build_kits(design.tasks, texts, tmp_path / "more", key=tmp_path / "more" / "k.tsv")
+        assay.build_kits(design.kits, texts, tmp_path / "more", key=tmp_path / "more" / "k.tsv")
 
 
 def test_nothing_is_half_written(
@@ -152,20 +152,20 @@ def test_nothing_is_half_written(
 
     monkeypatch.setattr(Path, "rename", fail)
     with pytest.raises(InputError, match="No space left"):
-        assay.build_kits(design.tasks, texts, tmp_path / "kits")
+        assay.build_kits(design.kits, texts, tmp_path / "kits")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_control_characters(texts: TestSet, design: assay.KitDesign, tmp_path: Path) -> None:
     bad = texts.frame.with_columns((pl.col("target") + "\x07").alias("target"))
     with pytest.raises(InputError, match="holds a control character"):
-        assay.build_kits(design.tasks, assay.read_scores(bad), tmp_path / "kits", formats=["xliff"])
+        assay.build_kits(design.kits, assay.read_scores(bad), tmp_path / "kits", formats=["xliff"])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_missing_is_told(texts: TestSet, design: assay.KitDesign, tmp_path: Path) -> None:
     def build(frame: pl.DataFrame, **options: object) -> None:
-        assay.build_kits(design.tasks, assay.read_scores(frame), tmp_path / "kits", **options)
+        assay.build_kits(design.kits, assay.read_scores(frame), tmp_path / "kits", **options)
 
     frame = texts.frame
     with pytest.raises(InputError, match="lack source"):
@@ -197,7 +197,7 @@ def test_traces_of_an_engine(texts: TestSet) -> None:
         .otherwise(pl.col("target"))
         .alias("target")
     )
-    found = {t.engine: t for t in find_traces(assay.read_scores(copied), "Human", ["x", "y", "z"])}
+    found = {t.system: t for t in find_traces(assay.read_scores(copied), "Human", ["x", "y", "z"])}
     assert found["Alpha"].suspect
     assert len(found["Alpha"].near) == 9
     assert not found["Beta"].suspect
@@ -210,7 +210,7 @@ def test_command(texts: TestSet, design: assay.KitDesign, tmp_path: Path, run_as
     ran = run_assay(*given, "-o", tmp_path / "kits", "--human", "Human", "--json")
     result = json.loads(ran.out)
     assert (result["editors"], result["segments"]) == (3, 27)
-    assert {item["engine"] for item in result["traces"]} == {"Alpha", "Beta"}
+    assert {item["system"] for item in result["traces"]} == {"Alpha", "Beta"}
     ran = run_assay(*given, "-o", tmp_path / "two", "--human", "Human")
     assert "keep it from the editors" in ran.out
     assert "may have been made from its output" in ran.err

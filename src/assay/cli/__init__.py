@@ -28,7 +28,7 @@ COMMANDS = {
     "raters": "estimation:raters",
     "evaluate": "estimation:evaluate",
     "rank": "ranking:rank",
-    "kits": "kits_design:kits",
+    "kits": "kits:kits",
     "effort": "effort:effort",
     "audit": "audit:audit",
     "report": "report:report",

@@ -13,8 +13,8 @@ from assay.cli.options import JSON
 if TYPE_CHECKING:
     import numpy as np
 
+    from assay.effort.results import Effort
     from assay.estimation.results import Estimates, RaterReport
-    from assay.kits.effort_results import Effort
     from assay.ranking.results import Ranking
     from assay.sampling.stability import Stability
     from assay.sampling.summary import SampleSummary
@@ -185,8 +185,8 @@ def _edit(
     estimates: Estimates, truth: dict[str, float], rng: np.random.Generator
 ) -> tuple[Edits, Effort]:
     """The two leading systems and a human translation, made right by editors."""
-    from assay.kits.designs import design_kits
-    from assay.kits.effort import effort
+    from assay.effort.effort import effort
+    from assay.kits.design import design_kits
     from assay.worlds.editing import EditingWorld
 
     leaders = [item.system for item in estimates.systems[:2]]
@@ -194,7 +194,7 @@ def _edit(
         {name: 3 * truth[name] for name in leaders} | {HUMAN: 0.0}, level=3.0, segments=15
     )
     design = design_kits([*leaders, HUMAN], EDITORS, rng=rng)
-    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    kits = [(item.editor, item.document, item.system) for item in design.kits]
     edits = world.edits(kits, rng=rng)
     return edits, effort(edits, human=HUMAN, margin=0.2, rate=HOURLY, rng=rng)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,8 +13,9 @@ from assay.cli.options import (
     COLUMNS,
     EDITOR,
     FIGURE,
+    HUMAN_TRANSLATION,
     JSON,
-    OUTPUT,
+    SAVE,
     SEED,
     SYSTEM,
     columns_for,
@@ -25,14 +27,8 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from assay.kits.effort_relations import Relation
-    from assay.kits.effort_results import Effort
+    from assay.effort.results import Effort, Relation
     from assay.tables.answers import Better, Edits
-
-
-Item = TypeVar("Item")
 
 
 def effort(
@@ -40,9 +36,7 @@ def effort(
         list[Path],
         typer.Argument(help="What editors did: one table of edits or several.", metavar="EDITS..."),
     ],
-    human: Annotated[
-        str | None, typer.Option("--human", help="Which system is the human translation.")
-    ] = None,
+    human: HUMAN_TRANSLATION = None,
     margin: Annotated[
         float | None,
         typer.Option("--margin", help="Parity: at most this share more effort, such as 0.1."),
@@ -92,86 +86,69 @@ def effort(
         ),
     ] = None,
     seed: SEED = None,
-    output: OUTPUT = None,
+    save: SAVE = None,
     json: JSON = False,
 ) -> None:
     """Compare systems by what it took to edit them.
 
     Example: assay effort edits.tsv --human Human --margin 0.1
     """
-    from assay.cli.output import note, number, print_json, save_json
-    from assay.kits.effort import effort as run
-    from assay.views.effort_figures import draw_effort, draw_effort_by_editor
-    from assay.views.figures import save_figure
+    from assay.cli.output import deliver, progress_bars
+    from assay.effort.effort import effort as compare
 
-    for file in (json_file(output), figure_file(figure), figure_file(figure_by_editor)):
+    for file in (json_file(save), figure_file(figure), figure_file(figure_by_editor)):
         refuse_overwriting(file, *edits)
     table = read_edit_files(edits, format=format, system=system, editor=editor, columns=columns)
-    result = run(
-        table, human=human, margin=margin, measures=names(measures), time=time,
-        time_weight=time_weight, alike=alike, assume_alike=assume_alike, rate=rate, level=level,
-        rng=seed, watch=watch_effort,
-    )  # fmt: skip
-    relations = _relations(result, ratings, better, kits, seed)
-    plain = result.to_dict() | {"relations": relations}
-    if output is not None:
-        save_json(plain, output)
-    if figure is not None:
-        save_figure(draw_effort(plain), figure)
-    if figure_by_editor is not None:
-        save_figure(draw_effort_by_editor(plain), figure_by_editor)
-    if json:
-        print_json(plain)
-        return
-    note(*result.notes)
-    _show(result)
-    for item in relations:
-        print(
-            f"{item['with']} and {item['measure']}: rank correlation"
-            f" {number(item['correlation'], 2)} over {item['n']} (p {number(item['p'], 2)})"
-        )
-    print(f"signature: {result.signature}")
-    for line in result.next:
-        print(f"next: {line}")
-    for written in (output, figure, figure_by_editor):
-        if written is not None:
+    with progress_bars() as progress:
+        result = compare(
+            table, human=human, margin=margin, measures=names(measures), time=time,
+            time_weight=time_weight, alike=alike, assume_alike=assume_alike, rate=rate,
+            level=level, rng=seed, progress=progress,
+        )  # fmt: skip
+    result = replace(result, relations=_relations(result, ratings, better, kits, seed))
+    _draw(result, figure, figure_by_editor)
+    deliver(result, save, json)
+    for written in (figure, figure_by_editor):
+        if written is not None and not json:
             print(f"written to {written}")
 
 
-def watch_effort(items: Iterator[Item], total: int, /) -> Iterator[Item]:
-    """A progress bar over the segments or measures of an analysis."""
-    from assay.cli.output import track
+def _draw(result: Effort, figure: Path | None, figure_by_editor: Path | None) -> None:
+    """The figures of the result's section, to the files that were asked for."""
+    if figure is None and figure_by_editor is None:
+        return
+    from assay.views.effort import effort_section
+    from assay.views.figures import save_figure
+    from assay.views.section import Figure
 
-    return track(items, total, "effort")
+    files = {"effort": figure, "editors": figure_by_editor}
+    for block in effort_section(result).blocks:
+        if isinstance(block, Figure) and (path := files[block.name]) is not None:
+            save_figure(block.draw(), path)
 
 
 def _relations(
     result: Effort, ratings: Path | None, better: Better, kits: Path | None, seed: int | None
-) -> list[dict[str, Any]]:
+) -> tuple[Relation, ...]:
     """Effort against ratings and against the documents' LIX; what is positive agrees."""
-    from assay.kits.effort_relations import compare_ratings, complexity_effort
-    from assay.results import plain
-    from assay.tables.answers import read_ratings
-    from assay.views.page import read_saved
-
-    found: dict[str, tuple[Relation, ...]] = {}
+    found: tuple[Relation, ...] = ()
     if ratings is not None:
-        found["ratings"] = compare_ratings(result, read_ratings(ratings, better=better), rng=seed)
+        from assay.effort.tables import compare_ratings
+        from assay.tables.answers import read_ratings
+
+        found += compare_ratings(result, read_ratings(ratings, better=better), rng=seed)
     if kits is not None:
-        saved = read_saved(kits)
-        if saved["kind"] != "kits":
-            raise OptionError("--kits", kits, "is no result of kits find", "save one with -o")
+        from assay.effort.tables import complexity_effort
+        from assay.kits.results import KitSet
+        from assay.views.page import read_result
+
+        saved = read_result(kits)
+        if not isinstance(saved, KitSet) or "lix" not in saved.pieces[0].features:
+            raise OptionError("kits", kits, "is not a result of kits find", "save one with --save")
         # Documents bear the names that kits find --texts gave the pieces.
-        try:
-            lix = {f"piece {row['piece']}": row["features"]["lix"] for row in saved["pieces"]}
-        except (KeyError, TypeError):
-            raise OptionError("--kits", kits, "is not complete", "save it again with -o") from None
-        found["LIX"] = complexity_effort(result, lix, rng=seed)
-    return [
-        {"with": name} | cast("dict[str, Any]", plain(relation))
-        for name, listed in found.items()
-        for relation in listed
-    ]
+        lix = {f"piece {piece.piece}": piece.features["lix"] for piece in saved.pieces}
+        found += complexity_effort(result, lix, rng=seed)
+    return found
 
 
 def read_edit_files(
@@ -183,8 +160,6 @@ def read_edit_files(
     columns: str | None = None,
 ) -> Edits:
     """One table of edits from one file or several, which together may not name a row twice."""
-    from assay.errors import did_you_mean
-    from assay.formats.catalogue import FORMATS, Options, load_format
     from assay.tables.answers import join_edits
 
     if format is None and (system or editor):
@@ -196,8 +171,11 @@ def read_edit_files(
         if file.resolve() in [other.resolve() for other in files[:place]]:
             raise OptionError("EDITS", file, "was given twice", "name each file once")
     if format is None:
-        own = [columns_for(columns, ("edits", file))[0] for file in files]
-        return join_edits(list(zip(files, own, strict=True)))
+        mappings = [columns_for(columns, ("edits", file))[0] for file in files]
+        return join_edits(list(zip(files, mappings, strict=True)))
+    from assay.errors import did_you_mean
+    from assay.formats.catalogue import FORMATS, Options, load_format
+
     known = [item.name for item in FORMATS.values() if "edits" in item.reads]
     if format not in known:
         raise OptionError(
@@ -206,106 +184,3 @@ def read_edit_files(
         )  # fmt: skip
     options = Options(system=system, editor=editor)
     return join_edits([(load_format(file, format, "edits", options), None) for file in files])
-
-
-def _show(result: Effort) -> None:
-    """Print systems, differences, documents and what to beware of."""
-    from assay.cli.output import number, print_table
-
-    rows: list[list[object]] = []
-    for item in result.systems:
-        for name, level in item.measures.items():
-            interval = f"{number(level.low)} – {number(level.high)}"
-            narrow = f"{number(level.low83)} – {number(level.high83)}"
-            rows.append([item.system, name, number(level.mean), interval, narrow])
-    titles = ["system", "measure", "mean", f"{result.level:.0%} interval", "83% interval"]
-    print_table("Effort (less is better)", titles, rows)
-    _show_costs(result)
-    _show_differences(result)
-    _show_paper(result)
-    shares = [
-        [item.document, name, number(share.ratio), f"{number(share.low)} – {number(share.high)}",
-         share.verdict]
-        for item in result.documents for name, share in item.measures.items()
-    ]  # fmt: skip
-    inner = f"{2 * result.level - 1:.0%} interval"
-    print_table(
-        f"Documents against the average one (alike: {1 / result.alike:.2f} to {result.alike:.2f})",
-        ["document", "measure", "ratio", inner, "verdict"],
-        shares,
-    )
-    if result.parity:
-        print_table(
-            f"At most {result.margin:.0%} more effort than {result.human}?",
-            ["system", "measure", "more effort", "p", "verdict"],
-            [
-                [item.system, item.measure, f"{item.excess:+.0%}", number(item.p), item.verdict]
-                for item in result.parity
-            ],
-        )
-    for caution in result.warnings:
-        print(f"beware ({caution.kind}): {caution.message}")
-
-
-def _show_costs(result: Effort) -> None:
-    from assay.cli.output import number, print_table
-
-    rows: list[list[object]] = []
-    for item in result.systems:
-        if item.hours_per_1000_words is None:
-            return
-        hours = f"{number(item.hours_low)} – {number(item.hours_high)}"
-        row: list[object] = [item.system, number(item.hours_per_1000_words), hours]
-        if item.price_per_1000_words is not None:
-            price = f"{number(item.price_low, 2)} – {number(item.price_high, 2)}"
-            row += [number(item.price_per_1000_words, 2), price]
-        rows.append(row)
-    interval = f"{result.level:.0%} interval"
-    titles = ["system", "hours", interval, "price", interval]
-    print_table("Per 1,000 words", titles[: len(rows[0])], rows)
-
-
-def _show_differences(result: Effort) -> None:
-    from assay.cli.output import number, print_table
-
-    rows = [
-        [item.left, item.right, item.measure, number(item.difference),
-         f"{number(item.low)} – {number(item.high)}", number(item.p),
-         number(item.randomisation_p), f"{number(item.least)} – {number(item.most)}", item.verdict]
-        for item in result.differences
-    ]  # fmt: skip
-    kind = "all" if result.exact else "random"
-    freedoms = sorted({f"{item.freedom:.3g}" for item in result.differences}, key=float)
-    freedom = freedoms[0] if len(freedoms) == 1 else f"{freedoms[0]} to {freedoms[-1]}"
-    print_table(
-        f"Differences, left less right ({freedom} degrees of freedom;"
-        f" {result.assignments} {kind} assignments of kits)",
-        ["left", "right", "measure", "difference", f"{result.level:.0%} interval", "p",
-         "randomisation p", "without one editor", "verdict"],
-        rows,
-    )  # fmt: skip
-    overall = ", ".join(f"{name} {number(p)}" for name, p in result.overall_p.items())
-    print(f"no system differs from another: randomisation p {overall}")
-    if len(result.systems) > 2:
-        print("verdicts are of each pair by itself; p for all pairs of a measure (Holm): holm_p")
-
-
-def _show_paper(result: Effort) -> None:
-    """The systems as the tables of korotaev2022 have them."""
-    from assay.cli.output import number, print_table
-
-    own = {(row.name, row.measure): row for row in result.relative if row.kind == "system"}
-    rows: list[list[object]] = [
-        [place.system, *(number(own[place.system, name].described, 2) for name in result.units),
-         *(number(own[place.system, name].pooled, 2) for name in result.units),
-         " ".join(str(count) for count in place.places), f"{place.score:g}",
-         " ".join(str(count) for count in place.inverse_places), f"{place.inverse_score:g}"]
-        for place in result.placings
-    ]  # fmt: skip
-    print_table(
-        "Ratios to the mean (of each editor; pooled), and places by their sum (korotaev2022: as"
-        " described; as computed, with time as mean speed over speed)",
-        ["system", *result.units, *(f"{name}, pooled" for name in result.units),
-         "first, second, ...", "score", "as computed", "score"],
-        rows,
-    )  # fmt: skip

@@ -1,17 +1,22 @@
-"""``assay kits``: homogeneous pieces of text, and kits of them for editors."""
+"""``assay kits``: pieces of text that are alike, and kits of them for editors."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from assay.cli.options import (
+    COLUMNS,
     FIGURE,
+    HUMAN_TRANSLATION,
     JSON,
-    OUTPUT,
+    SAVE,
+    SAVE_ONLY,
     SEED,
+    columns_for,
     figure_file,
     json_file,
     names,
@@ -19,21 +24,11 @@ from assay.cli.options import (
 )
 from assay.errors import InputError, OptionError
 
-if TYPE_CHECKING:
-    from assay.kits.kitset import Kit, KitSet
-    from assay.kits.pieces import Pieces
-
-
 kits = typer.Typer(
     help="Find pieces of text that are alike, and make kits of them for editors.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-@kits.callback()
-def _kits() -> None:
-    pass
 
 
 @kits.command("find")
@@ -46,7 +41,7 @@ def find(
     ],
     words: Annotated[int, typer.Option("--words", help="Words of a piece, at least.")] = 500,
     pieces: Annotated[int, typer.Option("--pieces", help="Pieces of a kit.")] = 3,
-    number: Annotated[int, typer.Option("--kits", help="How many kits, without overlap.")] = 1,
+    count: Annotated[int, typer.Option("--count", help="How many kits, without overlap.")] = 1,
     mode: Annotated[
         Literal["closest", "dbscan"],
         typer.Option("--mode", help="closest: the most alike; dbscan: the paper's clusters."),
@@ -66,8 +61,8 @@ def find(
             "--clean", help="Remove: citations, notes, addresses, headings.", metavar="A,B"
         ),
     ] = None,
-    length: Annotated[
-        str, typer.Option("--length", help="Words within ± this share; none: no limit.")
+    length_tolerance: Annotated[
+        str, typer.Option("--length-tolerance", help="Words within ± this share; none: no limit.")
     ] = "0.1",
     shared: Annotated[
         str, typer.Option("--shared", help="Largest share of terms in common, or none.")
@@ -77,9 +72,7 @@ def find(
     ] = "1.3",
     terms: Annotated[
         str | None,
-        typer.Option(
-            "--terms", help="Ways to find terms; default: all that can be used.", metavar="A,B"
-        ),
+        typer.Option("--terms", help="Ways to find terms; default: all.", metavar="A,B"),
     ] = None,
     texts: Annotated[
         Path | None,
@@ -87,74 +80,46 @@ def find(
     ] = None,
     figure: FIGURE = None,
     seed: SEED = None,
-    output: OUTPUT = None,
+    save: SAVE = None,
     json: JSON = False,
 ) -> None:
     """Find pieces of text that should take an editor about the same effort.
 
     Example: assay kits find book.docx --words 500 --pieces 3
     """  # fmt: skip
-    from assay.cli.output import note, print_json, save_json, ticking
-    from assay.kits.find import find_kits
+    from assay.cli.output import deliver, note, progress_bars
+    from assay.kits.find import find_kits, kit_texts
+    from assay.kits.pieces import read_pieces
 
-    for path in corpus:
-        refuse_overwriting(json_file(output), path)
-        refuse_overwriting(figure_file(figure), path)
-        refuse_overwriting(texts, path)
-    read = _read(corpus, words, language, profile, names(clean) or [])
-    with ticking(len(read), "terms of pieces") as tick:
+    for written in (json_file(save), figure_file(figure), texts):
+        refuse_overwriting(written, *corpus)
+    with progress_bars() as progress:
+        read = read_pieces(
+            *corpus, words=words, language=language, profile=profile, clean=names(clean) or (),
+            progress=progress,
+        )  # fmt: skip
         result = find_kits(
-            read,
-            size=pieces,
-            kits=number,
-            mode=mode,
-            eps=eps,
-            length=_limit("--length", length),
-            shared=_limit("--shared", shared),
-            density=_limit("--density", density),
-            methods=names(terms),
-            rng=seed,
-            tick=tick,
-        )
+            read, size=pieces, count=count, mode=mode, eps=eps,
+            length_tolerance=_limit("length_tolerance", length_tolerance),
+            shared=_limit("shared", shared), density=_limit("density", density),
+            methods=names(terms), rng=seed, progress=progress,
+        )  # fmt: skip
     if not result.kits:
-        note(*result.notes[:-1])
-        raise InputError(f"no kit was found: {result.notes[-1]}")
-    if output is not None:
-        save_json(result.to_dict(), output)
+        shortfall = [line for line in result.notes if line.code == "too-few-kits"]
+        note(*(line for line in result.notes if line not in shortfall))
+        raise InputError(f"no kit was found: {'; '.join(shortfall)}")
     if texts is not None:
-        from assay.tables.files import save
+        from assay.tables.files import save as save_table
 
-        save(result.texts(), texts)
+        save_table(kit_texts(result, read), texts)
     if figure is not None:
         from assay.views.figures import save_figure
-        from assay.views.kit_figures import draw_kits
+        from assay.views.kits import draw_kits
 
-        save_figure(draw_kits(result.to_dict()), figure)
-    if json:
-        print_json(result.to_dict())
-        return
-    note(*result.notes)
-    _show(result)
-    for written in (output, texts, figure):
-        if written is not None:
-            print(f"written to {written}")
-
-
-def _read(
-    corpus: list[Path], words: int, language: str, profile: str, clean: list[str]
-) -> Pieces:  # fmt: skip
-    from assay.cli.output import track
-    from assay.kits.corpus import read_text
-    from assay.kits.pieces import cut_pieces
-
-    texts = [text for path in corpus for text in read_text(path, clean=clean)]
-    return cut_pieces(
-        texts,
-        words=words,
-        language=language,
-        profile=profile,
-        watch=lambda items, total: track(items, total, "pieces"),
-    )
+        save_figure(draw_kits(result), figure)
+    deliver(result, save, json)
+    if not json:
+        _say_written(texts, figure)
 
 
 def _limit(option: str, text: str) -> float | None:
@@ -163,49 +128,147 @@ def _limit(option: str, text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        raise OptionError(option, text, "is no limit", "give a number, or none") from None
+        raise OptionError(option, text, "is not a limit", "give a number, or none") from None
 
 
-def _show(result: KitSet) -> None:
-    from assay.cli.output import number, print_table
-
-    for place, kit in enumerate(result.kits, start=1):
-        rows = []
-        for piece in kit.pieces:
-            item = result.pieces.pieces[piece]
-            values = [number(value, 2) for value in result.pieces.features[piece]]
-            rows.append([piece, item.doc, f"{item.first}–{item.last}", item.words, *values])
-        columns = ["piece", "document", "paragraphs", "words", *result.pieces.names]
-        print_table(f"Kit {place}", columns, rows)
-        _say(kit, place == 1)
-    if result.mode == "dbscan":
-        sizes = ", ".join(str(len(cluster)) for cluster in result.clusters) or "none"
-        print(f"clusters within {number(result.eps, 4)}: {sizes} (pieces)")
-    print(
-        f"{len(result.pieces)} pieces; knee of the distances to the nearest neighbour:"
-        f" {number(result.knee, 4)}"
-    )
-    print(f"signature: {result.signature}")
+def _say_written(*files: Path | None) -> None:
+    for file in files:
+        if file is not None:
+            print(f"written to {file}")
 
 
-def _say(kit: Kit, first: bool) -> None:
-    from assay.cli.output import number
+@kits.command("design")
+def design(
+    systems: Annotated[
+        str,
+        typer.Option("--systems", help="MT engines, and the human translation.", metavar="A,B,C"),
+    ],
+    editors: Annotated[
+        str, typer.Option("--editors", help="How many editors, or their names.", metavar="N|A,B")
+    ],
+    design: Annotated[
+        str,
+        typer.Option(
+            "--design",
+            help="auto, permutations, latin, williams, graeco-latin, rotated or identical.",
+        ),
+    ] = "auto",
+    documents: Annotated[
+        str | None, typer.Option("--documents", help="As many as systems.", metavar="A,B,C")
+    ] = None,
+    seed: SEED = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="The table of the design, for kits build.", metavar="FILE"
+        ),
+    ] = None,
+    save: SAVE_ONLY = None,
+    json: JSON = False,
+) -> None:
+    """Decide who edits which document from which system, and prove the balance.
 
-    print(
-        f"diameter {number(kit.diameter, 4)}: closer than all but {kit.percentile:.2g} % of sets of"
-        f" as many pieces; next best {number(kit.runner_up_diameter, 4)}"
-    )
-    if kit.terms:
-        accepted = [check.method for check in kit.terms if check.accepted]
-        line = f"terms: {len(accepted)} of {len(kit.terms)} methods accept it"
-        line += f" ({', '.join(accepted)})"
-        if kit.shared_terms is not None and kit.density_ratio is not None:
-            line += (
-                f"; shared at most {number(kit.shared_terms, 2)},"
-                f" occurrences {number(kit.density_ratio, 2)}-fold"
-            )
-        print(line)
-    if first:
-        binding = ", ".join(f"{name} ({number(size, 4)})" for name, size in kit.binding.items())
-        print(f"limits without which it would be closer: {binding or 'none'}")
-    print()
+    Example: assay kits design --systems A,B,Human --editors 6 --design williams -o design.tsv
+    """
+    from assay.cli.output import deliver
+    from assay.kits.design import design_kits
+    from assay.tables.files import save as save_table
+
+    json_file(save)
+    people = names(editors) or []
+    number = int(people[0]) if len(people) == 1 and people[0].isdecimal() else None
+    if number is None and len(people) == 1 and re.fullmatch(r"[-+]?[\d.]+", people[0]):
+        raise OptionError(
+            "editors", editors, "is not a number of editors", "give a whole number, or names"
+        )
+    result = design_kits(
+        names(systems) or [], people if number is None else number, design=design,
+        documents=names(documents), rng=seed,
+    )  # fmt: skip
+    if output is not None:
+        save_table(result.to_frame(), output)
+    deliver(result, save, json)
+    if not json:
+        _say_written(output)
+
+
+@kits.command("build")
+def build(
+    design: Annotated[
+        Path, typer.Argument(help="The table of assay kits design.", metavar="DESIGN")
+    ],
+    texts: Annotated[
+        Path,
+        typer.Argument(help="A scores table with source and target.", metavar="TEXTS"),
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The new folder of the kits.", metavar="FOLDER")
+    ],
+    key: Annotated[
+        Path | None,
+        typer.Option("--key", help="Where the key goes; default: FOLDER-key.tsv.", metavar="FILE"),
+    ] = None,
+    formats: Annotated[
+        str, typer.Option("--formats", help="tsv, xlsx, xliff, or several.", metavar="A,B")
+    ] = "tsv",
+    human: HUMAN_TRANSLATION = None,
+    lp: Annotated[
+        str | None, typer.Option("--lp", help="Languages for XLIFF.", metavar="A-B")
+    ] = None,
+    columns: COLUMNS = None,
+    save: SAVE_ONLY = None,
+    json: JSON = False,
+) -> None:
+    """Write one blind file per editor, an instruction sheet and a key.
+
+    With --human, the human translation is searched for traces of the other systems.
+
+    Example: assay kits build design.tsv translations.tsv -o kits --human Human
+    """
+    from assay.cli.output import deliver
+    from assay.kits.build import build_kits
+    from assay.kits.design import read_design
+    from assay.tables.files import load
+    from assay.tables.test_set import read_scores
+
+    json_file(save)
+    (mapping,) = columns_for(columns, ("scores", texts))
+    result = build_kits(
+        read_design(load(design, text=lambda name: True).frame),
+        read_scores(texts, columns=mapping), output, key=key, formats=names(formats) or [],
+        human=human, languages=lp,
+    )  # fmt: skip
+    deliver(result, save, json)
+
+
+@kits.command("collect")
+def collect(
+    key: Annotated[Path, typer.Argument(help="The key that build wrote.", metavar="KEY")],
+    files: Annotated[
+        list[Path], typer.Argument(help="What editors sent back.", metavar="FILES...")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The table of edits to write.", metavar="FILE")
+    ],
+    empty: Annotated[
+        Literal["refuse", "unchanged", "keep"],
+        typer.Option(
+            "--empty", help="Empty translations: refuse, unchanged, or keep (all was deleted)."
+        ),
+    ] = "refuse",
+    save: SAVE_ONLY = None,
+    json: JSON = False,
+) -> None:
+    """Join the files that editors sent back with the key, as a table of edits.
+
+    Example: assay kits collect kits-key.tsv returned/*.tsv -o edits.tsv
+    """
+    from assay.cli.output import deliver
+    from assay.kits.collect import collect_kits, summarise_collected
+
+    refuse_overwriting(output, key, *files)
+    refuse_overwriting(json_file(save), key, *files, output)
+    if output.exists() and output.is_dir():
+        raise OptionError("output", output, "is a folder", "name a file")
+    edits = collect_kits(key, files, empty=empty)
+    deliver(summarise_collected(edits, edits.write(output)), save, json)

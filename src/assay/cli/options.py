@@ -128,6 +128,9 @@ LP = Annotated[
     str | None, typer.Option("--lp", help="Language pair, where a format has several or none.")
 ]
 
+HUMAN_TRANSLATION = Annotated[
+    str | None, typer.Option("--human", help="Which system is the human translation.")
+]
 SYSTEM = Annotated[
     str | None, typer.Option("--system", help="The system, where an XLIFF file does not say.")
 ]

@@ -276,18 +276,17 @@ def editors_command(
 
     Example: assay plan editors --systems 3 --gap 3
     """
-    from assay.cli.effort import read_edit_files, watch_effort
-    from assay.cli.output import deliver
-    from assay.kits.effort import effort
+    from assay.cli.effort import read_edit_files
+    from assay.cli.output import deliver, progress_bars
+    from assay.effort.effort import effort
     from assay.planning.editors import plan_editors
 
     save_file(save, pilot)
     seen = None
     if pilot is not None:
-        seen = effort(
-            read_edit_files([pilot], columns=columns), measures=[measure], rng=0,
-            watch=watch_effort,
-        )  # fmt: skip
+        edits = read_edit_files([pilot], columns=columns)
+        with progress_bars() as progress:
+            seen = effort(edits, measures=[measure], rng=0, progress=progress)
     elif columns is not None:
         _refuse_without_pilot({"--columns": columns}, "give --pilot FILE too")
     count = _how_many(systems)

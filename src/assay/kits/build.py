@@ -7,67 +7,26 @@ import re
 import secrets
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from assay.errors import InputError, OptionError
-from assay.kits.designs import Task
-from assay.kits.kit_files import KIT_FORMATS, write_kit
-from assay.kits.measures import edit_distance
-from assay.results import result_dict, signature
+from assay.kits.results import BuiltKits, KitDocument, Trace
+from assay.results import Note
+from assay.tables.answers import edit_distance
 from assay.tables.files import save
 from assay.tables.test_set import TestSet
 
-NEAR = 90.0
+KIT_FORMATS = ("tsv", "xlsx", "xliff")
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+NEAR_SIMILARITY = 90.0
 """Similarity in percent from which on two translations of a segment are nearly the same."""
-SUSPECT = 0.1
+SUSPECT_SHARE = 0.1
 """The share of such segments that is told: people do not often write what a machine writes."""
-_SHORT = 5
+MIN_WORDS_TO_COMPARE = 5
 """Segments of fewer words come out the same whoever translates them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """How like an engine's output the human translation is."""
-
-    engine: str
-    segments: int
-    """Segments compared: those of at least five words."""
-    similarity: float
-    """100 - edit distance, on average."""
-    near: tuple[str, ...]
-    """Segments (document:segment) that are nearly the engine's."""
-    suspect: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltKits:
-    """What was written."""
-
-    folder: Path
-    key: Path
-    files: tuple[Path, ...]
-    editors: int
-    segments: int
-    traces: tuple[Trace, ...]
-    warnings: tuple[str, ...]
-    signature: str
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay kits build``."""
-        return result_dict(
-            "kits-built",
-            self.signature,
-            folder=str(self.folder),
-            key=str(self.key),
-            files=[str(path) for path in self.files],
-            editors=self.editors,
-            segments=self.segments,
-            traces=self.traces,
-            warnings=self.warnings,
-        )
 
 
 def find_traces(test_set: TestSet, human: str, documents: Sequence[str]) -> tuple[Trace, ...]:
@@ -78,37 +37,36 @@ def find_traces(test_set: TestSet, human: str, documents: Sequence[str]) -> tupl
     >>> rows = [("H", "d", "1", text), ("A", "d", "1", text), ("B", "d", "1", "quite other words")]
     >>> names = ["system", "doc", "seg", "target"]
     >>> test_set = assay.read_scores(pl.DataFrame(rows, schema=names, orient="row"))
-    >>> [(trace.engine, trace.suspect) for trace in find_traces(test_set, "H", ["d"])]
+    >>> [(trace.system, trace.suspect) for trace in find_traces(test_set, "H", ["d"])]
     [('A', True), ('B', False)]
     """
+    columns = ["doc", "seg", "target"]
     frame = test_set.frame.filter(pl.col("doc").is_in(list(documents)))
-    own = frame.filter(pl.col("system") == human).select("doc", "seg", "target")
-    own = own.filter(pl.col("target").str.count_matches(r"\S+") >= _SHORT)
-    found = []
-    for engine in test_set.systems:
-        if engine == human:
+    written = frame.filter(pl.col("system") == human).select(columns)
+    written = written.filter(pl.col("target").str.count_matches(r"\S+") >= MIN_WORDS_TO_COMPARE)
+    traces = []
+    for system in test_set.systems:
+        if system == human:
             continue
-        other = frame.filter(pl.col("system") == engine).select(
-            "doc", "seg", pl.col("target").alias("output")
-        )
-        pairs = own.join(other, on=["doc", "seg"], maintain_order="left").drop_nulls()
-        likeness = [
+        other = frame.filter(pl.col("system") == system).select(columns)
+        pairs = written.join(other, on=["doc", "seg"], maintain_order="left").drop_nulls()
+        similarity = [
             100 - edit_distance(left, right)
-            for left, right in zip(pairs["target"], pairs["output"], strict=True)
+            for left, right in zip(pairs["target"], pairs["target_right"], strict=True)
         ]
         near = tuple(
             f"{doc}:{seg}"
-            for doc, seg, value in zip(pairs["doc"], pairs["seg"], likeness, strict=True)
-            if value >= NEAR
+            for doc, seg, value in zip(pairs["doc"], pairs["seg"], similarity, strict=True)
+            if value >= NEAR_SIMILARITY
         )
-        mean = sum(likeness) / len(likeness) if likeness else float("nan")
-        suspect = bool(likeness) and len(near) > SUSPECT * len(likeness)
-        found.append(Trace(engine, len(likeness), mean, near, suspect))
-    return tuple(found)
+        count = len(similarity)
+        mean = sum(similarity) / count if count else float("nan")
+        traces.append(Trace(system, count, mean, near, len(near) > SUSPECT_SHARE * count))
+    return tuple(traces)
 
 
 def build_kits(
-    tasks: Sequence[Task],
+    kits: Sequence[KitDocument],
     test_set: TestSet,
     folder: str | os.PathLike[str],
     *,
@@ -119,11 +77,11 @@ def build_kits(
 ) -> BuiltKits:
     """Write the kits of a design; nothing is written unless everything can be.
 
-    ``test_set`` has the texts: a row for each system, document and segment with ``source`` and
-    ``target``. ``folder`` must not exist yet. ``key``, which says what came from whom, is written
-    beside it (FOLDER-key.tsv) and never over another key. ``formats`` are tsv, xlsx and xliff.
-    ``human`` names the human translation, to be looked through for traces of the engines.
-    ``languages`` (en-de) go into XLIFF files.
+    ``kits`` are those of :func:`assay.design_kits`. ``test_set`` has the texts: a row for each
+    system, document and segment with ``source`` and ``target``. ``folder`` must not exist yet.
+    ``key``, which says what came from whom, is written beside it (FOLDER-key.tsv) and never over
+    another key. ``formats`` are tsv, xlsx and xliff. ``human`` names the human translation, to be
+    searched for traces of the other systems. ``languages`` (en-de) go into XLIFF files.
 
     >>> import tempfile
     >>> import assay
@@ -131,7 +89,7 @@ def build_kits(
     >>> documents = texts.segments["doc"].unique(maintain_order=True).to_list()
     >>> design = assay.design_kits(texts.systems, 3, documents=documents, rng=1)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     built = build_kits(design.tasks, texts, folder + "/kits")
+    ...     built = build_kits(design.kits, texts, folder + "/kits")
     ...     print(built.editors, [file.name for file in built.files], built.key.name)
     3 ['editor-01.tsv', 'editor-02.tsv', 'editor-03.tsv', 'instructions.txt'] kits-key.tsv
     """
@@ -143,10 +101,10 @@ def build_kits(
             raise OptionError(
                 "formats", name, "is not known", f"choose from {', '.join(KIT_FORMATS)}"
             )
-    if not formats or not tasks:
+    if not formats or not kits:
         raise InputError("there is nothing to build; give a design and at least one format")
-    rows = _key_rows(tasks, test_set)
-    documents = list(dict.fromkeys(task.document for task in tasks))
+    rows = _key_rows(kits, test_set)
+    documents = list(dict.fromkeys(item.document for item in kits))
     if human is not None and human not in test_set.systems:
         raise OptionError(
             "human", human, "has no translations", f"choose from {', '.join(test_set.systems)}"
@@ -159,25 +117,30 @@ def build_kits(
         files=tuple(target / name for name in names),
         editors=rows["editor"].n_unique(),
         segments=rows.height,
+        formats=tuple(formats),
+        human=human,
         traces=traces,
-        warnings=_warnings(traces, human, "xliff" in formats and languages is None),
-        signature=signature("kits-built", "+".join(formats), editors=rows["editor"].n_unique()),
+        warnings=_warnings(traces, human, nameless="xliff" in formats and languages is None),
     )
 
 
-def _warnings(traces: Sequence[Trace], human: str | None, nameless: bool) -> tuple[str, ...]:
-    found = [
-        f"{len(trace.near)} of {trace.segments} segments of {human} are nearly those of"
-        f" {trace.engine}: the human translation may have been made from its output"
+def _warnings(traces: Sequence[Trace], human: str | None, *, nameless: bool) -> tuple[Note, ...]:
+    warnings = [
+        Note(
+            "traces-of-mt",
+            f"{len(trace.near)} of {trace.segments} segments of {human} are nearly those of"
+            f" {trace.system}: the human translation may have been made from its output",
+        )
         for trace in traces
         if trace.suspect
     ]
     if nameless:
-        found.append(
+        warnings.append(Note(
+            "no-languages",
             "the XLIFF files do not say which languages they are in (und), and some tools refuse"
-            " that; name them (--lp en-de)"
-        )
-    return tuple(found)
+            " that; name the language pair, such as en-de",
+        ))  # fmt: skip
+    return tuple(warnings)
 
 
 def _check_places(folder: Path, key: Path) -> None:
@@ -188,12 +151,14 @@ def _check_places(folder: Path, key: Path) -> None:
             "key", key, "exists", "name another file; a lost key cannot be made again"
         )
     if not folder.absolute().parent.is_dir():
-        raise OptionError("folder", folder, "has no place", "make the folder above it first")
+        raise OptionError("folder", folder, "cannot be made", "make the folder above it first")
     if folder.absolute() in key.absolute().parents:
-        raise OptionError("key", key, "lies among the kits", "keep it apart: editors get those")
+        raise OptionError(
+            "key", key, "lies among the kits", "keep it apart: editors get the folder"
+        )
 
 
-def _key_rows(tasks: Sequence[Task], test_set: TestSet) -> pl.DataFrame:
+def _key_rows(kits: Sequence[KitDocument], test_set: TestSet) -> pl.DataFrame:
     """A row for each editor and segment, in the order of work."""
     frame = test_set.frame
     missing = [name for name in ("doc", "source", "target") if name not in frame.columns]
@@ -205,41 +170,41 @@ def _key_rows(tasks: Sequence[Task], test_set: TestSet) -> pl.DataFrame:
         (str(system), str(doc)): part
         for (system, doc), part in texts.group_by("system", "doc", maintain_order=True)
     }
-    files = _file_names([task.editor for task in tasks])
-    found = []
-    for task in tasks:
-        part = parts.get((task.system, task.document))
+    files = _file_names([item.editor for item in kits])
+    rows = []
+    for item in kits:
+        part = parts.get((item.system, item.document))
         if part is None:
             raise InputError(
-                f"there is no translation of '{task.document}' by '{task.system}'; the design asks"
-                " for it"
+                f"there is no translation of '{item.document}' by '{item.system}'; the design needs"
+                " it"
             )
-        _need_texts(part, task, order)
+        _need_texts(part, item, order)
         # An id of no other kit, and that no spreadsheet takes for a date.
-        kit = f"k{list(files).index(task.editor) + 1:02d}"
+        kit = f"k{list(files).index(item.editor) + 1:02d}"
         for number, row in enumerate(part.iter_rows(named=True), start=1):
-            name = f"{kit}-{task.position}-{number:03d}"
-            found.append(
-                (task.editor, files[task.editor], name, task.position, task.document, row["seg"],
-                 task.system, row["source"], row["target"])
+            name = f"{kit}-{item.position}-{number:03d}"
+            rows.append(
+                (item.editor, files[item.editor], name, item.position, item.document, row["seg"],
+                 item.system, row["source"], row["target"])
             )  # fmt: skip
     names = ["editor", "file", "id", "position", "doc", "seg", "system", "source", "mt"]
-    return pl.DataFrame(found, schema=names, orient="row")
+    return pl.DataFrame(rows, schema=names, orient="row")
 
 
-def _need_texts(part: pl.DataFrame, task: Task, order: pl.DataFrame) -> None:
+def _need_texts(part: pl.DataFrame, item: KitDocument, order: pl.DataFrame) -> None:
     """Every segment of the document, with source and translation."""
-    whole = order.filter(pl.col("doc") == task.document).height
+    whole = order.filter(pl.col("doc") == item.document).height
     if part.height < whole:
         raise InputError(
-            f"'{task.system}' has {part.height} of the {whole} segments of '{task.document}'; an"
+            f"'{item.system}' has {part.height} of the {whole} segments of '{item.document}'; an"
             " editor needs all"
         )
     for column in ("source", "target"):
         empty = part.filter(pl.col(column).fill_null("").str.strip_chars() == "")
         if empty.height:
             raise InputError(
-                f"{column} of segment {empty['seg'][0]} of '{task.document}' by '{task.system}' is"
+                f"{column} of segment {empty['seg'][0]} of '{item.document}' by '{item.system}' is"
                 f" empty ({empty.height} in all); fill it in or leave the segment out"
             )
 
@@ -265,7 +230,7 @@ def _write_all(
         temporary.mkdir()
         for part in rows.partition_by("editor", maintain_order=True):
             for name in formats:
-                written.append(write_kit(part, temporary, name, languages))
+                written.append(_write_kit(part, temporary, name, languages))
         sheet = temporary / "instructions.txt"
         sheet.write_text(_instructions(rows["position"].n_unique()), encoding="utf-8")
         save(rows, key)
@@ -303,3 +268,49 @@ other.
 
 Thank you!
 """
+
+
+def _write_kit(rows: pl.DataFrame, folder: Path, name: str, languages: str) -> str:
+    """Write one editor's file, without a word on where its translations come from."""
+    file = f"{rows['file'][0]}.{name}"
+    if name == "xliff":
+        (folder / file).write_bytes(_xliff(rows, languages))
+    else:
+        blind = rows.select(
+            pl.col("position").alias("text"), "id", "source", pl.col("mt").alias("target"),
+            pl.lit(None, dtype=pl.String).alias("seconds"),
+        )  # fmt: skip
+        save(blind, folder / file)
+    return file
+
+
+def _xliff(rows: pl.DataFrame, languages: str) -> bytes:
+    from lxml import etree
+
+    from assay.formats.xliff import XLIFF
+
+    def add(parent: Any, name: str, attributes: dict[str, str]) -> Any:
+        return etree.SubElement(parent, f"{{{XLIFF}}}{name}", attributes)
+
+    source, _, target = languages.partition("-")
+    if not (source and target):
+        raise OptionError("languages", languages, "does not name two", "give SOURCE-TARGET")
+    spaces: dict[Any, str] = {None: XLIFF}
+    root = etree.Element(f"{{{XLIFF}}}xliff", {"version": "1.2"}, nsmap=spaces)
+    for part in rows.partition_by("position", maintain_order=True):
+        file = add(root, "file", {
+            "original": f"text-{part['position'][0]}", "source-language": source,
+            "target-language": target, "datatype": "plaintext", _SPACE: "preserve",
+        })  # fmt: skip
+        body = add(file, "body", {})
+        for row in part.iter_rows(named=True):
+            unit = add(body, "trans-unit", {"id": row["id"]})
+            try:
+                add(unit, "source", {}).text = row["source"]
+                add(unit, "target", {"state": "needs-review-translation"}).text = row["mt"]
+            except ValueError:
+                raise InputError(
+                    f"segment {row['seg']} of '{row['doc']}' holds a control character, which XML"
+                    " cannot; take it out"
+                ) from None
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))

@@ -14,21 +14,23 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from assay.errors import InputError, OptionError
-from assay.kits.kit_files import XLIFF_ENDINGS, load_kit
-from assay.kits.measures import edit_distance
-from assay.tables.answers import Edits, read_edits
+from assay.kits.results import CollectedKits
+from assay.results import Note
+from assay.tables.answers import Edits, edit_distance, read_edits
 from assay.tables.check import to_number, to_text
-from assay.tables.files import Findings, Raw, Source, load
+from assay.tables.files import Findings, Raw, Source, load, refuse
 
 Empty: TypeAlias = Literal["refuse", "unchanged", "keep"]
 _Row: TypeAlias = "tuple[str, str | None, str]"
 """Id, source (None: the file has none) and translation, white space aside."""
-_NEEDED = ("editor", "file", "id", "position", "doc", "seg", "system", "source", "mt")
+XLIFF_ENDINGS = (".xliff", ".xlf", ".mxliff", ".sdlxliff")
+_KEY_COLUMNS = ("editor", "file", "id", "position", "doc", "seg", "system", "source", "mt")
 _EMPTY = {"unchanged": "taken as unchanged", "keep": "kept, as edits that deleted everything"}
 _LISTED = 10
+"""How many names a message lists."""
 _NO_BREAK = re.compile("[\u00a0\u202f]")
-_NEARER = 0.5
-"""A kit is another editor's where its distance to that one's translations is less, by this."""
+_NEARER_RATIO = 0.5
+"""A kit is another editor's if it is less than this share as far from that one's translations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,12 @@ def collect_kits(
     who changed nothing, and what was put right.
 
     >>> import assay, polars as pl, pathlib, tempfile
-    >>> from assay.kits.designs import Task
+    >>> from assay.kits.results import KitDocument
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> rows = [(s, "d", "1", "Guten Tag", "Good day") for s in "AB"]
     >>> names = ["system", "doc", "seg", "source", "target"]
     >>> texts = assay.read_scores(pl.DataFrame(rows, schema=names, orient="row"))
-    >>> built = assay.build_kits([Task("E", 1, "d", "A")], texts, folder / "kits")
+    >>> built = assay.build_kits([KitDocument("E", 1, "d", "A")], texts, folder / "kits")
     >>> edits = assay.collect_kits(built.key, [folder / "kits" / "E.tsv"])
     >>> edits.frame["edited"].to_list(), edits.notes
     (['Good day'], ('E changed nothing; was this file worked on?',))
@@ -72,14 +74,15 @@ def collect_kits(
         raise OptionError("files", files, "is one path", "give a list of paths")
     kits = _kits(key)
     given = _owners([Path(path) for path in files], kits)
-    tables, notes, tidied = [], list[str](), 0
+    tables, notes, tidied = [], list[Note](), 0
     for name, path in given.items():
-        table, said, number = _collect(path, kits[name], kits, empty)
+        table, more, number = _collect(path, kits[name], kits, empty)
         tables.append(table)
-        notes += said
+        notes += more
         tidied += number
     if tidied:
-        notes.append(f"{tidied} translations got the white space of the original back")
+        text = f"{tidied} translations got the white space of the original back"
+        notes.append(Note("white-space", text))
     whole = pl.concat(tables)
     if whole["seconds"].null_count() == whole.height:
         whole = whole.drop("seconds")
@@ -87,23 +90,29 @@ def collect_kits(
     return Edits(read_edits(whole).frame, tuple(notes))
 
 
+def summarise_collected(edits: Edits, written: Path) -> CollectedKits:
+    """What :func:`collect_kits` joined, and where it was written."""
+    notes = edits.notes
+    return CollectedKits(len(edits), edits.editors, (written,), notes)
+
+
 def _kits(key: Source) -> dict[str, _Kit]:
     """The key's rows by the names of the files."""
     frame = load(key, text=lambda name: True).frame
-    lacking = [name for name in _NEEDED if name not in frame.columns]
+    lacking = [name for name in _KEY_COLUMNS if name not in frame.columns]
     if lacking:
         raise InputError(f"the key lacks {', '.join(lacking)}; give the file that build wrote")
-    words = [name for name in _NEEDED if name != "position"]
+    words = [name for name in _KEY_COLUMNS if name != "position"]
     frame = frame.with_columns(to_text(frame[name]).fill_null("") for name in words)
     frame = frame.drop("target", "seconds", "edited", strict=False)
     if frame.select("file", "id").n_unique() < frame.height:
         raise InputError("the key names a segment twice; give the file that build wrote")
-    found = {}
+    kits = {}
     for part in frame.partition_by("file", maintain_order=True):
         texts = part.select("id", "source", "mt").iter_rows()
         plain = {name: (_plain(source), _plain(mt)) for name, source, mt in texts}
-        found[str(part["file"][0])] = _Kit(part, plain)
-    return found
+        kits[str(part["file"][0])] = _Kit(part, plain)
+    return kits
 
 
 def _owners(files: Sequence[Path], kits: Mapping[str, _Kit]) -> dict[str, Path]:
@@ -130,25 +139,27 @@ def _owners(files: Sequence[Path], kits: Mapping[str, _Kit]) -> dict[str, Path]:
 
 def _collect(
     path: Path, kit: _Kit, kits: Mapping[str, _Kit], empty: Empty
-) -> tuple[pl.DataFrame, list[str], int]:
+) -> tuple[pl.DataFrame, list[Note], int]:
     """One editor's rows in the order of the key, notes, and how often white space was put back."""
-    raw = load_kit(path)
+    raw = _load_kit(path)
     findings = Findings(raw)
     sent = _sent(raw, findings)
-    notes = [f"{path.name}: {line}" for line in raw.notes]
+    notes = [Note("table", f"{path.name}: {line}") for line in raw.notes]
     if "source" not in raw.frame.columns:
-        notes.append(f"{path.name}: has no column source; only ids were held against the key")
+        text = f"{path.name}: has no column source; only ids were compared with the key"
+        notes.append(Note("no-source", text))
     if path.suffix.lower() in XLIFF_ENDINGS and _in_order(sent, kit, kits):
         sent = sent.with_columns(kit.rows["id"])
-        notes.append(f"{path.name}: has ids of its own; joined in order, since all sources agree")
+        text = f"{path.name}: has ids of its own; joined in order, since all sources agree"
+        notes.append(Note("other-ids", text))
     _refuse_others(path, sent, kit, kits)
     _need_rows(sent, kit, findings)
     blank = sent["target"].str.strip_chars() == ""
     if empty == "refuse":
         findings.rows(
             blank, "target", sent["id"],
-            "the translation of {} is empty; ask the editor, or say with --empty what it means"
-            " (unchanged: it was fine, keep: all of it was deleted)",
+            "the translation of {} is empty; ask the editor, or choose what empty means (unchanged:"
+            " it was fine, keep: all of it was deleted)",
         )  # fmt: skip
     findings.stop()
     rows = kit.rows.join(sent.drop("source"), on="id", how="left", maintain_order="left")
@@ -158,9 +169,11 @@ def _collect(
     ]  # fmt: skip
     edited = pl.Series("edited", [text for text, _ in made], dtype=pl.String)
     if number := int(blank.sum()):
-        notes.append(f"{path.name}: {number} empty translations: {_EMPTY[empty]}")
+        text = f"{path.name}: {number} empty translations: {_EMPTY[empty]}"
+        notes.append(Note("empty-translations", text))
     if (edited == rows["mt"]).all():
-        notes.append(f"{kit.editor} changed nothing; was this file worked on?")
+        text = f"{kit.editor} changed nothing; was this file worked on?"
+        notes.append(Note("nothing-changed", text))
     done = rows.drop("file", "id", "target").with_columns(edited)
     return done, notes, sum(tidied for _, tidied in made)
 
@@ -177,7 +190,7 @@ def _sent(raw: Raw, findings: Findings) -> pl.DataFrame:
         return pl.DataFrame([*texts, pl.Series("seconds", [None] * frame.height, dtype=pl.Float64)])
     seconds = to_number(frame["seconds"], findings, "seconds")
     wrong = (seconds < 0) | ~seconds.is_finite()
-    findings.rows(wrong, "seconds", seconds, "{} is no time; correct it or leave the cell empty")
+    findings.rows(wrong, "seconds", seconds, "{} is not a time; correct it or leave the cell empty")
     return pl.DataFrame([*texts, seconds.alias("seconds")])
 
 
@@ -201,7 +214,7 @@ def _need_rows(sent: pl.DataFrame, kit: _Kit, findings: Findings) -> None:
     )
     given = set(ids)
     known = ids.is_in(list(places))
-    findings.rows(~known, "id", ids, "'{}' is no segment of this kit; keep the ids as they were")
+    findings.rows(~known, "id", ids, "'{}' is not a segment of this kit; keep the ids as they were")
     missing = [name for name in places if name not in given]
     if missing:
         findings.add(
@@ -250,7 +263,7 @@ def _refuse_others(path: Path, sent: pl.DataFrame, kit: _Kit, kits: Mapping[str,
     nearest = min(alike, key=lambda other: _distance(rows, other, other, distance))
     if _agreeing(rows, kit) == most:
         theirs = _distance(rows, nearest, kit, distance)
-        if theirs >= _NEARER * _distance(rows, kit, nearest, distance):
+        if theirs >= _NEARER_RATIO * _distance(rows, kit, nearest, distance):
             return
     raise InputError(
         f"{path}: this is the kit of {nearest.editor}, not of {kit.editor}; give each file the name"
@@ -305,29 +318,32 @@ def _tidy(text: str, mt: str, empty: Empty) -> tuple[str, bool]:
     if not _NO_BREAK.search(mt):
         inner = _NO_BREAK.sub(" ", inner)
     start = mt[: len(mt) - len(mt.lstrip())]
-    found = start + inner + mt[len(mt.rstrip()) :]
-    return found, found != text
+    tidied = start + inner + mt[len(mt.rstrip()) :]
+    return tidied, tidied != text
 
 
-def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[str]:
+def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[Note]:
     """Whose file did not come back, and what that does to the design."""
     absent = [kit.editor for name, kit in kits.items() if name not in given]
     if not absent:
         return []
-    note = f"no file of {len(absent)} of {len(kits)} editors: {_listed(absent)}"
+    text = f"no file of {len(absent)} of {len(kits)} editors: {_listed(absent)}"
     planned, done = _meetings(list(kits.values())), _meetings([kits[name] for name in given])
     systems, documents = ({pair[k] for pair in planned} for k in (0, 1))
-    if len(set(planned.values())) > 1 or len(planned) < len(systems) * len(documents):
-        return [note]  # there was no balance to lose
     counts = [done.get(pair, 0) for pair in planned]
-    if len(set(counts)) == 1:
-        return [f"{note}; system and document still meet equally often"]
-    gone = [f"{doc} by {system}" for (system, doc), n in zip(planned, counts, strict=True) if not n]
-    lost = f"; nobody edited {_listed(gone)}" if gone else ""
-    return [
-        f"{note}; the design is no longer balanced: system and document meet {min(counts)} to"
-        f" {max(counts)} times{lost}"
-    ]
+    if len(set(planned.values())) > 1 or len(planned) < len(systems) * len(documents):
+        pass  # there was no balance to lose
+    elif len(set(counts)) == 1:
+        text += "; system and document still meet equally often"
+    else:
+        pairs = zip(planned, counts, strict=True)
+        gone = [f"{doc} by {system}" for (system, doc), n in pairs if not n]
+        lost = f"; nobody edited {_listed(gone)}" if gone else ""
+        text += (
+            "; the design is no longer balanced: system and document meet"
+            f" {min(counts)} to {max(counts)} times{lost}"
+        )
+    return [Note("files-missing", text)]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -340,3 +356,47 @@ def _meetings(kits: Sequence[_Kit]) -> dict[tuple[str, str], int]:
     for kit in kits:
         pairs.update(kit.rows.select("system", "doc").unique().rows())
     return dict(sorted(pairs.items()))
+
+
+def _load_kit(path: Path) -> Raw:
+    """What an editor sent back: id and target, with source and seconds where the file has them."""
+    if path.suffix.lower() in XLIFF_ENDINGS:
+        return _load_units(path)
+    raw = load(path, text=lambda name: True)
+    for name in ("id", "target"):
+        if name in raw.frame.columns:
+            continue
+        first, *more = raw.frame.columns
+        sign = next((sign for sign in ";," if not more and sign in first), None)
+        if sign is not None:
+            raise refuse(
+                str(path), f"its cells are separated by '{sign}', not by tabs as the ending"
+                f" {path.suffix} says; rename it to {path.stem}.csv",
+            )  # fmt: skip
+        raise refuse(str(path), f"there is no column {name}; send the file that editors got")
+    return raw
+
+
+def _load_units(path: Path) -> Raw:
+    """The same from XLIFF 1.2; Phrase's own kind (MXLIFF) has times."""
+    from assay.formats.xliff import CODE, child, flat_text, line_of, read_xml
+    from assay.formats.xliff_dialects import unit_seconds
+
+    rows, lines = [], []
+    for unit in read_xml(path).iter("{*}trans-unit"):
+        if unit.get("translate") == "no":
+            continue
+        source, target = child(unit, "source"), child(unit, "target")
+        try:
+            seconds = unit_seconds(unit)
+        except ValueError as error:
+            raise refuse(
+                str(path), f"expected milliseconds, found '{error.args[1]}'; export the file again",
+                line=line_of(unit),
+            ) from None  # fmt: skip
+        texts = ["" if item is None else flat_text(item, CODE) for item in (source, target)]
+        rows.append((unit.get("id", ""), *texts, seconds))
+        lines.append(line_of(unit))
+    names = {"id": pl.String, "source": pl.String, "target": pl.String, "seconds": pl.Float64}
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    return Raw(frame, str(path), lambda wanted: [lines[row] for row in wanted])

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import MissingExtraError, OptionError, did_you_mean
+from assay.results import Note
 from assay.tables.files import FILE_TYPES, decode_utf8, load, read_bytes, refuse
 
-WRAPPED = 120
+LONGEST_WRAPPED_LINE = 120
 """Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""
 
 CITATION = re.compile(r"\s*\([^()]*\b(?:1[5-9]|20)\d\d[a-z]?\b[^()]*\)")
@@ -25,8 +26,8 @@ UNSPACED = re.compile(
     r"[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]"
 )
 """Scripts that set no spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Han."""
-LONGEST = 10
-"""Signs per word, on average, from which on such a text was not cut into words."""
+MOST_SIGNS_PER_WORD = 10
+"""Characters per word, on average; with more, such a text was not cut into words."""
 
 CLEANING = {
     "citations": "bracketed references with a year: (Smith 2012: 34)",
@@ -38,12 +39,12 @@ CLEANING = {
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class CorpusText:
     """One document: its name, its paragraphs, and what was done to read it."""
 
     doc: str
     paragraphs: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class _Paragraph:
     style: str = ""
 
 
-def read_text(source: str | os.PathLike[str], *, clean: Sequence[str] = ()) -> list[Text]:
+def read_text(source: str | os.PathLike[str], *, clean: Sequence[str] = ()) -> list[CorpusText]:
     """The documents of one file, cleaned by the rules named in ``clean``.
 
     A ``.txt`` or ``.docx`` file is one document; a table has one per value of its ``doc`` column,
@@ -61,12 +62,12 @@ def read_text(source: str | os.PathLike[str], *, clean: Sequence[str] = ()) -> l
     for rule in clean:
         if rule not in CLEANING:
             raise OptionError(
-                "clean", rule, f"is no rule{did_you_mean(rule, list(CLEANING))}",
+                "clean", rule, f"is not a rule{did_you_mean(rule, list(CLEANING))}",
                 f"choose from {', '.join(CLEANING)}",
             )  # fmt: skip
     path = Path(source)
     ending = _ending(path)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if ending == ".txt":
         documents = {path.name.removesuffix(".gz").removesuffix(".txt"): _from_plain(path)}
     elif ending == ".docx":
@@ -77,33 +78,37 @@ def read_text(source: str | os.PathLike[str], *, clean: Sequence[str] = ()) -> l
     return [_cleaned(doc, found, clean, notes) for doc, found in documents.items()]
 
 
-def need_spaces(texts: Sequence[Text]) -> None:
+def need_spaces(texts: Sequence[CorpusText]) -> None:
     """Refuse texts without spaces between words: every line would count as one word."""
     for text in texts:
         tokens = [token for paragraph in text.paragraphs for token in paragraph.split()]
         signs = sum(map(len, tokens))
         unspaced = sum(len(UNSPACED.findall(token)) for token in tokens)
-        if signs > LONGEST * len(tokens) and unspaced > 0.3 * signs:
+        if signs > MOST_SIGNS_PER_WORD * len(tokens) and unspaced > 0.3 * signs:
             raise refuse(
                 text.doc,
-                f"has {signs} signs in {len(tokens)} words: its language is written without spaces,"
-                " and words cannot be counted; set spaces between the words first (jieba, MeCab or"
-                " PyThaiNLP do that)",
+                f"has {signs} characters in {len(tokens)} words: its language is written without"
+                " spaces, and words cannot be counted; set spaces between the words first (jieba,"
+                " MeCab or PyThaiNLP do that)",
             )
 
 
-def notes_on_twins(texts: Sequence[Text]) -> list[str]:
+def notes_on_twins(texts: Sequence[CorpusText]) -> list[Note]:
     """What to know where texts share their name or are the same."""
-    notes, names, known = [], Counter(text.doc for text in texts), dict[tuple[str, ...], str]()
-    for name, number in names.items():
-        if number > 1:
-            notes.append(f"beware: {number} texts are called {name}; give them other names")
+    names = Counter(text.doc for text in texts)
+    notes = [
+        Note("same-name", f"{number} texts are called {name}; give them different names")
+        for name, number in names.items()
+        if number > 1
+    ]
+    known: dict[tuple[str, ...], str] = {}
     for text in texts:
         if text.paragraphs in known:
-            notes.append(
-                f"beware: {known[text.paragraphs]} and {text.doc} are the same text; its pieces"
-                " stand twice and are as alike as can be"
-            )
+            notes.append(Note(
+                "same-text",
+                f"{known[text.paragraphs]} and {text.doc} are the same text; each of its pieces"
+                " is there twice, and the two are perfectly alike",
+            ))  # fmt: skip
         known.setdefault(text.paragraphs, text.doc)
     return notes
 
@@ -113,26 +118,24 @@ def _ending(path: Path) -> str:
     ending = endings[-1] if endings else ""
     known = (".txt", ".docx", *FILE_TYPES)
     if ending not in known and not path.is_dir():
-        raise refuse(
-            str(path), f"file type '{ending}' is no text; use one of {' '.join(known)}"
-        )  # fmt: skip
+        raise refuse(str(path), f"file type '{ending}' is not text; use one of {' '.join(known)}")
     return ending or ".txt"
 
 
 def _from_plain(path: Path) -> list[_Paragraph]:
     data = read_bytes(path)
     if b"\0" in data:
-        raise refuse(str(path), "is no text file (it has zero bytes); save it as UTF-8 text")
+        raise refuse(str(path), "is not a text file (it has zero bytes); save it as UTF-8 text")
     lines = [line.strip() for line in decode_utf8(data, str(path)).splitlines()]
     while lines and not lines[-1]:
         lines.pop()
-    if "" in lines and max(map(len, lines)) <= WRAPPED:
+    if "" in lines and max(map(len, lines)) <= LONGEST_WRAPPED_LINE:
         blocks = "\n".join(lines).split("\n\n")
         return [_Paragraph(" ".join(block.split())) for block in blocks]
     return [_Paragraph(line) for line in lines]
 
 
-def _from_docx(path: Path) -> tuple[list[_Paragraph], tuple[str, ...]]:
+def _from_docx(path: Path) -> tuple[list[_Paragraph], tuple[Note, ...]]:
     try:
         import docx
     except ImportError:
@@ -141,15 +144,15 @@ def _from_docx(path: Path) -> tuple[list[_Paragraph], tuple[str, ...]]:
     try:
         document = docx.Document(io.BytesIO(data))
     except Exception:  # a damaged package fails in as many ways as it has parts
-        raise refuse(str(path), "is no Word document (.docx); save it again from Word") from None
+        raise refuse(str(path), "is not a Word document (.docx); save it again from Word") from None
     found = [
         _Paragraph(line.strip(), getattr(paragraph.style, "name", None) or "")
         for paragraph in document.paragraphs
         for line in paragraph.text.splitlines()
     ]
     tables = len(document.tables)
-    notes = (f"{path.name}: {tables} tables in the document were not read",) if tables else ()
-    return found, notes
+    text = f"{path.name}: {tables} tables in the document were not read"
+    return found, (Note("tables-not-read", text),) if tables else ()
 
 
 def _from_table(path: Path) -> dict[str, list[_Paragraph]]:
@@ -176,9 +179,9 @@ def _stem(path: Path) -> str:
 
 
 def _cleaned(
-    doc: str, found: list[_Paragraph], clean: Sequence[str], notes: tuple[str, ...]
-) -> Text:
-    said = list(notes)
+    doc: str, found: list[_Paragraph], clean: Sequence[str], notes: tuple[Note, ...]
+) -> CorpusText:
+    counted = list(notes)
     for rule in dict.fromkeys(clean):
         if rule == "headings":
             kept = [item for item in found if not _is_heading(item)]
@@ -192,11 +195,11 @@ def _cleaned(
                 _Paragraph(text.strip(), item.style)
                 for (text, _), item in zip(done, found, strict=True)
             ]
-        said.append(f"{doc}: {removed} {rule} removed")
+        counted.append(Note("cleaned", f"{doc}: {removed} {rule} removed"))
     paragraphs = tuple(item.text for item in found if item.text)
     if not paragraphs:
         raise refuse(doc, "the document has no text; leave it out or give its text")
-    return Text(doc, paragraphs, tuple(said))
+    return CorpusText(doc, paragraphs, tuple(counted))
 
 
 def _is_heading(item: _Paragraph) -> bool:

@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
 from typing import Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from assay.errors import InputError, OptionError
-from assay.kits.clusters import dbscan, knee_place, nearest_distances
-from assay.kits.kitset import Kit, KitSet
-from assay.kits.likeness import Limits, TermBook
-from assay.kits.pieces import Pieces
-from assay.kits.search import Found, Neighbours, PairStream, closest_kits, diameters
-from assay.kits.terms import choose_methods
+from assay.kits.pieces import Pieces, split_sentences
+from assay.kits.results import Kit, KitPiece, KitSet, Limits
+from assay.kits.search import (
+    Found,
+    PairStream,
+    PointPairs,
+    closest_kits,
+    dbscan,
+    diameters,
+    knee_place,
+    nearest_distances,
+)
+from assay.kits.terms import TermBook, choose_methods
+from assay.results import Note
+from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
 
-ALL_SETS = 100_000
+MOST_SETS = 100_000
 """Up to this many sets the percentile is over all of them, else over as many random ones."""
 MODES = ("closest", "dbscan")
 
 
 @dataclass
-class _Task:
+class _Search:
     """One search: where the pieces lie, and what keeps two of them apart."""
 
     pieces: Pieces
@@ -35,24 +45,36 @@ class _Task:
     limits: Limits
     book: TermBook | None
     groups: NDArray[np.int64] | None
-    near: Neighbours = field(init=False)
+    near: PointPairs = field(init=False)
     lengths: NDArray[np.float64] | None = field(init=False)
     refused: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self.near = Neighbours(self.points)
+        self.near = PointPairs(self.points)
         lengths = self.pieces.lengths
         self.lengths = lengths if lengths.all() else None
 
-    def run(self, kits: int, *, without: str = "", runner_up: bool = True) -> list[Found]:
+    def run(self, count: int, *, without: str = "", runner_up: bool = True) -> list[Found]:
+        """The closest kits; ``without`` names a limit to be ignored."""
         ratio = np.inf if without == "length" else self.limits.length_ratio
         stream = PairStream(self.near, self.lengths, ratio, self.groups)
         checks = None if self.book is None else _TermBits(self.book, without)
-        found = closest_kits(
-            iter(stream), size=self.size, kits=kits, checks=checks, runner_up=runner_up
+        kits = closest_kits(
+            iter(stream), size=self.size, kits=count, checks=checks, runner_up=runner_up
         )
         self.refused = stream.refused
-        return found
+        return kits
+
+    def diameters_without(self, *, length: bool) -> dict[str, float]:
+        """The diameter of the closest kit without each limit in turn, where there is one."""
+        names = ["length"] if length else []
+        if self.book is not None:
+            limits = ("shared", "density")
+            names += [name for name in limits if getattr(self.limits, name) is not None]
+        refused = self.refused
+        kits = {name: self.run(1, without=name, runner_up=False) for name in names}
+        self.refused = refused
+        return {name: kit[0].diameter for name, kit in kits.items() if kit}
 
 
 class _TermBits:
@@ -74,29 +96,29 @@ def find_kits(
     pieces: Pieces,
     *,
     size: int = 3,
-    kits: int = 1,
+    count: int = 1,
     mode: Literal["closest", "dbscan"] = "closest",
     eps: float | None = None,
-    length: float | None = 0.1,
+    length_tolerance: float | None = 0.1,
     shared: float | None = 0.2,
     density: float | None = 1.3,
     methods: Sequence[str] | None = None,
     rng: Rng = None,
-    tick: Callable[[], None] = lambda: None,
+    progress: Progress = silent,
 ) -> KitSet:
-    """Find ``kits`` disjoint kits of ``size`` pieces that are as alike as possible.
+    """Find ``count`` disjoint kits of ``size`` pieces that are as alike as possible.
 
     The first kit has the smallest diameter (largest distance between two of its pieces, features
     scaled to 0..1) of all that meet the limits; each further kit the smallest of what is left.
     Mode ``dbscan`` is korotaev2022's: kits lie inside a cluster of DBSCAN with radius ``eps``, by
     default the knee of the sorted distances to the nearest neighbour.
 
-    Limits, None for none: words within ±``length`` of a common length; two pieces have at most the
-    share ``shared`` of their best terms in common, and these occur at most ``density`` times as
-    often in one as in the other, by more than half of the ``methods`` of :mod:`assay.kits.terms`
-    (default: all that can be used). ``rng`` draws the random sets of the percentile where there
-    are too many to go through. ``tick`` is called after every piece whose terms were looked for,
-    at most as often as there are pieces: that takes most of the time.
+    Limits, None for none: words within ±``length_tolerance`` of a common length; two pieces have at
+    most the share ``shared`` of their best terms in common, and these occur at most ``density``
+    times as often in one as in the other, by more than half of the ``methods`` of
+    :mod:`assay.kits.terms` (default: all). ``rng`` draws the random sets of the percentile where
+    there are too many to try all. ``progress`` hears of every piece whose terms were extracted, at
+    most as many as there are pieces: that takes most of the time.
 
     >>> import assay, numpy as np
     >>> from assay.kits.pieces import pieces_from_features
@@ -105,87 +127,118 @@ def find_kits(
     >>> [(kit.pieces, round(kit.diameter, 3)) for kit in found.kits]
     [((17, 20, 21), 0.076)]
     """
-    _check(pieces, size, kits, mode, eps)
+    _check(pieces, size, count, mode, eps)
     generator, seed = seeded(rng)
-    limits = _limits(length, shared, density)
+    limits = _limits(length_tolerance, shared, density)
     points, notes = _scaled(pieces)
-    book, left_out = _term_book(pieces, limits, methods, tick)
+    book, more = _term_book(pieces, limits, methods, progress)
     distances = nearest_distances(points)
     place = knee_place(distances)
     knee = None if place is None else float(distances[place])
     groups, eps = _clusters(points, mode, eps, knee, size)
-    task = _Task(pieces, points, size, limits, book, groups)
-    found = task.run(kits)
-    notes += left_out + _shortfall(task, found, kits)
+    search = _Search(pieces, points, size, limits, book, groups)
+    kits = search.run(count)
+    shortfall = _shortfall(search, len(kits), count)
     return KitSet(
-        kits=_describe(task, found, generator),
-        pieces=pieces,
-        size=size,
-        wanted=kits,
         mode=mode,
+        size=size,
+        wanted=count,
+        seed=seed,
+        settings=pieces.settings,
         limits=limits,
         methods=tuple(book.methods) if book else (),
+        pieces=_placed(pieces, points),
+        kits=_describe(search, kits, generator),
         knee=knee,
         eps=eps,
         clusters=_members(groups),
-        distances=distances,
-        places=_principal(points),
-        seed=seed,
-        notes=(*pieces.notes, *notes),
+        distances=tuple(distances.tolist()),
+        notes=(*pieces.notes, *notes, *more, *shortfall),
     )
 
 
-def _check(pieces: Pieces, size: int, kits: int, mode: str, eps: float | None) -> None:
+def kit_texts(found: KitSet, pieces: Pieces) -> pl.DataFrame:
+    """The sentences of the kits, to be translated: kit, doc, seg, paragraph, source.
+
+    ``pieces`` are those the kits were found among.
+    """
+    rows = [
+        (number, f"piece {k}", place, source)
+        for number, kit in enumerate(found.kits, start=1)
+        for k in kit.pieces
+        for place, paragraph in enumerate(
+            pieces.pieces[k].paragraphs, start=pieces.pieces[k].first
+        )
+        for source in split_sentences(paragraph)
+    ]  # fmt: skip
+    schema = {"kit": int, "doc": str, "paragraph": int, "source": str}
+    seg = pl.int_range(1, pl.len() + 1).over("doc").alias("seg")
+    frame = pl.DataFrame(rows, schema=schema, orient="row").with_columns(seg)
+    return frame.select("kit", "doc", "seg", "paragraph", "source")
+
+
+def _check(pieces: Pieces, size: int, count: int, mode: str, eps: float | None) -> None:
     if mode not in MODES:
-        raise OptionError("mode", mode, "is no mode", f"choose {' or '.join(MODES)}")
+        raise OptionError("mode", mode, "is not a mode", f"choose {' or '.join(MODES)}")
     if size < 2:
-        raise OptionError("size", size, "is no kit", "give at least 2 pieces")
-    if kits < 1:
-        raise OptionError("kits", kits, "is no number of kits", "give at least 1")
+        raise OptionError("size", size, "is too few for a kit", "give at least 2 pieces")
+    if count < 1:
+        raise OptionError("count", count, "is not a number of kits", "give at least 1")
     if eps is not None and mode != "dbscan":
         raise OptionError("eps", eps, "is for the mode dbscan", "leave it out or set mode dbscan")
     if eps is not None and not 0 < eps < np.inf:
-        raise OptionError("eps", eps, "is no radius", "give a number above 0")
-    if len(pieces) < size * kits:
-        count = f"{len(pieces)} piece{'s' if len(pieces) != 1 else ''}"
+        raise OptionError("eps", eps, "is not a radius", "give a number above 0")
+    if len(pieces) < size * count:
+        number = f"{len(pieces)} piece{'s' if len(pieces) != 1 else ''}"
         raise InputError(
-            f"{count} cannot make {kits} kit{'s' if kits > 1 else ''} of {size};"
+            f"{number} cannot make {count} kit{'s' if count > 1 else ''} of {size};"
             " give more text, shorter pieces or ask for less"
         )
 
 
 def _limits(length: float | None, shared: float | None, density: float | None) -> Limits:
     if length is not None and not 0 <= length < 1:
-        raise OptionError("length", length, "is no share", "give 0.1 for ±10 %")
+        raise OptionError("length_tolerance", length, "is not a share", "give 0.1 for ±10 %")
     if shared is not None and not 0 <= shared <= 1:
-        raise OptionError("shared", shared, "is no share", "give a number from 0 to 1")
+        raise OptionError("shared", shared, "is not a share", "give a number from 0 to 1")
     if density is not None and not 1 <= density < np.inf:
-        raise OptionError("density", density, "is no ratio", "give a number from 1 up")
+        raise OptionError("density", density, "is not a ratio", "give a number from 1 up")
     return Limits(length, shared, density)
 
 
-def _scaled(pieces: Pieces) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def _scaled(pieces: Pieces) -> tuple[NDArray[np.float64], list[Note]]:
     """Every feature from 0 to 1; one that never varies says nothing and becomes 0."""
     low, spread = pieces.features.min(axis=0), np.ptp(pieces.features, axis=0)
     constant = [name for name, width in zip(pieces.names, spread, strict=True) if width == 0]
     points = (pieces.features - low) / np.where(spread == 0, 1.0, spread)
-    notes = (f"the same in all pieces: {', '.join(constant)}",) if constant else ()
-    return points, notes
+    text = f"the same in all pieces: {', '.join(constant)}"
+    return points, [Note("constant-features", text)] if constant else []
+
+
+def _placed(pieces: Pieces, points: NDArray[np.float64]) -> tuple[KitPiece, ...]:
+    rows = zip(pieces.pieces, pieces.features.tolist(), _principal(points).tolist(), strict=True)
+    return tuple(
+        KitPiece(
+            number, item.doc, item.first, item.last, item.words, len(item.sentences),
+            dict(zip(pieces.names, features, strict=True)), (place[0], place[1]),
+        )
+        for number, (item, features, place) in enumerate(rows)
+    )  # fmt: skip
 
 
 def _term_book(
-    pieces: Pieces, limits: Limits, methods: Sequence[str] | None, tick: Callable[[], None]
-) -> tuple[TermBook | None, tuple[str, ...]]:
+    pieces: Pieces, limits: Limits, methods: Sequence[str] | None, progress: Progress
+) -> tuple[TermBook | None, list[Note]]:
     if limits.shared is None and limits.density is None:
-        return None, ("terms were not compared: there is no limit on them",)
+        return None, [Note("no-terms", "terms were not compared: there is no limit on them")]
     if not pieces.has_text:
         if methods:
             raise OptionError("methods", ",".join(methods), "need text", "give pieces with text")
-        return None, ("terms were not compared: the pieces have no text",)
-    chosen, notes = choose_methods(methods, pieces.language)
+        return None, [Note("no-terms", "terms were not compared: the pieces have no text")]
+    chosen = choose_methods(methods)
     if not chosen:
         raise OptionError("methods", "", "names none", "name at least one method")
-    return TermBook(pieces, chosen, limits, tick), notes
+    return TermBook(pieces, chosen, limits, progress), []
 
 
 def _clusters(
@@ -211,60 +264,54 @@ def _members(groups: NDArray[np.int64] | None) -> tuple[tuple[int, ...], ...]:
     )
 
 
-def _shortfall(task: _Task, found: list[Found], kits: int) -> tuple[str, ...]:
+def _shortfall(search: _Search, kits: int, wanted: int) -> list[Note]:
     """How many kits there are too few, which limits refused them, and what would help."""
-    if len(found) == kits:
-        return ()
-    limits, reasons = task.limits, []
-    if task.groups is not None:
-        reasons.append(f"{task.groups.max() + 1} clusters have {sum(task.groups >= 0)} pieces")
-    if task.refused:
-        reasons.append(f"length (±{limits.length:.0%}) refuses {task.refused} pairs")
-    if task.book is not None and task.book.extracted:
+    if kits == wanted:
+        return []
+    limits, reasons = search.limits, []
+    if search.groups is not None:
+        reasons.append(f"{search.groups.max() + 1} clusters have {sum(search.groups >= 0)} pieces")
+    if search.refused:
+        reasons.append(f"length (±{limits.length:.0%}) refuses {search.refused} pairs")
+    if search.book is not None and search.book.extracted:
         terms = []
         if limits.shared is not None:
             terms.append(f"shared (at most {limits.shared:.0%} of the terms)")
         if limits.density is not None:
             terms.append(f"density (at most {limits.density:g}-fold)")
         reasons.append(f"{' and '.join(terms)} leave too few of the others")
-    remedy = "widen a limit, or take more text" if found else _remedy(task)
+    remedy = "widen a limit, or take more text" if kits else _remedy(search)
     refused = f" ({'; '.join(reasons)})" if reasons else ""
-    return (
-        f"{len(found)} of {kits} kits of {task.size} pieces meet the limits{refused}: {remedy}",
-    )
+    text = f"{kits} of {wanted} kits of {search.size} pieces meet the limits{refused}: {remedy}"
+    return [Note("too-few-kits", text)]
 
 
-def _remedy(task: _Task) -> str:
+def _remedy(search: _Search) -> str:
     """The limits of which each alone, left out, would let a kit through."""
-    names = ["length"] if task.refused else []
-    if task.book is not None:
-        names += [name for name in ("shared", "density") if getattr(task.limits, name) is not None]
-    refused = task.refused
-    alone = [name for name in names if task.run(1, without=name, runner_up=False)]
-    task.refused = refused
+    alone = search.diameters_without(length=search.refused > 0)
     if alone:
         return f"without {' or '.join(alone)} there would be one; widen it, or take more text"
-    if task.groups is not None:
+    if search.groups is not None:
         return "give a larger eps, use the mode closest, or take more text"
     return "no limit alone is in the way; widen several, ask for fewer pieces, or take more text"
 
 
-def _describe(task: _Task, found: list[Found], rng: np.random.Generator) -> tuple[Kit, ...]:
-    if not found:
+def _describe(search: _Search, kits: list[Found], rng: np.random.Generator) -> tuple[Kit, ...]:
+    if not kits:
         return ()
-    others = np.sort(_other_sets(task.points, task.size, rng))
+    others = np.sort(_other_sets(search.points, search.size, rng))
     return tuple(
-        _kit(task, item, others, _binding(task, item) if number == 0 else {})
-        for number, item in enumerate(found)
+        _kit(search, item, others, _binding(search, item) if number == 0 else {})
+        for number, item in enumerate(kits)
     )
 
 
 def _kit(
-    task: _Task, item: Found, others: NDArray[np.float64], binding: dict[str, float]
+    search: _Search, item: Found, others: NDArray[np.float64], binding: dict[str, float]
 ) -> Kit:  # fmt: skip
-    checks = () if task.book is None else task.book.check(item.members)
+    checks = () if search.book is None else search.book.check(item.members)
     telling = [check for check in checks if check.accepted and check.method != "bigrams"]
-    lengths = None if task.lengths is None else task.lengths[list(item.members)]
+    lengths = None if search.lengths is None else search.lengths[list(item.members)]
     # A hair's breadth more, or rounding could leave the kit itself out.
     closer = int(np.searchsorted(others, item.diameter * (1 + 1e-12), side="right"))
     return Kit(
@@ -286,9 +333,9 @@ def _other_sets(
 ) -> NDArray[np.float64]:
     """The diameters of all sets of as many pieces, or of random ones where they are too many."""
     count = len(points)
-    if comb(count, size) <= ALL_SETS:
+    if comb(count, size) <= MOST_SETS:
         return diameters(points, np.array(list(combinations(range(count), size))))
-    sets = rng.integers(count, size=(ALL_SETS, size))
+    sets = rng.integers(count, size=(MOST_SETS, size))
     while True:
         ordered = np.sort(sets, axis=1)
         twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
@@ -297,17 +344,10 @@ def _other_sets(
         sets[twice] = rng.integers(count, size=(int(twice.sum()), size))
 
 
-def _binding(task: _Task, item: Found) -> dict[str, float]:
+def _binding(search: _Search, item: Found) -> dict[str, float]:
     """The limits without which the first kit would be closer, and how close."""
-    names = ["length"] if task.limits.length is not None and task.refused else []
-    if task.book is not None:
-        names += [name for name in ("shared", "density") if getattr(task.limits, name) is not None]
-    found = {}
-    for name in names:
-        closer = task.run(1, without=name, runner_up=False)
-        if closer and closer[0].diameter < item.diameter * (1 - 1e-12):
-            found[name] = closer[0].diameter
-    return found
+    closest = search.diameters_without(length=search.refused > 0)
+    return {name: size for name, size in closest.items() if size < item.diameter * (1 - 1e-12)}
 
 
 def _principal(points: NDArray[np.float64]) -> NDArray[np.float64]:

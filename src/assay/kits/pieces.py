@@ -1,10 +1,35 @@
-"""Pieces of text of about the same length, with what can be measured about them."""
+"""Pieces of text of about the same length, and how hard they are to read: five features.
+
+================ ============================================== ================================
+feature          formula                                        source
+================ ============================================== ================================
+flesch           206.835 - 84.6 syllables/word                  Flesch (1948)
+                 - 1.015 words/sentence
+lix              words/sentence + 100 long/words,               Björnsson (1968)
+                 long: more than six characters
+dale_chall       15.79 difficult/words + .0496 words/sentence,  Dale and Chall (1948)
+                 + 3.6365 if more than 5 % are difficult
+chars_per_word   characters / words                             korotaev2022 section 3.2
+type_token       different words / words                        korotaev2022 section 3.2
+================ ============================================== ================================
+
+The profile ``paper`` counts as korotaev2022 did (Table 1): words are runs of word characters and
+hyphens in the tokenised text, so that ``don't`` is three of them; types differ by case; a word is
+difficult unless it stands in the Dale-Chall list as it is. The profile ``standard`` counts words
+with their apostrophes and leaves numbers out, folds case, and takes the regular inflections of a
+listed word as known, as Dale and Chall's own instructions do.
+
+The Dale-Chall list and the syllable counter are those of the package ``readability``; both know
+English only. LIX, characters per word and type-token ratio need neither and serve any language.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,12 +37,20 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from assay.errors import InputError, MissingExtraError, OptionError
-from assay.kits.corpus import Text, need_spaces, notes_on_twins, read_text
-from assay.kits.readability import count, feature_names
-from assay.kits.watch import Watch, unwatched
-from assay.results import result_dict, signature
+from assay.kits.corpus import CorpusText, need_spaces, notes_on_twins, read_text
+from assay.results import Note
+from assay.stats.progress import Progress, silent
 
-_Span: TypeAlias = tuple[Text, int, int]
+NEUTRAL_FEATURES = ("lix", "chars_per_word", "type_token")
+ENGLISH_FEATURES = ("flesch", "lix", "dale_chall", "chars_per_word", "type_token")
+PROFILES = ("paper", "standard")
+
+PAPER_WORD = re.compile(r"\b[-\w]+\b")
+STANDARD_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+LONG_WORD = 7
+"""A long word has at least this many characters."""
+
+_Span: TypeAlias = tuple[CorpusText, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +76,8 @@ class Pieces:
     pieces: tuple[Piece, ...]
     names: tuple[str, ...]
     features: NDArray[np.float64]
-    settings: Mapping[str, object] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    settings: Mapping[str, str | int] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
     def __len__(self) -> int:
         return len(self.pieces)
@@ -64,11 +97,6 @@ class Pieces:
         """The words of every piece."""
         return np.array([piece.words for piece in self.pieces], dtype=float)
 
-    @property
-    def signature(self) -> str:
-        """How the pieces were cut and measured."""
-        return signature("pieces", n=len(self), **self.settings)
-
     def to_frame(self) -> pl.DataFrame:
         """A row per piece: where it stands, its words and its features."""
         rows = {
@@ -81,25 +109,6 @@ class Pieces:
         values = {name: self.features[:, k] for k, name in enumerate(self.names)}
         return pl.DataFrame(rows | values)
 
-    def to_dict(self) -> dict[str, object]:
-        """The pieces as one JSON object."""
-        return result_dict("pieces", self.signature, pieces=self.rows(), notes=self.notes)
-
-    def rows(self) -> list[dict[str, object]]:
-        """A dict per piece, its features in a dict of their own."""
-        return [
-            {
-                "piece": number,
-                "doc": piece.doc,
-                "first": piece.first,
-                "last": piece.last,
-                "words": piece.words,
-                "sentences": len(piece.sentences),
-                "features": dict(zip(self.names, row.tolist(), strict=True)),
-            }
-            for number, (piece, row) in enumerate(zip(self.pieces, self.features, strict=True))
-        ]
-
 
 def read_pieces(
     *sources: str | os.PathLike[str],
@@ -108,13 +117,14 @@ def read_pieces(
     profile: str = "paper",
     clean: Sequence[str] = (),
     shortest: float = 6.0,
+    progress: Progress = silent,
 ) -> Pieces:
     """Cut texts into pieces of at least ``words`` words at paragraph borders (korotaev2022, 3.2).
 
     ``sources`` are ``.txt`` or ``.docx`` files or tables with a ``text`` column (and ``doc``,
     ``style``). ``clean`` names what to remove first. Pieces with fewer than ``shortest`` words per
     sentence on average (lists, tables of contents) are left out. ``profile`` is how the features
-    are counted, see :mod:`assay.kits.readability`.
+    are counted, see :mod:`assay.kits.pieces`. ``progress`` hears of each piece that is measured.
 
     >>> import assay, pathlib, tempfile
     >>> book = pathlib.Path(tempfile.mkdtemp()) / "book.txt"
@@ -125,24 +135,24 @@ def read_pieces(
     if not sources:
         raise InputError("no text was given; name .txt or .docx files or a table of paragraphs")
     texts = [text for source in sources for text in read_text(source, clean=clean)]
-    return cut_pieces(texts, words=words, language=language, profile=profile, shortest=shortest)
+    return cut_pieces(
+        texts, words=words, language=language, profile=profile, shortest=shortest,
+        progress=progress,
+    )  # fmt: skip
 
 
 def cut_pieces(
-    texts: Sequence[Text],
+    texts: Sequence[CorpusText],
     *,
     words: int = 500,
     language: str = "en",
     profile: str = "paper",
     shortest: float = 6.0,
-    watch: Watch = unwatched,
+    progress: Progress = silent,
 ) -> Pieces:
-    """Cut texts that are already in paragraphs; see :func:`read_pieces`.
-
-    ``watch`` is handed the pieces as they are measured and their number, to show progress.
-    """
+    """Cut texts that are already in paragraphs; see :func:`read_pieces`."""
     if words < 1:
-        raise OptionError("words", words, "is no length of a piece", "give at least 1")
+        raise OptionError("words", words, "is not a length of a piece", "give at least 1")
     names = feature_names(language)
     need_spaces(texts)
     notes = [note for text in texts for note in text.notes] + notes_on_twins(texts)
@@ -151,23 +161,27 @@ def cut_pieces(
         cut, rest = _cut(text, words)
         spans += cut
         if rest:
-            notes.append(f"{text.doc}: the last {rest} words are less than a piece and left out")
-    found: list[Piece] = []
+            left = f"{text.doc}: the last {rest} words are less than a piece and left out"
+            notes.append(Note("rest-left-out", left))
+    pieces: list[Piece] = []
     rows: list[NDArray[np.float64]] = []
-    for piece in watch((_piece(*span) for span in spans), len(spans)):
-        counts = count(piece.paragraphs, piece.sentences, language=language, profile=profile)
+    for number, span in enumerate(spans, start=1):
+        piece = _piece(*span)
+        counts = count_words(piece.paragraphs, piece.sentences, language=language, profile=profile)
         if counts.words >= max(1.0, shortest * counts.sentences):
-            found.append(replace(piece, words=counts.words))
+            pieces.append(replace(piece, words=counts.words))
             rows.append(counts.features(names))
-    if brief := len(spans) - len(found):
-        notes.append(f"{brief} pieces have fewer than {shortest:g} words per sentence: left out")
-    if not found:
+        progress("pieces", number, len(spans))
+    if brief := len(spans) - len(pieces):
+        left = f"{brief} pieces have fewer than {shortest:g} words per sentence: left out"
+        notes.append(Note("brief-left-out", left))
+    if not pieces:
         raise InputError(
             f"the texts make no piece of {words} words ({'; '.join(notes)});"
             " give more text or fewer words"
         )
-    settings = {"words": words, "language": language, "profile": profile}
-    return Pieces(tuple(found), names, np.array(rows), settings, tuple(notes))
+    settings: dict[str, str | int] = {"words": words, "language": language, "profile": profile}
+    return Pieces(tuple(pieces), names, np.array(rows), settings, tuple(notes))
 
 
 def pieces_from_features(
@@ -179,21 +193,19 @@ def pieces_from_features(
     """Pieces of which only features are known: kits are found by them, terms are not compared."""
     matrix = np.asarray(features, dtype=float)
     if matrix.ndim != 2 or not matrix.size:
-        raise OptionError("features", matrix.shape, "is no table", "give a row per piece")
+        raise OptionError("features", matrix.shape, "is not a table", "give a row per piece")
     if not np.isfinite(matrix).all():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
-        raise OptionError("features", f"row {row}", "has no number", "leave the piece out")
+        raise OptionError("features", f"row {row}", "is not all numbers", "leave the piece out")
     lengths = [0] * len(matrix) if words is None else list(words)
     if len(lengths) != len(matrix):
         raise OptionError("words", len(lengths), f"are not {len(matrix)}", "give one per piece")
     labels = tuple(names) if names else tuple(f"x{k + 1}" for k in range(matrix.shape[1]))
-    found = tuple(
-        Piece("", row, row, int(number)) for row, number in enumerate(lengths, start=1)
-    )  # fmt: skip
-    return Pieces(found, labels, matrix)
+    pieces = (Piece("", row, row, int(number)) for row, number in enumerate(lengths, start=1))
+    return Pieces(tuple(pieces), labels, matrix)
 
 
-def _cut(text: Text, words: int) -> tuple[list[_Span], int]:
+def _cut(text: CorpusText, words: int) -> tuple[list[_Span], int]:
     """The pieces of one text as spans of paragraphs, and the words left over at its end."""
     spans: list[_Span] = []
     start = length = 0
@@ -205,7 +217,7 @@ def _cut(text: Text, words: int) -> tuple[list[_Span], int]:
     return spans, length
 
 
-def _piece(text: Text, start: int, stop: int) -> Piece:
+def _piece(text: CorpusText, start: int, stop: int) -> Piece:
     paragraphs = text.paragraphs[start:stop]
     sentences = tuple(sentence for paragraph in paragraphs for sentence in _sentences(paragraph))
     return Piece(text.doc, start + 1, stop, 0, paragraphs, sentences)
@@ -228,3 +240,110 @@ def _blingfire() -> Any:
     except ImportError:
         raise MissingExtraError("cutting text into words and sentences", "kits") from None
     return blingfire
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """What the formulas are made of."""
+
+    words: int
+    sentences: int
+    characters: int
+    long: int
+    types: int
+    syllables: int
+    difficult: int
+
+    def features(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """The named features, in their order."""
+        words, length = self.words, self.words / self.sentences
+        hard = self.difficult / words
+        values = {
+            "flesch": 206.835 - 84.6 * self.syllables / words - 1.015 * length,
+            "lix": length + 100 * self.long / words,
+            "dale_chall": 15.79 * hard + 0.0496 * length + (3.6365 if hard > 0.05 else 0.0),
+            "chars_per_word": self.characters / words,
+            "type_token": self.types / words,
+        }
+        return np.array([values[name] for name in names])
+
+
+def feature_names(language: str) -> tuple[str, ...]:
+    """The features that can be computed for a language.
+
+    >>> feature_names("de")
+    ('lix', 'chars_per_word', 'type_token')
+    """
+    return ENGLISH_FEATURES if language == "en" else NEUTRAL_FEATURES
+
+
+def count_words(
+    paragraphs: Sequence[str], sentences: Sequence[str], *, language: str, profile: str
+) -> WordCounts:
+    """Count what the formulas need; ``sentences`` are tokenised, ``paragraphs`` are as written."""
+    if profile not in PROFILES:
+        raise OptionError("profile", profile, "is not a profile", f"choose {' or '.join(PROFILES)}")
+    paper = profile == "paper"
+    if paper:
+        words = [word for sentence in sentences for word in PAPER_WORD.findall(sentence)]
+    else:
+        words = [
+            word.lower() for paragraph in paragraphs for word in STANDARD_WORD.findall(paragraph)
+        ]
+    syllables = difficult = 0
+    if language == "en":
+        counter, known = english_words()
+        familiar = known.__contains__ if paper else with_inflections(known)
+        syllables = sum(counter(word) if paper else max(1, counter(word)) for word in words)
+        difficult = sum(not familiar(word.lower()) for word in words)
+    return WordCounts(
+        words=len(words),
+        sentences=len(sentences),
+        characters=sum(map(len, words)),
+        long=sum(len(word) >= LONG_WORD for word in words),
+        types=len(set(words)),
+        syllables=syllables,
+        difficult=difficult,
+    )
+
+
+@cache
+def english_words() -> tuple[Callable[[str], int], frozenset[str]]:
+    """The syllable counter and the Dale-Chall list of the package ``readability``."""
+    try:
+        from readability.langdata import LANGDATA
+    except ImportError:
+        raise MissingExtraError("readability of English", "kits") from None
+    english = LANGDATA["en"]
+    return english["syllables"], frozenset(english["basicwords"])
+
+
+def with_inflections(known: Collection[str]) -> Callable[[str], bool]:
+    """Whether a word, or what it regularly comes from, is among the known ones."""
+
+    def familiar(word: str) -> bool:
+        word = word.replace("’", "'")
+        if word in known:
+            return True
+        if "-" in word:
+            return all(familiar(part) for part in word.split("-"))
+        return any(form in known for form in _bare_forms(word))
+
+    return familiar
+
+
+def _bare_forms(word: str) -> list[str]:
+    """What a regular plural, possessive, past, -ing, -er, -est or -ly form may come from."""
+    forms = []
+    for ending in ("'s", "s'", "s", "es", "d", "ed", "ing", "er", "est", "r", "st", "ly"):
+        if not word.endswith(ending) or len(word) - len(ending) < 2:
+            continue
+        bare = word[: -len(ending)]
+        forms.append(bare)
+        if bare.endswith("i"):
+            forms.append(bare[:-1] + "y")
+        if ending in ("ing", "ed", "er", "est"):
+            forms.append(bare + "e")
+            if bare[-1] == bare[-2]:
+                forms.append(bare[:-1])
+    return forms

@@ -3,6 +3,7 @@
 Pairs are added by increasing distance until one of them closes a clique of m points: the set with
 the smallest diameter, since any other has a longer pair that is still to come. Its points are
 taken away and the search goes on, so that further kits are disjoint, each the best of what is left.
+The paper's way is here too: clusters by DBSCAN, with a radius from the knee of a curve.
 """
 
 from __future__ import annotations
@@ -11,20 +12,21 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, count, product
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 Pair: TypeAlias = tuple[int, int, float]
 Points: TypeAlias = NDArray[np.float64]
 Block: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Points]
 
-FEW = 3_000
+MOST_POINTS_AT_ONCE = 3_000
 """Up to this many points, all pairs are made at once."""
-MANY = 1_000_000
+MANY_PAIRS = 1_000_000
 """From this many pairs on, the radius grows more slowly."""
+KNEE_DEGREE = 7
+"""Of the polynomial that smooths the curve before its knee is looked for."""
 
 
 class _Checks(Protocol):
@@ -44,7 +46,7 @@ class Found:
     runner_up_diameter: float | None = None
 
 
-class Neighbours:
+class PointPairs:
     """All pairs of points in sorted blocks, made when first asked for and then kept."""
 
     def __init__(self, points: Points) -> None:
@@ -78,7 +80,7 @@ class PairStream:
     negative number: in none). ``refused`` counts pairs of different lengths among those made.
     """
 
-    near: Neighbours
+    near: PointPairs
     lengths: Points | None = None
     ratio: float = np.inf
     groups: NDArray[np.int64] | None = None
@@ -128,11 +130,11 @@ def _by_distance(points: Points) -> Iterator[Block]:
     number, size = points.shape
     if number < 2:
         return
-    if number <= FEW:
+    if number <= MOST_POINTS_AT_ONCE:
         left, right = np.triu_indices(number, 1)
         yield _sorted(left, right, np.linalg.norm(points[left] - points[right], axis=1))
         return
-    tree = KDTree(points)
+    tree = _tree(points)
     near, _ = tree.query(points[:: max(1, number // 1000)], k=2)
     largest = float(np.linalg.norm(np.ptp(points, axis=0)))
     inner, outer = -1.0, float(np.median(near[:, 1])) or largest / number
@@ -146,7 +148,7 @@ def _by_distance(points: Points) -> Iterator[Block]:
         del pairs
         yield _sorted(left[new], right[new], distance[new])
         # Pairs grow as the power of the radius: by half when there are many, else fourfold.
-        inner, outer = outer, outer * (1.5 if made > MANY else 4.0) ** (1 / size)
+        inner, outer = outer, outer * (1.5 if made > MANY_PAIRS else 4.0) ** (1 / size)
 
 
 def _sorted(left: NDArray[np.int64], right: NDArray[np.int64], distance: Points) -> Block:
@@ -272,3 +274,71 @@ def diameters(points: Points, sets: NDArray[np.int64]) -> Points:
         distance = np.linalg.norm(points[sets[:, a]] - points[sets[:, b]], axis=1)
         np.maximum(largest, distance, out=largest)
     return largest
+
+
+def nearest_distances(points: Points) -> Points:
+    """The distance of every point to its nearest neighbour, sorted."""
+    if len(points) < 2:
+        return np.zeros(0)
+    tree = _tree(points)
+    # In the order of the tree, neighbours are asked for one after the other, which is faster.
+    return np.sort(tree.query(points[tree.indices], k=2)[0][:, 1])
+
+
+def knee_place(values: Points) -> int | None:
+    """Where a sorted curve that grows ever faster has its knee (Satopää et al. 2011, Kneedle).
+
+    The curve is smoothed by a polynomial, scaled to the unit square and mirrored so that the knee
+    becomes a bulge over the diagonal. A local maximum of that bulge is a knee if the bulge falls
+    by more than one step of the x axis before it rises again; the last knee counts, which is the
+    leftmost of the curve. None: there is no knee.
+
+    >>> knee_place(np.array([1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 4.0, 7.0, 10.0, 13.0, 16.0]))
+    5
+    """
+    count = len(values)
+    if count < 4 or values[0] == values[-1]:
+        return None
+    x = np.arange(count)
+    smooth = np.polynomial.Polynomial.fit(x, values, min(KNEE_DEGREE, count - 2))(x)
+    scaled = (smooth - smooth.min()) / np.ptp(smooth)
+    bulge = np.flip(1 - scaled) - x / (count - 1)
+    padded = np.concatenate(([bulge[0]], bulge, [bulge[-1]]))
+    tops = np.flatnonzero((bulge >= padded[:-2]) & (bulge >= padded[2:]))
+    bottoms = np.flatnonzero((bulge <= padded[:-2]) & (bulge <= padded[2:]))
+    knee = None
+    for top in tops:
+        after = bottoms[bottoms > top]
+        if after.size and bulge[top] - bulge[after[0]] > 1 / (count - 1):
+            knee = count - 1 - int(top)
+    return knee
+
+
+def dbscan(points: Points, radius: float, fewest: int) -> NDArray[np.int64]:
+    """The cluster of every point, counted from 0; -1: in none (Ester et al. 1996).
+
+    A point with ``fewest`` points within the radius, itself among them, is a core; clusters are
+    cores in reach of one another and what is in reach of them.
+    """
+    tree = _tree(points)
+    core = tree.query_ball_point(points, radius, return_length=True) >= fewest
+    labels = np.full(len(points), -1)
+    cluster = 0
+    for start in np.flatnonzero(core):
+        if labels[start] >= 0:
+            continue
+        labels[start] = cluster
+        stack = [int(start)]
+        while stack:
+            near = np.asarray(tree.query_ball_point(points[stack.pop()], radius), dtype=np.int64)
+            new = near[labels[near] < 0]
+            labels[new] = cluster
+            stack.extend(new[core[new]].tolist())
+        cluster += 1
+    return labels
+
+
+def _tree(points: Points) -> Any:
+    from scipy.spatial import KDTree  # slow to load
+
+    return KDTree(points)

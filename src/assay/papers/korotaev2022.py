@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from assay.effort.results import EditorEffort
 from assay.engine import run as engine_run
 from assay.errors import OptionError
 from assay.papers.cells import Cell, Reproduction
@@ -103,12 +104,7 @@ class Study:
 
     def draw(self, result: Reproduction) -> dict[str, Figure]:
         """Figures 1-4 by name, and the pieces with their kit."""
-        from assay.views.effort_figures import (
-            draw_aggregate,
-            draw_averages,
-            draw_effort_by_editor,
-        )
-        from assay.views.kit_figures import draw_kits
+        from assay.views.effort import draw_aggregate, draw_averages, draw_effort_by_editor
 
         tables, figures = result.tables, {}
         if self.data.edits is not None:
@@ -125,38 +121,38 @@ class Study:
                 for row in DOCUMENTS.values()
             }
             figures["korotaev2022_figure2"] = draw_averages(averages, interval="83 % interval")
-            figures["korotaev2022_figure4"] = draw_effort_by_editor(_by_editor(tables["Figure 4"]))
+            figures["korotaev2022_figure4"] = draw_effort_by_editor(
+                _by_editor(tables["Figure 4"]), ENGINES,
+                label="effort, sum of 3 ratios to the editor's mean",
+            )  # fmt: skip
         if "pieces" in tables:
-            figures["korotaev2022_pieces"] = draw_kits(_pieces(tables))
+            figures["korotaev2022_pieces"] = _draw_pieces(tables)
         return figures
 
 
-def _by_editor(cells: Iterable[Cell]) -> dict[str, object]:
-    """Figure 4's cells in the form of a result of ``assay effort``."""
+def _by_editor(cells: Iterable[Cell]) -> list[EditorEffort]:
+    """Figure 4's cells as rows of effort."""
     rows = []
     for cell in cells:
         editor, document, system = cell.row.rsplit(", ", 2)
-        rows.append(
-            {"editor": editor, "document": document, "system": system, "total": cell.ours}
-        )  # fmt: skip
-    systems = [{"system": name} for name in ENGINES]
-    return {"kind": "effort", "by_editor": rows, "systems": systems, "units": [1, 2, 3]}
+        total = float("nan") if cell.ours is None else cell.ours
+        rows.append(EditorEffort(editor, document, system, {}, total))
+    return rows
 
 
-def _pieces(tables: dict[str, tuple[Cell, ...]]) -> dict[str, object]:
-    """The cells of pieces in the form of a result of ``assay kits find``."""
-    places: dict[str, list[float | None]] = {}
+def _draw_pieces(tables: dict[str, tuple[Cell, ...]]) -> Figure:
+    """The cells of pieces as a figure."""
+    from assay.views.kits import draw_pieces
+
+    places: dict[str, list[float]] = {}
     for cell in tables["pieces"]:
-        places.setdefault(cell.row, []).append(cell.ours)
-    chosen = dict.fromkeys(int(cell.row) for cell in tables["pieces"] if cell.note == "kit")
+        places.setdefault(cell.row, []).append(cell.ours or 0.0)
+    chosen = list(dict.fromkeys(int(cell.row) for cell in tables["pieces"] if cell.note == "kit"))
     knee = next(cell.ours for cell in tables["section 3.2"] if cell.column == "knee")
-    return {
-        "pieces": [{"piece": int(number), "place": place} for number, place in places.items()],
-        "kits": [{"pieces": list(chosen)}] if chosen else [],
-        "distances": [cell.ours for cell in tables["distances"]],
-        "knee": knee,
-        "eps": None,
-    }
+    return draw_pieces(
+        [(first, second) for first, second in places.values()], [chosen] if chosen else [],
+        [cell.ours or 0.0 for cell in tables["distances"]], {"knee": knee},
+    )  # fmt: skip
 
 
 def start(

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from scipy import special
 
-from assay.kits.effort_results import Relative
-from assay.kits.effort_tables import editor_ratios
+from assay.effort.results import RelativeEffort
+from assay.effort.tables import editor_ratios
 from assay.papers.cells import Cell
 from assay.papers.korotaev2022_data import CORPUS, SEGMENTS
 from assay.papers.korotaev2022_numbers import (
@@ -55,9 +55,9 @@ def table_1_cells(selection: Selection | None, reason: str) -> Iterator[Cell]:
                 yield Cell("Table 1", name, column, paper, None, note=note)
             continue
         number = kits[0].pieces[place]
-        piece = selection.found.pieces.pieces[number]
-        sizes = (piece.words, len(piece.sentences), piece.last - piece.first + 1)
-        ours = (*selection.found.pieces.features[number].tolist(), sizes[0] / sizes[1], *sizes)
+        piece = selection.found.pieces[number]
+        sizes = (piece.words, piece.sentences, piece.last - piece.first + 1)
+        ours = (*piece.features.values(), sizes[0] / sizes[1], *sizes)
         for column, paper, value in zip(FEATURES, printed, ours, strict=True):
             same = round(value, 2) == paper
             note = "" if same else ALMOST.get((name, column), "another corpus or another kit")
@@ -137,7 +137,7 @@ def relative_cells(edited: Edited | None) -> Iterator[Cell]:
                        matches=abs(value - paper) <= NEAR[measure])  # fmt: skip
 
 
-def by_name(rows: Sequence[Relative]) -> dict[tuple[str, str], Relative]:
+def by_name(rows: Sequence[RelativeEffort]) -> dict[tuple[str, str], RelativeEffort]:
     """The rows of a table by the paper's names and the measure."""
     return {(DOCUMENTS.get(row.name, row.name), row.measure): row for row in rows}
 
@@ -166,7 +166,7 @@ def aggregate_cells(edited: Edited | None) -> Iterator[Cell]:
         yield Cell("Figure 4, as described", row, "sum", None, described, digits=3)
 
 
-def _interval_cells(rows: Mapping[tuple[str, str], Relative]) -> Iterator[Cell]:
+def _interval_cells(rows: Mapping[tuple[str, str], RelativeEffort]) -> Iterator[Cell]:
     """The paper draws the intervals and prints no number; its means follow from Table 2."""
     ends = []
     for name in DOCUMENTS.values():
@@ -216,10 +216,11 @@ def place_cells(edited: Edited | None) -> Iterator[Cell]:
 
 def piece_cells(selection: Selection) -> Iterator[Cell]:
     """Where every piece lies on two principal components, and the curve of the knee."""
-    for number, (first, second) in enumerate(selection.found.places.tolist()):
+    for number, piece in enumerate(selection.found.pieces):
+        first, second = piece.place
         chosen = any(number in kit.pieces for kit in selection.found.kits)
         note = "kit" if chosen else ""
         yield Cell("pieces", str(number), "first", None, first, note=note, digits=3)
         yield Cell("pieces", str(number), "second", None, second, note=note, digits=3)
-    for number, distance in enumerate(selection.found.distances.tolist()):
+    for number, distance in enumerate(selection.found.distances):
         yield Cell("distances", str(number), "nearest", None, distance, digits=4)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from assay.kits.effort_results import Effort
+from assay.effort.results import Effort
 from assay.papers.cells import Cell
 from assay.papers.korotaev2022_data import SEGMENTS
 from assay.papers.korotaev2022_numbers import DOCUMENTS, ENGINES, HUMAN, MEASURES, RELATIVE
@@ -121,7 +121,7 @@ def beyond_cells(edited: Edited | None) -> Iterator[Cell]:
         yield Cell("beyond", system.system, "hours per 1,000 words", None,
                    system.hours_per_1000_words, digits=2)  # fmt: skip
     for trace in edited.traces:
-        row = f"{HUMAN} against {trace.engine}"
+        row = f"{HUMAN} against {trace.system}"
         yield Cell("beyond", row, "similarity", None, trace.similarity, digits=1)
         yield Cell("beyond", row, "nearly the same", None, len(trace.near), ours_of=trace.segments,
                    digits=0)  # fmt: skip

@@ -10,16 +10,15 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from assay.effort.effort import effort
+from assay.effort.measures import measure_edits
+from assay.effort.results import Effort, Placing, Relation, RelativeEffort
+from assay.effort.tables import complexity_effort, editor_ratios, place_systems, relative_effort
 from assay.errors import MissingExtraError
-from assay.kits.build import Trace, find_traces
-from assay.kits.effort import effort
-from assay.kits.effort_relations import Relation, complexity_effort
-from assay.kits.effort_results import Effort, Placing, Relative
-from assay.kits.effort_tables import editor_ratios, place_systems, relative_effort
+from assay.kits.build import find_traces
 from assay.kits.find import find_kits
-from assay.kits.kitset import KitSet
-from assay.kits.measures import measure_edits
 from assay.kits.pieces import read_pieces
+from assay.kits.results import KitSet, Trace
 from assay.papers.korotaev2022_numbers import (
     DOCUMENTS,
     ENGINES,
@@ -65,10 +64,10 @@ class Edited:
     """What the edits say, in the paper's ways and in ours."""
 
     result: Effort
-    tables: tuple[Relative, ...]
+    tables: tuple[RelativeEffort, ...]
     """Tables 2 and 3 as the paper computed them: speed of documents by the words of Table 1."""
-    unrounded: tuple[Relative, ...]
-    without: tuple[Relative, ...]
+    unrounded: tuple[RelativeEffort, ...]
+    without: tuple[RelativeEffort, ...]
     """Without the editor of footnote 5; empty where there is no such editor."""
     places: tuple[Placing, ...]
     aggregate: tuple[tuple[str, str, str, float, float], ...]
@@ -112,7 +111,7 @@ def _select(corpus: Path, rng: np.random.Generator) -> Record:
     clustered = find_kits(
         pieces, size=SIZE, mode="dbscan", eps=EPS, shared=None, density=None, rng=rng
     )
-    free = find_kits(pieces, size=SIZE, length=None, shared=None, density=None, rng=rng)
+    free = find_kits(pieces, size=SIZE, length_tolerance=None, shared=None, density=None, rng=rng)
     return Record("selection", selection=Selection(found, clustered, free))
 
 
@@ -145,7 +144,7 @@ def _edited(edits: Edits, rng: np.random.Generator) -> Edited:
     )
 
 
-def _relative(cells: pl.DataFrame, *, decimals: int | None) -> tuple[Relative, ...]:
+def _relative(cells: pl.DataFrame, *, decimals: int | None) -> tuple[RelativeEffort, ...]:
     """Tables 2 and 3; the documents' words are those of Table 1, the engines' the edited ones."""
     words = {name: WORDS[printed] for name, printed in DOCUMENTS.items()}
     own = cells.with_columns(pl.col("doc").replace_strict(words).alias("words"))

@@ -15,7 +15,7 @@ from assay.stats.intervals import LEVEL, POWER
 from assay.stats.kit_power import MOST_EDITORS, detectable_gap, editors_needed, gap_power
 
 if TYPE_CHECKING:
-    from assay.kits.effort_results import Effort
+    from assay.effort.results import Effort
 
 KOROTAEV: Mapping[str, tuple[float, float]] = {
     "distance": (8.78, 79.5),
@@ -107,7 +107,7 @@ def plan_editors(
 
     def least(*, place: bool) -> int | None:
         return editors_needed(
-            gap, power=power, variance=variance, engines=systems, level=level, place=place
+            gap, power=power, variance=variance, systems=systems, level=level, place=place
         )
 
     needed = least(place=place)
@@ -115,10 +115,10 @@ def plan_editors(
         EditorsPoint(
             number,
             gap_power(
-                gap, editors=number, variance=variance, engines=systems, level=level, place=place
+                gap, editors=number, variance=variance, systems=systems, level=level, place=place
             ),
             detectable_gap(
-                editors=number, power=power, variance=variance, engines=systems, level=level,
+                editors=number, power=power, variance=variance, systems=systems, level=level,
                 place=place,
             ),
         )

@@ -1,10 +1,10 @@
-"""Power of a comparison in which every editor edits one document of every engine.
+"""Power of a comparison in which every editor edits one document of every system.
 
-Editor and document effects cancel in the difference of two engines. What is left is the variance
+Editor and document effects cancel in the difference of two systems. What is left is the variance
 ``v`` of one editor's mean over one document: the editor x document component plus the residual
 over the segments. With E editors a difference has variance ``2 v / E``, and the analysis of
-editors, documents and engines leaves ``(engines - 1)(E - 2)`` degrees of freedom, and
-``(engines - 1)(E - 3)`` where the documents' places are allowed for too.
+editors, documents and systems leaves ``(systems - 1)(E - 2)`` degrees of freedom, and
+``(systems - 1)(E - 3)`` where the documents' places are allowed for too.
 """
 
 from __future__ import annotations
@@ -12,34 +12,36 @@ from __future__ import annotations
 import numpy as np
 from scipy import optimize, special
 
+POWER = 0.8
+"""The probability of finding a difference that is commonly asked for."""
 MOST_EDITORS = 100_000
-CERTAIN = 500.0
+CERTAIN_SHIFT = 500.0
 """A gap of this many standard errors is always found."""
 
 
-def kit_freedom(editors: int, engines: int, *, place: bool = False) -> int:
-    """Degrees of freedom of the differences, as many documents as engines."""
-    return (engines - 1) * (editors - (3 if place else 2))
+def kit_degrees(editors: int, systems: int, *, place: bool = False) -> int:
+    """Degrees of freedom of the differences, as many documents as systems."""
+    return (systems - 1) * (editors - (3 if place else 2))
 
 
 def gap_power(
-    gap: float, *, variance: float, editors: int, engines: int, level: float, place: bool = False
+    gap: float, *, variance: float, editors: int, systems: int, level: float, place: bool = False
 ) -> float:
     """The chance that a true gap is found, by a two-sided t test.
 
-    >>> round(gap_power(3, variance=12.2, editors=21, engines=3, level=0.95), 2)
+    >>> round(gap_power(3, variance=12.2, editors=21, systems=3, level=0.95), 2)
     0.77
     """
-    freedom = kit_freedom(editors, engines, place=place)
-    if freedom < 1:
+    degrees = kit_degrees(editors, systems, place=place)
+    if degrees < 1:
         return float("nan")
     if variance <= 0:
         return 1.0 if gap else 1 - level
     shift = abs(gap) / np.sqrt(2 * variance / editors)
-    critical = special.stdtrit(freedom, (1 + level) / 2)
+    critical = special.stdtrit(degrees, (1 + level) / 2)
     # NaN is what the noncentral t gives for probabilities under 1e-20, and a shift this large wins.
-    shift = min(shift, CERTAIN)
-    tails = [float(special.nctdtr(freedom, shift, end)) for end in (critical, -critical)]
+    shift = min(shift, CERTAIN_SHIFT)
+    tails = [float(special.nctdtr(degrees, shift, end)) for end in (critical, -critical)]
     inside, wrong = (0.0 if np.isnan(tail) else tail for tail in tails)
     return min(max(1 - inside + wrong, 0.0), 1.0)
 
@@ -48,13 +50,13 @@ def editors_needed(
     gap: float,
     *,
     variance: float,
-    engines: int,
+    systems: int,
     level: float,
     power: float,
     place: bool = False,
 ) -> int | None:
     """The fewest editors with this power, or None where even very many would not do."""
-    options = {"variance": variance, "engines": engines, "level": level, "place": place}
+    options = {"variance": variance, "systems": systems, "level": level, "place": place}
 
     def enough(editors: int) -> bool:
         return gap_power(gap, editors=editors, **options) >= power  # type: ignore[arg-type]
@@ -75,13 +77,13 @@ def detectable_gap(
     *,
     variance: float,
     editors: int,
-    engines: int,
+    systems: int,
     level: float,
     power: float,
     place: bool = False,
 ) -> float:
     """The gap that this many editors find with this power; not a number below three editors."""
-    if kit_freedom(editors, engines, place=place) < 1:
+    if kit_degrees(editors, systems, place=place) < 1:
         return float("nan")
     if variance <= 0:
         return 0.0
@@ -89,7 +91,7 @@ def detectable_gap(
 
     def lack(gap: float) -> float:
         return power - gap_power(
-            gap, variance=variance, editors=editors, engines=engines, level=level, place=place
+            gap, variance=variance, editors=editors, systems=systems, level=level, place=place
         )
 
     return float(optimize.brentq(lack, 0.0, 200 * unit))

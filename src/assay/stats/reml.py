@@ -25,8 +25,9 @@ _CEILING = 1e6
 """The largest ratio of variances looked at; beyond it the residual is nought for all purposes."""
 _EXACT = 1e-10
 """A spread below this share of the largest value is rounding."""
-_SLOPE = 1e-2
-"""The steepest slope that a search stopped by rounding may end on."""
+_STEEPEST_SLOPE = 1e-2
+"""The steepest slope that a search may end on."""
+_RESTARTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +150,8 @@ class MixedDesign:
         )
         zv = data[0] - across.T @ part.half
         zx, zy = zv[:, :-1], zv[:, -1]
-        own = np.diag(self._zz) - np.einsum("ij,ij->j", across, across)
-        traces = own - np.einsum("ij,jk,ik->i", zx, part.inverse, zx)
+        diagonal = np.diag(self._zz) - np.einsum("ij,ij->j", across, across)
+        traces = diagonal - np.einsum("ij,jk,ik->i", zx, part.inverse, zx)
         squares = (zy - zx @ part.beta) ** 2
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         slope = np.add.reduceat(traces - (n - p) * squares / part.rest, starts)
@@ -164,17 +165,10 @@ class MixedDesign:
         best: Floats | None = None
         least = math.inf
         for start in (0.2, 2.0):
-            found = optimize.minimize(
-                self._deviance,
-                np.full(len(self.sizes), start),
-                args=(data,),
-                method="L-BFGS-B",
-                jac=True,
-                bounds=[(0.0, _CEILING)] * len(self.sizes),
-                options={"ftol": 1e-13, "gtol": 1e-6, "maxiter": 300},
-            )
-            if (found.success or _at_rest(found)) and found.fun < least:
-                best, least = found.x, float(found.fun)
+            end = self._descend(np.full(len(self.sizes), start), data)
+            stopped_by_rounding = end.status == 2 and _at_rest(end)
+            if (end.success or stopped_by_rounding) and end.fun < least:
+                best, least = end.x, float(end.fun)
             if best is not None and np.all(best > 0):
                 break
         if best is None or not math.isfinite(least):
@@ -183,6 +177,26 @@ class MixedDesign:
                 " segments, or measure on another scale"
             )
         return np.asarray(best)
+
+    def _descend(self, start: Floats, data: tuple[Floats, Floats]) -> optimize.OptimizeResult:
+        """Downhill from a start, and on from where the search stops for a slope too steep.
+
+        Where ratios are large a step may gain next to nothing far from the end.
+        """
+        for _ in range(_RESTARTS):
+            end = optimize.minimize(
+                self._deviance,
+                start,
+                args=(data,),
+                method="L-BFGS-B",
+                jac=True,
+                bounds=[(0.0, _CEILING)] * len(self.sizes),
+                options={"ftol": 1e-13, "gtol": 1e-6, "maxiter": 300},
+            )
+            if not end.success or _at_rest(end):
+                break
+            start = end.x
+        return end
 
     def _solve(
         self, ratios: Floats, data: tuple[Floats, Floats], start: Floats, unit: float
@@ -208,12 +222,12 @@ class MixedDesign:
         )
 
 
-def _at_rest(found: optimize.OptimizeResult) -> bool:
-    """Whether a search that ended abnormally did so because rounding left nothing to improve."""
-    if found.status != 2 or not np.all(np.isfinite(found.jac)):
+def _at_rest(end: optimize.OptimizeResult) -> bool:
+    """Whether the slope where a search ended leaves nothing to improve."""
+    if not np.all(np.isfinite(end.jac)):
         return False
-    step = found.x - np.clip(found.x - found.jac, 0.0, _CEILING)
-    return bool(np.abs(step).max() <= _SLOPE)
+    step = end.x - np.clip(end.x - end.jac, 0.0, _CEILING)
+    return bool(np.abs(step).max() <= _STEEPEST_SLOPE)
 
 
 def fit_without_each(
@@ -230,17 +244,19 @@ def fit_without_each(
     levels, p = int(crossed.max()) + 1, fixed.shape[1]
     columns = np.hstack([np.eye(levels)[crossed], fixed, (y - fixed @ start)[:, None]])
     rows = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
-    parts = [_group_part(columns[own], nested[own], ratios) for own in rows]
+    parts = [_group_part(columns[part], nested[part], ratios) for part in rows]
     total = np.sum(parts, axis=0)
     coefficients, covariances = [], []
-    for own, part in zip(rows, parts, strict=True):
+    for group_rows, part in zip(rows, parts, strict=True):
         left = total - part
         inner = np.eye(levels) + ratios[1] * left[:levels, :levels]
         across = left[:levels, levels:]
         rest = left[levels:, levels:] - ratios[1] * across.T @ np.linalg.solve(inner, across)
         inverse = np.linalg.pinv(rest[:p, :p], hermitian=True)
         beta = inverse @ rest[:p, p]
-        residual = max(float(rest[p, p] - rest[:p, p] @ beta), 0.0) / max(len(y) - len(own) - p, 1)
+        residual = max(float(rest[p, p] - rest[:p, p] @ beta), 0.0) / max(
+            len(y) - len(group_rows) - p, 1
+        )
         coefficients.append(start + beta)
         covariances.append(residual * inverse)
     return np.array(coefficients), np.array(covariances)

@@ -361,3 +361,14 @@ def _refuse_repeated(
 
         findings.rows(repeated, key[-1], shown, message)
     findings.stop()
+
+
+def edit_distance(mt: str, edited: str) -> float:
+    """100 x character Levenshtein distance / length of the longer text (korotaev2022).
+
+    >>> edit_distance("the cat", "the hat"), edit_distance("", "")
+    (14.285714285714285, 0.0)
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    return 100 * float(Levenshtein.normalized_distance(mt, edited))

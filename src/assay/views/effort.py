@@ -1,157 +1,318 @@
-"""Kits of documents, and the effort of editing them."""
+"""Systems compared by the effort of editing them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from assay.views.effort_figures import draw_effort, draw_effort_by_editor
-from assay.views.section import Figure, Section, Table, need, needed, plural, table
+from assay.effort.results import EditorEffort, Effort, EffortDifference
+from assay.views.figures import COLOURS, INK, new_figure, tidy
+from assay.views.section import Block, Figure, Section, Table, plural, table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 
-def effort_section(result: Mapping[str, Any]) -> Section:
-    """Engines compared by what it took to edit them."""
-    need(result, units=dict, editors=list, level=float, signature=str, notes=list)
-    systems = needed(result, "systems", system=str, measures=dict)
-    pairs = needed(result, "differences", left=str, right=str, measure=str,
-                   decided=bool, verdict=str)  # fmt: skip
-    warnings = needed(result, "warnings", kind=str, message=str)
-    blocks: list[Table | Figure | str] = [
+def effort_section(result: Effort) -> Section:
+    """Systems compared by what it took to edit them."""
+    systems = [item.system for item in result.systems]
+    total = f"effort, sum of {len(result.units)} ratios to the editor's mean"
+    blocks: tuple[Block | None, ...] = (
         Figure(
-            "effort", f"Dot: mean. Thin bar: {100 * result['level']:g} % interval; where the thick"
-            " bars of two engines do not touch, they differ at about 5 %.",
+            "effort", f"Dot: mean. Thin bar: {100 * result.level:g} % interval; where the thick"
+            " bars of two systems do not touch, they differ at about 5 %.",
             lambda: draw_effort(result),
         ),
-        _levels(systems),
-        _differences(pairs),
-    ]  # fmt: skip
-    if result.get("documents"):
-        blocks.append(_documents(result))
-    if result.get("parity"):
-        blocks.append(_parity(needed(result, "parity", system=str, verdict=str)))
-    if result.get("by_editor"):
-        blocks.append(Figure(
+        _levels(result),
+        _costs(result),
+        _differences(result),
+        _overall(result),
+        _documents(result),
+        _parity(result),
+        _paper(result),
+        _relations(result),
+        Figure(
             "editors", "Every editor's documents against that editor's mean.",
-            lambda: draw_effort_by_editor(result),
-        ))  # fmt: skip
+            lambda: draw_effort_by_editor(result.by_editor, systems, label=total),
+        ) if result.by_editor else None,
+    )  # fmt: skip
     return Section(
         name="effort",
-        title="Effort of post-editing",
-        lead=_lead(result, pairs),
-        blocks=tuple(blocks),
-        signature=result["signature"],
+        title="Effort of post-editing (less is better)",
+        stage="effort",
+        lead=_lead(result),
+        blocks=tuple(block for block in blocks if block is not None),
+        signature=result.signature,
         question=(
-            f"Which of {plural(len(systems), 'engine')} takes the least effort to edit, by the work"
-            f" of {plural(len(result['editors']), 'editor')}?"
+            f"Which of {plural(len(systems), 'system')} takes the least effort to edit, by the work"
+            f" of {plural(len(result.editors), 'editor')}?"
         ),
-        methods=_methods(result, systems),
-        sources=("korotaev2022", "patterson1971", *(("schuirmann1987",) if result.get("parity")
-                                                     else ())),
-        next=tuple(result.get("next", ())),
-        notes=(*(item["message"] for item in warnings), *result["notes"]),
-    )  # fmt: skip
-
-
-def _lead(result: Mapping[str, Any], pairs: list[Mapping[str, Any]]) -> str:
-    found: dict[tuple[str, str], list[str]] = {}
-    for item in pairs:
-        if item["decided"]:
-            found.setdefault((_less(item), _more(item)), []).append(item["measure"])
-    said = "; ".join(
-        f"{less} takes less effort than {more} ({', '.join(measures)})"
-        for (less, more), measures in found.items()
+        methods=_methods(result),
+        sources=("korotaev2022", "patterson1971", *(("schuirmann1987",) if result.parity else ())),
+        next=result.next,
+        notes=(*result.warnings, *result.notes),
     )
-    open_ones = sum(not item["decided"] for item in pairs)
-    rest = f" {open_ones} of {plural(len(pairs), 'comparison')} are undetermined." if pairs else ""
-    return f"By {plural(len(result['editors']), 'editor')}: {said or 'nothing is decided'}.{rest}"
 
 
-def _less(item: Mapping[str, Any]) -> str:
-    return str(item["left"] if item["difference"] < 0 else item["right"])
+def _lead(result: Effort) -> str:
+    measures: dict[tuple[str, str], list[str]] = {}
+    for item in result.differences:
+        if item.decided:
+            measures.setdefault(_less_and_more(item), []).append(item.measure)
+    decided = "; ".join(
+        f"{less} takes less effort than {more} ({', '.join(names)})"
+        for (less, more), names in measures.items()
+    )
+    still = sum(not item.decided for item in result.differences)
+    return (
+        f"By {plural(len(result.editors), 'editor')}: {decided or 'nothing is decided'}."
+        f" {still} of {plural(len(result.differences), 'comparison')} are undetermined."
+    )
 
 
-def _more(item: Mapping[str, Any]) -> str:
-    return str(item["right"] if item["difference"] < 0 else item["left"])
+def _less_and_more(item: EffortDifference) -> tuple[str, str]:
+    return (item.left, item.right) if item.difference < 0 else (item.right, item.left)
 
 
-def _levels(systems: list[Mapping[str, Any]]) -> Table:
-    rows = [
-        {"system": item["system"], "measure": measure, **level,
-         "hours": item.get("hours_per_1000_words") if measure == "time" else None,
-         "price": item.get("price_per_1000_words") if measure == "time" else None}
-        for item in systems
-        for measure, level in item["measures"].items()
-    ]  # fmt: skip
-    return table(
-        "effort", "Effort by engine and measure; less is better. The 83 % interval leaves out what"
-        " all engines share: where those of two do not touch, they differ at about 5 %. Hours and"
-        " price are per 1,000 words.",
-        {"system": ("Engine", "text"), "measure": ("Measure", "text"), "mean": ("Mean", "number"),
-         "low": ("Low", "number"), "high": ("High", "number"),
-         "low83": ("Low, 83 %", "number"), "high83": ("High, 83 %", "number"),
-         "hours": ("Hours", "number"), "price": ("Price", "number")},
-        rows,
-    )  # fmt: skip
-
-
-def _differences(pairs: list[Mapping[str, Any]]) -> Table:
-    return table(
-        "effort-differences", "Left minus right; p by the mixed model, and by dealing the kits out"
-        " anew (randomisation). Verdicts are of each pair by itself; p (Holm) allows for the pairs"
-        " of a measure.",
-        {"left": ("Left", "text"), "right": ("Right", "text"), "measure": ("Measure", "text"),
-         "difference": ("Difference", "number"), "low": ("Low", "number"),
-         "high": ("High", "number"), "p": ("p", "p"), "holm_p": ("p (Holm)", "p"),
-         "randomisation_p": ("randomised", "p"),
-         "verdict": ("Verdict", "text")},
-        pairs,
-    )  # fmt: skip
-
-
-def _documents(result: Mapping[str, Any]) -> Table:
-    rows = [
-        {"document": item["document"], "measure": measure, **share}
-        for item in needed(result, "documents", document=str, measures=dict)
-        for measure, share in item["measures"].items()
-    ]
-    alike = float(result.get("alike", 1.25))
-    return table(
-        "effort-documents", "Documents against the average one, with the"
-        f" {200 * result['level'] - 100:g} % interval: alike if it lies within {1 / alike:.2f} and"
-        f" {alike:.2f}, unlike if wholly outside.",
-        {"document": ("Document", "text"), "measure": ("Measure", "text"),
-         "ratio": ("Ratio", "number"), "low": ("Low", "number"), "high": ("High", "number"),
-         "low83": ("Low, 83 %", "number"), "high83": ("High, 83 %", "number"),
-         "verdict": ("Verdict", "text")},
-        rows,
-    )  # fmt: skip
-
-
-def _parity(rows: list[Mapping[str, Any]]) -> Table:
-    return table(
-        "parity", "Does an engine need at most the margin more effort than the human translation?",
-        {"system": ("Engine", "text"), "measure": ("Measure", "text"),
-         "margin": ("Margin", "percent"), "excess": ("More effort", "percent"), "p": ("p", "p"),
-         "verdict": ("Verdict", "text")},
-        rows,
-    )  # fmt: skip
-
-
-def _methods(result: Mapping[str, Any], systems: list[Mapping[str, Any]]) -> str:
+def _methods(result: Effort) -> str:
     kits = (
-        "the same document of an engine for all editors, documents being taken as alike"
-        if result.get("assume_alike")
-        else "each editor a different document of each engine"
+        "the same document of a system for all editors, documents being taken as alike"
+        if result.assume_alike
+        else "each editor a different document of each system"
     )
     return (
-        f"{plural(len(result['editors']), 'editor')} post-edited documents translated by"
-        f" {plural(len(systems), 'engine')}, {kits}."
-        f" Effort ({', '.join(result['units'])}) was analysed by a mixed model with editors,"
+        f"{plural(len(result.editors), 'editor')} post-edited documents translated by"
+        f" {plural(len(result.systems), 'system')}, {kits}."
+        f" Effort ({', '.join(result.units)}) was analysed by a mixed model with editors,"
         " segments and documents within editors as random effects (REML)."
     )
 
 
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {
-    "effort": effort_section,
-}
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {}
+def _interval(level: float) -> str:
+    return f"{100 * level:g}% interval"
+
+
+def _levels(result: Effort) -> Table:
+    return table(
+        "effort", "Effort by system and measure; less is better. The 83 % interval leaves out what"
+        " all systems share: where those of two do not touch, they differ at about 5 %.",
+        {"system": ("system", "text"), "measure": ("measure", "text"), "mean": ("mean", "number"),
+         ("low", "high"): (_interval(result.level), "interval"),
+         ("low83", "high83"): ("83% interval", "interval")},
+        _by_measure(result.systems, "system"),
+    )  # fmt: skip
+
+
+def _by_measure(items: Sequence[Any], name: str) -> list[dict[str, object]]:
+    """A row for each system or document and measure."""
+    return [
+        {name: getattr(item, name), "measure": measure}
+        | {key: getattr(row, key) for key in row.__dataclass_fields__}
+        for item in items
+        for measure, row in item.measures.items()
+    ]
+
+
+def _costs(result: Effort) -> Table | None:
+    if result.systems[0].hours_per_1000_words is None:
+        return None
+    interval = _interval(result.level)
+    return table(
+        "costs", "Per 1,000 words: hours of editing"
+        + ("." if result.rate is None else f", and their price at {result.rate:g} an hour."),
+        {"system": ("system", "text"), "hours_per_1000_words": ("hours", "number"),
+         ("hours_low", "hours_high"): (interval, "interval"),
+         "price_per_1000_words": ("price", "number"),
+         ("price_low", "price_high"): (f"price, {interval}", "interval")},
+        result.systems,
+    )  # fmt: skip
+
+
+def _differences(result: Effort) -> Table:
+    degrees = sorted({f"{item.degrees:.3g}" for item in result.differences}, key=float)
+    shown = degrees[0] if len(degrees) == 1 else f"{degrees[0]} to {degrees[-1]}"
+    kind = "all" if result.exact else "random"
+    return table(
+        "effort-differences", f"Left minus right: p by the mixed model ({shown} degrees of freedom)"
+        f" and by dealing the kits out anew ({result.assignments:,} {kind} assignments)."
+        " Each verdict is of its pair alone; p (Holm) allows for the pairs of a measure.",
+        {"left": ("left", "text"), "right": ("right", "text"), "measure": ("measure", "text"),
+         "difference": ("difference", "number"),
+         ("low", "high"): (_interval(result.level), "interval"),
+         "p": ("p", "p"), "holm_p": ("p (Holm)", "p"), "randomisation_p": ("randomisation p", "p"),
+         ("least", "most"): ("without one editor", "interval"), "verdict": ("verdict", "text")},
+        result.differences,
+    )  # fmt: skip
+
+
+def _overall(result: Effort) -> str:
+    values = ", ".join(
+        f"{name} {'unknown' if p != p else f'{p:.3f}'}" for name, p in result.overall_p.items()
+    )
+    return f"Randomisation p that no system differs from any other: {values}."
+
+
+def _documents(result: Effort) -> Table | None:
+    if not result.documents:
+        return None
+    inner = _interval(2 * result.level - 1)
+    return table(
+        "effort-documents", f"Documents against the average one, with the {inner}: alike if it lies"
+        f" within {1 / result.alike:.2f} and {result.alike:.2f}, unlike if wholly outside.",
+        {"document": ("document", "text"), "measure": ("measure", "text"),
+         "ratio": ("ratio", "number"), ("low", "high"): (inner, "interval"),
+         ("low83", "high83"): ("83% interval", "interval"), "verdict": ("verdict", "text")},
+        _by_measure(result.documents, "document"),
+    )  # fmt: skip
+
+
+def _parity(result: Effort) -> Table | None:
+    if not result.parity:
+        return None
+    return table(
+        "parity",
+        f"Does a system need at most {result.margin:.0%} more effort than {result.human}?",
+        {"system": ("system", "text"), "measure": ("measure", "text"),
+         "excess": ("more effort", "percent"), "p": ("p", "p"), "verdict": ("verdict", "text")},
+        result.parity,
+    )  # fmt: skip
+
+
+def _paper(result: Effort) -> Table:
+    """The systems as the tables of korotaev2022 have them."""
+    ratios = {(row.name, row.measure): row for row in result.relative if row.kind == "system"}
+    rows = [
+        {"system": item.system, "score": f"{item.score:g}",
+         "inverse_score": f"{item.inverse_score:g}",
+         "places": " ".join(map(str, item.places)),
+         "inverse_places": " ".join(map(str, item.inverse_places))}
+        | {f"{name}, {kind}": getattr(ratios[item.system, name], kind)
+           for name in result.measures for kind in ("described", "pooled")}
+        for item in result.placings
+    ]  # fmt: skip
+    measures: dict[str, tuple[str, Any]] = {
+        f"{name}, {kind}": (name + end, "number")
+        for kind, end in (("described", ""), ("pooled", ", pooled"))
+        for name in result.measures
+    }
+    return table(
+        "placings", "Ratios to the mean of each editor, and pooled over editors; how often first,"
+        " second, ... by the sum of ratios, and the sum of places (korotaev2022: as described, and"
+        " as computed, with time as mean speed over speed).",
+        {"system": ("system", "text"), **measures, "places": ("places", "text"),
+         "score": ("score", "text"), "inverse_places": ("places, as computed", "text"),
+         "inverse_score": ("score, as computed", "text")},
+        rows,
+    )  # fmt: skip
+
+
+def _relations(result: Effort) -> Table | None:
+    if not result.relations:
+        return None
+    return table(
+        "relations", "Rank correlations of effort with other things known; positive where they"
+        " agree: worse ratings, harder documents, more effort.",
+        {"compared_with": ("compared with", "text"), "measure": ("measure", "text"),
+         "n": ("n", "count"), "correlation": ("rank correlation", "number"), "p": ("p", "p")},
+        result.relations,
+    )  # fmt: skip
+
+
+DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {}
+SECTIONS: Mapping[str, Callable[[Any], Section]] = {"effort": effort_section}
+
+
+def draw_effort(result: Effort) -> Drawing:
+    """A panel per measure, a row per system; the thick bar is the 83 % interval."""
+    systems, units = result.systems, result.units
+    figure = new_figure(2.9 * len(units) + 0.8, 1.2 + 0.42 * len(systems))
+    panels = figure.subplots(1, len(units), sharey=True, squeeze=False)[0]
+    for axes, (measure, unit) in zip(panels, units.items(), strict=True):
+        for row, item in enumerate(reversed(systems)):
+            level, colour = item.measures[measure], _colour(len(systems) - 1 - row)
+            for low, high, width in (
+                (level.low, level.high, 1.2), (level.low83, level.high83, 4.0)
+            ):  # fmt: skip
+                axes.plot([low, high], [row, row], color=colour, linewidth=width)
+            axes.plot(level.mean, row, "o", color=INK, markersize=5)
+        axes.set_title(measure, fontsize=10, color=INK, loc="left")
+        axes.set_xlabel(unit.replace(", ", ",\n"), color=INK, fontsize=8)
+        axes.set_ylim(-0.6, len(systems) - 0.4)
+        tidy(axes, grid="x")
+    names = [item.system for item in reversed(systems)]
+    panels[0].set_yticks(range(len(systems)), names, parse_math=False)  # a name may have a $
+    return figure
+
+
+def draw_effort_by_editor(
+    rows: Sequence[EditorEffort], systems: Sequence[str], *, label: str
+) -> Drawing:
+    """Every editor's documents relative to that editor's mean (korotaev2022, Figure 4)."""
+    editors = list(dict.fromkeys(row.editor for row in rows))
+    most = max(sum(row.editor == editor for row in rows) for editor in editors)
+    width = 0.8 / most
+    figure = new_figure(1.6 + 1.1 * len(editors), 3.8)
+    axes = figure.subplots()
+    for number, editor in enumerate(editors):
+        listed = [row for row in rows if row.editor == editor]
+        for place, row in enumerate(listed):
+            x = number + width * (place - (len(listed) - 1) / 2)
+            height = 0.0 if row.total != row.total else row.total
+            axes.bar(x, height, 0.92 * width, color=_colour(systems.index(row.system)))
+            axes.text(x, height + 0.06, row.document, rotation=90, ha="center", va="bottom",
+                      fontsize=7, color=INK, parse_math=False)  # fmt: skip
+    for number, system in enumerate(systems):
+        axes.bar(0, 0, color=_colour(number), label=_literal(system))
+    axes.set_xticks(range(len(editors)), editors, parse_math=False)
+    axes.set_ylabel(label, color=INK)
+    figure.legend(loc="outside upper center", ncols=min(6, len(systems)), frameon=False)
+    tidy(axes, grid="y")
+    return figure
+
+
+def draw_aggregate(parts: Mapping[str, Mapping[str, float | None]]) -> Drawing:
+    """Effort summed over measures, a bar per document or system (korotaev2022, Figures 1 and 3).
+
+    ``parts`` has every bar's name with its measures.
+    """
+    figure = new_figure(1.6 + 1.2 * len(parts), 3.4)
+    axes = figure.subplots()
+    measures = list(dict.fromkeys(name for values in parts.values() for name in values))
+    for place, values in enumerate(parts.values()):
+        bottom = 0.0
+        for number, measure in enumerate(measures):
+            value = values.get(measure) or 0.0
+            axes.bar(place, value, 0.6, bottom=bottom, color=_colour(number))
+            bottom += value
+        axes.text(place, bottom + 0.03, f"{bottom:.2f}", ha="center", fontsize=8, color=INK)
+    for number, measure in enumerate(measures):
+        axes.bar(0, 0, color=_colour(number), label=_literal(measure))
+    axes.set_xticks(range(len(parts)), list(parts), parse_math=False)
+    axes.set_ylabel("effort, sum of ratios to the mean", color=INK)
+    figure.legend(loc="outside upper center", ncols=len(measures), frameon=False)
+    tidy(axes, grid="y")
+    return figure
+
+
+def draw_averages(rows: Mapping[str, Sequence[float]], *, interval: str) -> Drawing:
+    """Mean, low and high of every row, in the same units (korotaev2022, Figure 2)."""
+    figure = new_figure(5.2, 1.2 + 0.42 * len(rows))
+    axes = figure.subplots()
+    for place, (mean, low, high) in enumerate(reversed(list(rows.values()))):
+        axes.plot([low, high], [place, place], color=COLOURS[0], linewidth=3)
+        axes.plot(mean, place, "o", color=INK, markersize=5)
+    axes.axvline(1.0, color=INK, linewidth=0.8, linestyle=":")
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_yticks(range(len(rows)), list(reversed(list(rows))), parse_math=False)
+    axes.set_xlabel(f"effort, mean of ratios to the mean, with {interval}", color=INK)
+    tidy(axes, grid="x")
+    return figure
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def _literal(name: str) -> str:
+    """A label that is drawn as it stands: no formula, and not hidden by a leading underscore."""
+    return "\u200b" + name.replace("$", r"\$")

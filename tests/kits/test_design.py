@@ -1,4 +1,4 @@
-"""Designs: balance proved for 2 to 12 engines."""
+"""Designs: balance proved for 2 to 12 systems."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from tests.conftest import Ran
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.kits.designs import Task, read_design
-from assay.kits.squares import graeco_latin, permutation_rows, williams_rows
+from assay.kits.design import graeco_latin, permutation_rows, read_design, williams_rows
+from assay.kits.results import KitDocument
 from assay.worlds.editing import EditingWorld
 
 Run = Callable[..., Ran]
-ENGINES = [f"M{number}" for number in range(12)]
+SYSTEMS = [f"M{number}" for number in range(12)]
 
 
-def _meetings(tasks: Sequence[Task], left: str, right: str) -> Counter[tuple[object, object]]:
+def _meetings(
+    tasks: Sequence[KitDocument], left: str, right: str
+) -> Counter[tuple[object, object]]:
     return Counter((getattr(task, left), getattr(task, right)) for task in tasks)
 
 
-def _carry_over(tasks: Sequence[Task]) -> Counter[tuple[str, str]]:
+def _carry_over(tasks: Sequence[KitDocument]) -> Counter[tuple[str, str]]:
     found: Counter[tuple[str, str]] = Counter()
     for before, after in pairwise(tasks):
         if before.editor == after.editor:
@@ -46,28 +48,28 @@ def _carry_over(tasks: Sequence[Task]) -> Counter[tuple[str, str]]:
 )
 def test_balance(n: int, times: int, design: str, seed: int) -> None:
     if design == "graeco-latin" and n in (2, 6):
-        with pytest.raises(OptionError, match=f"does not exist for {n} engines"):
-            assay.design_kits(ENGINES[:n], n, design=design)
+        with pytest.raises(OptionError, match=f"does not exist for {n} systems"):
+            assay.design_kits(SYSTEMS[:n], n, design=design)
         return
     block = 2 * n if design in ("williams", "rotated") and n % 2 else n
     block *= n if design == "rotated" else 1
-    result = assay.design_kits(ENGINES[:n], times * block, design=design, rng=seed)
+    result = assay.design_kits(SYSTEMS[:n], times * block, design=design, rng=seed)
     for kit in range(times * block):
-        own = result.tasks[kit * n : (kit + 1) * n]
+        own = result.kits[kit * n : (kit + 1) * n]
         assert len({task.system for task in own}) == n
         assert len({task.document for task in own}) == n
         assert [task.position for task in own] == list(range(1, n + 1))
     count = times * block // n
     for left, right in (("system", "document"), ("system", "position")):
-        meetings = _meetings(result.tasks, left, right)
+        meetings = _meetings(result.kits, left, right)
         assert len(meetings) == n * n
         assert set(meetings.values()) == {count}
-    assert {"engine_document", "engine_position"} <= set(result.balance.balanced)
+    assert {"system_document", "system_position"} <= set(result.balance.balanced)
     if design in ("graeco-latin", "rotated"):
-        assert set(_meetings(result.tasks, "document", "position").values()) == {count}
+        assert set(_meetings(result.kits, "document", "position").values()) == {count}
         assert "document_position" in result.balance.balanced
     if design in ("williams", "rotated"):
-        carried = _carry_over(result.tasks)
+        carried = _carry_over(result.kits)
         assert len(carried) == n * (n - 1)
         assert len(set(carried.values())) == 1
         assert "carry_over" in result.balance.balanced
@@ -75,14 +77,14 @@ def test_balance(n: int, times: int, design: str, seed: int) -> None:
 
 @given(n=st.integers(2, 12), editors=st.integers(1, 40), seed=st.integers(0, 9))
 def test_tables_of_balance_are_the_counts(n: int, editors: int, seed: int) -> None:
-    result = assay.design_kits(ENGINES[:n], editors, rng=seed)
-    meetings = _meetings(result.tasks, "system", "document")
-    for engine, row in zip(result.engines, result.balance.engine_document, strict=True):
+    result = assay.design_kits(SYSTEMS[:n], editors, rng=seed)
+    meetings = _meetings(result.kits, "system", "document")
+    for system, row in zip(result.systems, result.balance.system_document, strict=True):
         for document, count in zip(result.documents, row, strict=True):
-            assert meetings[engine, document] == count
-    carried = _carry_over(result.tasks)
-    for before, row in zip(result.engines, result.balance.carry_over, strict=True):
-        for after, count in zip(result.engines, row, strict=True):
+            assert meetings[system, document] == count
+    carried = _carry_over(result.kits)
+    for before, row in zip(result.systems, result.balance.carry_over, strict=True):
+        for after, count in zip(result.systems, row, strict=True):
             assert carried[before, after] == count
 
 
@@ -112,15 +114,15 @@ def test_seeds_and_names() -> None:
     first = assay.design_kits(["A", "B", "C"], ["Ann", "Bob", "Cem"], rng=0)
     assert first == assay.design_kits(["A", "B", "C"], ["Ann", "Bob", "Cem"], rng=0)
     assert first.design == "graeco-latin"
-    assert assay.design_kits(ENGINES[:6], 6).design == "rotated"
+    assert assay.design_kits(SYSTEMS[:6], 6).design == "rotated"
     assert first.editors == ("Ann", "Bob", "Cem")
 
 
-def test_two_engines_by_hand() -> None:
-    """Stock against custom: four editors see every engine with every document in every place."""
+def test_two_systems_by_hand() -> None:
+    """Stock against custom: four editors see every system with every document in every place."""
     result = assay.design_kits(["stock", "custom"], 4, documents=["x", "y"], rng=1)
     kits = {
-        tuple((task.document, task.system) for task in result.tasks[start : start + 2])
+        tuple((task.document, task.system) for task in result.kits[start : start + 2])
         for start in range(0, 8, 2)
     }
     assert kits == {
@@ -135,31 +137,31 @@ def test_two_engines_by_hand() -> None:
 
 
 @pytest.mark.parametrize("editors", [5, 6, 12, 17])
-def test_six_engines_do_not_have_one_order_of_documents(editors: int) -> None:
-    """Six engines have no Graeco-Latin square, and hardly anyone has 36 editors."""
-    result = assay.design_kits(ENGINES[:6], editors, rng=1)
+def test_six_systems_do_not_have_one_order_of_documents(editors: int) -> None:
+    """Six systems have no Graeco-Latin square, and hardly anyone has 36 editors."""
+    result = assay.design_kits(SYSTEMS[:6], editors, rng=1)
     place = np.array(result.balance.document_position)
     assert np.ptp(place) <= 1
-    assert np.array(result.balance.engine_document).max() <= 2 + editors // 6
+    assert np.array(result.balance.system_document).max() <= 2 + editors // 6
     assert not any("cannot be told apart" in line for line in result.notes)
     assert f"{editors} editors do not complete the design; 36 would" in result.notes
-    kits = [(task.editor, task.document, task.system) for task in result.tasks]
-    edits = EditingWorld(dict.fromkeys(ENGINES[:6], 9.0), segments=4).edits(kits, rng=1)
+    kits = [(task.editor, task.document, task.system) for task in result.kits]
+    edits = EditingWorld(dict.fromkeys(SYSTEMS[:6], 9.0), segments=4).edits(kits, rng=1)
     found = assay.effort(edits, measures=["distance"], rng=1)
     assert found.fixed == ("system", "document", "place")
     assert found == assay.effort(edits, measures=["distance"], rng=1)
-    assert result == assay.design_kits(ENGINES[:6], editors, rng=1)
+    assert result == assay.design_kits(SYSTEMS[:6], editors, rng=1)
 
 
-def test_two_engines_are_compared() -> None:
+def test_two_systems_are_compared() -> None:
     design = assay.design_kits(["stock", "custom"], 12, rng=1)
-    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    kits = [(task.editor, task.document, task.system) for task in design.kits]
     world = EditingWorld({"stock": 12.0, "custom": 0.0})
     result = assay.effort(world.edits(kits, rng=1), rng=1)
     assert result.fixed == ("system", "document", "place")
     verdicts = {item.measure: item.verdict for item in result.differences}
     assert verdicts["distance"] == "custom needs less effort"
-    assert result.freedom == 24 - 12 - 3
+    assert result.degrees == 24 - 12 - 3
 
 
 def test_what_is_not_balanced_is_told() -> None:
@@ -173,29 +175,29 @@ def test_what_is_not_balanced_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engines", "editors", "options", "message"),
+    ("systems", "editors", "options", "message"),
     [
         (["A"], 3, {}, "name 2 to 12"),
         (["A", "A"], 3, {}, "is named twice"),
-        (["A", " "], 3, {}, "is no name"),
-        (["A", "B"], 0, {}, "is no number of editors"),
+        (["A", " "], 3, {}, "is not a name"),
+        (["A", "B"], 0, {}, "is not a number of editors"),
         (["A", "B"], [], {}, "names nobody"),
         (["A", "B"], ["x", "x"], {}, "is named twice"),
         (["A", "B"], 2, {"design": "latn"}, "did you mean 'latin'"),
-        (["A", "B"], 2, {"documents": ["d"]}, "do not go with 2 engines"),
+        (["A", "B"], 2, {"documents": ["d"]}, "do not match 2 systems"),
         (
-            ENGINES[:6],
+            SYSTEMS[:6],
             6,
             {"design": "graeco-latin"},
-            "does not exist for 6 engines: .* use rotated",
+            "does not exist for 6 systems: .* use rotated",
         ),
     ],
 )
 def test_bad_input(
-    engines: list[str], editors: object, options: dict[str, object], message: str
+    systems: list[str], editors: object, options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(OptionError, match=message):
-        assay.design_kits(engines, editors, **options)
+        assay.design_kits(systems, editors, **options)
 
 
 def test_design_tables_are_checked() -> None:
@@ -205,19 +207,19 @@ def test_design_tables_are_checked() -> None:
         read_design(frame.drop("doc"))
     with pytest.raises(InputError, match="twice"):
         read_design(pl.concat([frame, frame]))
-    with pytest.raises(InputError, match="row 1 is not filled in"):
+    with pytest.raises(InputError, match="row 1 of the design is not filled in"):
         read_design(frame.with_columns(pl.lit("").alias("system")))
 
 
 def test_command(tmp_path: Path, run_assay: Run) -> None:
-    given = ["kits", "design", "--engines", "A,B,C", "--editors", 6, "--design", "williams"]
+    given = ["kits", "design", "--systems", "A,B,C", "--editors", 6, "--design", "williams"]
     ran = run_assay(*given, "--seed", 1, "--json", "-o", tmp_path / "design.tsv")
     result = json.loads(ran.out)
     assert result["balance"]["carry_over"] == [[0, 2, 2], [2, 0, 2], [2, 2, 0]]
     assert result["kits"][0].keys() == {"editor", "position", "document", "system"}
     assert pl.read_csv(tmp_path / "design.tsv", separator="\t").height == 18
     ran = run_assay(*given, "--seed", 1)
-    assert "How often: engine right after engine (balanced)" in ran.out
-    ran = run_assay("kits", "design", "--engines", ",".join(ENGINES[:6]), "--editors", "6",
+    assert "How often: system right after system (balanced)" in ran.out
+    ran = run_assay("kits", "design", "--systems", ",".join(SYSTEMS[:6]), "--editors", "6",
                     "--design", "graeco-latin")  # fmt: skip
     assert (ran.code, "no two Latin squares of order 6" in ran.err) == (2, True)

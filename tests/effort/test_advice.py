@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import assay
-from assay.kits.effort_advice import next_steps
+from assay.effort.effort import _next_steps
 from assay.stats.kit_power import gap_power
 from assay.worlds.editing import EditingWorld
 
@@ -20,17 +20,18 @@ def test_the_number_of_editors_has_the_power() -> None:
     assert line.startswith(f"to decide {item.left} and {item.right} by {item.measure}")
     total = int(line.split(", ")[-2].split(" in all")[0]) if " in all" in line else 0
     variance = item.stderr**2 * 6 / 2
-    found = gap_power(item.difference, variance=variance, editors=total, engines=3, level=0.95)
-    short = gap_power(item.difference, variance=variance, editors=total - 1, engines=3, level=0.95)
+    found = gap_power(item.difference, variance=variance, editors=total, systems=3, level=0.95)
+    short = gap_power(item.difference, variance=variance, editors=total - 1, systems=3, level=0.95)
     assert short < 0.8 <= found
 
 
 def test_nothing_open_and_nothing_to_see() -> None:
     result = assay.effort(EditingWorld({"A": 0.0, "B": 1.0, "C": 12.0}).edits(KITS, rng=1), rng=1)
-    editors = dict.fromkeys(result.units, 6)
     decided = [replace(item, decided=True) for item in result.differences]
-    assert next_steps(decided, editors, 3, 0.95, place=False) == ()
-    same = [replace(result.differences[0], decided=False, difference=0.0, p=1.0)]
-    assert (
-        "are equal as far as these edits show" in next_steps(same, editors, 3, 0.95, place=False)[0]
-    )
+    assert _next_steps(decided, {}, [None] * len(decided)) == ()
+    same = replace(result.differences[0], decided=False, difference=0.0, p=1.0)
+    (line,) = _next_steps([same], {}, [None])
+    assert line == f"these edits show no difference between {same.left} and {same.right}"
+    small = replace(same, difference=1e-9)
+    (line,) = _next_steps([small], {}, [None])
+    assert "no realistic number of editors" in line

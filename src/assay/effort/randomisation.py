@@ -14,20 +14,24 @@ taken (ter Braak 1992), since the residuals without the two systems' difference 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from math import factorial, prod
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+
+from assay.effort.model import Names, fixed_columns
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-EXACT = 5040
-"""Up to this many assignments all are gone through."""
-AT_ONCE = 2_000_000
+MOST_ASSIGNMENTS = 5040
+"""Up to this many assignments, all are tried."""
+CELLS_AT_ONCE = 2_000_000
+"""Cells of assignments that are held in memory at a time."""
 _SLACK = 1e-9
 """Statistics that differ by rounding alone are equal."""
 _ROUNDING = 1e-12
@@ -40,6 +44,78 @@ class Assignments:
 
     sources: Ints
     exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """One measure's randomisation tests; not numbers where the kits leave nothing to deal out."""
+
+    pairs: Mapping[tuple[int, int], float]
+    systems: tuple[float, ...]
+    overall: float
+    assignments: int
+    exact: bool
+
+
+def randomise(
+    cells: pl.DataFrame,
+    fixed: Mapping[str, tuple[str, ...]],
+    names: Names,
+    *,
+    draws: int,
+    rng: np.random.Generator,
+) -> dict[str, Chances]:
+    """The tests of every measure, which allow for the fixed effects of its model.
+
+    Cells without a value are left out, and kits dealt out among editors with values for the same
+    documents.
+    """
+    dealt: dict[bytes, Assignments] = {}
+    tests = {}
+    for measure, used in fixed.items():
+        column = cells["scaled_time" if measure == "time" else measure]
+        values = column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        known = np.isfinite(values)
+        part = cells.filter(pl.Series(known))
+        system, document, editor = names.codes(part)
+        key = known.tobytes() + ("place" in used).to_bytes()
+        place = part["place"].to_numpy().astype(np.intp) - 1 if "place" in used else None
+        if key not in dealt:
+            dealt[key] = deal_kits(editor, document, system, place, draws=draws, rng=rng)
+        sizes = (len(names.systems), len(names.documents))
+        matrix, _ = fixed_columns(system, document, place, sizes, documents="document" in used)
+        tests[measure] = _chances(
+            values[known], system, editor, matrix[:, sizes[0] :], dealt[key],
+            places=place is not None,
+        )  # fmt: skip
+    return tests
+
+
+def _chances(
+    values: Floats,
+    system: Ints,
+    editor: Ints,
+    nuisance: Floats,
+    dealt: Assignments,
+    *,
+    places: bool,
+) -> Chances:
+    # Whether anything of a system is left when editors are allowed for.
+    within = any(
+        remainder((system == number).astype(float), editor, nuisance).any()
+        for number in np.unique(system)
+    )
+    rest = remainder(values, editor if within else None, nuisance)
+    return Chances(
+        pairs={
+            pair: pair_p(values, system, pair, editor, nuisance, dealt, places=places)
+            for pair in combinations(range(int(system.max()) + 1), 2)
+        },
+        systems=system_ps(rest, system, dealt),
+        overall=overall_p(rest, system, dealt),
+        assignments=len(dealt.sources),
+        exact=dealt.exact,
+    )
 
 
 def deal_kits(
@@ -58,8 +134,8 @@ def deal_kits(
     groups = _groups(editors, documents)
     kits = [_kits(systems[cells], None if places is None else places[cells]) for cells in groups]
     actual = np.arange(len(systems))
-    total = prod(_orders(own) for own in kits)
-    if total <= EXACT:
+    total = prod(map(_orders, kits))
+    if total <= MOST_ASSIGNMENTS:
         rows = [_sources(orders, groups, actual) for orders in product(*map(_distinct, kits))]
         return Assignments(np.array(rows), exact=True)
     rows = [actual]
@@ -70,12 +146,12 @@ def deal_kits(
 
 def _groups(editors: Ints, documents: Ints) -> list[Ints]:
     """Editors who have the same documents: a matrix of cells each, editors x documents."""
-    found: dict[tuple[int, ...], list[Ints]] = {}
+    groups: dict[tuple[int, ...], list[Ints]] = {}
     for editor in np.unique(editors):
         cells = np.flatnonzero(editors == editor)
         cells = cells[np.argsort(documents[cells], kind="stable")]
-        found.setdefault(tuple(documents[cells].tolist()), []).append(cells)
-    return [np.array(rows) for rows in found.values()]
+        groups.setdefault(tuple(documents[cells].tolist()), []).append(cells)
+    return [np.array(rows) for rows in groups.values()]
 
 
 def _kits(systems: Ints, places: Ints | None) -> list[int]:
@@ -92,7 +168,7 @@ def _orders(kits: list[int]) -> int:
 
 def _distinct(kits: list[int]) -> Iterator[Ints]:
     """All different orders of the kits, the one that is first, as places to take them from."""
-    where = [[k for k, own in enumerate(kits) if own == kit] for kit in range(max(kits) + 1)]
+    where = [[k for k, other in enumerate(kits) if other == kit] for kit in range(max(kits) + 1)]
 
     def deal(so_far: list[int], used: list[int]) -> Iterator[list[int]]:
         if len(so_far) == len(kits):
@@ -155,9 +231,9 @@ def pair_p(
     """
     others = [s for s in range(int(systems.max()) + 1) if s not in pair]
     nuisance = np.column_stack([columns, *((systems == other).astype(float) for other in others)])
-    own = (systems == pair[0]).astype(float)
+    first = (systems == pair[0]).astype(float)
     for people in (editor, None):
-        weights = remainder(own, people, nuisance)
+        weights = remainder(first, people, nuisance)
         if weights @ weights > _SLACK:
             break
     else:
@@ -177,7 +253,7 @@ def pair_p(
 
 def _parts(dealt: Assignments) -> Iterator[Ints]:
     """The assignments, a few million cells at a time: with many editors they fill the memory."""
-    step = max(1, AT_ONCE // dealt.sources.shape[1])
+    step = max(1, CELLS_AT_ONCE // dealt.sources.shape[1])
     yield from (dealt.sources[k : k + step] for k in range(0, len(dealt.sources), step))
 
 
@@ -219,7 +295,7 @@ def _system_means(rest: Floats, systems: Ints, dealt: Assignments) -> Floats:
     """The mean of ``rest`` over each system's cells, a row per assignment."""
     labels = systems[dealt.sources]
     each = [(labels == system) for system in range(int(systems.max()) + 1)]
-    return np.column_stack([(own @ rest) / own.sum(axis=1) for own in each])
+    return np.column_stack([(cells @ rest) / cells.sum(axis=1) for cells in each])
 
 
 def _p(statistic: Floats) -> float:

@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError
-from assay.kits.watch import Watch, unwatched
-from assay.tables.answers import Edits
+from assay.results import Note
+from assay.stats.progress import Progress, silent
+from assay.tables.answers import Edits, edit_distance
 
 MEASURES = {
     "time": "seconds per word",
@@ -25,7 +26,7 @@ MEASURES = {
 
 DEFAULT = ("time", "distance", "changed")
 _OFFSET = 0.05
-"""What is added to times before their logarithm where some are nought, a share of their mean."""
+"""What is added to times before their logarithm where some are 0, a share of their mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Measured:
 
     frame: pl.DataFrame
     measures: tuple[str, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     units: Mapping[str, str]
 
     def cells(self) -> pl.DataFrame:
@@ -65,18 +66,7 @@ class Measured:
         )
 
 
-def edit_distance(mt: str, edited: str) -> float:
-    """100 x character Levenshtein distance / length of the longer text (korotaev2022).
-
-    >>> edit_distance("the cat", "the hat"), edit_distance("", "")
-    (14.285714285714285, 0.0)
-    """
-    from rapidfuzz.distance import Levenshtein
-
-    return 100 * float(Levenshtein.normalized_distance(mt, edited))
-
-
-def check_measures(measures: Sequence[str] | None) -> tuple[str, ...]:
+def _check_measures(measures: Sequence[str] | None) -> tuple[str, ...]:
     """The measures asked for, in the order of :data:`MEASURES`."""
     if measures is None:
         return DEFAULT
@@ -91,22 +81,28 @@ def check_measures(measures: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def measure_edits(
-    edits: Edits, measures: Sequence[str] | None, *, time: str, watch: Watch = unwatched
+    edits: Edits,
+    measures: Sequence[str] | None = None,
+    *,
+    time: str = "mean",
+    progress: Progress = silent,
 ) -> Measured:
     """Measure every segment; time is left out, with a note, where the table has none."""
-    wanted = check_measures(measures)
-    notes = list(edits.notes)
+    wanted = _check_measures(measures)
+    notes = [line if isinstance(line, Note) else Note("table", line) for line in edits.notes]
     frame = _with_words(edits.frame, notes)
     if "seconds" not in frame.columns:
         frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias("seconds"))
-    timed = frame.height - frame["seconds"].null_count()
-    if "time" in wanted and not timed:
-        notes.append("no segment has seconds: time is left out")
+    untimed = frame["seconds"].null_count()
+    if "time" in wanted and untimed == frame.height:
+        notes.append(Note("no-times", "no segment has seconds: time is left out"))
         wanted = tuple(name for name in wanted if name != "time")
         if not wanted:
             raise InputError("no segment has seconds and time is the only measure; name others")
-    elif timed < frame.height and "time" in wanted:
-        notes.append(f"{frame.height - timed} segments without seconds left out of time")
+    elif "time" in wanted and untimed:
+        notes.append(
+            Note("times-missing", f"{untimed} segments without seconds left out of time")
+        )  # fmt: skip
     texts = list(zip(frame["mt"], frame["edited"], strict=True))
     columns = [
         pl.Series("distance", [edit_distance(mt, edited) for mt, edited in texts]),
@@ -114,7 +110,7 @@ def measure_edits(
         (pl.col("seconds") / _timed_words()).alias("pace"),
     ]
     if "hter" in wanted:
-        columns.append(pl.Series("hter", _hter(texts, watch)))
+        columns.append(pl.Series("hter", _hter(texts, progress)))
     frame = frame.with_columns(columns).with_columns(_places(frame))
     units = {name: MEASURES[name] for name in wanted}
     scaled, unit = _scaled(frame, time, notes if "time" in wanted else [])
@@ -129,33 +125,35 @@ def _timed_words() -> pl.Expr:
     return timed.mean().over("editor", "doc")
 
 
-def _with_words(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+def _with_words(frame: pl.DataFrame, notes: list[Note]) -> pl.DataFrame:
     """Words per segment: as given, else of the source, else of the machine translation."""
     if "words" in frame.columns and not frame["words"].null_count():
         words = pl.col("words")
     else:
         text = "source" if "source" in frame.columns and frame["source"].null_count() == 0 else "mt"
-        notes.append(f"words counted in {text}, at white space")
+        notes.append(Note("words-counted", f"words counted in {text}, at white space"))
         words = pl.col(text).str.count_matches(r"\S+").cast(pl.Float64)
     frame = frame.with_columns(words.alias("words"))
     empty = frame.group_by("doc", maintain_order=True).agg(pl.col("words").sum())
     for doc in empty.filter(pl.col("words") == 0)["doc"]:
         raise InputError(f"document '{doc}' is empty: it has no words; leave it out")
     # A segment such as "***" has no word but takes a moment: it counts as one.
-    none = int((frame["words"] == 0).sum())
-    if none:
-        notes.append(f"{none} segments without a word count as one word")
+    if wordless := int((frame["words"] == 0).sum()):
+        notes.append(
+            Note("no-words", f"{wordless} segments without a word are counted as one word each")
+        )
     return frame.with_columns(pl.col("words").clip(lower_bound=1.0))
 
 
-def _hter(texts: list[tuple[str, str]], watch: Watch) -> list[float]:
+def _hter(texts: list[tuple[str, str]], progress: Progress) -> list[float]:
     from sacrebleu.metrics.ter import TER
 
     ter = TER()
-    return [
-        0.0 if mt == edited else ter.sentence_score(mt, [edited]).score
-        for mt, edited in watch(iter(texts), len(texts))
-    ]
+    values = []
+    for number, (mt, edited) in enumerate(texts, start=1):
+        values.append(0.0 if mt == edited else float(ter.sentence_score(mt, [edited]).score))
+        progress("HTER of segments", number, len(texts))
+    return values
 
 
 def _places(frame: pl.DataFrame) -> pl.Expr:
@@ -166,11 +164,10 @@ def _places(frame: pl.DataFrame) -> pl.Expr:
     return first.rank("dense").over("editor").cast(pl.Int64).alias("place")
 
 
-def _scaled(frame: pl.DataFrame, time: str, notes: list[str]) -> tuple[pl.Expr, str]:
+def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr, str]:
     """Time on the scale asked for, and its unit.
 
-    The plain mean is at the mercy of a few long segments. Other scales are taken segment by
-    segment.
+    A few long segments can dominate the plain mean. Other scales are taken segment by segment.
     """
     unit = MEASURES["time"]
     if time == "mean":
@@ -179,16 +176,22 @@ def _scaled(frame: pl.DataFrame, time: str, notes: list[str]) -> tuple[pl.Expr, 
     known = frame.select(each.drop_nulls()).to_series().to_numpy()
     if time == "winsorised":
         cap = float(np.quantile(known, 0.95)) if known.size else 0.0
-        notes.append(f"time per word capped at its 95 % quantile, {cap:.2f} s")
+        notes.append(
+            Note("time-scale", f"time per word is capped at its 95 % quantile, {cap:.2f} s")
+        )
         scaled, unit = each.clip(upper_bound=cap), f"{unit}, at most {cap:.2f}"
     elif time == "log":
         # Without zeros differences of logs are ratios of times. A zero needs something added.
         extra = _OFFSET * float(known.mean()) if known.size and known.min() == 0 else 0.0
         unit = f"log({unit} + {extra:.3g})" if extra else f"log({unit})"
-        notes.append(f"time on the scale {unit}: differences are logarithms of ratios")
-        # Where all times are nought there is no scale to speak of.
+        notes.append(
+            Note("time-scale", f"time is on the scale {unit}: differences are logarithms of ratios")
+        )
+        # Where all times are 0 there is no scale.
         scaled = (each + extra).log() if known.any() else each
     else:
         raise OptionError("time", time, "is not known", "choose from mean, log, winsorised")
-    notes.append("shares of documents, ratios, placings, hours and price go by plain time")
+    notes.append(
+        Note("plain-time", "shares of documents, ratios, placings, hours and price use plain time")
+    )
     return scaled, unit

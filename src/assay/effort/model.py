@@ -16,12 +16,14 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import linalg, special
 
-from assay.errors import InputError
-from assay.kits.measures import MEASURES
+from assay.effort.measures import MEASURES
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.stats.reml import MixedDesign, MixedFit, fit_without_each
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Factors = tuple[Ints, Ints, Ints]
+"""Editor, segment, and editor x document (cell) of every row."""
 _ROUNDING = 1e-12
 _SHARE = 1e-9
 """A share of a variance that is rounding."""
@@ -53,19 +55,48 @@ def _codes(column: pl.Series, names: tuple[str, ...]) -> Ints:
     return np.array([place[name] for name in column], dtype=np.intp)
 
 
+def check_names(frame: pl.DataFrame, human: str | None) -> Names:
+    """The names in a table of edits, if systems can be compared by it."""
+    columns = ("system", "doc", "editor")
+    names = Names(*(tuple(frame[name].unique(maintain_order=True)) for name in columns))
+    if len(names.systems) < 2:
+        raise InputError(f"only one system ('{names.systems[0]}'): nothing to compare it with")
+    if len(names.editors) < 2:
+        raise InputError(
+            f"only one editor ('{names.editors[0]}'): the editor's effort cannot be told from the"
+            " system's; have more editors"
+        )
+    if human is not None and human not in names.systems:
+        raise OptionError(
+            "human",
+            human,
+            f"is not among the systems{did_you_mean(human, names.systems)}",
+            f"choose from {', '.join(names.systems)}",
+        )
+    both = frame.group_by("editor", "doc", maintain_order=True).agg(pl.col("system").n_unique())
+    for row in both.filter(pl.col("system") > 1).iter_rows(named=True):
+        raise InputError(
+            f"editor '{row['editor']}' edited document '{row['doc']}' from {row['system']} systems:"
+            " the second time is not like the first; keep one of them"
+        )
+    return names
+
+
 @dataclass(frozen=True, slots=True)
-class Model:
+class EffortModel:
     """One measure's fit; the first coefficients are the systems' means."""
 
     measure: str
+    fixed: tuple[str, ...]
+    """The fixed effects in the model: system, document, place."""
     fit: MixedFit | None
     """None where nothing is left to judge a difference by: no spread within editors."""
     means: Floats
-    freedom: int
+    degrees: int
     """Degrees of freedom of what is compared within editors."""
-    between_freedom: int
+    between_degrees: int
     """The same between editors."""
-    text_freedom: int
+    text_degrees: int
     """The same between segments of a document."""
     cell_sizes: Floats
     """Segments of each editor and document, and whose they are."""
@@ -74,7 +105,7 @@ class Model:
     """The systems' means with each editor left out in turn (editors x systems), and their
     standard errors of differences; not numbers where the rest does not determine them."""
     without_stderr: Floats
-    without_freedom: Ints
+    without_degrees: Ints
     unlinked: Floats
     """Combinations of the coefficients that no editor's own work tells of (coefficients x ...)."""
 
@@ -84,25 +115,26 @@ class Model:
             return float("nan"), float("nan")
         if self.fit is None:
             return float(weights @ self.means), float("nan")
-        full = np.zeros(len(self.fit.coefficients))
-        full[: len(weights)] = weights
-        return self.fit.contrast(full)
+        return self.fit.contrast(self._padded(weights))
 
     def is_linked(self, weights: Floats) -> bool:
         """Whether editors' own work tells of this comparison, or of a mean against the others'.
 
         Else it would rest on how fast or thorough one editor is against another.
         """
-        full = np.zeros(len(self.unlinked))
-        full[: len(weights)] = weights - weights.sum() / len(weights)
+        full = self._padded(weights - weights.sum() / len(weights))
         return bool(np.abs(full @ self.unlinked).max(initial=0.0) < _LINKED)
+
+    def _padded(self, weights: Floats) -> Floats:
+        """Weights of the systems as weights of all coefficients."""
+        return np.pad(weights, (0, len(self.unlinked) - len(weights)))
 
     @property
     def editors(self) -> int:
         """Editors who have a value."""
         return len(np.unique(self.cell_editor))
 
-    def contrast_freedom(self, weights: Floats) -> float:
+    def contrast_degrees(self, weights: Floats) -> float:
         """Degrees of freedom of a combination of the systems' means (Satterthwaite).
 
         Its variance has a part between editors, one between segments of a document, and one within
@@ -111,9 +143,8 @@ class Model:
         these. A mean carries all three parts.
         """
         if self.fit is None:
-            return float(self.freedom)
-        full = np.zeros(len(self.fit.coefficients))
-        full[: len(weights)] = weights
+            return float(self.degrees)
+        full = self._padded(weights)
         by_editor, by_segment, by_cell = (loads @ full for loads in self.fit.loads)
         spread = self.fit.components[2] + self.fit.residual / self.cell_sizes
         documents = np.bincount(self.cell_editor)[self.cell_editor]
@@ -121,28 +152,28 @@ class Model:
         between = float(self.fit.components[0] * (by_editor @ by_editor) + shared**2 @ spread)
         texts = float(self.fit.components[1] * (by_segment @ by_segment))
         within = max(self.fit.contrast(full)[1] ** 2 - between - texts, 0.0)
-        pieces = (
-            (between, self.between_freedom),
-            (texts, self.text_freedom),
-            (within, self._within_freedom(by_cell - shared, spread)),
+        parts = (
+            (between, self.between_degrees),
+            (texts, self.text_degrees),
+            (within, self._within_degrees(by_cell - shared, spread)),
         )
         total = between + texts + within
-        found = float(total**2 / sum(part**2 / max(freedom, 1) for part, freedom in pieces))
+        degrees = float(total**2 / sum(part**2 / max(own, 1) for part, own in parts))
         difference = abs(float(weights.sum())) <= _SHARE
-        if difference and found > self.freedom * (1 - _SHARE):
-            return float(self.freedom)
-        return found
+        if difference and degrees > self.degrees * (1 - _SHARE):
+            return float(self.degrees)
+        return degrees
 
-    def _within_freedom(self, loads: Floats, spread: Floats) -> float:
+    def _within_degrees(self, loads: Floats, spread: Floats) -> float:
         """The design's where cells are of one size; fewer where a few long ones count most.
 
         Each cell tells of the spread of cells with a weight of one over its variance squared.
         """
         square = float(loads @ loads)
         if not square > 0:
-            return float(self.freedom)
+            return float(self.degrees)
         share = float(loads**2 @ spread) ** 2 * float(np.mean(spread**-2.0)) / square**2
-        return min(self.freedom * share, float(self.freedom))
+        return min(self.degrees * share, float(self.degrees))
 
 
 def fixed_columns(
@@ -170,51 +201,44 @@ def _deviations(codes: Ints) -> Floats:
     return np.vstack([np.eye(levels - 1), -np.ones(levels - 1)])[codes]
 
 
-def fit_model(
-    frame: pl.DataFrame, measure: str, names: Names, *, documents: bool
-) -> tuple[Model, tuple[str, ...]]:
-    """Fit one measure; also which fixed effects are in the model."""
+def fit_model(frame: pl.DataFrame, measure: str, names: Names, *, documents: bool) -> EffortModel:
+    """Fit one measure of the segments; ``documents`` are allowed for unless assumed alike."""
     frame = frame.filter(pl.col(measure).is_not_null())
     system, document, editor = names.codes(frame)
     place = None if frame["place"].null_count() else frame["place"].to_numpy().astype(np.intp) - 1
     sizes = (len(names.systems), len(names.documents))
+    cell = np.unique(editor * sizes[1] + document, return_inverse=True)[1]
     fixed, used = fixed_columns(system, document, place, sizes, documents=documents)
     if np.linalg.matrix_rank(fixed) < fixed.shape[1]:
         _refuse_confounded(measure, system, document, names)
-    cell = editor * sizes[1] + document
-    freedom, unlinked = _freedom(fixed, editor, cell), _unlinked(fixed, editor, cell, sizes[0])
-    if "place" in used and (freedom < 1 or unlinked.shape[1]):
+    degrees, unlinked = _degrees(fixed, editor, cell), _unlinked(fixed, editor, cell, sizes[0])
+    if "place" in used and (degrees < 1 or unlinked.shape[1]):
         # Better no allowance for tiredness than no test at all. A warning says so.
         fixed, used = fixed_columns(system, document, None, sizes, documents=documents)
-        freedom, unlinked = _freedom(fixed, editor, cell), _unlinked(fixed, editor, cell, sizes[0])
-    if freedom < 1:
+        degrees, unlinked = _degrees(fixed, editor, cell), _unlinked(fixed, editor, cell, sizes[0])
+    if degrees < 1:
         raise InputError(
             f"{len(names.editors)} editors leave no degree of freedom to judge the spread of"
             f" {measure}; add editors"
         )
     y = frame[measure].to_numpy()
-    segment = _dense(document, frame["seg"])
-    dense = np.unique(cell, return_inverse=True)[1]
-    factors = [editor, segment, dense]
+    segment = _segment_codes(document, frame["seg"])
+    factors = (editor, segment, cell)
     fit = None if _without_spread(y, fixed, factors) else MixedDesign(fixed, factors).fit(y)
-    plain = np.linalg.lstsq(fixed, y, rcond=None)[0] if fit is None else fit.coefficients
+    means = np.linalg.lstsq(fixed, y, rcond=None)[0] if fit is None else fit.coefficients
     first = np.unique(cell, return_index=True)[1]
-    model = Model(
-        measure,
-        fit,
-        plain[: sizes[0]],
-        freedom,
-        _between_freedom(fixed[first], editor[first]),
-        int(segment.max()) + 1 - len(np.unique(document)),
-        np.bincount(dense).astype(float),
-        editor[first],
-        *_without(y, fixed, editor, factors, fit, sizes[0], len(names.editors)),
-        unlinked,
-    )
-    return model, used
+    without = _without(y, fixed, factors, fit, sizes[0], len(names.editors))
+    return EffortModel(
+        measure, used, fit, means[: sizes[0]], degrees,
+        between_degrees=_between_degrees(fixed[first], editor[first]),
+        text_degrees=int(segment.max()) + 1 - len(np.unique(document)),
+        cell_sizes=np.bincount(cell).astype(float), cell_editor=editor[first],
+        without=without[0], without_stderr=without[1], without_degrees=without[2],
+        unlinked=unlinked,
+    )  # fmt: skip
 
 
-def _without_spread(y: Floats, fixed: Floats, factors: list[Ints]) -> bool:
+def _without_spread(y: Floats, fixed: Floats, factors: Factors) -> bool:
     """Whether editors, segments and the fixed part leave nothing but rounding."""
     limit = _EXACT * float(np.abs(y).max())
     editor, segment, cell = factors
@@ -235,7 +259,7 @@ def _means(values: Floats, codes: Ints) -> Floats:
     return np.asarray(np.bincount(codes, weights=values) / np.bincount(codes))
 
 
-def _dense(document: Ints, seg: pl.Series) -> Ints:
+def _segment_codes(document: Ints, seg: pl.Series) -> Ints:
     keys = [f"{doc}\t{name}" for doc, name in zip(document, seg, strict=True)]
     return np.unique(keys, return_inverse=True)[1].astype(np.intp)
 
@@ -250,12 +274,12 @@ def _refuse_confounded(measure: str, system: Ints, document: Ints, names: Names)
         )
     raise InputError(
         "systems cannot be told from documents: no document was edited from two systems in a way"
-        " that links them all; rotate the systems over the documents (assay kits design), or say"
-        " that the documents are alike (--assume-alike)"
+        " that links them all; rotate the systems over the documents (assay kits design), or"
+        " assume that the documents are alike (assume_alike)"
     )
 
 
-def _freedom(fixed: Floats, editor: Ints, cell: Ints) -> int:
+def _degrees(fixed: Floats, editor: Ints, cell: Ints) -> int:
     """Cells less what editors and fixed effects take up."""
     # The rank of editors and fixed effects together: that of editors, and of what the fixed
     # effects vary within editors. The whole matrix would take a second where editors are many.
@@ -292,7 +316,7 @@ def _unlinked(fixed: Floats, editor: Ints, cell: Ints, systems: int) -> Floats:
     return np.asarray(basis[:, size > _LINKED])
 
 
-def _between_freedom(rows: Floats, editor: Ints) -> int:
+def _between_degrees(rows: Floats, editor: Ints) -> int:
     """Editors less what the fixed effects take up between them."""
     people = np.unique(editor, return_inverse=True)[1]
     means = np.column_stack([_means(column, people) for column in rows.T])
@@ -300,13 +324,7 @@ def _between_freedom(rows: Floats, editor: Ints) -> int:
 
 
 def _without(
-    y: Floats,
-    fixed: Floats,
-    editor: Ints,
-    factors: list[Ints],
-    fit: MixedFit | None,
-    systems: int,
-    editors: int,
+    y: Floats, fixed: Floats, factors: Factors, fit: MixedFit | None, systems: int, editors: int
 ) -> tuple[Floats, Floats, Ints]:
     """The fit without each editor, at the variance ratios of the whole.
 
@@ -314,40 +332,41 @@ def _without(
     """
     means = np.full((editors, systems), np.nan)
     errors = np.full((editors, systems, systems), np.nan)
-    freedoms = np.zeros(editors, dtype=np.intp)
+    degrees = np.zeros(editors, dtype=np.intp)
     if fit is None:
-        return means, errors, freedoms
-    cells = np.unique(factors[2], return_index=True)[1]
-    every = fit_without_each(y, fixed, (factors[0], factors[1], factors[2]), fit.ratios)
+        return means, errors, degrees
+    editor, _, cell = factors
+    first = np.unique(cell, return_index=True)[1]
+    every = fit_without_each(y, fixed, factors, fit.ratios)
     for gone, (coefficients, covariance) in enumerate(zip(*every, strict=True)):
         keep = editor != gone
         if keep.all():
             continue
-        freedoms[gone] = _freedom(fixed[keep], editor[keep], factors[2][keep])
+        degrees[gone] = _degrees(fixed[keep], editor[keep], cell[keep])
         # A pair of systems that only this editor links has no difference without the editor.
-        left = fixed[cells[editor[cells] != gone]]
-        if freedoms[gone] < 1 or np.linalg.matrix_rank(left) < fixed.shape[1]:
+        left = fixed[first[editor[first] != gone]]
+        if degrees[gone] < 1 or np.linalg.matrix_rank(left) < fixed.shape[1]:
             continue
-        if _unlinked(fixed[keep], editor[keep], factors[2][keep], systems).shape[1]:
+        if _unlinked(fixed[keep], editor[keep], cell[keep], systems).shape[1]:
             continue
         means[gone] = coefficients[:systems]
-        own = np.diag(covariance)[:systems]
+        variance = np.diag(covariance)[:systems]
         cross = covariance[:systems, :systems]
-        errors[gone] = np.sqrt(np.maximum(own[:, None] + own - 2 * cross, 0))
-    return means, errors, freedoms
+        errors[gone] = np.sqrt(np.maximum(variance[:, None] + variance - 2 * cross, 0))
+    return means, errors, degrees
 
 
-def t_p(estimate: float, stderr: float, freedom: float) -> float:
+def t_p(estimate: float, stderr: float, degrees: float) -> float:
     """Two-sided p; 1 where there is no difference at all, not a number without a spread."""
     if not stderr > 0:
         return 1.0 if estimate == 0 else float("nan")
-    return float(2 * special.stdtr(freedom, -abs(estimate) / stderr))
+    return float(2 * special.stdtr(degrees, -abs(estimate) / stderr))
 
 
 def document_shares(
     values: Floats, system: Ints, document: Ints, editor: Ints, *, logs: bool
 ) -> tuple[Floats, Floats, int]:
-    """Each document's deviation from the average one, its standard error, and the freedom.
+    """Each document's deviation from the average one, its standard error, degrees of freedom.
 
     The cells' values are explained by system, document and editor. The documents are taken as
     they are: nothing is said about other documents of their kind. With ``logs`` deviations are
@@ -358,13 +377,13 @@ def document_shares(
     matrix = np.hstack(
         [_deviations(document), np.eye(editor.max() + 1)[editor], _deviations(system)]
     )
-    freedom = len(y) - int(np.linalg.matrix_rank(matrix))
-    if np.linalg.matrix_rank(matrix) < matrix.shape[1] or freedom < 1:
+    degrees = len(y) - int(np.linalg.matrix_rank(matrix))
+    if np.linalg.matrix_rank(matrix) < matrix.shape[1] or degrees < 1:
         return np.full(documents, np.nan), np.full(documents, np.nan), 0
     inverse = np.linalg.inv(matrix.T @ matrix)
     beta = inverse @ matrix.T @ y
-    spread = float(np.sum((y - matrix @ beta) ** 2)) / freedom
+    spread = float(np.sum((y - matrix @ beta) ** 2)) / degrees
     weights = np.vstack([np.eye(documents - 1), -np.ones(documents - 1)])
     covariance = spread * inverse[: documents - 1, : documents - 1]
     errors = np.sqrt(np.einsum("ij,jk,ik->i", weights, covariance, weights))
-    return weights @ beta[: documents - 1], errors, freedom
+    return weights @ beta[: documents - 1], errors, degrees

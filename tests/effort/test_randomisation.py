@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import assay
-from assay.kits.effort_model import fixed_columns
-from assay.kits.randomisation import deal_kits, overall_p, pair_p, remainder
+from assay.effort.model import fixed_columns
+from assay.effort.randomisation import deal_kits, overall_p, pair_p, remainder
 from assay.worlds.editing import EditingWorld
 
 
@@ -49,10 +49,10 @@ def _shares(third: float, gap: float, tiredness: float, runs: int, kind: str) ->
     rng = np.random.default_rng(4)
     pair, overall = [], []
     design = assay.design_kits(["A", "B", "C"], 6, design=kind, rng=rng)
-    editor = np.array([design.editors.index(task.editor) for task in design.tasks])
-    document = np.array([design.documents.index(task.document) for task in design.tasks])
-    system = np.array(["ABC".index(task.system) for task in design.tasks])
-    place = np.array([task.position for task in design.tasks])
+    editor = np.array([design.editors.index(task.editor) for task in design.kits])
+    document = np.array([design.documents.index(task.document) for task in design.kits])
+    system = np.array(["ABC".index(task.system) for task in design.kits])
+    place = np.array([task.position for task in design.kits])
     rotated = kind == "graeco-latin"
     dealt = deal_kits(editor, document, system, place if rotated else None, draws=1, rng=rng)
     fixed, _ = fixed_columns(
@@ -99,7 +99,7 @@ def _result(kits: list[tuple[str, str, str]], gap: float, **options: object) -> 
 
 
 def _void(result: assay.Effort) -> bool:
-    told = "nothing-to-deal-out" in {item.kind for item in result.warnings}
+    told = "nothing-to-deal-out" in {note.code for note in result.warnings}
     void = all(math.isnan(item.randomisation_p) for item in result.differences)
     assert told == void
     return void
@@ -124,13 +124,13 @@ def test_systems_between_editors_are_compared_between_them() -> None:
     # All As below all Bs: 2 of the 70 ways to choose four of eight editors.
     assert result.differences[0].randomisation_p == pytest.approx(2 / 70)
     # The t test has the freedom of eight editors less two systems, not of 24 cells.
-    assert result.differences[0].freedom == pytest.approx(6, abs=0.6)
+    assert result.differences[0].degrees == pytest.approx(6, abs=0.6)
 
 
 def test_places_are_allowed_for() -> None:
     """Tiredness of 40 points a document, and no noise else: only places hide the gap of 8."""
     design = assay.design_kits(["A", "B", "C"], 6, design="graeco-latin", rng=1)
-    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    kits = [(task.editor, task.document, task.system) for task in design.kits]
     frame = EditingWorld(systems={"A": 0.0, "B": 8.0, "C": 4.0}, level=20.0).values(kits, 1)
     tired = frame.with_columns(pl.col("value") + 40 * pl.col("position"))
     p = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import pytest
 from tests.conftest import Ran
 
 import assay
+from assay.effort.tables import compare_ratings, complexity_effort
 from assay.errors import InputError, OptionError
-from assay.kits.effort_relations import compare_ratings, complexity_effort
+from assay.kits.pieces import pieces_from_features
 from assay.worlds.editing import EditingWorld
 
 
@@ -23,7 +25,7 @@ def result() -> assay.Effort:
         systems=dict(zip("ABCD", (10.0, 20.0, 30.0, 40.0), strict=True)),
         documents=dict(zip("wxyz", (0.0, 8.0, 16.0, 24.0), strict=True)),
     )
-    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    kits = [(task.editor, task.document, task.system) for task in design.kits]
     return assay.effort(world.edits(kits, rng=1), measures=["distance"], rng=1)
 
 
@@ -57,10 +59,10 @@ def test_ratings_that_agree(result: assay.Effort) -> None:
 
 def test_many_documents_are_drawn_from() -> None:
     documents = [f"d{number:02d}" for number in range(9)]
-    engines = [f"M{number}" for number in range(9)]
-    design = assay.design_kits(engines, 9, design="latin", documents=documents, rng=1)
-    world = EditingWorld(systems=dict.fromkeys(engines, 20.0), segments=3)
-    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    systems = [f"M{number}" for number in range(9)]
+    design = assay.design_kits(systems, 9, design="latin", documents=documents, rng=1)
+    world = EditingWorld(systems=dict.fromkeys(systems, 20.0), segments=3)
+    kits = [(task.editor, task.document, task.system) for task in design.kits]
     effort = assay.effort(world.edits(kits, rng=1), measures=["distance"], rng=1)
     (found,) = complexity_effort(effort, {name: k for k, name in enumerate(documents)})
     assert 0 < found.p <= 1
@@ -73,27 +75,31 @@ def test_command(tmp_path: Path, run_assay: Callable[..., Ran]) -> None:
         systems=dict(zip("ABC", (10.0, 30.0, 50.0), strict=True)),
         documents=dict(zip(documents, (0.0, 15.0, 30.0), strict=True)),
     )
-    kits = [(task.editor, task.document, task.system) for task in design.tasks]
+    kits = [(task.editor, task.document, task.system) for task in design.kits]
     edits, ratings, found = (tmp_path / name for name in ("e.tsv", "r.tsv", "k.json"))
     world.edits(kits, rng=1).write(edits)
     scores = pl.DataFrame({"system": list("ABC"), "seg": ["1"] * 3, "score": [9.0, 5.0, 2.0]})
     scores.write_csv(ratings, separator="\t")
-    pieces = [{"piece": k, "features": {"lix": 40.0 + k}} for k in (3, 5, 9)]
-    found.write_text(json.dumps({"kind": "kits", "pieces": pieces}))
+    values = [[20.0 + 2 * k] for k in range(12)]
+    kits_found = assay.find_kits(pieces_from_features(values, names=["lix"]), rng=1)
+    found.write_text(json.dumps(kits_found.to_dict()))
     given = ("effort", edits, "--measures", "distance", "--ratings", ratings, "--kits", found)
     ran = run_assay(*given, "--seed", 1, "--json")
     assert ran.code == 0, ran.err
-    relations = json.loads(ran.out)["relations"]
-    assert [(item["with"], item["n"]) for item in relations] == [("ratings", 3), ("LIX", 3)]
-    assert [item["correlation"] for item in relations] == pytest.approx([1, 1])
-    assert "LIX and distance: rank correlation 1.00 over 3 (p 0.33)" in run_assay(*given).out
-    found.write_text(json.dumps({"kind": "kits", "pieces": [{"piece": 3}]}))
-    assert "is not complete; save it again" in run_assay(*given).err
-    found.write_text(json.dumps({"kind": "effort", "pieces": []}))
-    ran = run_assay(*given)
-    assert ran.code == 2
-    assert "is no result of kits find" in ran.err
-    found.write_text(json.dumps({"kind": "kits", "pieces": pieces[:2]}))
+    result = assay.Effort.from_dict(json.loads(ran.out))
+    relations = result.relations
+    assert [(item.compared_with, item.n) for item in relations] == [("ratings", 3), ("LIX", 3)]
+    assert [item.correlation for item in relations] == pytest.approx([1, 1])
+    assert re.search(r"LIX +distance +3 +1\.000 +0\.333", run_assay(*given).out)
+    for wrong in (result, assay.find_kits(pieces_from_features(values), rng=1)):
+        found.write_text(json.dumps(wrong.to_dict()))
+        ran = run_assay(*given)
+        assert ran.code == 2
+        assert f"--kits ({found}) is not a result of kits find" in ran.err
+    found.write_text(json.dumps(kits_found.to_dict() | {"pieces": [{"piece": 3}]}))
+    assert "has no 'doc'; save it again" in run_assay(*given).err
+    few = assay.find_kits(pieces_from_features(values[:9], names=["lix"]), rng=1)
+    found.write_text(json.dumps(few.to_dict()))
     ran = run_assay(*given)
     assert ran.code == 2
     assert "complexity (piece 9) has no score" in ran.err

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import assay
+from assay.results import has_note
 from assay.worlds.editing import EditingWorld
 
 SYSTEMS = {"Human": 0.0, "DeepX": 3.0, "GooX": 6.0}
@@ -52,5 +53,5 @@ def test_what_no_editor_links_is_undetermined() -> None:
     assert np.isnan(found["A", "C"].difference)
     assert found["A", "C"].verdict == found["B", "C"].verdict == "undetermined"
     assert np.isfinite(found["A", "B"].p)
-    assert any(caution.kind == "not-linked" for caution in result.warnings)
+    assert has_note(result.warnings, "not-linked")
     assert result.to_dict()["differences"]

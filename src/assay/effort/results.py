@@ -1,13 +1,14 @@
-"""What an analysis of effort says, as frozen results."""
+"""What an analysis of effort says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
-from assay.results import plain, result_dict
+from assay.results import Note, Result, plain, signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class SystemEffort:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class DocumentShare:
     """One document's effort against the average document, on one measure."""
 
     ratio: float
@@ -54,8 +55,8 @@ class Share:
     high: float
     low83: float
     high83: float
-    verdict: str
-    """alike, unlike or undetermined: is the interval inside the margin, outside, or neither."""
+    verdict: Literal["alike", "unlike", "undetermined"]
+    """Is the interval inside the margin, outside, or neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class DocumentEffort:
     document: str
     segments: int
     words: float
-    measures: Mapping[str, Share]
+    measures: Mapping[str, DocumentShare]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class EffortDifference:
     measure: str
     difference: float
     stderr: float
-    freedom: float
+    degrees: float
     """Degrees of freedom; fewer than the design's where part of the comparison is of editors."""
     low: float
     high: float
@@ -107,15 +108,14 @@ class Parity:
     excess: float
     """Effort of the system over that of the human translation, less one."""
     p: float
-    verdict: str
-    """parity, no parity or undetermined."""
+    verdict: Literal["parity", "no parity", "undetermined"]
 
 
 @dataclass(frozen=True, slots=True)
-class Relative:
+class RelativeEffort:
     """Effort relative to the mean, as the tables of korotaev2022 have it."""
 
-    kind: str
+    kind: Literal["system", "document"]
     name: str
     measure: str
     described: float
@@ -150,34 +150,40 @@ class Placing:
 
 
 @dataclass(frozen=True, slots=True)
-class Caution:
-    """Something the reader of the numbers must know."""
+class Relation:
+    """Rank correlation (Spearman) of a measure with something else, and how sure its sign is."""
 
-    kind: str
-    message: str
+    compared_with: str
+    measure: str
+    n: int
+    correlation: float
+    p: float
+    """Two-sided, over all orders or 20,000 random ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(Result, kind="effort"):
     """Systems compared by the effort of editing them; less is better."""
 
     systems: tuple[SystemEffort, ...]
     documents: tuple[DocumentEffort, ...]
     differences: tuple[EffortDifference, ...]
     parity: tuple[Parity, ...]
-    relative: tuple[Relative, ...]
+    relative: tuple[RelativeEffort, ...]
     by_editor: tuple[EditorEffort, ...]
     placings: tuple[Placing, ...]
-    warnings: tuple[Caution, ...]
+    warnings: tuple[Note, ...]
+    """What the reader of the numbers must know."""
     components: Mapping[str, Mapping[str, float]]
     """Variances by measure: editor, segment, editor x document, residual."""
     overall_p: Mapping[str, float]
     """By measure: does any system differ from another, over the assignments of kits?"""
     units: Mapping[str, str]
     editors: tuple[str, ...]
-    freedom: int
+    degrees: int
     """Degrees of freedom within editors, from the design: the fewest of the measures."""
     fixed: tuple[str, ...]
+    """The fixed effects of the model: systems, documents where they vary, places where known."""
     level: float
     human: str | None
     margin: float | None
@@ -192,29 +198,30 @@ class Effort:
     exact: bool
     """Whether all assignments of kits to editors were gone through."""
     seed: int | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     next: tuple[str, ...]
     """What more editors would bring."""
-    signature: str
+    relations: tuple[Relation, ...] = ()
+    """Correlations with ratings and complexity, where asked for."""
+
+    @property
+    def signature(self) -> str:
+        """How the numbers came about."""
+        return signature(
+            "effort",
+            "+".join(self.measures),
+            f"reml:{'+'.join(self.fixed)}",
+            editors=len(self.editors),
+            n=sum(item.segments for item in self.systems),
+            time=None if self.time == "mean" else self.time,
+            level=f"{self.level:g}".lstrip("0"),
+            seed=None if self.exact else self.seed,
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """A row for each system and measure."""
-        rows = [
-            {"system": item.system, "measure": name, **_fields(level)}
+        return pl.DataFrame(
+            {"system": item.system, "measure": name, **plain(level)}
             for item in self.systems
             for name, level in item.measures.items()
-        ]
-        return pl.DataFrame(rows)
-
-    def to_dict(self) -> dict[str, object]:
-        """The JSON object of ``assay effort``."""
-        names = [name for name in self.__dataclass_fields__ if name != "signature"]
-        return result_dict(
-            "effort", self.signature, **{name: getattr(self, name) for name in names}
         )
-
-
-def _fields(level: Level) -> dict[str, object]:
-    found = plain(level)
-    assert isinstance(found, dict)
-    return found

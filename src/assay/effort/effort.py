@@ -1,0 +1,430 @@
+"""Compare translation systems by the effort of editing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from scipy import special
+
+from assay.effort.measures import Measured, measure_edits
+from assay.effort.model import EffortModel, Names, check_names, fit_model, t_p
+from assay.effort.randomisation import Chances, randomise
+from assay.effort.results import Effort, EffortDifference
+from assay.effort.tables import (
+    effort_by_editor,
+    judge_parity,
+    place_systems,
+    relative_effort,
+    summarise_documents,
+    summarise_systems,
+)
+from assay.errors import OptionError
+from assay.results import Note
+from assay.stats.kit_power import POWER, detectable_gap, editors_needed
+from assay.stats.orders import holm
+from assay.stats.progress import Progress, silent
+from assay.stats.random import Rng, seeded
+from assay.tables.answers import Edits, as_edits
+from assay.tables.files import Source
+
+ZERO_TIME_SHARE = 0.1
+"""From this share of segments with 0 s on, a warning is given."""
+LONG_TIME_SHARE = 0.25
+"""From this share of all time in the longest 5 % of the segments on, a warning is given."""
+
+
+def effort(
+    edits: Edits | Source,
+    *,
+    human: str | None = None,
+    margin: float | None = None,
+    measures: Sequence[str] | None = None,
+    time: str = "mean",
+    time_weight: float = 1.0,
+    alike: float = 1.25,
+    assume_alike: bool = False,
+    rate: float | None = None,
+    level: float = 0.95,
+    draws: int = 10_000,
+    rng: Rng = None,
+    progress: Progress = silent,
+) -> Effort:
+    """Compare systems by what editors did to their translations; less effort is better.
+
+    A mixed model (see :mod:`assay.effort.model`) gives means, differences and their intervals for
+    every measure; a randomisation test over the assignments of kits to editors and the differences
+    without each editor stand beside it. A difference whose interval holds 0 is undetermined. Each
+    difference is judged by itself; ``holm_p`` allows for the number of pairs.
+
+    ``human`` names the human translation and ``margin`` (0.1: a tenth more) how much more effort
+    still counts as parity with it. ``measures`` are time, distance, changed (the default) and
+    hter. ``time`` is mean, log or winsorised; ``time_weight`` its weight in the placings.
+    Documents are alike if the 90 % interval of their share lies within 1/``alike`` and ``alike``.
+    ``assume_alike`` takes them as alike, for kits in which a document always has the same system.
+    ``rate`` is the price of an editor's hour. ``draws`` random assignments are tried where there
+    are too many to try all. ``progress`` hears of the segments as HTER is computed, and of the
+    measures as they are fitted.
+
+    >>> import assay, polars as pl
+    >>> rows = [
+    ...     {"system": s, "doc": d, "seg": k, "editor": e, "mt": "a small house",
+    ...      "edited": "a small house" if s == "X" or (k + i) % 3 == 0 else "the tiny home"}
+    ...     for e, kit in {"E1": "XY", "E2": "YX", "E3": "XY", "E4": "YX"}.items()
+    ...     for i, (d, s) in enumerate(zip("de", kit)) for k in range(5 + int(e[1]))]
+    >>> result = effort(assay.read_edits(pl.DataFrame(rows)), measures=["changed"], rng=1)
+    >>> [(d.left, d.right, d.verdict) for d in result.differences]
+    [('X', 'Y', 'X needs less effort')]
+    """
+    _check_options(margin, human, alike, rate, level, time_weight, draws)
+    generator, seed = seeded(rng)
+    measured = measure_edits(as_edits(edits), measures, time=time, progress=progress)
+    names = check_names(measured.frame, human)
+    models = _fit_models(measured, names, progress, documents=not assume_alike)
+    cells = measured.cells()
+    fixed = {name: model.fixed for name, model in models.items()}
+    chances = randomise(cells, fixed, names, draws=draws, rng=generator)
+    differences = _differences(models, chances, names, level)
+    used = next(iter(fixed.values()))
+    needed = _editors_to_decide(differences, models, level, place="place" in used)
+    paid = _paid(measured, models, names, time=time, documents=not assume_alike)
+    weights = {"time": time_weight}
+    return Effort(
+        systems=summarise_systems(cells, models, chances, paid, names, level, rate),
+        documents=summarise_documents(measured, cells, names, alike, level),
+        differences=differences,
+        parity=judge_parity(models, names, human, margin, level, logs=time == "log"),
+        relative=relative_effort(cells, measured.measures),
+        by_editor=effort_by_editor(cells, measured.measures, weights),
+        placings=place_systems(cells, measured.measures, weights),
+        warnings=(
+            *(_time_warnings(measured.frame) if "time" in measured.measures else ()),
+            *_design_warnings(cells, names, used, assumed=assume_alike),
+            *_test_warnings(chances, models),
+            *_difference_warnings(differences, models, needed, level, place="place" in used),
+        ),
+        components={name: _components(model) for name, model in models.items()},
+        overall_p={name: item.overall for name, item in chances.items()},
+        units=measured.units,
+        editors=names.editors,
+        degrees=min(model.degrees for model in models.values()),
+        fixed=used,
+        level=level,
+        human=human,
+        margin=margin,
+        measures=measured.measures,
+        alike=alike,
+        assume_alike=assume_alike,
+        time=time,
+        time_weight=time_weight,
+        rate=rate,
+        draws=draws,
+        assignments=min(item.assignments for item in chances.values()),
+        exact=all(item.exact for item in chances.values()),
+        seed=seed,
+        notes=measured.notes,
+        next=_next_steps(differences, models, needed),
+    )
+
+
+def _check_options(
+    margin: float | None,
+    human: str | None,
+    alike: float,
+    rate: float | None,
+    level: float,
+    time_weight: float,
+    draws: int,
+) -> None:
+    if margin is not None and human is None:
+        raise OptionError("margin", margin, "needs a human translation", "name it with human")
+    if margin is not None and not 0 <= margin < 10:
+        raise OptionError("margin", margin, "is not a share", "give 0.1 for a tenth more effort")
+    if not 1 < alike < 10:
+        raise OptionError("alike", alike, "is not a ratio above 1", "give 1.25 for 0.8 to 1.25")
+    if rate is not None and not 0 <= rate < float("inf"):
+        raise OptionError("rate", rate, "is not a price", "give the price of an hour")
+    if not 0.5 < level < 1:
+        raise OptionError("level", level, "is not a confidence level above .5", "give .95")
+    if not 0 <= time_weight < float("inf"):
+        raise OptionError("time_weight", time_weight, "is not a weight", "give 0 to ignore time")
+    if isinstance(draws, bool) or draws < 1:
+        raise OptionError("draws", draws, "is not a number of assignments", "give 10000")
+
+
+def _fit_models(
+    measured: Measured, names: Names, progress: Progress, *, documents: bool
+) -> dict[str, EffortModel]:
+    models = {}
+    for number, name in enumerate(measured.measures, start=1):
+        models[name] = fit_model(measured.frame, name, names, documents=documents)
+        progress("measures of effort", number, len(measured.measures))
+    return models
+
+
+def _paid(
+    measured: Measured,
+    models: Mapping[str, EffortModel],
+    names: Names,
+    *,
+    time: str,
+    documents: bool,
+) -> EffortModel | None:
+    """The model of all seconds over all words, which hours and price follow from."""
+    if "time" not in models or time == "mean":
+        return models.get("time")
+    return fit_model(measured.frame, "pace", names, documents=documents)
+
+
+def _components(model: EffortModel) -> dict[str, float]:
+    names = ("editor", "segment", "editor x document")
+    if model.fit is None:
+        return dict.fromkeys((*names, "residual"), 0.0)
+    values = dict(zip(names, model.fit.components.tolist(), strict=True))
+    return values | {"residual": model.fit.residual}
+
+
+def _differences(
+    models: Mapping[str, EffortModel], chances: Mapping[str, Chances], names: Names, level: float
+) -> tuple[EffortDifference, ...]:
+    """All pairs of systems on every measure, with Holm's p within each measure."""
+    pairs = list(combinations(range(len(names.systems)), 2))
+    rows: list[EffortDifference] = []
+    for name, model in models.items():
+        listed = [_difference(model, chances[name], pair, names, level) for pair in pairs]
+        p = np.array([item.p for item in listed])
+        known = np.isfinite(p)
+        p[known] = holm(p[known])
+        rows += [replace(item, holm_p=float(q)) for item, q in zip(listed, p, strict=True)]
+    return tuple(rows)
+
+
+def _difference(
+    model: EffortModel, chances: Chances, pair: tuple[int, int], names: Names, level: float
+) -> EffortDifference:
+    left, right = pair
+    systems = np.eye(len(names.systems))
+    weights = systems[left] - systems[right]
+    value, error = model.contrast(weights)
+    degrees = model.contrast_degrees(weights)
+    half = float(special.stdtrit(degrees, (1 + level) / 2)) * error
+    decided = bool(abs(value) > half)
+    without = model.without[:, left] - model.without[:, right]
+    known = without[~np.isnan(without)]
+    p = t_p(value, error, degrees)
+    less = names.systems[left if value < 0 else right]
+    return EffortDifference(
+        left=names.systems[left],
+        right=names.systems[right],
+        measure=model.measure,
+        difference=value,
+        stderr=error,
+        degrees=degrees,
+        low=value - half,
+        high=value + half,
+        p=p,
+        holm_p=p,
+        randomisation_p=chances.pairs[pair],
+        decided=decided,
+        verdict=f"{less} needs less effort" if decided else "undetermined",
+        least=float(known.min()) if known.size else float("nan"),
+        most=float(known.max()) if known.size else float("nan"),
+        deciding_editors=_deciding(model, without, pair, value, decided, degrees, names, level),
+    )
+
+
+def _deciding(
+    model: EffortModel,
+    without: np.ndarray,
+    pair: tuple[int, int],
+    value: float,
+    decided: bool,
+    degrees: float,
+    names: Names,
+    level: float,
+) -> tuple[str, ...]:
+    """Editors who turn the verdict, or a single one who turns the sign of an open difference."""
+    # What lies between editors loses its share of freedom as what lies within them does.
+    left = np.maximum(degrees * model.without_degrees / model.degrees, 1.0)
+    half = special.stdtrit(left, (1 + level) / 2) * model.without_stderr[:, *pair]
+    turning = ~np.isnan(without) & ((np.abs(without) > half) != decided)
+    # Where several editors turn the sign, nobody in particular does: it is just undetermined.
+    reversing = without * value < 0
+    deciding = turning if turning.any() else reversing & (reversing.sum() == 1)
+    return tuple(np.array(names.editors)[deciding].tolist())
+
+
+def _editors_to_decide(
+    differences: Sequence[EffortDifference],
+    models: Mapping[str, EffortModel],
+    level: float,
+    *,
+    place: bool,
+) -> list[int | None]:
+    """How many editors would find each difference if the one seen is the true one.
+
+    The variance behind the standard error is taken to stay, kits being what they are. None for
+    those that are decided or equal, and where no number of editors would do.
+    """
+    return [
+        editors_needed(
+            item.difference, variance=_variance(item, models), level=level, power=POWER,
+            systems=len(models[item.measure].means), place=place,
+        )
+        if not item.decided and item.stderr > 0 and item.difference != 0 else None
+        for item in differences
+    ]  # fmt: skip
+
+
+def _variance(item: EffortDifference, models: Mapping[str, EffortModel]) -> float:
+    """The variance of one editor's mean over one document, behind the standard error."""
+    return item.stderr**2 * models[item.measure].editors / 2
+
+
+def _time_warnings(frame: pl.DataFrame) -> list[Note]:
+    """Segments without time, and time that a few segments hold."""
+    seconds = frame["seconds"].drop_nulls().to_numpy()
+    warnings = []
+    zero = int(np.sum(seconds == 0))
+    if zero and zero >= ZERO_TIME_SHARE * seconds.size:
+        warnings.append(Note(
+            "zero-time",
+            f"{zero} of {seconds.size} segments ({zero / seconds.size:.0%}) have exactly 0 s: the"
+            " time lacks the reading of segments that were not changed",
+        ))  # fmt: skip
+    longest = np.sort(seconds)[::-1][: max(1, round(0.05 * seconds.size))].sum()
+    if seconds.sum() > 0 and longest >= LONG_TIME_SHARE * seconds.sum():
+        warnings.append(Note(
+            "long-times",
+            f"5 % of the segments hold {longest / seconds.sum():.0%} of all time: a few breaks can"
+            " decide its mean; compare with time log or winsorised, or leave time out",
+        ))  # fmt: skip
+    return warnings
+
+
+def _design_warnings(
+    cells: pl.DataFrame, names: Names, used: Sequence[str], *, assumed: bool
+) -> list[Note]:
+    """Positions that cannot be told from documents, unbalanced kits, assumptions."""
+    warnings = []
+    if assumed:
+        warnings.append(Note(
+            "documents-assumed-alike",
+            "documents are assumed alike: what a document costs counts as its system's",
+        ))  # fmt: skip
+    if len(names.documents) > 1 and "place" not in used:
+        warnings.append(_place_warning(cells))
+    twice = cells.group_by("editor", "system", maintain_order=True).len().filter(pl.col("len") > 1)
+    if twice.height:
+        row = twice.row(0, named=True)
+        warnings.append(Note(
+            "system-twice",
+            f"{twice.height} times an editor had a system in more than one document (first:"
+            f" {row['editor']}, {row['system']}); the kits are not balanced. Degrees of freedom are"
+            " those of each comparison, by approximation: with few editors its interval is rough",
+        ))  # fmt: skip
+    return warnings
+
+
+def _place_warning(cells: pl.DataFrame) -> Note:
+    known = cells["place"].null_count() == 0
+    order = cells.sort("place", maintain_order=True) if known else cells
+    orders = order.group_by("editor", maintain_order=True).agg("doc")["doc"].to_list()
+    if all(docs == orders[0] for docs in orders):
+        source = "" if known else " (judging by the order of the rows)"
+        return Note(
+            "place-is-document",
+            f"every editor had the documents in the same order{source}: tiredness and document"
+            " cannot be told apart; rotate the order next time (assay kits design)",
+        )
+    if known:
+        return Note(
+            "place-left-out",
+            "the order of documents is not allowed for: it is tied to the systems, or there are too"
+            " few editors",
+        )
+    return Note("place-unknown", "no positions given: tiredness is not allowed for")
+
+
+def _test_warnings(
+    chances: Mapping[str, Chances], models: Mapping[str, EffortModel]
+) -> list[Note]:  # fmt: skip
+    """Tests that cannot be made: nothing to deal out, or no spread to judge by."""
+    groups = (
+        ("nothing-to-deal-out",
+         [name for name, item in chances.items() if any(p != p for p in item.pairs.values())],
+         "no randomisation test of some pairs: however the kits are dealt out among editors with"
+         " the same documents, these systems stay as they are"),
+        ("not-linked",
+         [name for name, model in models.items() if model.unlinked.shape[1]],
+         "documents are missing, and what is left does not tell some systems from documents within"
+         " any editor's own work; these differences are undetermined, since they would rest on how"
+         " fast editors are"),
+        ("no-spread",
+         [name for name, item in models.items() if item.fit is None and np.ptp(item.means)],
+         "systems, documents, editors and segments explain every value exactly, so there is no"
+         " spread to judge a difference by; only the randomisation test can"),
+    )  # fmt: skip
+    return [Note(code, f"{', '.join(names)}: {text}") for code, names, text in groups if names]
+
+
+def _difference_warnings(
+    differences: Sequence[EffortDifference],
+    models: Mapping[str, EffortModel],
+    needed: Sequence[int | None],
+    level: float,
+    *,
+    place: bool,
+) -> list[Note]:
+    """Differences that hang on one editor, and gaps too small for so few editors."""
+    warnings = []
+    for item, number in zip(differences, needed, strict=True):
+        pair = f"{item.left} and {item.right}, {item.measure}"
+        if item.deciding_editors:
+            warnings.append(Note(
+                "one-editor-decides",
+                f"{pair}: without {' or '.join(item.deciding_editors)} the verdict or the sign of"
+                f" the difference would be another ({item.least:.3g} to {item.most:.3g})",
+            ))  # fmt: skip
+        if item.decided or not item.stderr > 0 or item.difference == 0:
+            continue
+        model = models[item.measure]
+        visible = detectable_gap(
+            variance=_variance(item, models), editors=model.editors, systems=len(model.means),
+            level=level, power=POWER, place=place,
+        )  # fmt: skip
+        count = "more editors than can be had" if number is None else f"about {number} editors"
+        warnings.append(Note(
+            "too-few-editors",
+            f"{pair}: {model.editors} editors find gaps of {visible:.3g} with power {POWER:.0%};"
+            f" for the gap seen, {abs(item.difference):.3g}, {count} are needed",
+        ))  # fmt: skip
+    return warnings
+
+
+def _next_steps(
+    differences: Sequence[EffortDifference],
+    models: Mapping[str, EffortModel],
+    needed: Sequence[int | None],
+) -> tuple[str, ...]:
+    """How many editors decide the closest of the open comparisons, if each has a kit like these."""
+    pairs = zip(differences, needed, strict=True)
+    still = [pair for pair in pairs if not pair[0].decided and pair[0].p == pair[0].p]
+    if not still:
+        return ()
+    item, number = min(still, key=lambda pair: pair[0].p)
+    names = f"{item.left} and {item.right}"
+    if not item.stderr > 0 or item.difference == 0:
+        return (f"these edits show no difference between {names}",)
+    if number is None:
+        return (f"{names}: no realistic number of editors decides a difference as small as this",)
+    editors = models[item.measure].editors
+    more = max(1, number - editors)
+    return (
+        f"to decide {names} by {item.measure} (closest to it, p = {item.p:.2g}): about {more} more"
+        f" editors with kits like these, {editors + more} in all, find such a difference with"
+        f" {POWER:.0%} probability",
+    )
