@@ -32,6 +32,8 @@ from assay.kits.kitset import Kit as Kit
 from assay.kits.kitset import KitSet as KitSet
 from assay.kits.pieces import Pieces as Pieces
 from assay.kits.pieces import read_pieces as read_pieces
+from assay.papers.compare import Reproduction as Reproduction
+from assay.papers.reproduce import reproduce as reproduce
 from assay.planning.comparison import plan_comparison as plan_comparison
 from assay.planning.editors import plan_editors as plan_editors
 from assay.planning.judgments import plan_judgments as plan_judgments
