@@ -21,7 +21,7 @@ import numpy as np
 import assay
 from assay.engine import Cluster, Packer, Workers, available_workers, run
 from assay.estimation.evaluate import evaluate_estimators, evaluate_stopping
-from assay.papers import koehn2012
+from assay.papers.koehn2012.campaigns import do_work, simulated_work
 from assay.sampling.stability import stability
 from benchmarks.claims import claim
 
@@ -63,7 +63,7 @@ def local_cluster(workers: int) -> Iterator[tuple[Cluster, list[int]]]:
 
 def _warm(cell: int, rng: np.random.Generator) -> None:
     import assay.estimation
-    import assay.papers.koehn2012  # noqa: F401
+    import assay.papers.koehn2012.ours  # noqa: F401
 
     time.sleep(2.0)
 
@@ -73,7 +73,7 @@ def sweeps() -> dict[str, Sweep]:
     world = assay.simulate(documents=130, systems=10, rng=1)
     test_set, ratings = world.test_set, world.rate()
     kinds: dict[str, Any] = {}
-    for work in koehn2012.start(Path(__file__).parent, draws=20).work:
+    for work in simulated_work([], draws=20):
         kinds.setdefault(work.kind, work)
     return {
         "stability, 1000 samples": lambda workers: list(
@@ -94,7 +94,7 @@ def sweeps() -> dict[str, Sweep]:
             )
         ),
         "judgments, 20 campaigns": lambda workers: list(
-            run(koehn2012.do_work, [kinds["errors"]._replace(runs=20)] * 10, rng=1,
+            run(do_work, [kinds["errors"]._replace(runs=20)] * 10, rng=1,
                 workers=workers)
         ),
     }  # fmt: skip

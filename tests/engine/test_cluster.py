@@ -20,7 +20,7 @@ from tests.conftest import ROOT, Ran
 import assay
 from assay.engine import Cluster, run
 from assay.errors import ClusterError, OptionError
-from assay.papers import koehn2012
+from assay.papers.koehn2012.campaigns import CampaignWork, do_work, simulated_work
 from papers.wmt_files import annotate, made
 
 pytest.importorskip("distributed", reason="SKIPPED: pip install 'mt-assay[cluster]'")
@@ -150,13 +150,13 @@ def test_estimators_and_stopping(dask: Dask, world: assay.World) -> None:
 
 
 def test_simulated_judgments(dask: Dask) -> None:
-    kinds: dict[str, koehn2012.Work] = {}
-    for work in koehn2012.start(ROOT / "docs", draws=2).work:
+    kinds: dict[str, CampaignWork] = {}
+    for work in simulated_work([], draws=2):
         kinds.setdefault(work.kind, work)
     cells = [kinds[kind]._replace(runs=20) for kind in ("errors", "beyond")]
 
     def sweep(workers: Any) -> list[Any]:
-        return [record.values for record in run(koehn2012.do_work, cells, rng=5, workers=workers)]
+        return [record.values for record in run(do_work, cells, rng=5, workers=workers)]
 
     for ours, theirs in zip(sweep(1), sweep(Cluster(dask.address)), strict=True):
         assert {k: v.tobytes() for k, v in ours.items()} == {
@@ -292,8 +292,9 @@ def test_a_scheduler_without_workers_one_whose_workers_die_and_one_that_dies(
 
 
 def test_nobody_answers(tmp_path: Path, run_assay: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.engine.CONNECT_SECONDS", 1.0)
-    ran = run_assay("reproduce", "koehn2012", "--data", tmp_path, "--draws", 2,
+    monkeypatch.setattr("assay.engine.cluster.CONNECT", 1.0)
+    made("km-en", [8] * 6).write_parquet(tmp_path / "wmt20_metrics_km-en.parquet")
+    ran = run_assay("reproduce", "lo2023", "--data", tmp_path, "--draws", 2,
                     "--scheduler", "tcp://127.0.0.1:9")  # fmt: skip
     assert ran.code == 2
     assert "scheduler (tcp://127.0.0.1:9) cannot be reached" in ran.err

@@ -1,4 +1,9 @@
-"""The computations and simulations behind korotaev2022, a piece of work at a time."""
+"""The computations and simulations behind korotaev2022, a piece of work at a time.
+
+``effectiff_corpus.tsv.gz`` has a row per paragraph (``text``); ``effectiff_segments.tsv.gz`` a row
+per edited segment: ``document`` (DocI, DocII, DocIII), ``seg``, ``engine``, ``editor``, ``source``,
+``mt``, ``edited``, ``src_words``, ``edit_time_s``.
+"""
 
 from __future__ import annotations
 
@@ -10,28 +15,29 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from assay.effort.effort import effort
+import assay
 from assay.effort.measures import measure_edits
-from assay.effort.results import Effort, Placing, Relation, RelativeEffort
+from assay.effort.results import Placing, Relation, RelativeEffort
 from assay.effort.tables import complexity_effort, editor_ratios, place_systems, relative_effort
-from assay.errors import MissingExtraError
+from assay.errors import InputError, MissingExtraError
 from assay.kits.build import find_traces
-from assay.kits.find import find_kits
-from assay.kits.pieces import read_pieces
-from assay.kits.results import KitSet, Trace
-from assay.papers.korotaev2022_numbers import (
-    DOCUMENTS,
-    ENGINES,
-    EPS,
-    HUMAN,
-    MEASURES,
-    TABLE_1,
-    WORDS,
-)
-from assay.tables.answers import Edits
-from assay.tables.test_set import read_scores
+from assay.kits.results import Trace
+from assay.papers.compare import read_printed
 from assay.worlds.editing import EditingWorld
 
+CORPUS = "effectiff_corpus.tsv.gz"
+SEGMENTS = "effectiff_segments.tsv.gz"
+COLUMNS = {
+    "doc": "document", "system": "engine", "seconds": "edit_time_s", "words": "src_words",
+}  # fmt: skip
+DOCUMENTS = {"DocI": "Doc I", "DocII": "Doc II", "DocIII": "Doc III"}
+"""The documents, as the files and as the paper call them."""
+ENGINES = ("Amazon", "Google", "Human")
+HUMAN = "Human"
+MEASURES = {"time": "time", "distance": "distance", "changed": "segments"}
+"""The measures, as Assay and as the paper call them."""
+EPS = 0.14
+"""The radius that the authors' scripts chose."""
 LEVEL, GAP = 9.0, 6.4
 """Edit distance of the engines, and by how many points the human translation was better."""
 MARGIN = 0.2
@@ -40,22 +46,51 @@ LEFT_OUT = "Editor 2"
 SIZE = 3
 
 
-class Work(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class EditingData:
+    """The file of the corpus and the edits; None where the folder lacks them."""
+
+    corpus: Path | None
+    edits: assay.Edits | None
+
+
+def read_folder(folder: Path) -> EditingData:
+    """What the folder has of the two files."""
+    corpus, path = folder / CORPUS, folder / SEGMENTS
+    edits = assay.read_edits(path, columns=COLUMNS) if path.is_file() else None
+    if edits is not None:
+        for column, known in (("doc", tuple(DOCUMENTS)), ("system", ENGINES)):
+            other = sorted(set(edits.frame[column]) ^ set(known))
+            if other:
+                raise InputError(
+                    f"{path}: {COLUMNS[column]} is not {', '.join(known)} (too much or missing:"
+                    f" {', '.join(other[:5])}); give the paper's own table"
+                )
+    return EditingData(corpus if corpus.is_file() else None, edits)
+
+
+def _of_documents(column: str) -> dict[str, float]:
+    """A column of Table 1 as printed, by the documents of the file."""
+    printed = {(item.row, item.column): item.value for item in read_printed("korotaev2022")}
+    return {name: printed[row, column] for name, row in DOCUMENTS.items()}
+
+
+class EditingWork(NamedTuple):
     """A piece of work: ``kind`` selection, edited or chance, and what it needs."""
 
     kind: str
     runs: int = 0
     corpus: Path | None = None
-    edits: Edits | None = None
+    edits: assay.Edits | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The kit that is closest, the paper's clusters, and how many triples are closer."""
 
-    found: KitSet
-    clustered: KitSet
-    free: KitSet
+    found: assay.KitSet
+    clustered: assay.KitSet
+    free: assay.KitSet
     """Without any limit on length or terms."""
 
 
@@ -63,7 +98,7 @@ class Selection:
 class Edited:
     """What the edits say, in the paper's ways and in ours."""
 
-    result: Effort
+    result: assay.Effort
     tables: tuple[RelativeEffort, ...]
     """Tables 2 and 3 as the paper computed them: speed of documents by the words of Table 1."""
     unrounded: tuple[RelativeEffort, ...]
@@ -79,44 +114,46 @@ class Edited:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class EditingRecord:
     """What a piece of work found."""
 
     kind: str
     selection: Selection | None = None
     edited: Edited | None = None
-    reason: str = ""
-    """Why there is no selection."""
+    lack: str = ""
+    """What would be needed to select pieces."""
     values: dict[str, np.ndarray] = field(default_factory=dict)
 
 
-def do_work(work: Work, rng: np.random.Generator) -> Record:
+def do_work(work: EditingWork, rng: np.random.Generator) -> EditingRecord:
     """Do a piece of work; the same whoever does it."""
     if work.kind == "selection":
         assert work.corpus is not None
         return _select(work.corpus, rng)
     if work.kind == "edited":
         assert work.edits is not None
-        return Record("edited", edited=_edited(work.edits, rng))
-    return Record("chance", values=_chance(work.runs, rng))
+        return EditingRecord("edited", edited=_edited(work.edits, rng))
+    return EditingRecord("chance", values=_chance(work.runs, rng))
 
 
-def _select(corpus: Path, rng: np.random.Generator) -> Record:
+def _select(corpus: Path, rng: np.random.Generator) -> EditingRecord:
     """Section 3.2: pieces, clusters, terms."""
     try:
-        pieces = read_pieces(corpus)
+        pieces = assay.read_pieces(corpus)
     except MissingExtraError as error:
-        return Record("selection", reason=str(error))
-    found = find_kits(pieces, size=SIZE, rng=rng)
-    clustered = find_kits(
+        return EditingRecord("selection", lack=f"the extra 'kits' ({error})")
+    found = assay.find_kits(pieces, size=SIZE, rng=rng)
+    clustered = assay.find_kits(
         pieces, size=SIZE, mode="dbscan", eps=EPS, shared=None, density=None, rng=rng
     )
-    free = find_kits(pieces, size=SIZE, length_tolerance=None, shared=None, density=None, rng=rng)
-    return Record("selection", selection=Selection(found, clustered, free))
+    free = assay.find_kits(
+        pieces, size=SIZE, length_tolerance=None, shared=None, density=None, rng=rng
+    )
+    return EditingRecord("selection", selection=Selection(found, clustered, free))
 
 
-def _edited(edits: Edits, rng: np.random.Generator) -> Edited:
-    result = effort(edits, human=HUMAN, margin=MARGIN, rng=rng)
+def _edited(edits: assay.Edits, rng: np.random.Generator) -> Edited:
+    result = assay.effort(edits, human=HUMAN, margin=MARGIN, rng=rng)
     cells = measure_edits(edits, None, time="mean").cells()
     names = list(MEASURES)
     whole = _relative(cells, decimals=1)
@@ -130,7 +167,7 @@ def _edited(edits: Edits, rng: np.random.Generator) -> Edited:
         for number, row in enumerate(cells.iter_rows(named=True))
     )  # fmt: skip
     kits = cells.sort("doc").group_by("editor", maintain_order=True).agg("system")["system"]
-    lix = {name: TABLE_1[printed][1] for name, printed in DOCUMENTS.items()}
+    lix = _of_documents("LIX")
     return Edited(
         result=result,
         tables=whole,
@@ -145,22 +182,26 @@ def _edited(edits: Edits, rng: np.random.Generator) -> Edited:
 
 
 def _relative(cells: pl.DataFrame, *, decimals: int | None) -> tuple[RelativeEffort, ...]:
-    """Tables 2 and 3; the documents' words are those of Table 1, the engines' the edited ones."""
-    words = {name: WORDS[printed] for name, printed in DOCUMENTS.items()}
-    own = cells.with_columns(pl.col("doc").replace_strict(words).alias("words"))
+    """Tables 2 and 3; the documents' words are those of Table 1, the engines' the edited ones.
+
+    With ``decimals``, as the paper's sheets were: seconds of an editor's document are whole.
+    """
+    if decimals is not None:
+        cells = cells.with_columns(pl.col("seconds").round(0))
+    words = pl.col("doc").replace_strict(_of_documents("words")).alias("words")
     engines = relative_effort(cells, list(MEASURES), decimals=decimals)
-    documents = relative_effort(own, list(MEASURES), decimals=decimals)
+    documents = relative_effort(cells.with_columns(words), list(MEASURES), decimals=decimals)
     return (
         *(row for row in documents if row.kind == "document"),
         *(row for row in engines if row.kind == "system"),
     )
 
 
-def _traces(edits: Edits) -> tuple[Trace, ...]:
+def _traces(edits: assay.Edits) -> tuple[Trace, ...]:
     """Section 2.4: is the human translation like an engine's?"""
     texts = edits.frame.unique(["system", "doc", "seg"], keep="first", maintain_order=True)
     frame = texts.select("system", "doc", "seg", pl.col("mt").alias("target"))
-    return find_traces(read_scores(frame), HUMAN, list(DOCUMENTS))
+    return find_traces(assay.read_scores(frame), HUMAN, list(DOCUMENTS))
 
 
 def _chance(runs: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -178,7 +219,7 @@ def _chance(runs: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     return {name: np.array(values) for name, values in found.items()}
 
 
-def _one_chance(edits: Edits, rng: np.random.Generator) -> dict[str, bool]:
+def _one_chance(edits: assay.Edits, rng: np.random.Generator) -> dict[str, bool]:
     cells = measure_edits(edits, None, time="mean").cells()
     names = list(MEASURES)
     rows = {(row.name, row.measure): row.pooled for row in relative_effort(cells, names)}
@@ -186,7 +227,7 @@ def _one_chance(edits: Edits, rng: np.random.Generator) -> dict[str, bool]:
     places = {item.system: item for item in place_systems(cells, names, {})}
     gap = places["Amazon"].inverse_score - places["Google"].inverse_score
     same = gap > 0 if ahead[0] else gap < 0
-    result = effort(edits, measures=["distance"], rng=rng)
+    result = assay.effort(edits, measures=["distance"], rng=rng)
     decided = {frozenset((item.left, item.right)): item.decided for item in result.differences}
     return {
         "Table 4 sets the engines 2 points apart or more, %": abs(gap) >= 2,

@@ -1,23 +1,27 @@
-"""The simulations and computations behind koehn2012, a piece of work at a time.
+"""The real and the simulated campaigns behind koehn2012, a piece of work at a time.
 
-Systems are numbered from the best to the worst, so that the true rank of system i is i + 1.
+``wmt12_rankings.parquet`` has one row per output on a screen: ``lp``, ``ranking`` (the screen),
+``segment``, ``judge``, ``slot``, ``system`` and ``rank`` (1 is best, -1 was left blank). Simulated
+systems are numbered from the best to the worst, so that the true rank of system i is i + 1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
-from assay.papers.koehn2012_data import Campaign
-from assay.papers.koehn2012_numbers import SIZES, SYSTEMS
+import assay
+from assay.errors import InputError
+from assay.papers.compare import read_parquet
 from assay.ranking.counts import Counts, count
 from assay.ranking.methods import bojar, expected_win, lopez_order
 from assay.ranking.pairs import sign_test
 from assay.ranking.power import judgments_for, sign_share_exact
-from assay.ranking.rank import rank
-from assay.ranking.results import Ranking, SigmaFit, SigmaMatch
-from assay.ranking.sigma import fit_sigma, match_sigma
+from assay.ranking.results import SigmaFit, SigmaMatch
 from assay.ranking.uncertainty import (
     equal_tailed_ranges,
     rank_table,
@@ -27,7 +31,26 @@ from assay.ranking.uncertainty import (
 from assay.stats.orders import cluster_numbers, competition_ranks, rank_ranges
 from assay.worlds.judgments import draw_qualities, draw_screens, screen_ranks, win_counts
 
+FILE = "wmt12_rankings.parquet"
+COLUMNS = ("lp", "ranking", "segment", "judge", "slot", "system", "rank")
+SYSTEMS = 15
+SIZES = (10_000, 20_000, 30_000, 40_000, 50_000)
+"""Judgments in Table 1."""
 LEVEL, RESAMPLES = 0.05, 1000
+PER_DRAW = 25
+"""Campaigns of Figure 3 for each of Table 1: the paper has 10,000 and 400."""
+AT_ONCE = {"ranges": 5, "errors": 250, "beyond": 100}
+"""Campaigns in a piece of work."""
+BEYOND_SIZES = (10_000, 30_000)
+"""Judgments of the campaigns that go beyond the paper."""
+
+
+class Campaign(NamedTuple):
+    """The judgments of one language pair: blanks as best, as the paper has them, and without."""
+
+    judgments: assay.Judgments
+    without_blanks: assay.Judgments
+    blanks: int
 
 
 class Variant(NamedTuple):
@@ -49,7 +72,7 @@ VARIANTS = (
 )
 
 
-class Work(NamedTuple):
+class CampaignWork(NamedTuple):
     """A piece of work: ``kind`` errors, ranges, beyond, share or pair, and what it needs."""
 
     kind: str
@@ -64,33 +87,115 @@ class Work(NamedTuple):
     pair: str = ""
 
 
-class Real(NamedTuple):
+class RealCampaign(NamedTuple):
     """What a real campaign says, by the readings that give the paper's numbers, and literally."""
 
-    named: Ranking
-    literal: Ranking
+    named: assay.Ranking
+    literal: assay.Ranking
     shift: float
     blanks: int
     match: SigmaMatch
     fit: SigmaFit
 
 
-class Record(NamedTuple):
+class CampaignRecord(NamedTuple):
     """What a piece of work found: values by name, the first axis simulated campaigns."""
 
-    work: Work
+    work: CampaignWork
     values: dict[str, np.ndarray]
-    real: Real | None = None
+    real: RealCampaign | None = None
 
 
-def do_work(work: Work, rng: np.random.Generator) -> Record:
+def read_campaigns(folder: Path) -> dict[str, Campaign]:
+    """The campaigns of the file, by language pair; none where there is no file."""
+    path = folder / FILE
+    if not path.is_file():
+        return {}
+    frame = read_parquet(path, COLUMNS).select(
+        pl.col("lp", "judge", "system").cast(pl.String),
+        pl.col("ranking", "segment", "slot", "rank").cast(pl.Int64, strict=False),
+    )
+    if frame.null_count().sum_horizontal().item():
+        raise InputError(f"{path}: has empty cells or ranks that are not numbers; fill them")
+    return {str(lp): _campaign(part) for (lp,), part in sorted(frame.group_by("lp"))}
+
+
+def _campaign(frame: pl.DataFrame) -> Campaign:
+    pairs = _pairs(frame)
+    return Campaign(
+        _judgments(pairs),
+        _judgments(pairs.filter((pl.col("rank") > 0) & (pl.col("rank_right") > 0))),
+        int((frame["rank"] < 0).sum()),
+    )
+
+
+def _pairs(frame: pl.DataFrame) -> pl.DataFrame:
+    """Every pair of outputs of a screen once, in the order of their slots."""
+    other = frame.select("ranking", "slot", "system", "rank")
+    pairs = frame.join(other, on="ranking", suffix="_right")
+    return pairs.filter(pl.col("slot") < pl.col("slot_right")).sort("ranking", "slot", "slot_right")
+
+
+def _judgments(pairs: pl.DataFrame) -> assay.Judgments:
+    sign = np.sign(pairs["rank"].to_numpy() - pairs["rank_right"].to_numpy())
+    return assay.read_judgments(
+        pl.DataFrame(
+            {
+                "set": pairs["ranking"].cast(pl.String),
+                "seg": pairs["segment"].cast(pl.String),
+                "rater": pairs["judge"],
+                "left": pairs["system"],
+                "right": pairs["system_right"],
+                "winner": np.array(["left", "tie", "right"])[sign + 1],
+            }
+        )
+    )
+
+
+def real_work(data: dict[str, Campaign]) -> Iterator[CampaignWork]:
+    """A piece of work for every language pair."""
+    for lp, campaign in data.items():
+        yield CampaignWork("pair", campaign=campaign, pair=lp)
+
+
+def simulated_work(
+    needs: Sequence[tuple[int, float, float, int]], draws: int
+) -> Iterator[CampaignWork]:
+    """What is simulated or computed exactly.
+
+    ``needs`` has systems, sigma, share and judgments of the cells of Table 4.
+    """
+    for n, sigma, share, judgments in needs:
+        yield CampaignWork("share", sigma=sigma, judgments=judgments, systems=n, share=share)
+        if (n, sigma) == (15, 10.0):
+            yield CampaignWork("share", sigma=float(np.sqrt(sigma)), judgments=judgments)
+    yield CampaignWork("share", judgments=13_000)
+    for sigma in (10.0, 20.0):
+        for part, total in _parts(PER_DRAW * draws, AT_ONCE["errors"]):
+            # The exact order of fewest violations costs more than all else: a campaign in 25.
+            yield CampaignWork("errors", part, sigma, exact=-(-draws * part // total))
+    for size in BEYOND_SIZES:
+        for variant in VARIANTS:
+            for part, _ in _parts(2 * draws, AT_ONCE["beyond"]):
+                yield CampaignWork("beyond", part, variant=variant, judgments=size)
+    for part, _ in _parts(draws, AT_ONCE["ranges"]):
+        yield CampaignWork("ranges", part)
+
+
+def _parts(total: int, size: int) -> Iterator[tuple[int, int]]:
+    """Campaigns of every piece of work, and of all together."""
+    for start_at in range(0, total, size):
+        yield min(size, total - start_at), total
+
+
+def do_work(work: CampaignWork, rng: np.random.Generator) -> CampaignRecord:
     """Do one piece of work."""
     if work.kind == "pair":
         assert work.campaign is not None
-        return Record(work._replace(campaign=None), {}, _real(work.campaign, rng))
+        return CampaignRecord(work._replace(campaign=None), {}, _real(work.campaign, rng))
     if work.kind == "share":
-        return Record(work, _share(work))
-    return Record(
+        return CampaignRecord(work, _share(work))
+    return CampaignRecord(
         work, {"errors": _errors, "ranges": _ranges, "beyond": _beyond}[work.kind](work, rng)
     )
 
@@ -120,14 +225,14 @@ def _judged(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     missed = ((truth < low) | (truth > high)).mean(axis=-1)
     cluster = cluster_numbers(low, high)
     i, j = np.triu_indices(n, 1)
-    turned = np.zeros((*low.shape, n), dtype=bool)
-    turned[..., i, j] = cluster[..., i] > cluster[..., j]
-    torn = (turned | np.swapaxes(turned, -1, -2)).any(axis=-1).mean(axis=-1)
+    exchanged = np.zeros((*low.shape, n), dtype=bool)
+    exchanged[..., i, j] = cluster[..., i] > cluster[..., j]
+    split = (exchanged | np.swapaxes(exchanged, -1, -2)).any(axis=-1).mean(axis=-1)
     size = (high - low + 1).mean(axis=-1)
-    return np.stack([size, 100 * missed, cluster.max(axis=-1), 100 * torn], axis=-1)
+    return np.stack([size, 100 * missed, cluster.max(axis=-1), 100 * split], axis=-1)
 
 
-def _errors(work: Work, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def _errors(work: CampaignWork, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Figure 3, the pairwise half of Table 1, and whether win ratios are uniform."""
     mu = _qualities(work.runs, SYSTEMS, rng)
     wins = win_counts(mu, [size // 10 for size in SIZES], rng, sigma=work.sigma)
@@ -158,7 +263,7 @@ def uniform_distance(scores: np.ndarray) -> np.ndarray:
     return np.asarray(np.maximum(above, below).max(axis=-1))
 
 
-def _ranges(work: Work, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def _ranges(work: CampaignWork, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """The bootstrap half of Table 1: whole sets, and single judgments as written."""
     found: dict[str, list[list[np.ndarray]]] = {"bootstrap": [], "literal": []}
     for mu in _qualities(work.runs, SYSTEMS, rng):
@@ -198,7 +303,7 @@ def _table(counts: Counts, block: np.ndarray | None, rng: np.random.Generator) -
     return rank_table(competition_ranks(scores, digits=12))
 
 
-def _beyond(work: Work, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def _beyond(work: CampaignWork, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """What the paper leaves open: screens of two, ties, qualities that are not uniform."""
     variant = work.variant
     sets = work.judgments * 2 // (variant.per_set * (variant.per_set - 1))
@@ -222,24 +327,24 @@ def _beyond(work: Work, rng: np.random.Generator) -> dict[str, np.ndarray]:
     }
 
 
-def _share(work: Work) -> dict[str, np.ndarray]:
+def _share(work: CampaignWork) -> dict[str, np.ndarray]:
     """Table 4: the share of significant pairs at a number of judgments, and the number for it."""
     reached = sign_share_exact(work.systems, work.sigma, work.judgments)
     need = judgments_for(work.share, work.systems, work.sigma) if work.share else np.nan
     return {"share": np.array([reached]), "needed": np.array([need])}
 
 
-def _real(campaign: Campaign, rng: np.random.Generator) -> Real:
+def _real(campaign: Campaign, rng: np.random.Generator) -> RealCampaign:
     table, without = campaign.judgments, campaign.without_blanks
     scores = expected_win(count(table).wins)
     other = dict(zip(without.systems, expected_win(count(without).wins), strict=True))
     named = zip(table.systems, scores, strict=True)
     shift = max(abs(score - other[name]) for name, score in named)
-    return Real(
-        named=rank(table, resample="set", rng=rng.spawn(1)[0]),
-        literal=rank(table, resample="pair", range_kind="equal-tailed", rng=rng.spawn(1)[0]),
+    return RealCampaign(
+        named=assay.rank(table, resample="set", rng=rng.spawn(1)[0]),
+        literal=assay.rank(table, resample="pair", range_kind="equal-tailed", rng=rng.spawn(1)[0]),
         shift=float(shift),
         blanks=campaign.blanks,
-        match=match_sigma(table, rng=rng.spawn(1)[0]),
-        fit=fit_sigma(table),
+        match=assay.match_sigma(table, rng=rng.spawn(1)[0]),
+        fit=assay.fit_sigma(table),
     )

@@ -1,0 +1,371 @@
+"""A paper's printed numbers beside ours: joined, marked, counted.
+
+``<paper>/printed.csv`` has every printed number as data, a row per place where it stands:
+
+- ``table``, ``row``, ``column``, ``value``, and for counts ``of`` how many;
+- ``number``, the quantity: rows that share it print one number more than once, and it counts once;
+- ``per``: the number it is divided by before it is compared (an error by the baseline's);
+- ``rival``: the number, or the constant, that it must be told from: for a gain the method that does
+  nothing. Where chance alone could take the one for the other, nothing can be told;
+- ``mark``: ``grid`` where the paper searched a grid, so that ours must lie between the neighbours;
+- ``needs``: the file that it is computed from.
+
+``<paper>/ours.py`` computes ours. The mark is the printed rounding and two Monte-Carlo errors of
+the difference, nothing else: within it a number is equal, beyond it different.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from assay.errors import InputError, OptionError, Problem, TableError
+from assay.results import Note, Result, signature
+
+Outcome = Literal["equal", "different", "cannot tell", "no data", "beside"]
+OUTCOMES: tuple[Outcome, ...] = ("equal", "different", "cannot tell", "no data")
+"""What becomes of a printed number; ``beside`` is what the paper does not print."""
+ERRORS = 2.0
+"""Monte-Carlo errors of the difference within which two numbers are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedNumber:
+    """A row of ``printed.csv``; ``unit`` is the last place printed, ``digits`` its decimals."""
+
+    table: str
+    row: str
+    column: str
+    value: float
+    unit: float
+    digits: int
+    number: str
+    of: int | None = None
+    per: str = ""
+    rival: str = ""
+    mark: str = ""
+    needs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OurNumber:
+    """What was computed for a printed number.
+
+    ``error`` is its Monte-Carlo error, None where nothing is drawn at random and NaN where too
+    little was; ``paper_error`` what the paper's own draws leave open. ``per`` replaces our number
+    of the same name as the divisor. ``needs`` names what is missing: the value, if there is one,
+    is then of part of the data. ``reason`` says why it may differ, ``unclear`` why it cannot be
+    compared.
+    """
+
+    value: float | None = None
+    error: float | None = None
+    paper_error: float = 0.0
+    of: int | None = None
+    per: float | None = None
+    needs: str = ""
+    reason: str = ""
+    unclear: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedCell:
+    """One place of a table: the paper's number, ours, and what comes of the comparison.
+
+    ``matches`` is True where they are equal, False where they are different, else None. ``number``
+    is the printed number that is counted; it is empty where the cell is ours alone or stands beside
+    a printed number: another reading, or a quantity that follows from several.
+    """
+
+    table: str
+    row: str
+    column: str
+    paper: float | None
+    ours: float | None
+    error: float | None = None
+    matches: bool | None = None
+    outcome: Outcome = "beside"
+    reason: str = ""
+    note: str = ""
+    number: str = ""
+    paper_of: int | None = None
+    ours_of: int | None = None
+    digits: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableOutcomes:
+    """How many printed numbers of a table have each outcome; each counts where it stands first."""
+
+    table: str
+    equal: int
+    different: int
+    cannot_tell: int
+    no_data: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterPanel:
+    """Points of a drawn figure with their best line, where a figure is wanted."""
+
+    title: str
+    metric: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    slope: float
+    start: float
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction(Result, kind="reproduction"):
+    """Every printed number of a paper beside ours, what became of it, and what is beyond them."""
+
+    paper: str
+    draws: int
+    seed: int | None
+    counts: dict[str, int]
+    outcomes: tuple[TableOutcomes, ...]
+    notes: tuple[Note, ...]
+    tables: tuple[PrintedCell, ...]
+    panels: tuple[ScatterPanel, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """How these numbers came about, in one line."""
+        return signature("reproduction", self.paper, draws=self.draws, seed=self.seed)
+
+    def table(self, name: str) -> tuple[PrintedCell, ...]:
+        """The cells of one table."""
+        return tuple(cell for cell in self.tables if cell.table == name)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per cell."""
+        types = {"paper": pl.Float64, "ours": pl.Float64, "error": pl.Float64,
+                 "matches": pl.Boolean, "paper_of": pl.Int64, "ours_of": pl.Int64,
+                 "digits": pl.Int64}  # fmt: skip
+        names = [field.name for field in fields(PrintedCell)]
+        rows = [[getattr(cell, name) for name in names] for cell in self.tables]
+        schema = {name: types.get(name, pl.String) for name in names}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+@cache
+def read_printed(paper: str) -> tuple[PrintedNumber, ...]:
+    """The printed numbers of a paper, in its order.
+
+    >>> read_printed("koehn2012")[0].value
+    8.1
+    """
+    source = files("assay.papers").joinpath(paper, "printed.csv")
+    lines = source.read_text(encoding="utf-8").splitlines()
+    return tuple(_printed(row) for row in csv.DictReader(lines))
+
+
+def _printed(row: dict[str, str]) -> PrintedNumber:
+    whole, _, power = row["value"].partition("e")
+    digits = len(whole.partition(".")[2])
+    of = int(row["of"]) if row["of"] else None
+    names = {name: row[name] for name in ("table", "row", "column", "number")}
+    rest = {name: row[name] for name in ("per", "rival", "mark", "needs")}
+    unit = 10.0 ** (int(power or 0) - digits)
+    return PrintedNumber(
+        **names, value=float(row["value"]), unit=unit, digits=digits, of=of, **rest
+    )
+
+
+def compare(
+    paper: str,
+    ours: Mapping[str, OurNumber],
+    beside: Iterable[PrintedCell] = (),
+    *,
+    notes: Sequence[Note],
+    draws: int,
+    seed: int | None,
+    panels: Sequence[ScatterPanel] = (),
+) -> Reproduction:
+    """Join the printed numbers of a paper and ours by ``number``; then what stands beside them.
+
+    A number that is not in ``ours`` has no data.
+    """
+    printed = read_printed(paper)
+    by_number = {item.number: item for item in reversed(printed)}  # where it stands first
+    by_number = dict(reversed(by_number.items()))
+    marked = {number: _marked(item, by_number, ours) for number, item in by_number.items()}
+    cells = [
+        _cell(item, ours.get(item.number, OurNumber()), marked[item.number]) for item in printed
+    ]
+    cells = _in_order([*cells, *beside])
+    outcomes = tuple(_count(by_number.values(), marked))
+    counts: dict[str, int] = {
+        name: sum(outcome == name for outcome, _ in marked.values()) for name in OUTCOMES
+    }
+    return Reproduction(
+        paper, draws, seed, counts, outcomes, tuple(notes), tuple(cells), tuple(panels)
+    )
+
+
+def _cell(item: PrintedNumber, ours: OurNumber, marked: tuple[Outcome, str]) -> PrintedCell:
+    outcome, reason = marked
+    matches = {"equal": True, "different": False}.get(outcome)
+    return PrintedCell(
+        item.table, item.row, item.column, item.value, ours.value, finite(ours.error), matches,
+        outcome, reason, ours.note, item.number, item.of, ours.of, item.digits,
+    )  # fmt: skip
+
+
+def _in_order(cells: Sequence[PrintedCell]) -> list[PrintedCell]:
+    """The cells of a table together, tables in the order in which they first come."""
+    tables = list(dict.fromkeys(cell.table for cell in cells))
+    return sorted(cells, key=lambda cell: tables.index(cell.table))
+
+
+def _count(
+    numbers: Iterable[PrintedNumber], marked: Mapping[str, tuple[Outcome, str]]
+) -> Iterator[TableOutcomes]:
+    tables: dict[str, list[Outcome]] = {}
+    for item in numbers:
+        tables.setdefault(item.table, []).append(marked[item.number][0])
+    for table, found in tables.items():
+        yield TableOutcomes(table, *(found.count(outcome) for outcome in OUTCOMES))
+
+
+def _marked(
+    item: PrintedNumber, printed: Mapping[str, PrintedNumber], ours: Mapping[str, OurNumber]
+) -> tuple[Outcome, str]:
+    """The outcome of one printed number, with its reason."""
+    own = ours.get(item.number, OurNumber())
+    if own.value is None or own.needs:
+        return "no data", f"needs {own.needs or item.needs}"
+    if own.unclear:
+        return "cannot tell", own.unclear
+    if item.mark == "grid":
+        return _on_grid(item, own, printed.values())
+    divisor = OurNumber(1.0)
+    if item.per:
+        divisor = OurNumber(own.per) if own.per is not None else ours.get(item.per, OurNumber())
+        if divisor.value is None:
+            return "no data", f"needs {divisor.needs or printed[item.per].needs}"
+    gap, width = _difference(item, own, printed.get(item.per), divisor)
+    rival = _rival(item, printed)
+    if not width <= rival / 2:
+        return "cannot tell", "the Monte-Carlo error and the printed rounding are too wide"
+    if abs(gap) <= width + 1e-9:
+        return "equal", ""
+    return "different", own.reason or "further apart than chance explains"
+
+
+def _difference(
+    item: PrintedNumber, own: OurNumber, per: PrintedNumber | None, divisor: OurNumber
+) -> tuple[float, float]:
+    """Ours less the paper's, both per their divisors, and how large chance and rounding make it."""
+    assert own.value is not None
+    assert divisor.value is not None
+    rounding, below = item.unit / 2, 1.0
+    paper_error = own.paper_error
+    if per is not None:
+        below = per.value
+        ratio = item.value / below
+        rounding = abs(ratio) * (item.unit / abs(item.value) + per.unit / abs(below)) / 2
+        paper_error = _ratio_error(item.value, own.paper_error, below, divisor.paper_error)
+    error = _ratio_error(own.value, own.error or 0.0, divisor.value, divisor.error or 0.0)
+    gap = own.value / divisor.value - item.value / below
+    return gap, rounding + ERRORS * math.hypot(error, paper_error)
+
+
+def _ratio_error(value: float, error: float, below: float, below_error: float) -> float:
+    """The error of a quotient by its first-order expansion."""
+    return math.hypot(error / below, value * below_error / below**2)
+
+
+def _rival(item: PrintedNumber, printed: Mapping[str, PrintedNumber]) -> float:
+    """How far the number that it must be told from is; infinite where there is none."""
+    if not item.rival:
+        return math.inf
+    below = printed[item.per].value if item.per else 1.0
+    other = printed[item.rival].value if item.rival in printed else float(item.rival)
+    return abs(item.value - other) / below
+
+
+def _on_grid(
+    item: PrintedNumber, own: OurNumber, printed: Iterable[PrintedNumber]
+) -> tuple[Outcome, str]:
+    """Ours must lie between the neighbours of the printed number on the paper's own grid.
+
+    Beyond its last number the grid goes on in the same ratio.
+    """
+    assert own.value is not None
+    grid = sorted({other.value for other in printed if other.mark == "grid"})
+    grid = [0.0, *grid, grid[-1] ** 2 / grid[-2]]
+    place = grid.index(item.value)
+    low, high = grid[place - 1], grid[place + 1]
+    if low < own.value < high:
+        return "equal", ""
+    side = "below" if own.value <= low else "above"
+    return (
+        "different",
+        own.reason or f"{side} the paper's grid around it, {low:,.0f} to {high:,.0f}",
+    )
+
+
+def beside(
+    table: str,
+    row: str,
+    column: str,
+    ours: float | None,
+    error: float | None = None,
+    *,
+    paper: float | None = None,
+    note: str = "",
+    digits: int | None = None,
+    paper_of: int | None = None,
+    ours_of: int | None = None,
+) -> PrintedCell:
+    """A cell that is not counted: ours alone, another reading, or derived from printed numbers."""
+    return PrintedCell(
+        table, row, column, paper, ours, finite(error), note=note, digits=digits,
+        paper_of=paper_of, ours_of=ours_of,
+    )  # fmt: skip
+
+
+def finite(value: float | None) -> float | None:
+    """The value, or None where it is not known."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def no_data_note(paper: str) -> Note:
+    """What is said of a folder in which there is nothing of a paper's data."""
+    return Note("no-data", f"the folder has none of the files of {paper}: nothing was computed")
+
+
+def check_request(folder: str | Path, draws: int | None, default: int, least: int = 1) -> int:
+    """The number of draws, once the folder is one and the number makes sense."""
+    draws = default if draws is None else draws
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < least:
+        raise OptionError("draws", draws, "is not a number of draws", f"give {least} or more")
+    if not Path(folder).is_dir():
+        raise InputError(f"data ({folder}) is not a folder; give the one with the paper's files")
+    return draws
+
+
+def read_parquet(path: Path, needed: Sequence[str]) -> pl.DataFrame:
+    """A Parquet file with the columns that it must have."""
+    try:
+        frame = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{path}: is not a Parquet file ({reason}); fetch it again") from None
+    missing = [name for name in needed if name not in frame.columns]
+    if missing:
+        problems = [Problem("the column is missing", column=name) for name in missing]
+        raise TableError(str(path), problems)
+    return frame

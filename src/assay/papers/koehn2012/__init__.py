@@ -1,0 +1,1 @@
+"""koehn2012: simulating human judgment in machine translation evaluation campaigns."""

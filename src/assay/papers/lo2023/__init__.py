@@ -1,0 +1,1 @@
+"""lo2023: data sampling and (in)stability in machine translation evaluation."""

@@ -1,0 +1,1 @@
+"""saldias2022: toward more effective human evaluation for machine translation."""

@@ -1,0 +1,245 @@
+"""Ours for saldias2022: the error of every method on the ratings of single raters.
+
+Its readings: a simulation is one rater and one system, the reference left out; samples are 5 to
+50 % of what the rater rated, 100 draws each; the error of a method is the mean of |estimate -
+truth| over draws, simulations and sizes, and a win is a simulation and size at which it is lower
+than the baseline's. Where raters are not named, each of three columns of single ratings stands
+for one. The other readings are in :data:`READINGS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import assay
+from assay.engine import Workers
+from assay.engine import run as engine_run
+from assay.papers.compare import OurNumber, Reproduction, check_request, compare, no_data_note
+from assay.papers.saldias2022.beside import beside_cells, curve_cells
+from assay.papers.saldias2022.description import description_numbers, scatter, scatter_cells
+from assay.papers.saldias2022.draws import (
+    OTHER,
+    PLAIN,
+    RaterRun,
+    Step,
+    Tallies,
+    bound_numbers,
+    bound_work,
+    known_systems,
+    plain_work,
+    try_bounds,
+    try_plain,
+)
+from assay.papers.saldias2022.ratings import (
+    DEVELOPMENT,
+    RatedCorpus,
+    RatingFile,
+    RatingFolder,
+    read_folder,
+)
+from assay.papers.saldias2022.tally import (
+    BEST,
+    DRAWS,
+    METHODS,
+    PAPER_SIMULATIONS,
+    PLAIN_SHARE,
+    SIZES,
+    TEST_METHODS,
+    TRIED,
+    MethodSummary,
+    summarise,
+)
+from assay.results import Note
+from assay.stats.random import Rng, seeded, spawn
+
+READINGS = (
+    Note("reading-strata", "reading: strata are rounded at random, and equation 1 weights what was"
+         " drawn by 1/probability; docs-opt allocates by standard deviations (table 'plain means'"
+         " has its unweighted mean, table 'literal' strata rounded to the nearest)"),
+    Note("reading-incremental", "reading: Table 2 takes equation 1 over the documents visited, the"
+         " only estimate that the paper gives for strata, and starts every document with two"
+         " pseudo-ratings; table 'plain means' has the unweighted mean of what was rated"),
+    Note("reading-cv", "reading: control variates use the centred slope (table 'literal' has"
+         " E[XZ]); cv-knn predicts a rated segment by the others, with k = min(25, n // 3)"),
+    Note("reading-exchanged", "reading: Table 5 prints the slack of base and best of ZhEn in each"
+         " other's place, as the bound is the same and best has the smaller error"),
+    Note("reading-gains", "errors and their sdev are compared as ratios to the baseline's"),
+)  # fmt: skip
+RATERS = "other raters, and half of the segments"
+METRICS = f"other metrics than the paper's ten; {RATERS}"
+REASONS = {
+    "baseline": RATERS,
+    "docs-prop": RATERS,
+    "docs-opt": "the paper does not say how it weights documents of which little or nothing is"
+    " drawn: 'plain means' has the unweighted mean",
+    "docs-incr-metrics": "the paper does not say which mean it takes, nor what it does before a"
+    " document has two ratings: 'plain means' has both means",
+    "cv-bleurt": f"BLEURT-20 in place of BLEURT-extended; {RATERS}",
+}
+"""Why a method's numbers may differ from the paper's; of the others, because of the metrics."""
+REASONS["docs-incr-human"] = REASONS["docs-incr-metrics"]
+
+Numbers = dict[str, OurNumber]
+
+
+@dataclass(frozen=True, eq=False)
+class Saldias2022:
+    """The simulations behind the tables; ``finish(run())`` makes the tables."""
+
+    data: RatingFolder
+    runs: tuple[RaterRun, ...]
+    draws: int
+    seed: int | None
+    rng: np.random.Generator
+    workers: Workers
+    figures: bool
+
+    @property
+    def steps(self) -> int:
+        """How many records :meth:`run` yields."""
+        systems = [
+            len(trial.test_set.systems)
+            for corpus in self.data.development.values()
+            for trial in corpus.raters
+        ]
+        return sum(run.steps for run in self.runs) + sum(systems) * (3 * len(OTHER) + len(PLAIN))
+
+    def run(self) -> Iterator[Step]:
+        """Draw the samples: a record per method, rater, system and size, then bounds and means."""
+        rngs = spawn(self.rng, len(self.runs) + 2)
+        # Files of WMT21 in the folder change no other number: their runs come after the bounds.
+        bound_rng = rngs.pop(sum(run.source.year != 21 for run in self.runs))
+        plain_rng = rngs.pop()
+        for run, rng in zip(self.runs, rngs, strict=True):
+            records = assay.evaluate_estimators(
+                run.trial.test_set, run.trial.ratings, methods=run.methods, sizes=SIZES,
+                draws=self.draws, rng=rng, workers=self.workers,
+            )  # fmt: skip
+            yield from ((run, record) for record in records)
+        systems = [
+            known
+            for lp, corpus in self.data.development.items()
+            for known in known_systems(lp, corpus.raters)
+        ]
+        bounds = engine_run(
+            try_bounds, bound_work(systems, self.draws), rng=bound_rng, workers=self.workers
+        )
+        yield from ((None, record) for record in bounds)
+        work = plain_work(systems, SIZES, max(2, self.draws // PLAIN_SHARE))
+        means = engine_run(try_plain, work, rng=plain_rng, workers=self.workers)
+        yield from ((None, record) for record in means)
+
+    def finish(self, steps: Iterable[Step]) -> Reproduction:
+        """The tables from what :meth:`run` yielded."""
+        tallies = Tallies.of(steps)
+        ours = result_numbers(self.data, tallies) | bound_numbers(self.data, tallies.bounds)
+        ours |= description_numbers(self.data)
+        cells = list(beside_cells(self.data, tallies))
+        panels = scatter(self.data.development.get("EnDe")) if self.figures else ()
+        if self.figures:
+            cells += [*curve_cells(tallies), *scatter_cells(panels)]
+        notes = [*READINGS, *self.data.notes]
+        if not self.data.development and not self.data.tests:
+            notes = [no_data_note("saldias2022")]
+        return compare(
+            "saldias2022", ours, cells, notes=notes, draws=self.draws, seed=self.seed,
+            panels=panels,
+        )  # fmt: skip
+
+
+def start(
+    folder: str | Path,
+    *,
+    draws: int | None = None,
+    rng: Rng = 13,
+    workers: Workers = 1,
+    figures: bool = False,
+) -> Saldias2022:
+    """Read the folder and list the simulations; ``figures`` adds the curves of Figures 2-5.
+
+    ``draws`` are 100 as in the paper unless given.
+    """
+    draws = check_request(folder, draws, DRAWS)
+    data = read_folder(Path(folder))
+    generator, seed = seeded(rng)
+    return Saldias2022(data, tuple(_runs(data)), draws, seed, generator, workers, figures)
+
+
+def _runs(data: RatingFolder) -> Iterator[RaterRun]:
+    for corpus in data.development.values():
+        methods = tuple(m for m in TRIED if ":" not in m or _metric(m) in corpus.metrics)
+        for trial in (*corpus.raters, corpus.mean):
+            yield RaterRun(corpus.source, trial, methods)
+    for corpus in sorted(data.tests.values(), key=lambda corpus: corpus.source.year == 21):
+        for trial in corpus.raters:
+            yield RaterRun(corpus.source, trial, TEST_METHODS if corpus.metrics else ("baseline",))
+
+
+def _metric(method: str) -> str:
+    return method.partition(":")[2] if method.startswith("cv-single") else ""
+
+
+def result_numbers(data: RatingFolder, tallies: Tallies) -> Numbers:
+    """Tables 1-4 on the ratings of single raters, and Table 6 on those of WMT21."""
+    ours: Numbers = {}
+    for source in DEVELOPMENT:
+        corpus, tally = data.development.get(source.name), tallies.single.get(source.name, {})
+        for method in ("baseline", *METHODS):
+            ours |= _method_numbers(
+                f"{source.name} {method}", summarise(tally, METHODS.get(method, method)),
+                lacks=_lacking(source, corpus, METHODS.get(method, method)),
+                reason=REASONS.get(method, METRICS), simulations=PAPER_SIMULATIONS,
+            )  # fmt: skip
+    for source, corpus in data.tests.items():
+        if source.year == 21:
+            systems = corpus.frame["system"].n_unique() - 1
+            for method in ("baseline", BEST):
+                ours |= _method_numbers(
+                    f"WMT21 {source.name} {method}",
+                    summarise(tallies.tests.get(source, {}), method),
+                    lacks=f"doc, BLEURT-20 and COMET-MQM_2021 in {source.file}",
+                    reason="", simulations=systems,
+                )  # fmt: skip
+    return ours
+
+
+def _lacking(source: RatingFile, corpus: RatedCorpus | None, method: str) -> str:
+    """Why there is no number of ours."""
+    if corpus is None:
+        return source.file
+    if not corpus.raters:
+        return f"mqm_r1, mqm_r2, mqm_r3 in {source.file} or {source.raters_file}"
+    return f"{_metric(method) or 'metrics'} in {source.file}"
+
+
+def _method_numbers(
+    start: str, summary: MethodSummary | None, *, lacks: str, reason: str, simulations: int
+) -> Numbers:
+    """Error, its sdev and wins of one method; the paper's vary with its own draws."""
+    if summary is None:
+        return {f"{start} {what}": OurNumber(needs=lacks) for what in ("error", "sdev", "win")}
+    cells = simulations * len(SIZES)
+    more = float(np.sqrt(summary.cells * summary.draws / (cells * DRAWS)))
+    pairs = {
+        "error": (summary.error, summary.error_noise),
+        "sdev": (summary.sdev, summary.sdev_noise),
+    }
+    ours = {
+        f"{start} {what}": OurNumber(value, noise, noise * more, reason=reason)
+        for what, (value, noise) in pairs.items()
+    }
+    unclear = ""
+    if summary.draws != DRAWS:
+        # The noisier the errors, the nearer to 50 % are the wins; the sdev of few draws is low.
+        unclear = f"of {summary.draws} draws; the paper's are of {DRAWS}"
+        if start.endswith("baseline"):
+            ours[f"{start} sdev"] = replace(ours[f"{start} sdev"], unclear=unclear)
+    ours[f"{start} win"] = OurNumber(
+        summary.win, summary.win_noise, summary.win_noise * float(np.sqrt(summary.cells / cells)),
+        reason=reason, unclear=unclear,
+    )  # fmt: skip
+    return ours
