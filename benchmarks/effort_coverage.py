@@ -15,10 +15,9 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from assay.effort.model import Names, fit_model, fixed_columns
+from assay.effort.model import EffortModel, Names, fit_model, fixed_columns
 from assay.engine.run import run
 from assay.kits.design import design_kits
-from assay.planning.judgment_model import Model
 from assay.stats.reml import MixedDesign
 from assay.worlds.editing import EditingWorld
 from benchmarks.claims import claim
@@ -51,7 +50,7 @@ def simulate(cell: tuple[str, int], rng: np.random.Generator) -> dict[str, float
     }
 
 
-def _naive(frame: pl.DataFrame, names: Names, model: Model) -> bool:
+def _naive(frame: pl.DataFrame, names: Names, model: EffortModel) -> bool:
     """Whether the model without editor x document rejects, by the normal distribution."""
     system, document, editor = names.codes(frame)
     fixed, _ = fixed_columns(system, document, None, (3, 3), documents=True)
