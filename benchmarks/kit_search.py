@@ -12,12 +12,12 @@ SETUP = """
 import numpy as np
 import assay
 from itertools import combinations
-from assay.kits import pieces_from_features
+from assay.kits.pieces import pieces_from_features
 rng = np.random.default_rng(1)
 points = rng.{law}(size=({count}, 5))
 pieces = pieces_from_features(points, words=rng.integers(480, 640, size={count}).tolist())
 """
-SEARCH = "assay.find_kits(pieces, size={size}, kits={kits}, rng=1)"
+SEARCH = "assay.find_kits(pieces, size={size}, count={kits}, rng=1)"
 # The authors' way: go through all sets and check every pair of each.
 ALL_SETS = """
 near = np.linalg.norm(points[:, None] - points[None], axis=2).tolist()

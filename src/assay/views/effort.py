@@ -131,10 +131,11 @@ def _costs(result: Effort) -> Table | None:
 def _differences(result: Effort) -> Table:
     degrees = sorted({f"{item.degrees:.3g}" for item in result.differences}, key=float)
     shown = degrees[0] if len(degrees) == 1 else f"{degrees[0]} to {degrees[-1]}"
-    kind = "all" if result.exact else "random"
+    count = f"{result.assignments:,}"
+    assignments = f"all {count} assignments" if result.exact else f"{count} random assignments"
     return table(
         "effort-differences", f"Left minus right: p by the mixed model ({shown} degrees of freedom)"
-        f" and by dealing the kits out anew ({result.assignments:,} {kind} assignments)."
+        f" and by dealing the kits out anew ({assignments})."
         " Each verdict is of its pair alone; p (Holm) allows for the pairs of a measure.",
         {"left": ("left", "text"), "right": ("right", "text"), "measure": ("measure", "text"),
          "difference": ("difference", "number"),
