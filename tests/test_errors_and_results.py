@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import math
+import pickle
+from dataclasses import dataclass
+from typing import Any, Literal
+
 import numpy as np
 import pytest
 
 import assay
 from assay.errors import AssayError, InputError, MissingExtraError, Problem, TableError
-from assay.results import plain, result_dict, signature
+from assay.results import KINDS, Note, Result, has_note, plain, signature
 from assay.stats.intervals import Interval
 
 
@@ -44,8 +50,67 @@ def test_plain_form() -> None:
     }  # fmt: skip
 
 
-def test_result_dict_begins_with_kind_version_signature() -> None:
-    assert list(result_dict("x", "s", a=1)) == ["kind", "version", "signature", "a"]
+@dataclass(frozen=True, slots=True)
+class Row:
+    name: str
+    value: float
+    count: int | None = None
+    ends: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example(Result, kind="example-of-a-result"):
+    rows: tuple[Row, ...]
+    mode: Literal["one", "two"] = "one"
+    shares: dict[str, float] | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        return signature("example", rows=len(self.rows))
+
+
+EXAMPLE = Example(
+    (Row("a", 1.5, 3, (0.0, 2.0)), Row("b", 2.0)), "two", {"a": 0.25}, (Note("few", "Few rows."),)
+)
+
+
+def test_a_result_comes_back_as_it_was() -> None:
+    written = json.loads(json.dumps(EXAMPLE.to_dict()))
+    assert list(written)[:3] == ["kind", "version", "signature"]
+    assert KINDS["example-of-a-result"].from_dict(written) == EXAMPLE
+    assert Example.from_dict(written).notes[0].code == "few"
+    unknown = json.loads(json.dumps(Example((Row("a", float("nan")),)).to_dict()))
+    assert unknown["rows"][0]["value"] is None
+    assert math.isnan(Example.from_dict(unknown).rows[0].value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rows": 3}, "rows is 3, not a list"),
+        ({"rows": [{"name": "a"}]}, "rows\\[0\\] has no 'value'"),
+        ({"rows": [{"name": 1, "value": 1}]}, "name is 1, not a text"),
+        ({"rows": [{"name": "a", "value": "x"}]}, "value is 'x', not a number"),
+        ({"rows": [{"name": "a", "value": 1, "ends": [1]}]}, "not a list of 2"),
+        ({"mode": "three"}, "mode is 'three', not 'one' or 'two'"),
+        ({"shares": [1]}, "shares is \\[1\\], not an object"),
+        ({"notes": ["words"]}, "'words', not a note"),
+        ({"version": "0.1.0"}, "saved by Assay 0.1.0"),
+    ],
+)
+def test_what_was_changed_by_hand_is_refused_with_its_place(
+    change: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        Example.from_dict(EXAMPLE.to_dict() | change)
+
+
+def test_a_note_keeps_its_code_on_the_way_to_a_worker() -> None:
+    note = pickle.loads(pickle.dumps(Note("few", "Few rows.")))
+    assert (note, note.code) == ("Few rows.", "few")
+    assert has_note((note,), "few")
+    assert not has_note(("few",), "few")
 
 
 def test_every_public_name_is_there_and_sorted() -> None:

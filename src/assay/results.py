@@ -229,10 +229,3 @@ def _need(fits: bool, value: object, place: str, wanted: str) -> None:
     if not fits:
         shown = repr(value) if len(repr(value)) < 40 else f"{repr(value)[:36]} ..."
         raise InputError(f"{place} is {shown}, not {wanted}; save it again")
-
-
-def result_dict(kind: str, sign: str, **content: object) -> dict[str, object]:
-    """The JSON object of one result: its kind, version and signature first."""
-    return {"kind": kind, "version": __version__, "signature": sign} | {
-        name: plain(value) for name, value in content.items()
-    }

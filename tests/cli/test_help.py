@@ -15,8 +15,7 @@ import typer
 from tests.conftest import ROOT, Ran
 
 import assay
-from assay.cli import make_app
-from assay.cli.stages import PANELS, PIPELINE, Stages
+from assay.cli import PANELS, PIPELINE, Stages, make_app
 
 Run = Callable[..., Ran]
 WIDEST = 100

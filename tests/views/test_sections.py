@@ -16,9 +16,9 @@ from assay.kits.pieces import pieces_from_features
 from assay.sampling.stability import summarise_stability
 from assay.sampling.summary import summarise
 from assay.views.markup import csv_table, latex_table, markdown_table
-from assay.views.page import ROOMS, make_section, write_parts, write_report
+from assay.views.page import ROOMS, as_result, write_parts, write_report
 from assay.views.references import REFERENCES
-from assay.views.section import Column, Table, shown
+from assay.views.section import Column, Table, section_of, shown
 from assay.worlds.editing import EditingWorld
 
 KITS = [
@@ -72,12 +72,10 @@ def results() -> dict[str, dict[str, Any]]:
 
 def test_every_kind_has_a_section(results: dict[str, dict[str, Any]]) -> None:
     rooms = [import_module(f"assay.views.{room}") for room in ROOMS]
-    known = {
-        kind for room in rooms for kind in (*room.SECTIONS, *getattr(room, "DICT_SECTIONS", ()))
-    }
+    known = {kind for room in rooms for kind in room.SECTIONS}
     assert set(results) == known - {"reproduction", "check", "convert"}
     for kind, result in results.items():
-        part = make_section(result)
+        part = section_of(as_result(result))
         assert part.signature == result["signature"], kind
         assert part.lead.endswith("."), kind
         assert part.blocks, kind
@@ -88,7 +86,7 @@ def test_all_kinds_on_one_page(results: dict[str, dict[str, Any]], tmp_path: Pat
     listed = list(results.values())
     page = write_report(listed[::-1], tmp_path / "r.html").read_text("utf-8")
     # In the order of the pipeline, whatever the order of the files.
-    places = [page.index(f'id="{make_section(result).name}"') for result in listed]
+    places = [page.index(f'id="{section_of(as_result(result)).name}"') for result in listed]
     assert places == sorted(places)
     for result in listed:
         assert f"<code>{result['signature']}" in page.replace("&gt;", ">")
@@ -117,7 +115,7 @@ def test_an_audit_of_judgments_has_the_same_section(tmp_path: Path) -> None:
 
 def test_an_audit_without_findings_is_refused(results: dict[str, dict[str, Any]]) -> None:
     with pytest.raises(InputError, match="no systems or findings"):
-        make_section(results["audit"] | {"findings": []})
+        section_of(as_result(results["audit"] | {"findings": []}))
 
 
 def test_the_methods_paragraph_names_design_size_and_method(
@@ -224,7 +222,7 @@ def test_the_paragraph_says_which_design_it_was(options: dict[str, Any], words: 
     world = assay.simulate(documents=30, systems=2, texts=True, rng=1)
     drawn = assay.sample(world.test_set, budget="30%", rng=1, **options)
     result = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
-    assert words in make_section(result.to_dict()).methods
+    assert words in section_of(result).methods
     plain = assay.sample(world.test_set, budget="30%", rng=1, design=options["design"])
     again = assay.estimate(world.test_set, world.rate(plain), sample=plain)
     assert (result.signature == again.signature) == (set(options) == {"design"})
@@ -234,13 +232,13 @@ def test_the_paragraph_says_which_design_it_was(options: dict[str, Any], words: 
 
 def test_a_census_has_no_sampling_error_in_words() -> None:
     world = assay.simulate(documents=10, systems=2, rng=1)
-    part = make_section(assay.estimate(world.test_set, world.rate()).to_dict())
+    part = section_of(assay.estimate(world.test_set, world.rate()))
     assert "all of which were rated; scores are plain means. They have no sampling error." in (
         part.methods
     )
     assert "regression" not in part.methods
     new = assay.estimate(world.test_set, world.rate(), target="new-documents")
-    assert "spread between documents" in make_section(new.to_dict()).methods
+    assert "spread between documents" in section_of(as_result(new.to_dict())).methods
 
 
 def test_intervals_that_do_not_go_with_the_root_of_n_give_no_number(
@@ -251,7 +249,7 @@ def test_intervals_that_do_not_go_with_the_root_of_n_give_no_number(
     rated = assay.Ratings(world.rate(drawn).frame, better="lower", range=(0.0, 25.0))
     result = assay.estimate(world.test_set, rated, sample=drawn, interval="hoeffding")
     assert not any("halve" in line for line in result.next)
-    assert "(Hoeffding)" in make_section(result.to_dict()).methods
+    assert "(Hoeffding)" in section_of(result).methods
 
 
 def test_ratings_rankings_say_what_a_line_means() -> None:
@@ -259,7 +257,7 @@ def test_ratings_rankings_say_what_a_line_means() -> None:
     lines = {}
     for by in ("neighbours", "all"):
         result = assay.rank_ratings(world.rate(), cluster_rule=by, rng=1)  # type: ignore[arg-type]
-        part = make_section(result.to_dict())
+        part = section_of(result)
         lines[by] = part
         assert (
             f"of {result.pairs} {'neighbours' if by == 'neighbours' else 'pairs'} are" in part.lead
@@ -279,13 +277,13 @@ def test_goals_of_plans_and_monitoring_in_words() -> None:
         ({"range_size": 3}, "rank ranges of 3 ranks takes"),
     ):
         plan = assay.plan_judgments(5, sigma=8.0, rng=1, **options)  # type: ignore[arg-type]
-        assert words in make_section(plan.to_dict()).lead
+        assert words in section_of(as_result(plan.to_dict())).lead
     world = assay.simulate(documents=30, systems=3, rng=1)
     order = assay.sample(world.test_set, design="interleaved", budget="50%", rng=1)
     seen = assay.monitor(world.test_set, world.rate(order), sample=order, half_width=0.3,
                          goal="ranking")  # fmt: skip
-    assert "a decision, or an interval of ±0.3, for every pair" in make_section(
-        seen.to_dict()
+    assert "a decision, or an interval of ±0.3, for every pair" in section_of(
+        as_result(seen.to_dict())
     ).lead.replace("±0.3 for", "±0.3, for")
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import Progress as RichProgress
 
     from assay.results import Result
@@ -38,21 +37,20 @@ def _text(result: Mapping[str, Any]) -> str:
 
 
 def deliver(
-    result: Result | Mapping[str, Any],
+    result: Result,
     save: Path | None,
     json: bool,
     show: Callable[[], None] | None = None,
 ) -> None:
     """Save a result where it shall go, and print it as JSON or show it to a person."""
-    content = result if isinstance(result, Mapping) else result.to_dict()
     if save is not None:
-        save_json(content, save)
+        save_json(result.to_dict(), save)
     if json:
-        print_json(content)
+        print_json(result.to_dict())
         return
     if show is not None:
         show()
-    elif not isinstance(result, Mapping):
+    else:
         from assay.views.section import section_of
         from assay.views.section import show as print_section
 
@@ -78,36 +76,6 @@ def progress_bars() -> Iterator[Progress]:
             bars.update(tasks[label], completed=done, total=total)
 
         yield advance
-
-
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a readable table on stdout: text left, numbers right."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    listed = [list(row) for row in rows]
-    table = Table(box=box.SIMPLE_HEAD)
-    for position, name in enumerate(columns):
-        cells = [row[position] for row in listed]
-        words = any(isinstance(cell, str) and not _numeric(cell) for cell in cells)
-        table.add_column(name, justify="left" if words else "right", overflow="fold")
-    for row in listed:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    console = _console(sys.stdout)
-    console.print(Text(title, style="bold"))
-    console.print(table)
-
-
-def _numeric(cell: str) -> bool:
-    return not any(sign.isalpha() for sign in cell)
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number for a person; a dash where nothing is known."""
-    if value is None or value != value or abs(value) == float("inf"):
-        return "–"
-    return f"{value:.{digits}f}"
 
 
 def note(*lines: str) -> None:
@@ -144,18 +112,12 @@ def _bars() -> RichProgress:
         TimeRemainingColumn,
     )
 
+    from assay.views.section import console
+
     parts = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    return Progress(*parts, console=_console(sys.stderr), transient=True)
-
-
-def _console(stream: Any) -> Console:
-    from rich.console import Console
-
-    # Piped output must not wrap at an imagined 80 columns.
-    width = None if stream.isatty() else 200
-    return Console(file=stream, width=width, highlight=False)
+    return Progress(*parts, console=console(sys.stderr), transient=True)

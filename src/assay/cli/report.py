@@ -10,7 +10,7 @@ import typer
 from assay.cli.options import JSON, refuse_overwriting
 
 if TYPE_CHECKING:
-    from assay.views.section import Section
+    pass
 
 
 def report(
@@ -42,10 +42,17 @@ def report(
     """
     from assay.cli.output import deliver
     from assay.errors import OptionError
-    from assay.views.page import WRITERS, WrittenReport, make_report, write_parts, write_report
+    from assay.views.page import (
+        WRITERS,
+        WrittenReport,
+        make_report,
+        read_result,
+        write_parts,
+        write_report,
+    )
 
     refuse_overwriting(output, *results)
-    page = make_report([_section(path) for path in results], title)
+    page = make_report([read_result(path) for path in results], title)
     if output.suffix.lower() not in WRITERS:
         raise OptionError(
             "--output", output, "is not a kind of report", f"end it in {', '.join(WRITERS)}"
@@ -58,15 +65,3 @@ def report(
     if parts is not None:
         lines.append(f"{len(written) - 1} tables and figures in {parts}")
     deliver(made, None, json, lambda: print("\n".join(lines)))
-
-
-def _section(path: Path) -> Section:
-    """The section of a saved result; what is wrong with it is said with its file."""
-    from assay.errors import InputError
-    from assay.views.page import make_section, read_saved
-
-    saved = read_saved(path)
-    try:
-        return make_section(saved)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None

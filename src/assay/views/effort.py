@@ -219,7 +219,6 @@ def _relations(result: Effort) -> Table | None:
     )  # fmt: skip
 
 
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {}
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {"effort": effort_section}
 
 

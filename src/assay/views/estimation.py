@@ -503,7 +503,6 @@ def _scores_by_rater(estimates: Sequence[RaterEstimate]) -> Table:
     )  # fmt: skip
 
 
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {}
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "raters": raters_section,
     "monitoring": monitoring_section,

@@ -161,7 +161,6 @@ def collected_section(result: CollectedKits) -> Section:
     )  # fmt: skip
 
 
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {}
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "kits": kits_section,
     "kit-design": kit_design_section,

@@ -171,8 +171,7 @@ def make_report(results: Results, title: str) -> Report:
     """The sections of all results in the order of the pipeline, each once."""
     if isinstance(results, Report):
         return results
-    single = isinstance(results, Mapping | Result | Section) or hasattr(results, "to_dict")
-    listed: Sequence[Any] = [results] if single else list(results)  # type: ignore[arg-type]
+    listed = [results] if isinstance(results, Mapping | Result | Section) else list(results)
     if not listed:
         raise InputError("there is nothing to report; give at least one saved result")
     found = [part for item in listed for part in with_more(_section(item))]
@@ -195,46 +194,7 @@ def _repeats(part: Section, before: Sequence[Section]) -> bool:
     )
 
 
-# --- until every kind of result is a type: sections made from dicts ---------------------------
-
-
-def _section(item: Any) -> Section:
+def _section(item: Shown) -> Section:
     if isinstance(item, Section):
         return item
-    if isinstance(item, Result):
-        return section_of(item)
-    return make_section(item if isinstance(item, Mapping) else item.to_dict())
-
-
-def read_saved(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """A saved result as a dict."""
-    source = Path(path)
-    data = read_bytes(source)
-    try:
-        result = json.loads(data.decode())
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{source}: is no saved result ({error}); save one with --json") from None
-    if not isinstance(result, dict) or "kind" not in result:
-        raise InputError(f"{source}: is JSON but no saved result; save one with --json")
-    return result
-
-
-def make_section(result: Mapping[str, Any]) -> Section:
-    """The section of one saved result."""
-    kind = str(result.get("kind"))
-    for room in ROOMS:
-        module = import_module(f"assay.views.{room}")
-        old = getattr(module, "DICT_SECTIONS", {})
-        if kind in old:
-            try:
-                return old[kind](result)  # type: ignore[no-any-return]
-            except InputError:
-                raise
-            except (KeyError, TypeError, IndexError, ValueError) as error:
-                raise InputError(
-                    f"the saved result of kind '{kind}' is not complete ({type(error).__name__}:"
-                    f" {error}); write it again with --json"
-                ) from None
-        if kind in getattr(module, "SECTIONS", {}):
-            return section_of(as_result(result))
-    raise InputError(f"a result of kind '{kind}' cannot be reported")
+    return section_of(item if isinstance(item, Result) else as_result(item))

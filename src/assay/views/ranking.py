@@ -340,7 +340,6 @@ def draw_error_curves(rows: Sequence[Mapping[str, Any]]) -> Drawing:
     return figure
 
 
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {}
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "next-sets": next_sets_section,
     "ranking": ranking_section,

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.errors import InputError
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
@@ -258,36 +256,6 @@ def _shown_pair(pair: tuple[object, ...], show: Show) -> str:
     if show == "of":
         return f"{low}/{high}"
     return low if low == high else f"{low}–{high}"
-
-
-def need(item: Any, **fields: type) -> None:
-    """Refuse a part of a saved result that is not what a command writes.
-
-    >>> need({"n": 3, "low": 1}, n=int, low=float)
-    """
-    for name, kind in fields.items():
-        value = item.get(name) if isinstance(item, Mapping) else None
-        fits = isinstance(value, int | float) if kind is float else isinstance(value, kind)
-        if not fits:
-            raise InputError(
-                f"the saved result is not complete: {name} is {value!r}, not a {kind.__name__};"
-                " write it again with --json"
-            )
-
-
-def needed(result: Mapping[str, Any], key: str, **fields: type) -> list[Mapping[str, Any]]:
-    """The rows under a key, checked one by one."""
-    need(result, **{key: list})
-    rows: list[Mapping[str, Any]] = result[key]
-    for item in rows:
-        need(item, **fields)
-    return rows
-
-
-def ranks(item: Mapping[str, Any]) -> str:
-    """A rank range: ``3`` or ``3–6``."""
-    low, high = item["low_rank"], item["high_rank"]
-    return f"{low}" if low == high else f"{low}–{high}"
 
 
 def show(section: Section) -> None:
