@@ -122,8 +122,9 @@ def test_one_system_with_one_rating(tmp_path: Path) -> None:
     ("results", "message"),
     [
         ([], "nothing to report"),
-        ([{"kind": "poem"}], "kind 'poem' cannot be reported"),
-        ([{"kind": "estimates"}], "not complete"),
+        ([{"kind": "poem"}], "kind 'poem' is not known"),
+        ([{"kind": "estimates"}], "saved by Assay \\(no version\\)"),
+        ([{"kind": "estimates", "version": "0.2.0"}], "has no 'systems'; save it again"),
         ([{**RANKING, "systems": []}], "the saved ranking has no systems"),
         ([{**RANKING, "ranges": None}], "ranges is None, not 'bootstrap' or 'sign' or 'pooled'"),
     ],
