@@ -66,8 +66,8 @@ READINGS = (
     " pieces; the radius .14 was chosen by the authors, and the closest kit needs none",
     "Doc I-III are the closest three pieces of all, and DBSCAN's one cluster: Table 1 is theirs",
     "terms: the list of everyday words was chosen with these three documents in view; with the"
-    " Dale-Chall list alone 'frequent_words' refuses them, 3 of 6 methods accept, not most, and the"
-    " closest three within the limits are others (pieces 35, 43, 68, diameter .156); 'pmi' accepts"
+    " Dale-Chall list alone 'frequent_words' refuses them, 2 of 5 methods accept, not most, and the"
+    " closest three within the limits are others (pieces 8, 14, 60, diameter .147); 'pmi' accepts"
     " nearly all pieces and has a vote because the paper gives it one",
     "H1 is neither shown nor rejected here either, H2 holds on every measure; the paper's evidence"
     " for Google against Amazon is undetermined",
