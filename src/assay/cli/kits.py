@@ -13,6 +13,7 @@ from assay.cli.options import (
     FIGURE,
     HUMAN_TRANSLATION,
     JSON,
+    LP,
     SAVE,
     SAVE_ONLY,
     SEED,
@@ -212,16 +213,15 @@ def build(
         str, typer.Option("--formats", help="tsv, xlsx, xliff, or several.", metavar="A,B")
     ] = "tsv",
     human: HUMAN_TRANSLATION = None,
-    lp: Annotated[
-        str | None, typer.Option("--lp", help="Languages for XLIFF.", metavar="A-B")
-    ] = None,
+    lp: LP = None,
     columns: COLUMNS = None,
     save: SAVE_ONLY = None,
     json: JSON = False,
 ) -> None:
     """Write one blind file per editor, an instruction sheet and a key.
 
-    With --human, the human translation is searched for traces of the other systems.
+    With --human, the human translation is searched for traces of the other systems; --lp goes into
+    XLIFF files.
 
     Example: assay kits build design.tsv translations.tsv -o kits --human Human
     """
