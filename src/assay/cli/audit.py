@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from assay.cli.files import (
+    answers_kind,
+    columns_for,
+    names,
+    only_for,
+    read_test_set,
+    save_file,
+    without,
+)
 from assay.cli.options import (
     ASSUME,
     BETTER,
@@ -22,13 +31,6 @@ from assay.cli.options import (
     SAVE,
     SEED,
     TARGET,
-    answers_kind,
-    columns_for,
-    names,
-    only_for,
-    read_test_set,
-    save_file,
-    without,
 )
 from assay.errors import OptionError
 
@@ -78,7 +80,7 @@ def audit(
 
     Example: assay audit scores.tsv ratings.tsv --better lower --published ranking.tsv
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.views.audit import audit_section
     from assay.views.section import show
 
@@ -173,7 +175,7 @@ def _of_judgments(
     lp: str | None, options: dict[str, Any],
 ) -> Audit:  # fmt: skip
     from assay.audit.judgments import audit_judgments
-    from assay.cli.output import progress_bars
+    from assay.cli.progress import progress_bars
     from assay.tables.answers import read_judgments
 
     files = [("judgments", path)] if scores is None else [("judgments", path), ("scores", scores)]

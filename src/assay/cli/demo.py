@@ -38,7 +38,7 @@ def demo(
 
     Example: assay demo -o demo
     """
-    from assay.cli.output import print_json, save_json
+    from assay.cli.files import print_json, save_json
     from assay.errors import InputError
     from assay.stats.random import as_rng
     from assay.views.page import write_report

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.cli.files import columns_for, figure_file, json_file, names, refuse_overwriting
 from assay.cli.options import (
     BETTER,
     COLUMNS,
@@ -18,11 +19,6 @@ from assay.cli.options import (
     SAVE,
     SEED,
     SYSTEM,
-    columns_for,
-    figure_file,
-    json_file,
-    names,
-    refuse_overwriting,
 )
 from assay.errors import OptionError
 
@@ -93,7 +89,8 @@ def effort(
 
     Example: assay effort edits.tsv --human Human --margin 0.1
     """
-    from assay.cli.output import deliver, progress_bars
+    from assay.cli.files import deliver
+    from assay.cli.progress import progress_bars
     from assay.effort.effort import effort as compare
 
     for file in (json_file(save), figure_file(figure), figure_file(figure_by_editor)):

@@ -7,6 +7,15 @@ from typing import Annotated, Literal
 
 import typer
 
+from assay.cli.files import (
+    chosen_workers,
+    names,
+    read_drawn,
+    read_rated,
+    save_file,
+    shares,
+    with_history,
+)
 from assay.cli.options import (
     ASSUME,
     BACKEND,
@@ -31,13 +40,6 @@ from assay.cli.options import (
     SCORES,
     SEED,
     WORKERS,
-    chosen_workers,
-    names,
-    read_drawn,
-    read_rated,
-    save_file,
-    shares,
-    with_history,
 )
 
 
@@ -105,7 +107,7 @@ def estimate(
 
     Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.estimation.estimate import estimate as run
     from assay.tables.answers import read_errors
 
@@ -162,7 +164,7 @@ def monitor(
 
     Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --half-width 0.3
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.estimation.monitor import monitor as run
     from assay.tables.sample import read_sample
 
@@ -197,7 +199,7 @@ def raters(
 
     Example: assay raters scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.estimation.raters import rater_report
 
     save_file(save, scores, ratings, sample)
@@ -241,7 +243,8 @@ def evaluate(
 
     Example: assay evaluate scores.tsv all-ratings.tsv --methods baseline,balanced+regression
     """
-    from assay.cli.output import deliver, track
+    from assay.cli.files import deliver
+    from assay.cli.progress import track
     from assay.estimation.evaluate import (
         evaluate_estimators,
         evaluate_stopping,

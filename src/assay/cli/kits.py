@@ -8,21 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli.options import (
-    COLUMNS,
-    FIGURE,
-    HUMAN_TRANSLATION,
-    JSON,
-    LP,
-    SAVE,
-    SAVE_ONLY,
-    SEED,
-    columns_for,
-    figure_file,
-    json_file,
-    names,
-    refuse_overwriting,
-)
+from assay.cli.files import columns_for, figure_file, json_file, names, refuse_overwriting
+from assay.cli.options import COLUMNS, FIGURE, HUMAN_TRANSLATION, JSON, LP, SAVE, SAVE_ONLY, SEED
 from assay.errors import InputError, OptionError
 
 kits = typer.Typer(
@@ -88,7 +75,8 @@ def find(
 
     Example: assay kits find book.docx --words 500 --pieces 3
     """  # fmt: skip
-    from assay.cli.output import deliver, note, progress_bars
+    from assay.cli.files import deliver, note
+    from assay.cli.progress import progress_bars
     from assay.kits.find import find_kits, kit_texts
     from assay.kits.pieces import read_pieces
 
@@ -171,7 +159,7 @@ def design(
 
     Example: assay kits design --systems A,B,Human --editors 6 --design williams -o design.tsv
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.kits.design import design_kits
     from assay.tables.files import save as save_table
 
@@ -225,7 +213,7 @@ def build(
 
     Example: assay kits build design.tsv translations.tsv -o kits --human Human
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.kits.build import build_kits
     from assay.kits.design import read_design
     from assay.tables.files import load
@@ -263,7 +251,7 @@ def collect(
 
     Example: assay kits collect kits-key.tsv returned/*.tsv -o edits.tsv
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.kits.collect import collect_kits, summarise_collected
 
     refuse_overwriting(output, key, *files)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from assay.cli.files import names, read_judged, read_rated, save_file
 from assay.cli.options import (
     BETTER,
     COLUMNS,
@@ -21,10 +22,6 @@ from assay.cli.options import (
     SAVE,
     SEED,
     SYSTEMS,
-    names,
-    read_judged,
-    read_rated,
-    save_file,
 )
 from assay.errors import InputError, OptionError
 
@@ -116,7 +113,7 @@ def ratings_command(
 
     Example: assay plan ratings scores.tsv ratings.tsv --half-width .3 --better lower
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.planning.ratings import plan_ratings
 
     save_file(save, scores, ratings)
@@ -167,7 +164,7 @@ def comparison_command(
 
     Example: assay plan comparison --population 1400 --difference-sd 3 --gap .4 --power .8
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.planning.ratings import plan_comparison
 
     save_file(save, scores, ratings)
@@ -230,7 +227,8 @@ def judgments_command(
 
     Example: assay plan judgments --pilot judgments.tsv --test pooled
     """
-    from assay.cli.output import deliver, progress_bars
+    from assay.cli.files import deliver
+    from assay.cli.progress import progress_bars
     from assay.planning.judgments import plan_judgments
 
     save_file(save, pilot)
@@ -277,7 +275,8 @@ def editors_command(
     Example: assay plan editors --systems 3 --gap 3
     """
     from assay.cli.effort import read_edit_files
-    from assay.cli.output import deliver, progress_bars
+    from assay.cli.files import deliver
+    from assay.cli.progress import progress_bars
     from assay.effort.effort import effort
     from assay.planning.editors import plan_editors
 

@@ -8,20 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from assay.cli.options import (
-    BETTER,
-    COLUMNS,
-    EXCLUDE,
-    JSON,
-    LP,
-    ONLY,
-    SAVE,
-    SEED,
-    json_file,
-    names,
-    read_judged,
-    refuse_overwriting,
-)
+from assay.cli.files import json_file, names, read_judged, refuse_overwriting
+from assay.cli.options import BETTER, COLUMNS, EXCLUDE, JSON, LP, ONLY, SAVE, SEED
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
@@ -99,8 +87,8 @@ def rank(
 
     Example: assay rank judgments.tsv --ranges pooled
     """
-    from assay.cli.options import read_answers
-    from assay.cli.output import deliver, progress_bars
+    from assay.cli.files import deliver, read_answers
+    from assay.cli.progress import progress_bars
     from assay.tables.answers import Judgments
 
     refuse_overwriting(json_file(save), table)
@@ -174,7 +162,7 @@ def next_set(
 
     Example: assay next-set judgments.tsv --per-set 5 --count 20
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.ranking.best import next_sets
 
     refuse_overwriting(json_file(save), judgments)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.options import JSON, refuse_overwriting
+from assay.cli.files import refuse_overwriting
+from assay.cli.options import JSON
 
 if TYPE_CHECKING:
     pass
@@ -40,7 +41,7 @@ def report(
 
     Example: assay report sample.json estimates.json ranking.json -o report.html --parts tables
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.errors import OptionError
     from assay.views.page import (
         WRITERS,

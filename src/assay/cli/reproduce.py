@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.options import BACKEND, JSON, SAVE, SCHEDULER, WORKERS, chosen_workers
+from assay.cli.files import chosen_workers
+from assay.cli.options import BACKEND, JSON, SAVE, SCHEDULER, WORKERS
 
 
 def reproduce(
@@ -45,7 +46,8 @@ def reproduce(
 
     Example: assay reproduce lo2023 --data wmt --workers 0
     """
-    from assay.cli.output import deliver, note, track
+    from assay.cli.files import deliver, note
+    from assay.cli.progress import track
     from assay.papers.reproduce import find_paper
 
     work = find_paper(paper).start(

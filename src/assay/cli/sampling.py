@@ -8,6 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from assay.cli.files import (
+    chosen_workers,
+    columns_for,
+    figure_file,
+    names,
+    only_for,
+    read_rated,
+    read_test_set,
+    refuse_overwriting,
+    save_file,
+    with_history,
+)
 from assay.cli.options import (
     BACKEND,
     BETTER,
@@ -28,16 +40,6 @@ from assay.cli.options import (
     SCORES,
     SEED,
     WORKERS,
-    chosen_workers,
-    columns_for,
-    figure_file,
-    names,
-    only_for,
-    read_rated,
-    read_test_set,
-    refuse_overwriting,
-    save_file,
-    with_history,
 )
 from assay.errors import OptionError
 
@@ -156,7 +158,7 @@ def sample(
 
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
-    from assay.cli.output import deliver, note
+    from assay.cli.files import deliver, note
     from assay.sampling.draw import sample as draw
     from assay.sampling.summary import summarise
     from assay.sampling.top_up import top_up as enlarge
@@ -253,7 +255,7 @@ def next_(
 
     Example: assay next scores.tsv ratings.tsv --sample sample.tsv --count 30
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.sampling.next import next_segments
     from assay.tables.sample import read_sample
 
@@ -312,7 +314,8 @@ def stability(
 
     Example: assay stability scores.tsv --metric chrF --budget 40% --designs SL,WD,DB
     """
-    from assay.cli.output import deliver, track
+    from assay.cli.files import deliver
+    from assay.cli.progress import track
     from assay.sampling.stability import stability as run
     from assay.sampling.stability import summarise_stability
     from assay.stats.random import seeded
@@ -353,7 +356,7 @@ def _test_sets(
 
     One Parquet file that is split may be larger than memory, so its parts are read as they come.
     """
-    from assay.cli.output import note
+    from assay.cli.files import note
     from assay.tables.test_set import Parts, read_parts
 
     sets: dict[str, TestSet] = {}

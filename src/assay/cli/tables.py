@@ -7,21 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from assay.cli.options import (
-    COLUMNS,
-    EDITOR,
-    EXCLUDE,
-    JSON,
-    LP,
-    METRICS,
-    RANGE,
-    SAVE,
-    SYSTEM,
-    columns_for,
-    names,
-    pairs,
-    score_range,
-)
+from assay.cli.files import columns_for, names, pairs, score_range
+from assay.cli.options import COLUMNS, EDITOR, EXCLUDE, JSON, LP, METRICS, RANGE, SAVE, SYSTEM
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
@@ -89,7 +76,7 @@ def check(
 
     Example: assay check ratings.tsv --kind ratings --scores scores.tsv --range 0,25
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.errors import TableError
     from assay.formats.convert import check as run
     from assay.formats.convert import refused
@@ -147,7 +134,7 @@ def convert(
 
     Example: assay convert mqm.tsv ratings.tsv --from google-mqm --to ratings
     """
-    from assay.cli.output import deliver
+    from assay.cli.files import deliver
     from assay.formats.convert import convert as run
     from assay.tables.sample import read_sample
 

@@ -1,62 +1,19 @@
-"""What all commands share on their way out: JSON, tables, notes and progress."""
+"""Progress bars on stderr, silent when that is not a terminal."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
-    from assay.results import Result
     from assay.stats.progress import Progress
 
 
 Item = TypeVar("Item")
-
-
-def print_json(result: Mapping[str, Any]) -> None:
-    """Print exactly one JSON object on stdout."""
-    sys.stdout.write(_text(result))
-
-
-def save_json(result: Mapping[str, Any], path: Path) -> None:
-    """Write the JSON object to a file, whole or not at all."""
-    from assay.tables.files import atomic
-
-    with atomic(path) as temporary:
-        temporary.write_text(_text(result), encoding="utf-8")
-
-
-def _text(result: Mapping[str, Any]) -> str:
-    return json.dumps(result, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
-
-
-def deliver(
-    result: Result,
-    save: Path | None,
-    json: bool,
-    show: Callable[[], None] | None = None,
-) -> None:
-    """Save a result where it shall go, and print it as JSON or show it to a person."""
-    if save is not None:
-        save_json(result.to_dict(), save)
-    if json:
-        print_json(result.to_dict())
-        return
-    if show is not None:
-        show()
-    else:
-        from assay.views.section import section_of
-        from assay.views.section import show as print_section
-
-        print_section(section_of(result))
-    if save is not None:
-        print(f"written to {save}; assay report {save} makes a page of it")
 
 
 @contextmanager
@@ -76,12 +33,6 @@ def progress_bars() -> Iterator[Progress]:
             bars.update(tasks[label], completed=done, total=total)
 
         yield advance
-
-
-def note(*lines: str) -> None:
-    """Say something on stderr that is not the answer itself."""
-    for line in lines:
-        print(line, file=sys.stderr)
 
 
 def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
