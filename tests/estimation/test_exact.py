@@ -21,7 +21,7 @@ from assay.designs.plan import DrawPlan, Layout
 from assay.designs.segments import StratifiedPlan
 from assay.designs.snippets import CircularPlan, TilesPlan
 from assay.designs.units import DesignUnits
-from assay.estimation.features import Predictors
+from assay.estimation.frame import Predictors
 from assay.estimation.kernels import RIDGE, adjusted_means
 from assay.stats.estimators import Strata, collapsed_variance, fit_ridge, simple_variance
 

@@ -13,7 +13,7 @@ from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators, parse_method
-from assay.estimation.features import Predictors, make_features
+from assay.estimation.frame import Predictors, make_features
 from assay.estimation.kernels import METHODS, RIDGE, adjusted_means
 from assay.estimation.study import INTERVALS
 from assay.results import has_note

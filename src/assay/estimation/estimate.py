@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
-from assay.estimation.features import Features
+from assay.estimation.frame import Features
 from assay.estimation.results import (
     Comparison,
     Difference,

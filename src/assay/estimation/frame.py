@@ -3,41 +3,29 @@
 An estimate needs to know with which probability each rating came to be there. Either a sample
 says so, or everything was rated, or the user states an assumption, which the result repeats.
 
-A skipped output leaves a hole in the sample. If raters skip what is hard, the rest looks better
-than it is. So the weights of the rated are raised inside classes (weighting-class adjustment,
-Sarndal, Swensson and Wretman 1992, section 15.6): the strata of the sample and fifths of the
-metrics' predicted badness, both at once by raking (Deming and Stephan 1940); where there are
-neither, documents. A bias that has to do with none of these stays.
+What metrics say of each segment are the features of a regression: a system's standardised
+metrics, the square of their consensus, and the document mean of the consensus. The consensus is
+the mean of the metrics, each turned the way that agrees with the others, so that neither the sign
+nor the scale of a metric matters. Where the test set has a history, it is the last feature.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
 
 from assay.designs.base import SamplingDesign, design_of, find_design
-from assay.designs.population import Population, documents_of
+from assay.designs.population import documents_of
 from assay.designs.units import TOLERANCE, DesignUnits, SampledUnits, complete, need_population
 from assay.designs.unsampled import ASSUMPTIONS, Census
 from assay.errors import InputError, OptionError
+from assay.estimation.skipping import Classes, make_classes, responded, skipping_notes
 from assay.results import Note
 from assay.stats.estimators import Strata
 from assay.tables.answers import Ratings
 from assay.tables.sample import Sample
 from assay.tables.test_set import TestSet
-
-RAKING_ROUNDS = 20
-"""Raking settles long before."""
-MIN_RATINGS_PER_CLASS = 5
-"""Classes with fewer ratings are joined with their neighbours."""
-BADNESS_CLASSES = 5
-SKIPPING_ALARM = 2.5
-"""The z from which skipping is said to go with something."""
-MIN_TO_TEST_SKIPPING = 5
-"""With fewer skipped or rated segments nothing is tested."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,147 +200,144 @@ def _refuse_foreign(design: SamplingDesign, test_set: TestSet, sample: Sample) -
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictors:
+    """The features of one system or pair as segments x features.
+
+    The first ``metrics`` columns are the single metrics ``names``. ``known`` is where the last
+    feature is known, if that is not everywhere: then its mean over all segments is itself an
+    estimate.
+    """
+
+    values: np.ndarray
+    metrics: int
+    names: tuple[str, ...] = ()
+    known: np.ndarray | None = None
+
+    @property
+    def everywhere(self) -> Predictors | None:
+        """The features that are known of all segments; None where there are none."""
+        if self.known is None:
+            return self
+        left = self.values[:, :-1]
+        return Predictors(left, self.metrics, self.names) if left.shape[1] else None
+
+
 @dataclass(frozen=True, slots=True)
-class Classes:
-    """The classes of every segment, numbered so that neighbours are alike, and what they are.
+class Features:
+    """Systems x segments x features, their names, and the consensus as systems x segments."""
 
-    The strata of a sample are classes too; they are not among the ``numbers``, because each
-    system may have its own.
+    values: np.ndarray
+    consensus: np.ndarray
+    names: tuple[str, ...]
+    metrics: int
+    """How many of the features are single metrics; they come first."""
+    notes: tuple[Note, ...]
+    history: bool = False
+    """Whether the last feature is what other systems' ratings say."""
+    known: np.ndarray | None = None
+    """Systems x segments: where the history is known; None where it is everywhere."""
+
+    def between(self, i: int, j: int, present: np.ndarray) -> Predictors | None:
+        """The features of a system (the same one twice), or of the difference of two.
+
+        Those of one system less those of the other; without the history then, which holds the
+        ratings of either system for the other. None where nothing else is left.
+        """
+        if i == j:
+            known = None if self.known is None else self.known[i, present]
+            return Predictors(self.values[i, present], self.metrics, self.names, known)
+        last = self.values.shape[-1] - self.history
+        if not last:
+            return None
+        gap = self.values[i, present, :last] - self.values[j, present, :last]
+        return Predictors(gap, self.metrics, self.names)
+
+
+def make_features(test_set: TestSet) -> Features | None:
+    """The features of every system; None where there is no metric to speak of."""
+    layers, names, notes = [], [], []
+    for name in test_set.metrics:
+        values, missing = _standardised(test_set.matrix(name), test_set.present)
+        if values is None:
+            notes.append(Note("metric-unused", f"{name} is constant or missing: not used"))
+            continue
+        if missing:
+            text = f"{name}: {missing} missing values count as average"
+            notes.append(Note("metric-missing", text))
+        layers.append(values)
+        names.append(name)
+    history = _history(test_set)
+    if not layers and history is None:
+        return None
+    parts, consensus = list(layers), np.zeros(test_set.present.shape)
+    if layers:
+        consensus = _consensus(np.stack(layers, axis=-1))
+        parts.append(_scaled(consensus**2, test_set.present))
+        names.append("consensus squared")
+        if test_set.has_documents and test_set.documents.height > 1:
+            parts.append(
+                _scaled(_document_mean(consensus, documents_of(test_set)), test_set.present)
+            )
+            names.append("consensus of the document")
+    if history is not None:
+        parts.append(history)
+        names.append("history")
+    values = np.stack(parts, axis=-1)
+    return Features(
+        values, consensus, tuple(names), len(layers), tuple(notes), history is not None,
+        None if history is None else _known(test_set),
+    )  # fmt: skip
+
+
+def _known(test_set: TestSet) -> np.ndarray | None:
+    known = np.isfinite(test_set.matrix("history"))
+    return None if (known | ~test_set.present).all() else known
+
+
+def _history(test_set: TestSet) -> np.ndarray | None:
+    """What other systems' ratings say, standardised; None where nothing."""
+    if test_set.history is None:
+        return None
+    return _standardised(test_set.matrix(test_set.history), test_set.present)[0]
+
+
+def _standardised(values: np.ndarray, present: np.ndarray) -> tuple[np.ndarray | None, int]:
+    """Every system's scores with mean 0 and sd 1, missing ones 0; how many were missing."""
+    known = np.isfinite(values) & present
+    missing = int((present & ~known).sum())
+    filled = np.where(known, values, 0.0)
+    count = np.maximum(known.sum(axis=1, keepdims=True), 1)
+    mean = filled.sum(axis=1, keepdims=True) / count
+    gap = np.where(known, values - mean, 0.0)
+    spread = np.sqrt((gap**2).sum(axis=1, keepdims=True) / count)
+    tiny = spread <= 1e-12 * (1 + np.abs(mean))
+    if tiny.all():
+        return None, missing
+    return np.where(tiny, 0.0, gap / np.where(tiny, 1.0, spread)), missing
+
+
+def _consensus(stack: np.ndarray) -> np.ndarray:
+    """The mean of the metrics, each signed to agree with their first principal component.
+
+    Its direction is left open: it is squared, or a regression finds its slope. The badness by which
+    samples are drawn must know which side is bad, and so trusts stated directions and majorities.
     """
-
-    numbers: tuple[np.ndarray, ...]
-    what: str
-
-
-def make_classes(test_set: TestSet, *, stratified: bool) -> Classes | None:
-    """The classes that the test set offers, beside the strata of a sample; None where none are."""
-    found = []
-    if test_set.metrics:
-        badness = Population(replace(test_set, history=None)).badness
-        ranks = np.argsort(np.argsort(badness, kind="stable"), kind="stable")
-        found.append((ranks * BADNESS_CLASSES // len(ranks), "fifths by their metrics"))
-    if found or stratified:
-        what = ["strata"] * stratified + [text for _, text in found]
-        return Classes(tuple(number for number, _ in found), " and ".join(what))
-    if test_set.has_documents and test_set.documents.height > 1:
-        return Classes((documents_of(test_set),), "documents")
-    return None
+    flat = stack.reshape(-1, stack.shape[-1])
+    _, vectors = np.linalg.eigh(flat.T @ flat)
+    signs = np.sign(vectors[:, -1])
+    signs = np.where(signs == 0, 1.0, signs)
+    mean = stack @ signs / len(signs)
+    spread = mean.std(axis=1, keepdims=True)
+    return np.asarray(np.divide(mean, spread, out=np.zeros_like(mean), where=spread > 0))
 
 
-def responded(pi: np.ndarray, rated: np.ndarray, numbers: Sequence[np.ndarray]) -> np.ndarray:
-    """Probabilities of drawn units to be drawn and rated: 1/pi of the rated add up to all drawn.
-
-    In every class of every kind; classes are joined in order until each has
-    MIN_RATINGS_PER_CLASS ratings.
-
-    >>> pi, rated = np.full(14, 0.5), np.array([True] * 9 + [False] * 2 + [True] * 3)
-    >>> responded(pi, rated, [np.repeat([0, 1], 7)]).round(2).tolist()
-    [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.36, ...]
-    """
-    if rated.all():
-        return pi
-    weight, factor = 1 / pi, np.ones(len(pi))
-    kinds = [_joined(rated, number) for number in numbers]
-    wanted = [np.bincount(own, weight) for own in kinds]
-    for _ in range(RAKING_ROUNDS if len(kinds) > 1 else 1):
-        for own, total in zip(kinds, wanted, strict=True):
-            factor *= (total / np.bincount(own, weight * factor * rated))[own]
-    return np.minimum(pi / factor, 1.0)
+def _document_mean(consensus: np.ndarray, document: np.ndarray) -> np.ndarray:
+    sizes = np.bincount(document)
+    rows = [np.bincount(document, row)[document] / sizes[document] for row in consensus]
+    return np.stack(rows)
 
 
-def _joined(rated: np.ndarray, number: np.ndarray) -> np.ndarray:
-    _, own = np.unique(number, return_inverse=True)
-    counts = np.bincount(own, rated).astype(int)
-    group = np.zeros(len(counts), dtype=np.int64)
-    current = held = 0
-    for position, count in enumerate(counts):
-        group[position] = current
-        held += count
-        if held >= MIN_RATINGS_PER_CLASS:
-            current, held = current + 1, 0
-    if current:  # the last ones are too few for a class of their own
-        group[group == current] = current - 1
-    return np.asarray(group[own])
-
-
-def skipping_notes(
-    test_set: TestSet, drawn: np.ndarray, rated: np.ndarray, classes: Classes | None
-) -> list[Note]:
-    """How much of the sample was not rated, what was done, and when that may not be enough."""
-    unrated, total = int((drawn & ~rated).sum()), int(drawn.sum())
-    if not unrated:
-        return []
-    stand = "a random part of them"
-    if classes is not None:
-        stand = f"a random part of their class ({classes.what}, joined where ratings are few)"
-    text = f"{unrated} of {total} drawn outputs have no rating; the rest is taken as {stand}"
-    notes = [Note("skipped", text)]
-    if unrated > total // 2:
-        text = "more than half of the sample is not rated: is it the right sample?"
-        notes.append(Note("mostly-skipped", text))
-    here = np.asarray(drawn.any(axis=0))
-    skipped = (drawn & ~rated).any(axis=0)[here]
-    found = _by_system(test_set, drawn, rated)
-    if min(skipped.sum(), (~skipped).sum()) >= MIN_TO_TEST_SKIPPING:
-        found += _by_metrics(test_set, here, skipped) + _by_document(test_set, here, skipped)
-    return notes + found
-
-
-def _by_metrics(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> list[Note]:
-    if not test_set.metrics:
-        return []
-    badness = Population(replace(test_set, history=None)).badness[here]
-    a, b = badness[skipped], badness[~skipped]
-    noise = np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
-    z = float((a.mean() - b.mean()) / noise) if noise > 0 else 0.0
-    if abs(z) <= SKIPPING_ALARM:
-        return []
-    word = "harder" if z > 0 else "easier"
-    text = (
-        f"warning: the skipped segments look {word} than the rated ones by their metrics"
-        f" (z = {z:+.1f}): estimates may be biased, although weights allow for the metrics"
-    )
-    return [Note("skipping-by-metrics", text)]
-
-
-def _by_document(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> list[Note]:
-    own = documents_of(test_set)[here]
-    if len(np.unique(own)) < 2:
-        return []
-    if _excess(np.unique(own, return_inverse=True)[1], skipped) <= SKIPPING_ALARM:
-        return []
-    names = test_set.documents[test_set.key[-2]].to_list()
-    shares = {k: skipped[own == k].mean() for k in np.unique(own)}
-    worst = sorted(shares, key=lambda k: -shares[k])[:3]
-    shown = ", ".join(f"{names[k]} {shares[k]:.0%}" for k in worst)
-    text = f"warning: skipping goes with documents ({shown} skipped): estimates may be biased"
-    return [Note("skipping-by-document", text)]
-
-
-def _by_system(test_set: TestSet, drawn: np.ndarray, rated: np.ndarray) -> list[Note]:
-    counts, done = drawn.sum(axis=1), (drawn & rated).sum(axis=1)
-    if len(counts) < 2 or (counts == 0).any() or (counts - done).sum() < MIN_TO_TEST_SKIPPING:
-        return []
-    share = done.sum() / counts.sum()
-    if share in (0, 1):
-        return []
-    spread = ((done - share * counts) ** 2 / (counts * share * (1 - share))).sum()
-    # The two-sided probability of the z that raises the alarm.
-    if special.chdtrc(len(counts) - 1, spread) > 2 * special.ndtr(-SKIPPING_ALARM):
-        return []
-    rates = done / counts
-    least, most = int(np.argmin(rates)), int(np.argmax(rates))
-    text = (
-        f"warning: skipping goes with systems ({test_set.systems[least]} {rates[least]:.0%} rated,"
-        f" {test_set.systems[most]} {rates[most]:.0%}): estimates may be biased"
-    )
-    return [Note("skipping-by-system", text)]
-
-
-def _excess(group: np.ndarray, skipped: np.ndarray) -> float:
-    """How far the shares of groups differ beyond chance: the z of their chi-square."""
-    size, share = np.bincount(group), skipped.mean()
-    gone = np.bincount(group, skipped)
-    square = ((gone - share * size) ** 2 / (size * share * (1 - share))).sum()
-    degrees = len(size) - 1
-    return float((square - degrees) / np.sqrt(2 * degrees))
+def _scaled(values: np.ndarray, present: np.ndarray) -> np.ndarray:
+    scaled, _ = _standardised(values, present)
+    return np.zeros_like(values) if scaled is None else scaled

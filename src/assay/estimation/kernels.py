@@ -17,7 +17,7 @@ import numpy as np
 
 from assay.designs.units import DesignUnits
 from assay.errors import OptionError, did_you_mean
-from assay.estimation.features import Predictors
+from assay.estimation.frame import Predictors
 from assay.stats.estimators import Fit, fit_ridge, fit_slope
 from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
 

@@ -16,8 +16,7 @@ import numpy as np
 from assay.designs.base import SamplingDesign
 from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.estimation.features import Features, Predictors, make_features
-from assay.estimation.frame import Rated, rated_outputs
+from assay.estimation.frame import Features, Predictors, Rated, make_features, rated_outputs
 from assay.estimation.kernels import (
     Adjusted,
     Fitted,

@@ -21,7 +21,7 @@ import numpy as np
 from assay.designs.base import find_design
 from assay.designs.population import Population
 from assay.designs.units import DesignUnits
-from assay.estimation.features import make_features
+from assay.estimation.frame import make_features
 from assay.estimation.kernels import adjusted_means
 from assay.estimation.results import EvaluationRecord
 from assay.papers.compare import OurNumber, PrintedCell, beside, read_printed

@@ -1,0 +1,176 @@
+"""Outputs that raters skipped: what stands for them, and when that may not be enough.
+
+A skipped output leaves a hole in the sample. If raters skip what is hard, the rest looks better
+than it is. So the weights of the rated are raised inside classes (weighting-class adjustment,
+Sarndal, Swensson and Wretman 1992, section 15.6): the strata of the sample and fifths of the
+metrics' predicted badness, both at once by raking (Deming and Stephan 1940); where there are
+neither, documents. A bias that has to do with none of these stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special
+
+from assay.designs.population import Population, documents_of
+from assay.results import Note
+from assay.tables.test_set import TestSet
+
+RAKING_ROUNDS = 20
+"""Raking settles long before."""
+MIN_RATINGS_PER_CLASS = 5
+"""Classes with fewer ratings are joined with their neighbours."""
+BADNESS_CLASSES = 5
+SKIPPING_ALARM = 2.5
+"""The z from which skipping is said to go with something."""
+MIN_TO_TEST_SKIPPING = 5
+"""With fewer skipped or rated segments nothing is tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The classes of every segment, numbered so that neighbours are alike, and what they are.
+
+    The strata of a sample are classes too; they are not among the ``numbers``, because each
+    system may have its own.
+    """
+
+    numbers: tuple[np.ndarray, ...]
+    what: str
+
+
+def make_classes(test_set: TestSet, *, stratified: bool) -> Classes | None:
+    """The classes that the test set offers, beside the strata of a sample; None where none are."""
+    found = []
+    if test_set.metrics:
+        badness = Population(replace(test_set, history=None)).badness
+        ranks = np.argsort(np.argsort(badness, kind="stable"), kind="stable")
+        found.append((ranks * BADNESS_CLASSES // len(ranks), "fifths by their metrics"))
+    if found or stratified:
+        what = ["strata"] * stratified + [text for _, text in found]
+        return Classes(tuple(number for number, _ in found), " and ".join(what))
+    if test_set.has_documents and test_set.documents.height > 1:
+        return Classes((documents_of(test_set),), "documents")
+    return None
+
+
+def responded(pi: np.ndarray, rated: np.ndarray, numbers: Sequence[np.ndarray]) -> np.ndarray:
+    """Probabilities of drawn units to be drawn and rated: 1/pi of the rated add up to all drawn.
+
+    In every class of every kind; classes are joined in order until each has
+    MIN_RATINGS_PER_CLASS ratings.
+
+    >>> pi, rated = np.full(14, 0.5), np.array([True] * 9 + [False] * 2 + [True] * 3)
+    >>> responded(pi, rated, [np.repeat([0, 1], 7)]).round(2).tolist()
+    [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.36, ...]
+    """
+    if rated.all():
+        return pi
+    weight, factor = 1 / pi, np.ones(len(pi))
+    kinds = [_joined(rated, number) for number in numbers]
+    wanted = [np.bincount(own, weight) for own in kinds]
+    for _ in range(RAKING_ROUNDS if len(kinds) > 1 else 1):
+        for own, total in zip(kinds, wanted, strict=True):
+            factor *= (total / np.bincount(own, weight * factor * rated))[own]
+    return np.minimum(pi / factor, 1.0)
+
+
+def _joined(rated: np.ndarray, number: np.ndarray) -> np.ndarray:
+    _, own = np.unique(number, return_inverse=True)
+    counts = np.bincount(own, rated).astype(int)
+    group = np.zeros(len(counts), dtype=np.int64)
+    current = held = 0
+    for position, count in enumerate(counts):
+        group[position] = current
+        held += count
+        if held >= MIN_RATINGS_PER_CLASS:
+            current, held = current + 1, 0
+    if current:  # the last ones are too few for a class of their own
+        group[group == current] = current - 1
+    return np.asarray(group[own])
+
+
+def skipping_notes(
+    test_set: TestSet, drawn: np.ndarray, rated: np.ndarray, classes: Classes | None
+) -> list[Note]:
+    """How much of the sample was not rated, what was done, and when that may not be enough."""
+    unrated, total = int((drawn & ~rated).sum()), int(drawn.sum())
+    if not unrated:
+        return []
+    stand = "a random part of them"
+    if classes is not None:
+        stand = f"a random part of their class ({classes.what}, joined where ratings are few)"
+    text = f"{unrated} of {total} drawn outputs have no rating; the rest is taken as {stand}"
+    notes = [Note("skipped", text)]
+    if unrated > total // 2:
+        text = "more than half of the sample is not rated: is it the right sample?"
+        notes.append(Note("mostly-skipped", text))
+    here = np.asarray(drawn.any(axis=0))
+    skipped = (drawn & ~rated).any(axis=0)[here]
+    found = _by_system(test_set, drawn, rated)
+    if min(skipped.sum(), (~skipped).sum()) >= MIN_TO_TEST_SKIPPING:
+        found += _by_metrics(test_set, here, skipped) + _by_document(test_set, here, skipped)
+    return notes + found
+
+
+def _by_metrics(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> list[Note]:
+    if not test_set.metrics:
+        return []
+    badness = Population(replace(test_set, history=None)).badness[here]
+    a, b = badness[skipped], badness[~skipped]
+    noise = np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
+    z = float((a.mean() - b.mean()) / noise) if noise > 0 else 0.0
+    if abs(z) <= SKIPPING_ALARM:
+        return []
+    word = "harder" if z > 0 else "easier"
+    text = (
+        f"warning: the skipped segments look {word} than the rated ones by their metrics"
+        f" (z = {z:+.1f}): estimates may be biased, although weights allow for the metrics"
+    )
+    return [Note("skipping-by-metrics", text)]
+
+
+def _by_document(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> list[Note]:
+    own = documents_of(test_set)[here]
+    if len(np.unique(own)) < 2:
+        return []
+    if _excess(np.unique(own, return_inverse=True)[1], skipped) <= SKIPPING_ALARM:
+        return []
+    names = test_set.documents[test_set.key[-2]].to_list()
+    shares = {k: skipped[own == k].mean() for k in np.unique(own)}
+    worst = sorted(shares, key=lambda k: -shares[k])[:3]
+    shown = ", ".join(f"{names[k]} {shares[k]:.0%}" for k in worst)
+    text = f"warning: skipping goes with documents ({shown} skipped): estimates may be biased"
+    return [Note("skipping-by-document", text)]
+
+
+def _by_system(test_set: TestSet, drawn: np.ndarray, rated: np.ndarray) -> list[Note]:
+    counts, done = drawn.sum(axis=1), (drawn & rated).sum(axis=1)
+    if len(counts) < 2 or (counts == 0).any() or (counts - done).sum() < MIN_TO_TEST_SKIPPING:
+        return []
+    share = done.sum() / counts.sum()
+    if share in (0, 1):
+        return []
+    spread = ((done - share * counts) ** 2 / (counts * share * (1 - share))).sum()
+    # The two-sided probability of the z that raises the alarm.
+    if special.chdtrc(len(counts) - 1, spread) > 2 * special.ndtr(-SKIPPING_ALARM):
+        return []
+    rates = done / counts
+    least, most = int(np.argmin(rates)), int(np.argmax(rates))
+    text = (
+        f"warning: skipping goes with systems ({test_set.systems[least]} {rates[least]:.0%} rated,"
+        f" {test_set.systems[most]} {rates[most]:.0%}): estimates may be biased"
+    )
+    return [Note("skipping-by-system", text)]
+
+
+def _excess(group: np.ndarray, skipped: np.ndarray) -> float:
+    """How far the shares of groups differ beyond chance: the z of their chi-square."""
+    size, share = np.bincount(group), skipped.mean()
+    gone = np.bincount(group, skipped)
+    square = ((gone - share * size) ** 2 / (size * share * (1 - share))).sum()
+    degrees = len(size) - 1
+    return float((square - degrees) / np.sqrt(2 * degrees))
