@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from assay.engine import Workers
     from assay.tables.answers import Judgments, Ratings
     from assay.tables.files import Source
-    from assay.tables.sample import Sample
-    from assay.tables.test_set import TestSet
+    from assay.tables.test_set import Sample, TestSet
 
 
 COLUMNS = Annotated[
@@ -295,9 +294,8 @@ def with_history(
     test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
 ) -> TestSet:
     """The test set with what the ratings of a file say of its segments."""
-    from assay.tables.answers import read_ratings
+    from assay.tables.answers import add_history, read_ratings
     from assay.tables.files import column_names
-    from assay.tables.history import add_history
 
     if path is None:
         return test_set
@@ -448,7 +446,7 @@ def save_file(save: Path | None, *inputs: Path | None) -> None:
 
 def read_drawn(sample: Path | None, test_set: TestSet) -> Sample | None:
     """The sample of a command, where there is one."""
-    from assay.tables.sample import read_sample
+    from assay.tables.test_set import read_sample
 
     return None if sample is None else read_sample(sample, test_set)
 

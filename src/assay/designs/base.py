@@ -20,8 +20,7 @@ from assay.stats.design_variance import (
     collapsed_variance,
     simple_variance,
 )
-from assay.tables.sample import Design
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Design, TestSet
 
 if TYPE_CHECKING:
     from assay.designs.units import DesignUnits

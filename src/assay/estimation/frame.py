@@ -26,8 +26,7 @@ from assay.errors import InputError, OptionError
 from assay.results import Note
 from assay.stats.design_variance import Strata
 from assay.tables.answers import Ratings
-from assay.tables.sample import Sample
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Sample, TestSet
 
 RAKING_ROUNDS = 20
 """Raking settles long before."""

@@ -1,28 +1,36 @@
-"""The scores table: which systems translated which segments, and what metrics say of them."""
+"""The test set and samples of it.
+
+The scores table says which systems translated which segments, and what metrics say of them. A
+sample knows how it was drawn: the ``design`` column of its file holds one compact string, the same
+in every row: ``segments|n:142|N:710|seed:7``. With the probabilities beside it the file alone says
+how the sample was drawn, which is what every estimate downstream depends on.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
-from assay.errors import OptionError, need_known
+from assay.errors import InputError, OptionError, need_known
 from assay.results import Note
 from assay.tables.check import (
     MISSING,
     RESERVED,
+    SCHEMAS,
     CheckedTable,
     Columns,
     conform,
+    place_in,
     refuse_infinite,
     to_number,
 )
-from assay.tables.files import Findings, Only, Raw, Source, is_plain_parquet
+from assay.tables.files import Findings, Only, Raw, Source
 
 NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
 """A text column with the first share of numbers is a metric with faults; from the second on, the
@@ -296,82 +304,155 @@ def _odd_names(test_set: TestSet) -> list[Note]:
     return [Note("odd-names", f"system names with spaces around them: {odd}")] if odd else []
 
 
-@dataclass(frozen=True, eq=False)
-class Parts(Mapping[str, TestSet]):
-    """The test sets of a Parquet file by their name; each is read when it is asked for.
+_DESIGN = re.compile(r"[a-z][a-z0-9-]*(\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
 
-    Nothing is kept: whoever asks twice has it read twice.
+
+COUNTED = ("n", "N", "seed", "parts")
+"""Parameters that say how much was drawn and by which seed, not how."""
+PLAIN = {"strata": "none", "stop": "closest", "limit": "none", "first": "random", "max": "10",
+         "length": "10", "rounding": "random"}  # fmt: skip
+"""Parameters as they are where nobody said otherwise."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """How a sample is drawn: the design's name and its parameters, as one line of text.
+
+    >>> str(Design("segments", {"n": "142", "N": "710", "seed": "7"}))
+    'segments|n:142|N:710|seed:7'
+    >>> Design.parse("segments|n:142|N:710|seed:7").parameters["N"]
+    '710'
     """
 
-    path: Path
-    by: str
-    parts: dict[str, str | None]
-    columns: Columns | None
-    metrics: Sequence[str] | None
-    lower_metrics: Sequence[str]
-    exclude: Sequence[str]
-    only: Only
-    keep: Sequence[str] | None
+    name: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
-    def renamed(self, names: Mapping[str, str]) -> Parts:
-        """The same under other names."""
-        return replace(self, parts={names[name]: value for name, value in self.parts.items()})
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        if not _DESIGN.fullmatch(str(self)):
+            raise InputError(f"'{self}' is not a design; expected name|key:value|key:value")
 
-    def __getitem__(self, name: str) -> TestSet:
-        part = read_scores(
-            self.path, columns=self.columns, metrics=self.metrics,
-            lower_metrics=self.lower_metrics, exclude=self.exclude,
-            only={**self.only, self.by: self.parts[name]}, keep=self.keep,
-        )  # fmt: skip
-        # That it is a part of the file goes without saying here.
-        return replace(part, notes=tuple(note for note in part.notes if note.code != "part-read"))
+    @property
+    def seed(self) -> int | None:
+        """The seed it was drawn, or last topped up, with, where one was recorded."""
+        seed = self.parameters.get("seed", "").split("+")[-1]
+        return int(seed) if seed.isdecimal() else None
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.parts)
+    @property
+    def brief(self) -> str:
+        """The name and what makes this design another than the plain one of that name.
 
-    def __len__(self) -> int:
-        return len(self.parts)
+        >>> Design("segments", {"strata": "metrics", "n": "142", "N": "710", "seed": "7"}).brief
+        'segments/strata:metrics'
+        """
+        told = [
+            f"{key}:{value}"
+            for key, value in self.parameters.items()
+            if key not in COUNTED and PLAIN.get(key) != value
+        ]
+        return "/".join([self.name, *told])
+
+    @classmethod
+    def parse(cls, text: str) -> Design:
+        """The design a sample file names."""
+        if not _DESIGN.fullmatch(text):
+            raise InputError(f"'{text}' is not a design; expected name|key:value|key:value")
+        name, *parts = text.split("|")
+        return cls(name, dict(part.split(":", 1) for part in parts))
+
+    def __str__(self) -> str:
+        return "|".join([self.name, *(f"{key}:{value}" for key, value in self.parameters.items())])
 
 
-def read_parts(
-    source: Source,
-    by: str,
-    *,
-    columns: Columns | None = None,
-    metrics: Sequence[str] | None = None,
-    lower_metrics: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    only: Only | None = None,
-    keep: Sequence[str] | None = None,
-) -> Mapping[str, TestSet]:
-    """The test sets of a scores table by the value of a column, such as ``lp``.
+@dataclass(frozen=True, eq=False)
+class Sample(CheckedTable):
+    """The drawn segments with their inclusion probabilities, and all that a variance needs.
 
-    A Parquet file may be larger than memory: its parts are read one by one, each when it is asked
-    for. Anything else is read at once. The options are those of :func:`assay.read_scores`.
+    ``checked`` is the test set that it was checked against.
+    """
+
+    checked: TestSet | None = field(default=None, repr=False)
+
+    @cached_property
+    def design(self) -> Design:
+        """How the sample was drawn."""
+        return Design.parse(self.frame["design"][0])
+
+    @property
+    def matched(self) -> bool:
+        """Whether all systems have the same segments."""
+        return "system" not in self.frame.columns
+
+    def placed_in(self, test_set: TestSet) -> Sample:
+        """The part of the sample that is about this test set, checked against it."""
+        if self.checked is test_set:
+            return self
+        placed = read_sample(self.frame, test_set)
+        return replace(placed, notes=tuple(dict.fromkeys((*self.notes, *placed.notes))))
+
+    def probabilities(self, test_set: TestSet) -> np.ndarray:
+        """Systems x segments: the inclusion probability of drawn segments, NaN of the others."""
+        key = list(test_set.key) if self.matched else ["system", *test_set.key]
+        drawn = self.frame.select(*key, "probability")
+        rows = test_set.frame.select("system", *test_set.key).join(
+            drawn, on=key, how="left", maintain_order="left"
+        )
+        values = np.full((len(test_set.systems), test_set.segments.height), np.nan)
+        values[test_set.positions] = rows["probability"].to_numpy()
+        return values
+
+    def order(self, test_set: TestSet) -> np.ndarray:
+        """Where the drawn segments of a matched sample stand in the test set, in rating order."""
+        rows = self.frame.sort("order") if "order" in self.frame.columns else self.frame
+        return places_in(rows, test_set)
+
+
+def places_in(rows: pl.DataFrame, test_set: TestSet) -> np.ndarray:
+    """Where the segments of these rows stand in the reading order of the test set."""
+    key = list(test_set.key)
+    places = test_set.segments.select(key).with_row_index("_place")
+    joined = rows.select(key).join(places, on=key, how="left", maintain_order="left")
+    return joined["_place"].cast(pl.Int64).to_numpy()
+
+
+def make_sample(frame: pl.DataFrame) -> Sample:
+    """A sample from rows that were just drawn, its columns in the order of the file."""
+    return Sample(frame.select([name for name in SCHEMAS["sample"].names if name in frame]))
+
+
+def read_sample(
+    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None
+) -> Sample:
+    """Read a sample file and check it against the test set it was drawn from.
 
     >>> import polars as pl
-    >>> rows = {"lp": ["de", "de", "fr"], "system": ["A", "B", "A"], "seg": [1, 1, 1]}
-    >>> parts = read_parts(pl.DataFrame(rows), "lp")
-    >>> {name: test_set.systems for name, test_set in parts.items()}
-    {'de': ('A', 'B'), 'fr': ('A',)}
+    >>> rows = {"seg": ["3", "8"], "probability": [.2, .2], "design": ["segments|n:2|N:10"] * 2}
+    >>> read_sample(pl.DataFrame(rows)).design.name
+    'segments'
     """
-    if isinstance(source, str | os.PathLike) and is_plain_parquet(Path(source)):
-        path, users = Path(source), columns or {}
-        rows = {users.get(name, name): value for name, value in (only or {}).items()}
-        values = _values(path, users.get(by, by), rows)
-        return Parts(
-            path, by, values, columns, metrics, lower_metrics, exclude, dict(only or {}), keep
-        )
-    wanted = None if keep is None else [*keep, by]
-    whole = read_scores(
-        source, columns=columns, metrics=metrics, lower_metrics=lower_metrics, exclude=exclude,
-        only=only, keep=wanted,
-    )  # fmt: skip
-    return whole.split(by)
+    frame, findings = conform(source, "sample", columns=columns)
+    _one_design(frame, findings)
+    if test_set is not None:
+        frame = place_in(frame, test_set, findings)
+    findings.stop()
+    if not frame.height:
+        raise InputError(f"{findings.raw.source}: no row is about a system of the test set")
+    return Sample(frame, tuple(findings.notes), checked=test_set)
 
 
-def _values(path: Path, column: str, only: Only) -> dict[str, str | None]:
-    from assay.tables.typed_files import parquet_columns, parquet_values
-
-    need_known("by", column, parquet_columns(path), NOT_A_COLUMN)
-    return {str(value): value for value in parquet_values(path, column, only)}
+def _one_design(frame: pl.DataFrame, findings: Findings) -> None:
+    designs = frame["design"]
+    first = str(designs.drop_nulls().first())
+    findings.rows(
+        designs != first,
+        "design",
+        designs,
+        f"'{{}}' differs from the first row's '{first}'; a sample file holds one sample",
+    )
+    valid = designs.str.contains(rf"^(?:{_DESIGN.pattern})$".replace("(\\|", "(?:\\|"))
+    findings.rows(
+        ~valid & (designs == first),
+        "design",
+        designs,
+        "'{}' is not a design; expected name|key:value, as assay sample writes it",
+    )
