@@ -56,6 +56,8 @@ HEADER_BYTES = 1_000_000
 TYPED_ROWS = 1000
 """Rows that decide a column's type; a later value of another type costs a second reading."""
 
+_EMPTY = "the file is empty; write a header line with the column names"
+
 csv.field_size_limit(2**31 - 1)
 
 
@@ -111,7 +113,7 @@ class Findings:
         self._add(Problem(message, line, column, None if value is None else str(value)), 0)
 
     def header(self, message: str, column: str) -> None:
-        """A problem with a column as a whole, which is told at the header."""
+        """A problem with a column as a whole, told at the header."""
         line = None if self.raw.source == "frame" else 1
         self.add(message, line, self._columns.get(column, column))
 
@@ -201,7 +203,7 @@ def select(raw: Raw, only: Only | None, names: Collection[str] | None) -> Raw:
 def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
     data = read_bytes(path)
     if not data:
-        raise refuse(path, "the file is empty; write a header line with the column names")
+        raise refuse(path, _EMPTY)
     ending = file_type(path)
     if ending in (".tsv", ".csv"):
         return read_delimited(data, path, text)
@@ -414,7 +416,7 @@ def _normalise(data: bytes, source: Path) -> bytes:
     decode_utf8(data, str(source))
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
-        raise refuse(source, "the file is empty; write a header line with the column names")
+        raise refuse(source, _EMPTY)
     return data
 
 

@@ -39,7 +39,6 @@ user is told that it is not taken for one."""
 SEGMENT_COLUMNS = ("source", "reference", "words", "cost", "domain", "lp")
 """Columns that belong to the segment, whichever system translated it."""
 
-
 NOT_THERE = "is not in the scores table"
 NOT_A_COLUMN = "is not a column of the scores"
 LENGTH = "length"
@@ -87,8 +86,8 @@ class TestSet(CheckedTable):
         Documents stand in the order of the file; inside a document segments are in numeric order
         of ``seg``, or in the order of the file where some ``seg`` is not a number.
         """
-        extra = [name for name in SEGMENT_COLUMNS if name in self.frame.columns]
-        extra = [name for name in extra if name not in self.key]
+        known = [name for name in SEGMENT_COLUMNS if name in self.frame.columns]
+        extra = [name for name in known if name not in self.key]
         group = [name for name in self.key if name != "seg"]
         segments = self.frame.group_by(self.key, maintain_order=True).agg(
             pl.col(name).drop_nulls().first() for name in extra
@@ -124,10 +123,7 @@ class TestSet(CheckedTable):
 
     def matrix(self, column: str) -> np.ndarray:
         """A numeric column as systems x segments; NaN where there is no value."""
-        values = np.full((len(self.systems), self.segments.height), np.nan)
-        system, segment = self.positions
-        values[system, segment] = self.frame[column].cast(pl.Float64).to_numpy()
-        return values
+        return as_matrix(self.frame[column], self)
 
     @cached_property
     def present(self) -> np.ndarray:
@@ -141,6 +137,13 @@ class TestSet(CheckedTable):
         need_known("by", column, self.frame.columns, NOT_A_COLUMN)
         parts = self.frame.partition_by(column, as_dict=True, maintain_order=True)
         return {str(key[0]): replace(self, frame=part, notes=()) for key, part in parts.items()}
+
+
+def as_matrix(values: pl.Series, test_set: TestSet) -> np.ndarray:
+    """A number per row of the test set as systems x segments; NaN where there is no value."""
+    matrix = np.full((len(test_set.systems), test_set.segments.height), np.nan)
+    matrix[test_set.positions] = values.cast(pl.Float64).to_numpy()
+    return matrix
 
 
 def read_scores(
@@ -190,17 +193,11 @@ def read_scores(
             raise OptionError(
                 "exclude", ", ".join(exclude), "leaves no system", "keep at least one"
             )
-    bare = TestSet(frame)
-    notes = (*findings.notes, *_notes(bare, chosen, exclude))
+    notes = (*findings.notes, *_notes(TestSet(frame), chosen, exclude))
     return TestSet(
-        frame,
-        notes,
-        metrics=tuple(chosen),
-        lower_metrics=frozenset(lower_metrics),
-        excluded=tuple(exclude),
-        named=metrics is not None,
-        part=bool(only),
-    )
+        frame, notes, metrics=tuple(chosen), lower_metrics=frozenset(lower_metrics),
+        excluded=tuple(exclude), named=metrics is not None, part=bool(only),
+    )  # fmt: skip
 
 
 def _with_length(
@@ -270,18 +267,18 @@ def _notes(test_set: TestSet, metrics: Sequence[str], exclude: Sequence[str]) ->
         missing = test_set.frame[name].null_count()
         if missing:
             notes.append(Note("missing-metric", f"{name}: {missing} of {rows} values missing"))
-    notes += _conflicts(test_set) + _odd_names(test_set)
+    notes += _conflicts(test_set)
+    odd = [name for name in test_set.systems if name != name.strip()]
+    if odd:
+        notes.append(Note("odd-names", f"system names with spaces around them: {odd}"))
     counts = test_set.frame.group_by("system", maintain_order=True).len()
     segments = test_set.frame.select(test_set.key).n_unique()
     short = counts.filter(pl.col("len") < segments)
     if short.height:
         shown = ", ".join(f"{system} {count}" for system, count in short.head(5).rows())
         more = f" and {short.height - 5} more" if short.height > 5 else ""
-        text = (
-            f"{short.height} of {counts.height} systems lack some of the {segments} segments:"
-            f" {shown}{more}"
-        )
-        notes.append(Note("incomplete-systems", text))
+        text = f"{short.height} of {counts.height} systems lack some of the {segments} segments"
+        notes.append(Note("incomplete-systems", f"{text}: {shown}{more}"))
     return notes
 
 
@@ -299,14 +296,7 @@ def _conflicts(test_set: TestSet) -> list[Note]:
     return notes
 
 
-def _odd_names(test_set: TestSet) -> list[Note]:
-    odd = [name for name in test_set.systems if name != name.strip()]
-    return [Note("odd-names", f"system names with spaces around them: {odd}")] if odd else []
-
-
-_DESIGN = re.compile(r"[a-z][a-z0-9-]*(\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
-
-
+_DESIGN = re.compile(r"[a-z][a-z0-9-]*(?:\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
 COUNTED = ("n", "N", "seed", "parts")
 """Parameters that say how much was drawn and by which seed, not how."""
 PLAIN = {"strata": "none", "stop": "closest", "limit": "none", "first": "random", "max": "10",
@@ -345,12 +335,12 @@ class Design:
         >>> Design("segments", {"strata": "metrics", "n": "142", "N": "710", "seed": "7"}).brief
         'segments/strata:metrics'
         """
-        told = [
-            f"{key}:{value}"
+        special = {
+            key: value
             for key, value in self.parameters.items()
             if key not in COUNTED and PLAIN.get(key) != value
-        ]
-        return "/".join([self.name, *told])
+        }
+        return "/".join([self.name, *(f"{key}:{value}" for key, value in special.items())])
 
     @classmethod
     def parse(cls, text: str) -> Design:
@@ -394,12 +384,9 @@ class Sample(CheckedTable):
         """Systems x segments: the inclusion probability of drawn segments, NaN of the others."""
         key = list(test_set.key) if self.matched else ["system", *test_set.key]
         drawn = self.frame.select(*key, "probability")
-        rows = test_set.frame.select("system", *test_set.key).join(
-            drawn, on=key, how="left", maintain_order="left"
-        )
-        values = np.full((len(test_set.systems), test_set.segments.height), np.nan)
-        values[test_set.positions] = rows["probability"].to_numpy()
-        return values
+        rows = test_set.frame.select("system", *test_set.key)
+        rows = rows.join(drawn, on=key, how="left", maintain_order="left")
+        return as_matrix(rows["probability"], test_set)
 
     def order(self, test_set: TestSet) -> np.ndarray:
         """Where the drawn segments of a matched sample stand in the test set, in rating order."""
@@ -443,16 +430,8 @@ def read_sample(
 def _one_design(frame: pl.DataFrame, findings: Findings) -> None:
     designs = frame["design"]
     first = str(designs.drop_nulls().first())
-    findings.rows(
-        designs != first,
-        "design",
-        designs,
-        f"'{{}}' differs from the first row's '{first}'; a sample file holds one sample",
-    )
-    valid = designs.str.contains(rf"^(?:{_DESIGN.pattern})$".replace("(\\|", "(?:\\|"))
-    findings.rows(
-        ~valid & (designs == first),
-        "design",
-        designs,
-        "'{}' is not a design; expected name|key:value, as assay sample writes it",
-    )
+    message = f"'{{}}' differs from the first row's '{first}'; a sample file holds one sample"
+    findings.rows(designs != first, "design", designs, message)
+    valid = designs.str.contains(rf"^(?:{_DESIGN.pattern})$")
+    message = "'{}' is not a design; expected name|key:value, as assay sample writes it"
+    findings.rows(~valid & (designs == first), "design", designs, message)
