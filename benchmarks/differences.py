@@ -24,8 +24,7 @@ from assay.estimation.frame import make_features
 from assay.estimation.kernels import adjusted_means
 from assay.sampling.draw import sample
 from assay.sampling.top_up import top_up
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.history import add_history
+from assay.tables.answers import Ratings, add_history, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

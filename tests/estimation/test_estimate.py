@@ -14,8 +14,7 @@ from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.sampling.draw import sample
 from assay.tables.answers import Ratings, read_ratings
-from assay.tables.sample import Sample, read_sample
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.test_set import Sample, TestSet, read_sample, read_scores
 from assay.worlds.simulate import simulate
 
 SCORES = {"A": [1.0, 2.0, 3.0, 6.0], "B": [2.0, 3.0, 5.0, 8.0]}

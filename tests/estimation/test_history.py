@@ -15,8 +15,7 @@ from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.frame import make_features
 from assay.sampling.draw import sample
 from assay.sampling.top_up import top_up
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.history import add_history
+from assay.tables.answers import Ratings, add_history, read_ratings
 from assay.tables.test_set import read_scores
 from assay.worlds.simulate import World, simulate
 

@@ -14,7 +14,7 @@ from assay.estimation.monitor import _verdict, look_sizes
 from assay.estimation.results import Look
 from assay.results import has_note
 from assay.stats.selection import interleaved_order
-from assay.tables.sample import Sample
+from assay.tables.test_set import Sample
 from assay.worlds.simulate import World
 
 

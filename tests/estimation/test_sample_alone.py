@@ -12,8 +12,7 @@ import assay
 from assay.errors import InputError
 from assay.results import has_note
 from assay.tables.answers import Ratings
-from assay.tables.sample import Sample, read_sample
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.test_set import Sample, TestSet, read_sample, read_scores
 from assay.worlds.simulate import World
 
 METRICS = ("good", "fair", "third")

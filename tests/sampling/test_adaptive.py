@@ -21,8 +21,7 @@ from assay.stats.clustered import prefix_sums, window_sums
 from assay.stats.orders import discordant
 from assay.stats.random import as_rng, spawn
 from assay.tables.answers import Ratings, read_ratings
-from assay.tables.sample import Sample
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.test_set import Sample, TestSet, read_scores
 from assay.worlds.simulate import World
 
 LENGTHS = st.lists(st.integers(1, 25), min_size=1, max_size=8)

@@ -15,8 +15,7 @@ from assay.errors import InputError, OptionError
 from assay.sampling.draw import sample
 from assay.sampling.summary import summarise
 from assay.sampling.top_up import top_up
-from assay.tables.sample import Sample, read_sample
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.test_set import Sample, TestSet, read_sample, read_scores
 from assay.worlds.simulate import simulate
 
 ALL = [*design_names(), *short_names(), "segments|strata:documents|allocation:smoothed"]

@@ -106,7 +106,7 @@ CASES = [
            b"seg\tprobability\tdesign\n1\t.5\tsegments|n:1\n2\t.5\tsegments|n:2\n", 3, "design",
            "differs from the first row"),
     Broken("no design at all", "sample", b"seg\tprobability\tdesign\n1\t.5\tWhatever!\n", 2,
-           "design", "is no design"),
+           "design", "is not a design"),
     Broken("negative time", "edits",
            b"system\tdoc\tseg\teditor\tmt\tedited\tseconds\nA\td\t1\tE\tx\ty\t-1\n", 2, "seconds",
            "outside [0, inf)"),

@@ -16,8 +16,7 @@ from polars.testing import assert_frame_equal
 from assay.errors import AssayError, TableError
 from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
 from assay.tables.files import atomic, save
-from assay.tables.sample import read_sample
-from assay.tables.test_set import read_scores
+from assay.tables.test_set import read_sample, read_scores
 
 ENDINGS = [".tsv", ".csv", ".jsonl", ".parquet", ".xlsx"]
 READERS = [read_scores, read_ratings, read_errors, read_judgments, read_edits, read_sample]

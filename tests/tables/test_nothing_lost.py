@@ -17,8 +17,7 @@ from assay.errors import InputError, OptionError, TableError
 from assay.formats.convert import check, convert
 from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
 from assay.tables.files import atomic, save
-from assay.tables.sample import read_sample
-from assay.tables.test_set import read_scores
+from assay.tables.test_set import read_sample, read_scores
 
 PLAIN = pl.DataFrame({"system": ["A", "A"], "seg": ["1", "2"]})
 

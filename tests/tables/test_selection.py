@@ -14,7 +14,8 @@ import assay
 from assay.errors import OptionError, TableError
 from assay.tables.answers import read_judgments, read_ratings
 from assay.tables.files import column_names, save
-from assay.tables.test_set import Parts, read_parts, read_scores
+from assay.tables.selection import Parts, read_parts
+from assay.tables.test_set import read_scores
 
 Run = Callable[..., Ran]
 ENDINGS = ("tsv", "csv", "jsonl", "parquet", "xlsx", "tsv.gz", "parquet.gz")

@@ -10,8 +10,7 @@ import pytest
 
 from assay.errors import InputError, OptionError, TableError
 from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
-from assay.tables.sample import Design, read_sample
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.test_set import Design, TestSet, read_sample, read_scores
 
 SCORES = pl.DataFrame(
     {
@@ -258,11 +257,11 @@ class TestDesign:
 
     @pytest.mark.parametrize("text", ["", "Segments", "a|b", "a|:c", "a b", "a|b:c|"])
     def test_other_text_is_refused(self, text: str) -> None:
-        with pytest.raises(InputError, match="is no design; expected name|key:value"):
+        with pytest.raises(InputError, match="is not a design; expected name|key:value"):
             Design.parse(text)
 
     def test_parameters_cannot_break_the_text(self) -> None:
-        with pytest.raises(InputError, match="is no design"):
+        with pytest.raises(InputError, match="is not a design"):
             Design("x", {"a": "b|c"})
 
     def test_parameters_cannot_be_changed(self) -> None:

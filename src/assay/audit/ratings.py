@@ -39,8 +39,7 @@ from assay.stats.random import Rng, seeded
 from assay.tables.answers import Ratings
 from assay.tables.check import need_one_lp
 from assay.tables.files import Source
-from assay.tables.sample import Sample
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Sample, TestSet
 
 MOST_FEW_RATERS = 5
 """With so few raters, their taste is worth a note."""

@@ -119,7 +119,7 @@ def _of_ratings(
 
     from assay.audit.ratings import audit_ratings
     from assay.tables.answers import read_ratings
-    from assay.tables.sample import read_sample
+    from assay.tables.test_set import read_sample
 
     if scores is None:
         if "sample" in options:

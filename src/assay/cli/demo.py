@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.sampling.stability import Stability
     from assay.sampling.summary import SampleSummary
     from assay.tables.answers import Edits, Judgments, Ratings
-    from assay.tables.sample import Sample
+    from assay.tables.test_set import Sample
     from assay.worlds.simulate import World
 
 

@@ -166,7 +166,7 @@ def monitor(
     """
     from assay.cli.files import deliver
     from assay.estimation.monitor import monitor as run
-    from assay.tables.sample import read_sample
+    from assay.tables.test_set import read_sample
 
     save_file(save, scores, ratings, sample)
     test_set, given = read_rated(

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from assay.results import Result
     from assay.tables.answers import Judgments, Ratings
     from assay.tables.files import Source
-    from assay.tables.sample import Sample
-    from assay.tables.test_set import TestSet
+    from assay.tables.test_set import Sample, TestSet
 
 
 def chosen_workers(backend: Backend | None, workers: int | None, scheduler: str | None) -> Workers:
@@ -181,9 +180,8 @@ def with_history(
     test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
 ) -> TestSet:
     """The test set with what the ratings of a file say of its segments."""
-    from assay.tables.answers import read_ratings
+    from assay.tables.answers import add_history, read_ratings
     from assay.tables.files import column_names
-    from assay.tables.history import add_history
 
     if path is None:
         return test_set
@@ -334,7 +332,7 @@ def save_file(save: Path | None, *inputs: Path | None) -> None:
 
 def read_drawn(sample: Path | None, test_set: TestSet) -> Sample | None:
     """The sample of a command, where there is one."""
-    from assay.tables.sample import read_sample
+    from assay.tables.test_set import read_sample
 
     return None if sample is None else read_sample(sample, test_set)
 

@@ -162,7 +162,7 @@ def sample(
     from assay.sampling.draw import sample as draw
     from assay.sampling.summary import summarise
     from assay.sampling.top_up import top_up as enlarge
-    from assay.tables.sample import read_sample
+    from assay.tables.test_set import read_sample
     from assay.views.figures import save_figure
     from assay.views.sampling import sample_figure
 
@@ -257,7 +257,7 @@ def next_(
     """
     from assay.cli.files import deliver
     from assay.sampling.next import next_segments
-    from assay.tables.sample import read_sample
+    from assay.tables.test_set import read_sample
 
     save_file(save, scores, ratings, sample)
     test_set, given = read_rated(
@@ -357,7 +357,7 @@ def _test_sets(
     One Parquet file that is split may be larger than memory, so its parts are read as they come.
     """
     from assay.cli.files import note
-    from assay.tables.test_set import Parts, read_parts
+    from assay.tables.selection import Parts, read_parts
 
     sets: dict[str, TestSet] = {}
     for path in paths:

@@ -136,7 +136,7 @@ def convert(
     """
     from assay.cli.files import deliver
     from assay.formats.convert import convert as run
-    from assay.tables.sample import read_sample
+    from assay.tables.test_set import read_sample
 
     result = run(
         source, target, origin=origin, to=to, columns=pairs("columns", columns),

@@ -16,8 +16,7 @@ from assay.designs.population import Population
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.stats.allocation import capped_shares, systematic_counts
 from assay.stats.estimators import cluster_variance, collapsed_variance, simple_variance
-from assay.tables.sample import Design
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Design, TestSet
 
 if TYPE_CHECKING:
     from assay.designs.units import DesignUnits

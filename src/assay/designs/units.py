@@ -20,9 +20,8 @@ from assay.designs.population import Population
 from assay.errors import InputError
 from assay.results import Note
 from assay.stats.estimators import Strata
-from assay.tables.history import history_digest
-from assay.tables.sample import Design, Sample, make_sample, places_in
-from assay.tables.test_set import TestSet
+from assay.tables.answers import history_digest
+from assay.tables.test_set import Design, Sample, TestSet, make_sample, places_in
 
 TOLERANCE = 1e-6
 """Probabilities and positions that differ by no more are the same."""

@@ -23,8 +23,7 @@ from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
 from assay.results import Note
 from assay.stats.intervals import LEVEL
 from assay.tables.answers import Errors, Ratings, read_errors
-from assay.tables.sample import Sample
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Sample, TestSet
 
 BANDS = 4
 MISSING = "(missing)"

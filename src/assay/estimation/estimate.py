@@ -24,10 +24,8 @@ from assay.estimation.study import Mean, Study, make_study
 from assay.results import Note
 from assay.stats.intervals import LEVEL, POWER, Precision, detectable_shift
 from assay.stats.orders import order_of_differences
-from assay.tables.answers import Errors, Ratings
-from assay.tables.history import add_history
-from assay.tables.sample import Sample
-from assay.tables.test_set import TestSet
+from assay.tables.answers import Errors, Ratings, add_history
+from assay.tables.test_set import Sample, TestSet
 
 MIN_RATINGS_FOR_DIRECTION = 50
 """With fewer, a correlation with metrics says nothing about directions."""

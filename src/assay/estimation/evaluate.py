@@ -38,8 +38,7 @@ from assay.stats.incremental import incremental_order
 from assay.stats.intervals import LEVEL
 from assay.stats.random import Rng
 from assay.stats.selection import interleaved_order
-from assay.tables.answers import Ratings
-from assay.tables.history import add_history
+from assay.tables.answers import Ratings, add_history
 from assay.tables.test_set import TestSet
 
 INCREMENTAL = ("docs-incr-human", "docs-incr-metrics")

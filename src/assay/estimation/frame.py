@@ -24,8 +24,7 @@ from assay.estimation.skipping import Classes, make_classes, responded, skipping
 from assay.results import Note
 from assay.stats.estimators import Strata
 from assay.tables.answers import Ratings
-from assay.tables.sample import Sample
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Sample, TestSet
 
 
 @dataclass(frozen=True, slots=True, eq=False)

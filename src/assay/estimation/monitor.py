@@ -23,8 +23,7 @@ from assay.results import Note
 from assay.stats.betting import betting_sequence
 from assay.stats.intervals import LEVEL
 from assay.tables.answers import Ratings
-from assay.tables.sample import Sample
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Sample, TestSet
 
 FIRST_LOOK, STEP, IN_A_ROW = 60, 0.01, 2
 """Looks begin at so many ratings, come every 1 % of N, and must agree so many times in a row."""

@@ -21,8 +21,7 @@ from assay.stats.agreement import (
 from assay.stats.effects import RaterEffects, rater_effects
 from assay.stats.intervals import LEVEL
 from assay.tables.answers import Ratings
-from assay.tables.sample import Sample
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Sample, TestSet
 
 OUTLIER_DEVIATIONS, OUTLIER_ERRORS = 3.5, 2.0
 """Robust standard deviations that make an outlier (Iglewicz & Hoaglin 1993), and the standard

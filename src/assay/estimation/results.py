@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from assay.results import Note, Result, plain, signature
-from assay.tables.sample import Design
+from assay.tables.test_set import Design
 
 if TYPE_CHECKING:
     from assay.estimation.study import Mean

@@ -31,8 +31,7 @@ from assay.stats.betting import betting_interval
 from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval, skew_terms
 from assay.stats.intervals import Interval, t_interval, t_probability
 from assay.tables.answers import Ratings
-from assay.tables.sample import Sample
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Sample, TestSet
 
 GUARANTEED = ("betting", "hoeffding", "bernstein")
 INTERVALS = ("t", "skew-t", *GUARANTEED)

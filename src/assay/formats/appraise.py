@@ -100,7 +100,7 @@ def read(path: Path, kind: str, options: Options) -> Raw:
             _add_score(item, rows)
         return rows.raw(nothing="there is no segment score in the file")
     if not any("spans" in item.cells for item in items):
-        raise refuse(str(path), "the file has no column of spans; read it as ratings")
+        raise refuse(path, "the file has no column of spans; read it as ratings")
     for item in items:
         _add_errors(item, rows)
     return rows.raw(nothing="there is no rated segment in the file", notes=(UNITS,))
@@ -113,7 +113,7 @@ def _items(path: Path, rows: FileRows) -> Iterator[_Item]:
     for line, cells in csv_records(content, rows.findings):
         if not layout and len(cells) not in LAYOUTS:
             raise refuse(
-                str(path),
+                path,
                 f"{len(cells)} cells where an Appraise export has 9, 11, 12 or 14: user, system,"
                 " itemID, itemType, source and target language, score, ...",
                 line=line,

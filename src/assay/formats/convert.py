@@ -16,8 +16,7 @@ from assay.results import Note, Result, signature
 from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
 from assay.tables.check import SCHEMAS, CheckedTable, Columns, find_schema
 from assay.tables.files import Findings, Raw, Source, save
-from assay.tables.sample import Sample, read_sample
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.test_set import Sample, TestSet, read_sample, read_scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def read(path: Path, kind: str, options: Options) -> Raw:
 
 def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:
     """Write the judgments, evalica's three columns first."""
-    need_columns(frame.columns, COLUMNS, str(path))
+    need_columns(frame.columns, COLUMNS, path)
     rest = [name for name in frame.columns if name not in COLUMNS]
     return write_text(path, frame.select(*COLUMNS, *rest).write_csv())
 

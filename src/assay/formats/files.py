@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -25,11 +25,15 @@ from assay.tables.files import (
     Raw,
     clean_header,
     decode_utf8,
+    lines_at,
+    lines_of,
     need_distinct,
     read_bytes,
     refuse,
     write_bytes,
 )
+from assay.tables.irregular_text import text_table
+from assay.tables.typed_files import is_text
 
 BREAKS = r"[\n\r]"
 """What ends a line, for most readers of text files."""
@@ -51,7 +55,7 @@ def read_text(path: Path, *, expected: str | None = None) -> str:
     """The content of a UTF-8 file; a blank one is refused where something is ``expected``."""
     text = decode_utf8(read_bytes(path), str(path))
     if expected is not None and not text.strip():
-        raise refuse(str(path), f"the file is empty; expected {expected}")
+        raise refuse(path, f"the file is empty; expected {expected}")
     return text
 
 
@@ -65,7 +69,7 @@ def numbered(path: Path, *, expected: str, loose: bool = False) -> pl.DataFrame:
     frame = pl.DataFrame([lines]).with_row_index("line", offset=1)
     frame = frame.filter(pl.col("text").str.strip_chars() != "")
     if not frame.height:
-        raise refuse(str(path), f"the file is empty; expected {expected}")
+        raise refuse(path, f"the file is empty; expected {expected}")
     tabs = pl.col("text").str.strip_chars().str.replace_all(r"\s+", "\t")
     return frame.with_columns(tabs) if loose else frame
 
@@ -82,7 +86,7 @@ def split_tabs(
     counts = rows["text"].str.count_matches("\t", literal=True).cast(pl.Int64) + 1
     wrong = (counts < least) | (counts > most)
     wanted = f"{most}" if least == most else f"{least} to {most}"
-    findings = Findings(str(path))
+    findings = Findings(path)
     for line, text, count in rows.with_columns(count=counts).filter(wrong).rows():
         message = f"{count} fields where {wanted} are expected ({', '.join(names)})"
         findings.add(message, line, None, text[:80])
@@ -90,7 +94,7 @@ def split_tabs(
     fields = rows["text"].str.split_exact("\t", most - 1).struct.unnest()
     fields.columns = list(names)
     fields = fields.with_columns(pl.all().replace("", None))
-    return Raw(fields, str(path), _finder(rows["line"].to_list()))
+    return Raw(fields, str(path), lines_at(rows["line"].to_list()))
 
 
 def csv_records(content: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
@@ -113,8 +117,7 @@ def read_csv(path: Path, *, expected: str) -> Raw:
     """A comma-separated file with a header, whatever its name ends in, all as text."""
     source = str(path)
     header: list[str] = []
-    places: list[int] = []
-    records: list[list[str]] = []
+    records: list[tuple[int, list[str]]] = []
     findings = Findings(source)
     for line, row in csv_records(read_text(path, expected=expected), findings):
         if not header:
@@ -124,32 +127,22 @@ def read_csv(path: Path, *, expected: str) -> Raw:
             message = f"{len(row)} fields where the header has {len(header)}"
             findings.add(message, line, None, ",".join(row)[:80])
         else:
-            places.append(line)
-            records.append(row)
+            records.append((line, row))
     findings.stop(rows=len(records))
-    columns = zip(*records, strict=True) if records else [()] * len(header)
-    series = [
-        pl.Series(name, [cell or None for cell in cells], dtype=pl.String)
-        for name, cells in zip(header, columns, strict=True)
-    ]
-    return Raw(pl.DataFrame(series), source, _finder(places))
+    frame = text_table(header, [row for _, row in records])
+    return Raw(frame, source, lines_at([line for line, _ in records]))
 
 
-def _finder(places: list[int]) -> Callable[[Sequence[int]], list[int]]:
-    return lambda wanted: [places[row] for row in wanted]
-
-
-def need_columns(found: Sequence[str], wanted: Sequence[str], source: str, line: int = 1) -> None:
+def need_columns(
+    found: Sequence[str], wanted: Sequence[str], source: str | Path, line: int = 1
+) -> None:
     """Refuse a header that lacks some of the columns the format has."""
     findings = Findings(source)
+    lists = f"expected {', '.join(wanted)}, found {', '.join(found)[:200]}"
     for name in wanted:
         if name not in found:
-            findings.add(
-                f"the header has no '{name}'{did_you_mean(name, found)};"
-                f" expected {', '.join(wanted)}, found {', '.join(found)[:200]}",
-                line,
-                name,
-            )
+            message = f"the header has no '{name}'{did_you_mean(name, found)}; {lists}"
+            findings.add(message, line, name)
     findings.stop()
 
 
@@ -165,11 +158,6 @@ def choose_lp(raw: Raw, lp: str | None) -> Raw:
         need_known("lp", lp, pairs, f"is not in {raw.source}")
     kept = here.fill_null(False).arg_true().to_list()
     return replace(raw, frame=raw.frame[kept], lines=lines_of(raw, kept))
-
-
-def lines_of(raw: Raw, rows: Sequence[int]) -> Callable[[Sequence[int]], list[int]]:
-    """Where the rows of a table stand that was made of these rows of another."""
-    return lambda wanted: raw.lines([rows[row] for row in wanted])
 
 
 def refuse_pattern(findings: Findings, values: pl.Series, pattern: str, message: str) -> None:
@@ -191,7 +179,7 @@ def bounded(read: Reader) -> Reader:
         try:
             return read(path, kind, options)
         except RecursionError:
-            raise refuse(str(path), "holds JSON that is nested too deeply to be read") from None
+            raise refuse(path, "holds JSON that is nested too deeply to be read") from None
 
     return bounded_read
 
@@ -200,19 +188,9 @@ def read_json(path: Path) -> Any:
     """A file with one JSON value."""
     text = read_text(path, expected="one JSON value")
     try:
-        value = json.loads(text)
-        _need_characters(value, text)
-    except _HalfPairError:
-        half = _HALF_PAIR.search(text)
-        line = text.count("\n", 0, half.start()) + 1 if half else None
-        raise refuse(str(path), _HALF, line=line) from None
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        reason = getattr(error, "msg", None) or type(error).__name__
-        raise refuse(
-            str(path), f"is not JSON ({reason}); expected one JSON value", line=line
-        ) from None
-    return value
+        return _parsed(text, "expected one JSON value")
+    except _JsonError as error:
+        raise refuse(path, str(error), line=error.line) from None
 
 
 def read_json_lines(path: Path) -> list[tuple[int, Any]]:
@@ -221,38 +199,40 @@ def read_json_lines(path: Path) -> list[tuple[int, Any]]:
     Every line that is not JSON is reported.
     """
     values: list[tuple[int, Any]] = []
-    findings = Findings(str(path))
+    findings = Findings(path)
     text = read_text(path, expected="a JSON object per line")
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
-            _need_characters(value, line)
-        except _HalfPairError:
-            findings.add(_HALF, number, None, line[:80])
-        except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", None) or type(error).__name__
-            message = f"is not JSON ({reason}); expected one object"
-            findings.add(message, number, None, line[:80])
-        else:
-            values.append((number, value))
+            values.append((number, _parsed(line, "expected one object")))
+        except _JsonError as error:
+            findings.add(str(error), number, None, line[:80])
     findings.stop(rows=len(values))
     return values
 
 
-class _HalfPairError(Exception):
-    """A string that is not text."""
+class _JsonError(Exception):
+    """Text that is not the JSON it should be, from this line of it on."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        self.line = line
+        super().__init__(message)
 
 
-def _need_characters(value: Any, text: str) -> None:
-    """JSON escapes can write half a surrogate pair, which no text file or table can hold."""
-    if "\\u" not in text:
-        return
+def _parsed(text: str, expected: str) -> Any:
+    """The JSON value. Escapes can write half a surrogate pair, which no text or table can hold."""
     try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise _HalfPairError from None
+        value = json.loads(text)
+        whole = "\\u" not in text or is_text(value)
+    except (ValueError, RecursionError) as error:
+        reason = getattr(error, "msg", None) or type(error).__name__
+        message = f"is not JSON ({reason}); {expected}"
+        raise _JsonError(message, getattr(error, "lineno", None)) from None
+    if not whole:
+        half = _HALF_PAIR.search(text)
+        raise _JsonError(_HALF, text.count("\n", 0, half.start()) + 1 if half else None)
+    return value
 
 
 def write_json(value: Any, path: Path) -> Path:

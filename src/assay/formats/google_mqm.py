@@ -29,7 +29,6 @@ from assay.formats.catalogue import Format, Options
 from assay.formats.files import (
     BREAKS,
     choose_lp,
-    lines_of,
     need_columns,
     numbered,
     refuse_pattern,
@@ -39,7 +38,7 @@ from assay.formats.files import (
 from assay.formats.mqm import NO_ERROR, Weights, mqm_scores
 from assay.results import Note
 from assay.tables.check import to_text
-from assay.tables.files import Findings, Raw, clean_header, need_distinct
+from assay.tables.files import Findings, Raw, clean_header, lines_of, need_distinct
 
 COLUMNS = {
     "system": "system", "doc": "doc", "doc_id": "doc_seg", "seg_id": "seg", "rater": "rater",
@@ -99,7 +98,7 @@ def _header(cells: list[str], path: Path, line: int) -> list[str]:
         named.append(name if name in COLUMNS else cell)
     need_columns(named, [name for name in COLUMNS if name != "doc_id"], str(path), line)
     ours = [COLUMNS.get(name, name) for name in named]
-    findings = Findings(str(path))
+    findings = Findings(path)
     for name in sorted(n for n, count in Counter(ours).items() if count > 1 or n in SPAN):
         message = f"'{name}' is a name of another column or of the marked span; rename the column"
         findings.add(message, line, name, name)
@@ -251,7 +250,7 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
 
 def _need_writable(text: pl.DataFrame, rest: list[str], path: Path) -> None:
     """Refuse names and cells that no line of the format can hold."""
-    findings = Findings(str(path))
+    findings = Findings(path)
     taken = {*COLUMNS, *ALIASES}
     for name in rest:
         if name.lower() in taken or name != name.strip() or any(sign in name for sign in "\t\n\r"):
@@ -270,7 +269,7 @@ def _with_marks(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
     """The texts with marks at their spans; a span that does not fit its text is a problem."""
     columns = [name for name in SPAN if name in frame.columns]
     texts: dict[str, list[str | None]] = {s: frame[s].to_list() for s in ("source", "target")}
-    findings = Findings(str(path))
+    findings = Findings(path)
     for row, cells in enumerate(frame.select(columns).iter_rows(named=True)):
         spans, fault = parse_spans(cells)
         for side, lines in texts.items():

@@ -56,7 +56,7 @@ def read(path: Path, kind: str, options: Options) -> Raw:
     tasks = read_json(path)
     if not isinstance(tasks, list):
         raise refuse(
-            str(path), f"expected a list of tasks, found {shown(tasks)}; export as JSON", line=1
+            path, f"expected a list of tasks, found {shown(tasks)}; export as JSON", line=1
         )
     rows = FileRows(path, kind)
     add = {"ratings": _add_score, "errors": _add_errors, "judgments": _add_judgment}[kind]
@@ -69,7 +69,7 @@ def read(path: Path, kind: str, options: Options) -> Raw:
     rows.stop()
     if types and not types.intersection(WANTED[kind]):
         raise refuse(
-            str(path),
+            path,
             f"has no results of type {' or '.join(WANTED[kind])}; found {', '.join(sorted(types))}",
         )
     return rows.raw(nothing="there is no annotation in the file")

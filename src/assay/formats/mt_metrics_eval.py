@@ -22,11 +22,11 @@ import polars as pl
 
 from assay.errors import OptionError, did_you_mean
 from assay.formats.catalogue import Options
-from assay.formats.files import lines_of, numbered, split_tabs, text_lines
+from assay.formats.files import numbered, split_tabs, text_lines
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.results import Note
 from assay.tables.check import RESERVED, to_number
-from assay.tables.files import Findings, Raw, refuse
+from assay.tables.files import Findings, Raw, lines_of, refuse
 
 SCORE = ".seg.score"
 RATING = ".seg.rating"
@@ -57,11 +57,11 @@ def _scores(folder: EvalFolder) -> Raw:
     size = folder.size or next((table.size for table in tables.values()), 0)
     if not systems or not size:
         needed = f"system-outputs/{folder.lp} or metric-scores/{folder.lp}"
-        raise refuse(str(folder.path), f"has no outputs; expected text files in {needed}")
+        raise refuse(folder.path, f"has no outputs; expected text files in {needed}")
     uneven = [t for t in tables.values() if t.size != size]
     if uneven:
         message = f"{uneven[0].path} has {uneven[0].size} segments where {size} are expected"
-        raise refuse(str(folder.path), message)
+        raise refuse(folder.path, message)
     segments = folder.segments(size)
     frame = pl.DataFrame({"system": systems}).join(
         segments, how="cross", maintain_order="left_right"
@@ -76,7 +76,7 @@ def _scores(folder: EvalFolder) -> Raw:
         frame = frame.join(values, on=["system", "seg"], how="left", maintain_order="left")
     kept, notes = _there(folder, frame, list(columns.values()), score_paths(folder)["human"])
     if not kept.any():
-        raise refuse(str(folder.path), "has neither a text nor a score of any output")
+        raise refuse(folder.path, "has neither a text nor a score of any output")
     frame = frame.filter(kept)
     place = frame["seg"].cast(pl.Int64).to_list()
     notes = (*folder.notes, *notes)
@@ -139,7 +139,7 @@ def _human_file(folder: EvalFolder, human: str | None, ending: str) -> Path:
         return next(iter(files.values()))
     if human is None and not files:
         message = f"has no human scores of {folder.lp}; expected {place}/{folder.lp}.NAME{ending}"
-        raise refuse(str(folder.path), message)
+        raise refuse(folder.path, message)
     if human is None:
         fault = f"leaves open which to read: {names}"
         raise OptionError("human_scores", human, fault, "name one of them")
@@ -156,7 +156,7 @@ def _errors(folder: EvalFolder, human: str | None) -> Raw:
     raw, place = ratings_of(folder, path)
     rows: list[Row] = []
     origin: list[int] = []
-    findings = Findings(str(path))
+    findings = Findings(path)
     for number, (system, rating, rater) in enumerate(raw.frame.rows()):
         try:
             errors = _rating(rating)
@@ -328,10 +328,10 @@ def _items(place: Path) -> list[Path]:
     try:
         items = sorted(item for item in place.iterdir() if not item.name.startswith("."))
     except OSError as error:
-        raise refuse(str(place), f"cannot be read: {error.strerror}") from None
+        raise refuse(place, f"cannot be read: {error.strerror}") from None
     for item in items:
         if item.name != item.name.encode("utf-8", "replace").decode():  # no table can hold it
-            raise refuse(str(place), f"the file name {item.name!r} is not UTF-8; rename it")
+            raise refuse(place, f"the file name {item.name!r} is not UTF-8; rename it")
     return items
 
 
@@ -339,7 +339,7 @@ def open_folder(path: Path, lp: str | None) -> EvalFolder:
     """The texts of one language pair, checked to have the same number of lines."""
     if not path.is_dir():
         fault = "is a file where a folder belongs" if path.exists() else "there is no such folder"
-        raise refuse(str(path), f"{fault}; name the folder of a test set, with sources/ in it")
+        raise refuse(path, f"{fault}; name the folder of a test set, with sources/ in it")
     lp = _choose(path, lp)
     files: dict[Path, list[str]] = {}
 
@@ -375,7 +375,7 @@ def _choose(path: Path, lp: str | None) -> str:
     pairs = language_pairs(path)
     if not pairs:
         parts = "sources/LP.txt, documents/LP.docs, system-outputs/LP or human-scores"
-        raise refuse(str(path), f"is not an mt-metrics-eval folder; expected {parts} in it")
+        raise refuse(path, f"is not an mt-metrics-eval folder; expected {parts} in it")
     if lp is None and len(pairs) > 1:
         fault = f"leaves open which to read of {len(pairs)}: {', '.join(pairs)}"
         raise OptionError("lp", lp, fault, "name one of them")
@@ -391,7 +391,7 @@ def _same_length(path: Path, files: dict[Path, list[str]]) -> int | None:
     if not sizes:
         return None
     first, size = next(iter(sizes.items()))
-    model, findings = first.relative_to(path), Findings(str(path))
+    model, findings = first.relative_to(path), Findings(path)
     for file, lines in sizes.items():
         if lines != size:
             message = f"has {lines} lines where {size} are expected, as in {model}"
@@ -405,7 +405,7 @@ def _same_length(path: Path, files: dict[Path, list[str]]) -> int | None:
 def _documents(lines: list[str], path: Path) -> dict[str, list[str | None]]:
     """Document and domain per line."""
     pairs = [line.split(maxsplit=1) for line in lines]
-    findings = Findings(str(path))
+    findings = Findings(path)
     for number, (line, pair) in enumerate(zip(lines, pairs, strict=True), start=1):
         if len(pair) != 2:
             message = "expected a domain and a document with a space between"

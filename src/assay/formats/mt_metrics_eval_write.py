@@ -72,7 +72,7 @@ def _bad_name(name: str) -> bool:
 
 
 def _need_names(names: dict[str, list[str]], path: Path) -> None:
-    findings = Findings(str(path))
+    findings = Findings(path)
     for what, listed in names.items():
         for name in listed:
             if _bad_name(name):
@@ -88,7 +88,7 @@ def _test_set(frame: pl.DataFrame, lp: str, path: Path) -> Files:
     systems = frame["system"].unique(maintain_order=True).to_list()
     _need_names({"system": systems, "metric": metrics}, path)
     if not metrics and "target" not in frame.columns:
-        raise refuse(str(path), "the table has neither target texts nor metrics to write; add one")
+        raise refuse(path, "the table has neither target texts nor metrics to write; add one")
     size = _need_lines(frame, path)
     lines = pl.DataFrame([pl.Series("seg", range(1, size + 1)).cast(pl.String)])
     kept = [n for n in ("doc", "domain", "source", "reference") if n in frame.columns]
@@ -118,7 +118,7 @@ def _need_lines(frame: pl.DataFrame, path: Path) -> int:
     wrong = number.is_null() | (number < 1) | (number > size)
     wrong |= number.cast(pl.String) != frame["seg"]
     repeated = frame.select("system", "seg").is_duplicated()
-    findings = Findings(str(path))
+    findings = Findings(path)
     for row in (wrong.fill_null(True) | repeated).arg_true().to_list():
         message = (
             f"segment '{frame['seg'][row]}' is not its line: this format has no names of segments;"
@@ -133,7 +133,7 @@ def _need_lines(frame: pl.DataFrame, path: Path) -> int:
 
 def _need_texts(frame: pl.DataFrame, path: Path) -> None:
     """Refuse texts that are not one line of a text file."""
-    findings = Findings(str(path))
+    findings = Findings(path)
     for name in ("source", "target", "reference"):
         if name in frame.columns:
             message = "a line break cannot be written in this format; replace it by a space"
@@ -148,7 +148,7 @@ def _documents(segments: pl.DataFrame, lp: str, path: Path) -> Files:
     if not {"doc", "domain"} & set(segments.columns):
         return {}
     parts = []
-    findings = Findings(str(path))
+    findings = Findings(path)
     for name in ("domain", "doc"):
         if name in segments.columns:
             message = f"a {name} is one word other than '{NOTHING}' in this format; rename it"
@@ -200,15 +200,15 @@ def _add_ratings(frame: pl.DataFrame, path: Path, lp: str, human: str) -> list[P
     folder = open_folder(path, lp)
     target = path / "human-scores" / f"{lp}.{human}{SCORE}"
     if target.exists():
-        raise refuse(str(target), "is there already; remove it or give the scores another name")
+        raise refuse(target, "is there already; remove it or give the scores another name")
     if folder.size is None:
-        raise refuse(str(path), f"has no texts or documents of {lp}; write the scores there first")
+        raise refuse(path, f"has no texts or documents of {lp}; write the scores there first")
     _need_fit(frame, folder, path)
     content = _ratings(frame, lp, human, path, folder)[f"human-scores/{lp}.{human}{SCORE}"]
     try:
         target.parent.mkdir(exist_ok=True)
     except OSError as error:
-        raise refuse(str(target.parent), f"cannot be made: {error.strerror}") from None
+        raise refuse(target.parent, f"cannot be made: {error.strerror}") from None
     return write_text(target, content)
 
 
@@ -217,7 +217,7 @@ def _need_fit(frame: pl.DataFrame, folder: EvalFolder, path: Path) -> None:
     size = folder.size or 0
     segments = folder.segments(size)
     known = frame["seg"].is_in(segments["seg"].to_list())
-    findings = Findings(str(path))
+    findings = Findings(path)
     for row in (~known).arg_true().to_list():
         seg = frame["seg"][row]
         message = f"segment '{seg}' is not a line of the folder, which has 1 to {size}"
@@ -245,9 +245,9 @@ def _need_fit(frame: pl.DataFrame, folder: EvalFolder, path: Path) -> None:
 def _new_folder(path: Path, files: Files) -> list[Path]:
     """Write everything beside the place where it belongs, then move it there."""
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise refuse(str(path), "is there already; name a new or empty folder")
+        raise refuse(path, "is there already; name a new or empty folder")
     if not path.parent.is_dir():
-        raise refuse(str(path), f"the folder '{path.parent}' does not exist; make it first")
+        raise refuse(path, f"the folder '{path.parent}' does not exist; make it first")
     with _beside(path) as temporary:
         for name, content in files.items():
             target = temporary / name
@@ -266,7 +266,7 @@ def _beside(path: Path) -> Iterator[Path]:
         temporary.mkdir()
         yield temporary
     except OSError as error:
-        raise refuse(str(path), f"cannot be written: {error.strerror}") from None
+        raise refuse(path, f"cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

@@ -53,7 +53,7 @@ class FileRows:
     """
 
     def __init__(self, path: Path, kind: str) -> None:
-        self.findings = Findings(str(path))
+        self.findings = Findings(path)
         self._schema = SCHEMAS[kind]
         self._rows: list[Mapping[str, Any]] = []
         self._lines: list[int] = []

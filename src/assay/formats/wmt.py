@@ -29,18 +29,10 @@ from typing import Any
 import polars as pl
 
 from assay.formats.catalogue import Format, Options
-from assay.formats.files import (
-    choose_lp,
-    lines_of,
-    need_columns,
-    numbered,
-    read_csv,
-    split_tabs,
-    write_text,
-)
+from assay.formats.files import choose_lp, need_columns, numbered, read_csv, split_tabs, write_text
 from assay.results import Note
 from assay.tables.check import RESERVED, to_number, to_text
-from assay.tables.files import Findings, Raw, need_distinct, refuse
+from assay.tables.files import Findings, Raw, lines_of, need_distinct, refuse
 
 FIELDS = ("metric", "lp", "testset", "refset", "system", "doc", "seg", "score")
 REMARKS = ("ensemble", "available")
@@ -283,7 +275,7 @@ def write_screens(frame: pl.DataFrame, path: Path, kind: str, options: Options) 
     screens: dict[str, list[Row]] = {}
     for row in text.with_row_index("_row").iter_rows(named=True):
         screens.setdefault(row["set"], []).append(row)
-    records, findings = [], Findings(str(path))
+    records, findings = [], Findings(path)
     for name, screen in screens.items():
         try:
             records.append(_record(screen))

@@ -78,13 +78,11 @@ def root_of(path: Path, version: str) -> Element:
     root = read_xml(path)
     given = root.get("version") or "no version"
     if local(root) != "xliff":
-        raise refuse(
-            str(path), f"expected an xliff element, found {local(root)}", line=line_of(root)
-        )
+        raise refuse(path, f"expected an xliff element, found {local(root)}", line=line_of(root))
     if not given.startswith(version):
         other = "xliff2" if given.startswith("2") else "xliff"
         raise refuse(
-            str(path),
+            path,
             f"expected XLIFF {version}x, found {given}; read it as {other}",
             line=line_of(root),
         )
@@ -301,7 +299,7 @@ def read_xml(path: Path) -> Element:
 
     data = read_bytes(path)
     if not data.strip():
-        raise refuse(str(path), "the file is empty; expected XML")
+        raise refuse(path, "the file is empty; expected XML")
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -314,9 +312,9 @@ def read_xml(path: Path) -> Element:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         if b"<!ENTITY" in data:
-            raise refuse(str(path), _ENTITIES, line=_entity_line(data)) from None
+            raise refuse(path, _ENTITIES, line=_entity_line(data)) from None
         raise refuse(
-            str(path), f"is not well-formed XML ({error.msg}); export it again", line=error.lineno
+            path, f"is not well-formed XML ({error.msg}); export it again", line=error.lineno
         ) from None
     _refuse_entities(root, data, str(path))
     return root

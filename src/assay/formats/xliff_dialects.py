@@ -66,7 +66,7 @@ def _root_with(path: Path, namespace: str) -> Element:
     root = root_of(path, "1.")
     if namespace not in root.nsmap.values():
         raise refuse(
-            str(path),
+            path,
             f"expected the namespace {namespace}, which is not declared; read it as xliff",
             line=line_of(root),
         )
@@ -217,7 +217,7 @@ def read_xliff2(path: Path, kind: str, options: Options) -> Raw:
         " with a target; export with matches, or use a format that has it"
     )
     if next(root.iter(f"{{{MATCHES}}}match"), None) is None:
-        raise refuse(str(path), absent, line=line_of(root))
+        raise refuse(path, absent, line=line_of(root))
     rows = FileRows(path, kind)
     for file in children(root, "file"):
         doc = file.get("original") or file.get("id")

@@ -12,9 +12,8 @@ from assay.designs.units import carried_columns
 from assay.errors import InputError
 from assay.sampling.budget import parse_budget, segments_for
 from assay.stats.random import Rng, seeded
-from assay.tables.history import history_digest
-from assay.tables.sample import Design, Sample, make_sample
-from assay.tables.test_set import TestSet
+from assay.tables.answers import history_digest
+from assay.tables.test_set import Design, Sample, TestSet, make_sample
 
 GOLDEN = (5**0.5 - 1) / 2
 

@@ -25,8 +25,7 @@ from assay.sampling.summary import as_notes
 from assay.stats.incremental import choose_next
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Ratings
-from assay.tables.sample import Sample
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Sample, TestSet
 
 METHODS = ("docs-incr-human", "docs-incr-metrics", "adaptive")
 FIRST_SHARE = 1 / 3

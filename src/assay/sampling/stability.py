@@ -38,7 +38,8 @@ from assay.stats.clustered import (
 )
 from assay.stats.orders import cluster_numbers, discordant, rank_ranges
 from assay.stats.random import Rng
-from assay.tables.test_set import Parts, TestSet
+from assay.tables.selection import Parts
+from assay.tables.test_set import TestSet
 
 LEVEL = 0.95
 

@@ -21,8 +21,7 @@ from assay.errors import InputError, OptionError, did_you_mean
 from assay.results import Note, Result, signature
 from assay.sampling.budget import context_mask
 from assay.stats.clustered import prefix_sums, window_sums
-from assay.tables.sample import Design, Sample
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import Design, Sample, TestSet
 
 LENGTH_BINS = (0, 10, 20, 30, 40, 50)
 """Lower ends of the bins of document length (lo2023, Table 4)."""

@@ -1,4 +1,10 @@
-"""What people answered: ratings, marked errors, judgments and edits."""
+"""What people answered: ratings, marked errors, judgments and edits.
+
+A segment that was hard for other systems will be hard for this one. Where other systems have been
+rated on the same segments, in an earlier campaign or in this one, their mean rating of a segment
+helps to choose what to rate (balanced samples) and to estimate the rest (regression):
+:func:`add_history` makes it one more column of the test set.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
+from zlib import crc32
 
 import numpy as np
 import polars as pl
 
-from assay.errors import OptionError, need_known
+from assay.errors import InputError, OptionError, need_known
 from assay.results import Note
 from assay.tables.check import SCHEMAS, CheckedTable, Columns, conform, place_in
 from assay.tables.files import LISTED, Findings, Only, Raw, Source
-from assay.tables.test_set import TestSet
+from assay.tables.test_set import TestSet, as_matrix
 
 Better = Literal["higher", "lower"]
 
@@ -83,9 +90,7 @@ class Ratings(CheckedTable):
         key = ["system", *test_set.key]
         means = frame.drop_nulls("score").group_by(key).agg(pl.col("score").mean())
         rows = test_set.frame.select(key).join(means, on=key, how="left", maintain_order="left")
-        values = np.full((len(test_set.systems), test_set.segments.height), np.nan)
-        values[test_set.positions] = rows["score"].to_numpy()
-        return values
+        return as_matrix(rows["score"], test_set)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,15 +130,15 @@ def read_ratings(
     if "check" in frame.columns:
         _repeated_genuine(frame, findings)
     findings.stop()
-    notes = findings.notes
-    unrated = frame["score"].null_count()
-    if unrated:
-        text = f"{unrated} of {frame.height} rows have no score: not rated"
+    ratings = Ratings(frame, (), better, range, test_set)
+    notes = list(findings.notes)
+    if ratings.unrated:
+        text = f"{ratings.unrated} of {frame.height} rows have no score: not rated"
         notes.append(Note("not-rated", text))
-    ratings = Ratings(frame, tuple(notes), better, range, test_set)
     if len(ratings.controls):
         text = f"{len(ratings.controls)} attention checks are left out of all estimates"
-        ratings = replace(ratings, notes=(*ratings.notes, Note("attention-checks", text)))
+        notes.append(Note("attention-checks", text))
+    ratings = replace(ratings, notes=tuple(notes))
     if test_set is not None and not test_set.named:
         _refuse_answers(test_set, ratings)
     return ratings
@@ -154,9 +159,8 @@ def read_errors(
     """
     frame, findings = conform(source, "errors", columns=columns)
     if "start" in frame.columns and "end" in frame.columns:
-        findings.rows(
-            frame["end"] < frame["start"], "end", frame["end"], "{} lies before start; correct it"
-        )
+        wrong = frame["end"] < frame["start"]
+        findings.rows(wrong, "end", frame["end"], "{} lies before start; correct it")
     if test_set is not None:
         frame = place_in(frame, test_set, findings)
     findings.stop()
@@ -169,13 +173,10 @@ def _refuse_answers(test_set: TestSet, ratings: Ratings) -> None:
     for name in test_set.metrics:
         values = test_set.matrix(name)
         both = ~np.isnan(scores) & ~np.isnan(values)
-        if (
-            both.sum() < MIN_OUTPUTS_COMPARED
-            or np.ptp(scores[both]) == 0
-            or np.ptp(values[both]) == 0
-        ):
+        x, y = scores[both], values[both]
+        if len(x) < MIN_OUTPUTS_COMPARED or np.ptp(x) == 0 or np.ptp(y) == 0:
             continue
-        r = float(np.corrcoef(scores[both], values[both])[0, 1])
+        r = float(np.corrcoef(x, y)[0, 1])
         if abs(r) > SAME_AS_RATINGS:
             raise OptionError(
                 "metrics", name,
@@ -185,21 +186,20 @@ def _refuse_answers(test_set: TestSet, ratings: Ratings) -> None:
 
 
 def _genuine_words(check: pl.Series) -> pl.Series:
-    words = check.fill_null("").str.strip_chars().str.to_lowercase()
-    return words.is_in(list(GENUINE))
+    return check.fill_null("").str.strip_chars().str.to_lowercase().is_in(list(GENUINE))
 
 
 def _repeated_genuine(frame: pl.DataFrame, findings: Findings) -> None:
     """Report outputs that a rater rated twice, neither time as a control."""
     key = [name for name in ("lp", "system", "doc", "seg", "rater") if name in frame.columns]
     genuine = _genuine_words(frame["check"])
-    words = frame["check"].fill_null("")
-    marked = frame.select(key).with_columns(_genuine=genuine, _words=words)
-    several = marked.select(pl.col("_words").n_unique().over([*key, "_genuine"]) > 1).to_series()
-    findings.rows(
-        genuine & several, "check", frame["seg"],
-        "segment '{}' is rated twice here; mark the row that is a check, or remove one of the rows",
-    )  # fmt: skip
+    words = pl.col("check").fill_null("").n_unique()
+    marked = frame.select(*key, "check", _genuine=genuine)
+    several = marked.select(words.over([*key, "_genuine"]) > 1).to_series()
+    message = (
+        "segment '{}' is rated twice here; mark the row that is a check, or remove one of the rows"
+    )
+    findings.rows(genuine & several, "check", frame["seg"], message)
 
 
 def check_direction(better: str) -> None:
@@ -213,12 +213,9 @@ def _check_range(frame: pl.DataFrame, limits: tuple[float, float], findings: Fin
     if not low < high:
         raise OptionError("range", f"{low:g},{high:g}", "is empty", "give LOW,HIGH with LOW < HIGH")
     score = frame["score"]
-    findings.rows(
-        score.is_finite() & ((score < low) | (score > high)),
-        "score",
-        score,
-        f"{{}} is outside the stated range {low:g} to {high:g}; correct it or the range",
-    )
+    outside = score.is_finite() & ((score < low) | (score > high))
+    message = f"{{}} is outside the stated range {low:g} to {high:g}; correct it or the range"
+    findings.rows(outside, "score", score, message)
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,12 +252,8 @@ def read_judgments(
     ('A', 'B', 'C')
     """
     frame, findings = conform(source, "judgments", columns=columns, only=only)
-    findings.rows(
-        frame["left"] == frame["right"],
-        "right",
-        frame["right"],
-        "'{}' is compared with itself; left and right must differ",
-    )
+    itself = "'{}' is compared with itself; left and right must differ"
+    findings.rows(frame["left"] == frame["right"], "right", frame["right"], itself)
     findings.stop()
     notes = list(findings.notes)
     known = Judgments(frame).systems
@@ -305,19 +298,17 @@ def as_edits(edits: Edits | Source) -> Edits:
 
 def join_edits(sources: Sequence[tuple[Source | Raw, Columns | None]]) -> Edits:
     """One table of several, each with its column names; a row that two of them have is refused."""
-    tables: list[Edits] = []
-    places: list[tuple[pl.DataFrame, Findings]] = []
+    tables: list[tuple[Edits, Findings]] = []
     for source, columns in sources:
         table, findings = _read_edits(source, columns)
-        _refuse_repeated(table.frame, findings, places)
-        tables.append(table)
-        places.append((table.frame, findings))
+        _refuse_repeated(table.frame, findings, tables)
+        tables.append((table, findings))
     notes = [
         note if len(tables) == 1 else Note(note.code, f"{findings.raw.source}: {note}")
-        for table, (_, findings) in zip(tables, places, strict=True)
+        for table, findings in tables
         for note in table.notes
     ]
-    frame = pl.concat([table.frame for table in tables], how="diagonal_relaxed")
+    frame = pl.concat([table.frame for table, _ in tables], how="diagonal_relaxed")
     return Edits(frame, tuple(notes))
 
 
@@ -339,12 +330,12 @@ def _read_edits(source: Source | Raw, columns: Columns | None) -> tuple[Edits, F
 
 
 def _refuse_repeated(
-    frame: pl.DataFrame, findings: Findings, before: Sequence[tuple[pl.DataFrame, Findings]]
+    frame: pl.DataFrame, findings: Findings, before: Sequence[tuple[Edits, Findings]]
 ) -> None:
     """Refuse rows that a table before has too, with the places of both."""
     key = list(SCHEMAS["edits"].key)
     for other, theirs in before:
-        rows = other.select(key).with_row_index("_row")
+        rows = other.frame.select(key).with_row_index("_row")
         place = frame.select(key).join(rows, on=key, how="left", maintain_order="left")["_row"]
         repeated = place.is_not_null()
         if not repeated.any():
@@ -354,21 +345,74 @@ def _refuse_repeated(
         source = theirs.raw.source
 
         def message(value: str, lines: Iterator[int] = lines, source: str = source) -> str:
-            return (
-                f"{', '.join(key)} '{value}' stands in {source}, line {next(lines)} already; give"
-                " each edit once"
-            )
+            place = f"{source}, line {next(lines)}"
+            return f"{', '.join(key)} '{value}' stands in {place} already; give each edit once"
 
         findings.rows(repeated, key[-1], shown, message)
     findings.stop()
 
 
-def edit_distance(mt: str, edited: str) -> float:
-    """100 x character Levenshtein distance / length of the longer text (korotaev2022).
+HISTORY = "history"
 
-    >>> edit_distance("the cat", "the hat"), edit_distance("", "")
-    (14.285714285714285, 0.0)
+
+def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
+    """The test set with a column of what other systems' ratings say, more is worse.
+
+    For every output it is the mean, over the ratings of *other* systems of its segment, of how
+    much worse than their system's average they are; missing where there is none. Ratings of the
+    system itself never count. Where the history is known for some segments only, intervals
+    allow for that. Where the same raters scored all systems, part of what it gains is their
+    severity.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=10, systems=3, rng=1)
+    >>> known = add_history(world.test_set, world.rate())
+    >>> known.history, known.frame["history"].null_count()
+    ('history', 0)
     """
-    from rapidfuzz.distance import Levenshtein
+    if HISTORY in test_set.frame.columns:
+        raise InputError("the scores have a column 'history' already; rename it")
+    key = list(test_set.key)
+    rows = ratings.genuine.drop_nulls("score")
+    lacking = [name for name in key if name not in rows.columns]
+    if lacking:
+        raise InputError(
+            f"the history does not say which {lacking[0]} its ratings are of; add the column"
+        )
+    if "lp" not in key and "lp" in rows.columns and rows["lp"].n_unique() > 1:
+        raise InputError(
+            "the history has several language pairs and the scores do not say which is theirs;"
+            " keep the one that is meant"
+        )
+    sign = 1 if ratings.better == "lower" else -1
+    worse = sign * (pl.col("score") - pl.col("score").mean().over("system"))
+    rows = rows.select("system", *key, _worse=worse)
+    rows = rows.join(test_set.segments.select(key), on=key, how="semi")
+    if not rows.height:
+        raise InputError(
+            "no rating of the history is about a segment of the scores; are doc and seg the same?"
+        )
+    total = rows.group_by(key).agg(_sum=pl.col("_worse").sum(), _n=pl.len())
+    own = rows.group_by("system", *key).agg(_own=pl.col("_worse").sum(), _own_n=pl.len())
+    frame = test_set.frame.join(total, on=key, how="left", maintain_order="left")
+    frame = frame.join(own, on=["system", *key], how="left", maintain_order="left")
+    others = pl.col("_n").fill_null(0).cast(pl.Int64) - pl.col("_own_n").fill_null(0)
+    mean = (pl.col("_sum") - pl.col("_own").fill_null(0.0)) / others
+    frame = frame.with_columns(pl.when(others > 0).then(mean).alias(HISTORY))
+    frame = frame.drop("_sum", "_n", "_own", "_own_n")
+    known = frame[HISTORY].drop_nulls().len()
+    text = (
+        f"history: {rows.height} ratings of other systems speak of {known} of {frame.height}"
+        " outputs; where the same raters scored all systems, part of what it gains is their"
+        " severity"
+    )
+    notes = (*test_set.notes, Note("history", text))
+    return replace(test_set, frame=frame, history=HISTORY, notes=notes)
 
-    return 100 * float(Levenshtein.normalized_distance(mt, edited))
+
+def history_digest(test_set: TestSet) -> str | None:
+    """A few letters that tell one history from another; None where there is none."""
+    if test_set.history is None:
+        return None
+    values = np.nan_to_num(test_set.matrix(HISTORY), nan=1e9).round(6) + 0.0
+    return f"{crc32(values.tobytes()):08x}"

@@ -81,53 +81,48 @@ def _amount(name: str) -> ColumnRule:
     return ColumnRule(name, "number", low=0)
 
 
+def _text(name: str) -> ColumnRule:
+    return ColumnRule(name)
+
+
+def _whole(name: str, low: int = 0) -> ColumnRule:
+    return ColumnRule(name, "whole", low=low)
+
+
+_SIDE = ColumnRule("side", choices=("source", "target"))
 _WINNER = ColumnRule("winner", required=True, filled=True, choices=("left", "right", "tie"))
 _PROBABILITY = ColumnRule("probability", "number", True, True, low=0, high=1, open_low=True)
 
 SCHEMAS = {
     schema.kind: schema
     for schema in (
-        Schema(
-            "scores",
-            (_key("system"), _part("doc"), _key("seg"), ColumnRule("source"), ColumnRule("target"),
-             ColumnRule("reference"), _amount("words"), _amount("cost"), ColumnRule("domain"),
-             _part("lp")),
-            key=("lp", "system", "doc", "seg"),
-        ),
-        Schema(
-            "ratings",
-            (_key("system"), _part("doc"), _key("seg"), _part("rater"),
-             ColumnRule("score", "number", required=True), _amount("seconds"), ColumnRule("check"),
-             _part("lp")),
-            key=("lp", "system", "doc", "seg", "rater", "check"),
-        ),
-        Schema(
-            "errors",
-            (_key("system"), _part("doc"), _key("seg"), _part("rater"), _key("category"),
-             _key("severity"), ColumnRule("side", choices=("source", "target")),
-             ColumnRule("start", "whole", low=0), ColumnRule("end", "whole", low=0), _part("lp")),
-        ),
-        Schema(
-            "judgments",
-            (_part("set"), _part("doc"), _part("seg"), _part("rater"), _key("left"), _key("right"),
-             _WINNER, _part("lp")),
-        ),
-        Schema(
-            "edits",
-            (_key("system"), _key("doc"), _key("seg"), _key("editor"), ColumnRule("source"),
-             ColumnRule("mt", required=True), ColumnRule("edited", required=True),
-             _amount("words"), _amount("seconds"), ColumnRule("position", "whole", low=1)),
-            key=("system", "doc", "seg", "editor"),
-        ),
-        Schema(
-            "sample",
-            (_part("system"), _part("doc"), _key("seg"), ColumnRule("snippet"),
-             ColumnRule("stratum"), ColumnRule("stratum_start", "whole", low=0),
-             ColumnRule("stratum_size", "whole", low=1), ColumnRule("position", "number"),
-             ColumnRule("order", "whole", low=1), _PROBABILITY,
-             _key("design"), _part("lp")),
-            key=("lp", "system", "doc", "seg"),
-        ),
+        Schema("scores", (
+            _key("system"), _part("doc"), _key("seg"), _text("source"), _text("target"),
+            _text("reference"), _amount("words"), _amount("cost"), _text("domain"), _part("lp"),
+        ), key=("lp", "system", "doc", "seg")),
+        Schema("ratings", (
+            _key("system"), _part("doc"), _key("seg"), _part("rater"),
+            ColumnRule("score", "number", required=True), _amount("seconds"), _text("check"),
+            _part("lp"),
+        ), key=("lp", "system", "doc", "seg", "rater", "check")),
+        Schema("errors", (
+            _key("system"), _part("doc"), _key("seg"), _part("rater"), _key("category"),
+            _key("severity"), _SIDE, _whole("start"), _whole("end"), _part("lp"),
+        )),
+        Schema("judgments", (
+            _part("set"), _part("doc"), _part("seg"), _part("rater"), _key("left"), _key("right"),
+            _WINNER, _part("lp"),
+        )),
+        Schema("edits", (
+            _key("system"), _key("doc"), _key("seg"), _key("editor"), _text("source"),
+            ColumnRule("mt", required=True), ColumnRule("edited", required=True),
+            _amount("words"), _amount("seconds"), _whole("position", 1),
+        ), key=("system", "doc", "seg", "editor")),
+        Schema("sample", (
+            _part("system"), _part("doc"), _key("seg"), _text("snippet"), _text("stratum"),
+            _whole("stratum_start"), _whole("stratum_size", 1), ColumnRule("position", "number"),
+            _whole("order", 1), _PROBABILITY, _key("design"), _part("lp"),
+        ), key=("lp", "system", "doc", "seg")),
     )
 }  # fmt: skip
 
@@ -164,13 +159,9 @@ class CheckedTable:
 
 
 def conform(
-    source: Source | Raw,
-    kind: str,
-    *,
-    columns: Columns | None = None,
-    only: Only | None = None,
+    source: Source | Raw, kind: str, *, columns: Columns | None = None, only: Only | None = None,
     extra: Collection[str] | None = None,
-) -> tuple[pl.DataFrame, Findings]:
+) -> tuple[pl.DataFrame, Findings]:  # fmt: skip
     """Read a table of this kind: the typed frame, row for row, and what is wrong with it.
 
     ``only`` describes the rows that are wanted, ``extra`` the columns beside those of the schema;
@@ -208,18 +199,17 @@ def _text_columns(schema: Schema, users: dict[str, str]) -> Callable[[str], bool
 
 
 def _mapping(columns: Columns | None, schema: Schema) -> dict[str, str]:
-    for name in columns or {}:
+    users = dict(columns or {})
+    for name, user in users.items():
         if name not in schema.names:
-            known = ", ".join(schema.names)
             raise InputError(
-                f"columns ({name}={(columns or {})[name]}) names no column of a {schema.kind} table"
-                f"{did_you_mean(name, schema.names)}; it has {known}"
+                f"columns ({name}={user}) names no column of a {schema.kind} table"
+                f"{did_you_mean(name, schema.names)}; it has {', '.join(schema.names)}"
             )
-    users = list((columns or {}).values())
-    twice = [user for user in users if users.count(user) > 1]
+    twice = [user for user in users.values() if list(users.values()).count(user) > 1]
     if twice:
         raise InputError(f"columns maps two names to '{twice[0]}'; a column is one thing")
-    return dict(columns or {})
+    return users
 
 
 def _rename(frame: pl.DataFrame, users: dict[str, str], findings: Findings) -> pl.DataFrame:
@@ -258,27 +248,20 @@ def _need_columns(
 
 def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Series:
     """The column in its type, with every cell that does not fit reported."""
-    values = frame[column.name]
-    if column.type == "text":
-        typed = to_text(values)
-        if column.filled:
-            empty = typed.is_null() | (typed == "")
-            findings.rows(empty, column.name, typed, "is empty; every row needs a value here")
-        if column.choices:
-            known = ", ".join(column.choices)
-            wrong = typed.is_not_null() & (typed != "") & ~typed.is_in(column.choices)
-            findings.rows(
-                wrong,
-                column.name,
-                typed,
-                lambda value: (
-                    f"'{value}' is not one of {known}{did_you_mean(value, column.choices)};"
-                    " write one of them"
-                ),
-            )
-        return typed
-    typed = to_number(values, findings, column.name)
-    return _bounded(typed, column, findings)
+    if column.type != "text":
+        return _bounded(to_number(frame[column.name], findings, column.name), column, findings)
+    typed = to_text(frame[column.name])
+    empty = typed.is_null() | (typed == "")
+    if column.filled:
+        findings.rows(empty, column.name, typed, "is empty; every row needs a value here")
+    if column.choices:
+
+        def message(value: str) -> str:
+            hint = did_you_mean(value, column.choices)
+            return f"'{value}' is not one of {', '.join(column.choices)}{hint}; write one of them"
+
+        findings.rows(~empty & ~typed.is_in(column.choices), column.name, typed, message)
+    return typed
 
 
 def to_text(values: pl.Series) -> pl.Series:
@@ -288,15 +271,8 @@ def to_text(values: pl.Series) -> pl.Series:
     if values.dtype.is_float():
         # Beyond 2^53 a float is no longer an exact whole number; it is kept as it is written.
         whole = (values.abs() < 2**53) & (values == values.round())
-        return (
-            pl.select(
-                pl.when(whole)
-                .then(values.cast(pl.Int64, strict=False).cast(pl.String))
-                .otherwise(values.cast(pl.String))
-            )
-            .to_series()
-            .alias(values.name)
-        )
+        number = values.cast(pl.Int64, strict=False).cast(pl.String)
+        return number.zip_with(whole.fill_null(False), values.cast(pl.String))
     if values.dtype.is_nested():
         words = [None if value is None else str(value) for value in values.to_list()]
         return pl.Series(values.name, words, dtype=pl.String)
@@ -305,18 +281,15 @@ def to_text(values: pl.Series) -> pl.Series:
 
 def to_number(values: pl.Series, findings: Findings, name: str) -> pl.Series:
     """The column as floats, null where nothing stands; whatever is not a number is reported."""
-    if values.dtype.is_numeric():
-        number = values.cast(pl.Float64)
-    elif values.dtype == pl.Null:
+    if values.dtype.is_numeric() or values.dtype == pl.Null:
         return values.cast(pl.Float64)
-    elif values.dtype == pl.String or isinstance(values.dtype, pl.Categorical | pl.Enum):
-        words = values.cast(pl.String).str.strip_chars()
-        empty = words.is_null() | words.str.to_lowercase().is_in(MISSING)
-        number = words.cast(pl.Float64, strict=False)
-        findings.rows(~empty & number.is_null(), name, values.cast(pl.String), _not_a_number)
-    else:
+    if not (values.dtype == pl.String or isinstance(values.dtype, pl.Categorical | pl.Enum)):
         findings.header(f"holds {values.dtype} values where numbers belong", name)
         return pl.Series(values.name, [None] * len(values), dtype=pl.Float64)
+    words = values.cast(pl.String).str.strip_chars()
+    empty = words.is_null() | words.str.to_lowercase().is_in(MISSING)
+    number = words.cast(pl.Float64, strict=False)
+    findings.rows(~empty & number.is_null(), name, values.cast(pl.String), _not_a_number)
     return number
 
 
@@ -333,19 +306,13 @@ def _bounded(number: pl.Series, column: ColumnRule, findings: Findings) -> pl.Se
         findings.rows(number.is_null(), name, number, "is empty; every row needs a value here")
     finite = number.is_finite()
     if column.low is not None:
-        wrong = number <= column.low if column.open_low else number < column.low
-        if column.high is not None:
-            wrong = wrong | (number > column.high)
-        findings.rows(
-            finite & wrong, name, number, f"{{}} is outside {_limits(column)}; correct it"
-        )
+        low, high = column.low, float("inf") if column.high is None else column.high
+        wrong = (number <= low if column.open_low else number < low) | (number > high)
+        limits = f"{'(' if column.open_low else '['}{low:g}, {high:g}{']' if column.high else ')'}"
+        findings.rows(finite & wrong, name, number, f"{{}} is outside {limits}; correct it")
     if column.type == "whole":
-        findings.rows(
-            finite & ((number != number.round()) | (number.abs() > 2**53)),
-            name,
-            number,
-            "{} is not a whole number; correct it",
-        )
+        wrong = (number != number.round()) | (number.abs() > 2**53)
+        findings.rows(finite & wrong, name, number, "{} is not a whole number; correct it")
         return number.cast(pl.Int64, strict=False)
     return number
 
@@ -356,19 +323,11 @@ def refuse_infinite(number: pl.Series, name: str, findings: Findings) -> None:
     findings.rows(~number.is_finite(), name, number, message)
 
 
-def _limits(column: ColumnRule) -> str:
-    low = f"{'(' if column.open_low else '['}{column.low:g}"
-    high = "inf)" if column.high is None else f"{column.high:g}]"
-    return f"{low}, {high}"
-
-
 def _unique(frame: pl.DataFrame, schema: Schema, findings: Findings) -> None:
     """Report every row whose key an earlier row has, with the line of the first."""
     key = [name for name in schema.key if name in frame.columns]
-    if not key:
-        return
     keys = frame.select(key)
-    if keys.n_unique() == frame.height:
+    if not key or keys.n_unique() == frame.height:
         return
     numbered = keys.with_row_index("row")
     first = numbered.select(pl.col("row").min().over(key)).to_series()
@@ -417,22 +376,22 @@ def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.D
         other = ~frame["lp"].is_in(test_set.segments["lp"].unique().to_list())
         kept = _leave_out(kept, other, "other-language-pairs", "of other language pairs", findings)
     if test_set.part:
-        outside = ~_is_about(frame, test_set)
+        key = [name for name in test_set.key if name in frame.columns]
+        outside = ~_among(frame, test_set.segments.select(key).unique())
         what = "of segments outside the part that was read"
         kept = _leave_out(kept, outside, "outside-the-part", what, findings)
     if "system" in frame.columns:
         _known_systems(frame, test_set, kept, findings)
-    key = [name for name in test_set.key if name in frame.columns]
-    frame = _fill_key(frame, test_set, key, kept, findings)
+    frame = _fill_key(frame, test_set, kept, findings)
     _refuse_collapse(frame, test_set, kept, findings)
     return frame.filter(kept) if not kept.all() else frame
 
 
-def _is_about(frame: pl.DataFrame, test_set: TestSet) -> pl.Series:
-    """Whether each row names a segment of the test set."""
-    key = [name for name in test_set.key if name in frame.columns]
-    known = test_set.segments.select(key).unique().with_columns(_known=True)
-    joined = frame.select(key).join(known, on=key, how="left", maintain_order="left")
+def _among(frame: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:
+    """Whether each row of the frame, in the columns of ``rows``, is one of them."""
+    known = rows.with_columns(_known=True)
+    wanted = frame.select(rows.columns)
+    joined = wanted.join(known, on=rows.columns, how="left", maintain_order="left")
     return joined["_known"].fill_null(False)
 
 
@@ -453,40 +412,31 @@ def _refuse_collapse(
     if not extra:
         return
     names = [name for name in ("system", *test_set.key, "rater") if name in frame.columns]
-    first = frame.select(extra).select(pl.struct(pl.all())).to_series()
-    several = (
-        frame.select(names)
-        .with_columns(_other=first)
-        .select(pl.col("_other").n_unique().over(names) > 1)
-    )
-    findings.rows(
-        kept & several.to_series(),
-        "seg",
-        frame["seg"],
+    several = frame.select(pl.struct(extra).n_unique().over(names) > 1).to_series()
+    message = (
         f"segment '{{}}' stands for several that differ in {' and '.join(extra)}, which the test"
-        f" set does not have; add {' and '.join(extra)} to the scores",
+        f" set does not have; add {' and '.join(extra)} to the scores"
     )
+    findings.rows(kept & several, "seg", frame["seg"], message)
 
 
 def _known_systems(
     frame: pl.DataFrame, test_set: TestSet, kept: pl.Series, findings: Findings
 ) -> None:
-    known = test_set.systems
-    unknown = kept & ~frame["system"].is_in(list(known)) & frame["system"].is_not_null()
-    findings.rows(
-        unknown,
-        "system",
-        frame["system"],
-        lambda value: (
-            f"system '{value}' is not in the test set{did_you_mean(value, known)};"
-            f" it has {', '.join(known[:20])}"
-        ),
-    )
+    system, known = frame["system"], test_set.systems
+
+    def message(value: str) -> str:
+        hint = did_you_mean(value, known)
+        return f"system '{value}' is not in the test set{hint}; it has {', '.join(known[:20])}"
+
+    unknown = ~system.is_in(list(known)) & system.is_not_null()
+    findings.rows(kept & unknown, "system", system, message)
 
 
 def _fill_key(
-    frame: pl.DataFrame, test_set: TestSet, key: list[str], kept: pl.Series, findings: Findings
+    frame: pl.DataFrame, test_set: TestSet, kept: pl.Series, findings: Findings
 ) -> pl.DataFrame:
+    seg, key = frame["seg"], [name for name in test_set.key if name in frame.columns]
     missing = [name for name in test_set.key if name not in key]
     segments = test_set.segments.select(test_set.key)
     places = segments.group_by(key).agg(pl.len().alias("_count"), pl.col(missing).first())
@@ -497,33 +447,18 @@ def _fill_key(
     def unknown(value: str) -> str:
         whole = value.removesuffix(".0")
         hint = f" (did you mean '{whole}'?)" if whole != value and whole in known else ""
-        return (
-            f"segment '{value}' is not in the test set{_of_document(key)}{hint};"
-            f" check {' and '.join(key)}"
-        )
+        where = " in this document" if "doc" in key else ""
+        return f"segment '{value}' is not in the test set{where}{hint}; check {' and '.join(key)}"
 
-    findings.rows(kept & count.is_null() & frame["seg"].is_not_null(), "seg", frame["seg"], unknown)
-    findings.rows(
-        kept & (count > 1),
-        "seg",
-        frame["seg"],
-        f"segment '{{}}' stands in several documents of the test set; add {', '.join(missing)}",
-    )
+    findings.rows(kept & count.is_null() & seg.is_not_null(), "seg", seg, unknown)
+    message = "segment '{}' stands in several documents of the test set; add " + ", ".join(missing)
+    findings.rows(kept & (count > 1), "seg", seg, message)
     joined = joined.drop("_count")
-    present = test_set.frame.select("system", *test_set.key).with_columns(_here=True)
     if "system" in frame.columns:
-        here = joined.join(
-            present, on=["system", *test_set.key], how="left", maintain_order="left"
-        )["_here"].fill_null(False)
+        here = _among(joined, test_set.frame.select("system", *test_set.key))
         translated = frame["system"].is_in(list(test_set.systems)) & (count == 1).fill_null(False)
-        findings.rows(
-            kept & translated & ~here,
-            "seg",
-            frame["seg"],
-            "segment '{}' has no translation by this system in the test set; check system and seg",
+        message = (
+            "segment '{}' has no translation by this system in the test set; check system and seg"
         )
+        findings.rows(kept & translated & ~here, "seg", seg, message)
     return joined
-
-
-def _of_document(key: list[str]) -> str:
-    return " in this document" if "doc" in key else ""

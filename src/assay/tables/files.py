@@ -42,6 +42,9 @@ Source: TypeAlias = "str | os.PathLike[str] | pl.DataFrame | pd.DataFrame"
 Only: TypeAlias = Mapping[str, "str | None"]
 """Which rows are wanted: columns, and the value each must have (None: no value at all)."""
 
+Lines: TypeAlias = Callable[[Sequence[int]], list[int]]
+"""Where rows of a table, counted from 0, stand in its source."""
+
 LISTED = 1000
 """How many problems of one sort are listed one by one; the rest are counted."""
 
@@ -53,6 +56,8 @@ HEADER_BYTES = 1_000_000
 TYPED_ROWS = 1000
 """Rows that decide a column's type; a later value of another type costs a second reading."""
 
+_EMPTY = "the file is empty; write a header line with the column names"
+
 csv.field_size_limit(2**31 - 1)
 
 
@@ -61,20 +66,29 @@ def from_one(rows: Sequence[int]) -> list[int]:
     return [row + 1 for row in rows]
 
 
+def lines_at(places: Sequence[int] | pl.Series) -> Lines:
+    """The lines of rows that stand at these places."""
+    return lambda rows: [int(places[row]) for row in rows]
+
+
 @dataclass(frozen=True)
 class Raw:
     """A table before any check.
 
-    ``lines`` gives, for 0-based rows of ``frame``, the lines they stand on in the source;
     ``notes`` says what the reader had to do to read it; ``left`` names the columns that were not
     loaded because nobody needs them.
     """
 
     frame: pl.DataFrame
     source: str
-    lines: Callable[[Sequence[int]], list[int]] = from_one
+    lines: Lines = from_one
     notes: tuple[Note, ...] = ()
     left: tuple[str, ...] = ()
+
+
+def lines_of(raw: Raw, rows: Sequence[int] | pl.Series) -> Lines:
+    """Where the rows of a table stand that was made of these rows of another."""
+    return lambda wanted: raw.lines([rows[row] for row in wanted])
 
 
 class Findings:
@@ -84,8 +98,8 @@ class Findings:
     sort the first 1000 are listed and the others counted.
     """
 
-    def __init__(self, raw: Raw | str, columns: Mapping[str, str] | None = None) -> None:
-        self.raw = Raw(pl.DataFrame(), raw) if isinstance(raw, str) else raw
+    def __init__(self, raw: Raw | str | Path, columns: Mapping[str, str] | None = None) -> None:
+        self.raw = raw if isinstance(raw, Raw) else Raw(pl.DataFrame(), str(raw))
         self.notes: list[Note] = list(self.raw.notes)
         self.problems: list[Problem] = []
         self._columns = dict(columns or {})
@@ -93,17 +107,13 @@ class Findings:
         self._calls = 0
 
     def add(
-        self,
-        message: str,
-        line: int | None = None,
-        column: str | None = None,
-        value: object = None,
+        self, message: str, line: int | None = None, column: str | None = None, value: object = None
     ) -> None:
         """One problem; those of one column are of one sort."""
         self._add(Problem(message, line, column, None if value is None else str(value)), 0)
 
     def header(self, message: str, column: str) -> None:
-        """A problem with a column as a whole, which is told at the header."""
+        """A problem with a column as a whole, told at the header."""
         line = None if self.raw.source == "frame" else 1
         self.add(message, line, self._columns.get(column, column))
 
@@ -145,9 +155,9 @@ class Findings:
         return TableError(self.raw.source, [*ordered, *more], rows=height)
 
 
-def refuse(source: str, message: str, **place: Any) -> TableError:
+def refuse(source: str | Path, message: str, **place: Any) -> TableError:
     """The error for a file that cannot be read at all."""
-    return TableError(source, [Problem(message, **place)])
+    return TableError(str(source), [Problem(message, **place)])
 
 
 def load(
@@ -186,13 +196,14 @@ def select(raw: Raw, only: Only | None, names: Collection[str] | None) -> Raw:
         return raw
     from assay.tables.selection import keep_columns, keep_rows
 
-    return keep_columns(keep_rows(raw, only or {}), names)
+    raw = keep_rows(raw, only) if only else raw
+    return raw if names is None else keep_columns(raw, names)
 
 
 def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
     data = read_bytes(path)
     if not data:
-        raise refuse(str(path), "the file is empty; write a header line with the column names")
+        raise refuse(path, _EMPTY)
     ending = file_type(path)
     if ending in (".tsv", ".csv"):
         return read_delimited(data, path, text)
@@ -220,18 +231,13 @@ def peek(source: Source) -> tuple[list[str], Source | Raw]:
 
             return parquet_columns(path), source
         if file_type(path) in (".tsv", ".csv"):
-            return _header_of(path), source
+            start = _head(path, HEADER_BYTES)
+            line = start.partition(b"\n")[0]
+            if line != start and line.strip() and line.isascii():
+                return clean_header(_header(start, _separator(start, path), path)), source
+            return load(source, text=lambda _: True).frame.columns, source
     raw = load(source, text=lambda _: True)
     return raw.frame.columns, raw
-
-
-def _header_of(path: Path) -> list[str]:
-    """The columns of separated text by its first line, or by all of it where that is not plain."""
-    start = _head(path, HEADER_BYTES)
-    line = start.partition(b"\n")[0]
-    if line == start or not line.strip() or not line.isascii():
-        return load(path, text=lambda _: True).frame.columns
-    return clean_header(_header(start, _separator(start, path), str(path)))
 
 
 def column_names(source: Source) -> list[str]:
@@ -241,15 +247,13 @@ def column_names(source: Source) -> list[str]:
 
 def file_type(path: Path) -> str:
     """The file type by the name's ending, a trailing ``.gz`` aside."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    ending = suffixes[-1] if suffixes else ""
+    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    ending = name.suffix.lower()
     ending = ALIASES.get(ending, ending)
     if ending not in FILE_TYPES:
         known = " ".join(FILE_TYPES)
         raise refuse(
-            str(path), f"file type '{ending}' is not known; use one of {known} (.gz may follow)"
+            path, f"file type '{ending}' is not known; use one of {known} (.gz may follow)"
         )
     return ending
 
@@ -260,12 +264,12 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except IsADirectoryError:
-        raise refuse(str(path), "is a directory where a file belongs; name a file in it") from None
+        raise refuse(path, "is a directory where a file belongs; name a file in it") from None
     except FileNotFoundError:
-        raise refuse(str(path), f"there is no such file{_similar(path)}") from None
+        raise refuse(path, f"there is no such file{_similar(path)}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise refuse(str(path), f"cannot be read: {reason}") from None
+        raise refuse(path, f"cannot be read: {reason}") from None
 
 
 def read_bytes(path: Path) -> bytes:
@@ -278,17 +282,16 @@ def read_bytes(path: Path) -> bytes:
         return gzip.decompress(data)
     except (EOFError, OSError, zlib.error) as error:
         raise refuse(
-            str(path), f"the gzip file is damaged or cut off ({error}); fetch or pack it again"
+            path, f"the gzip file is damaged or cut off ({error}); fetch or pack it again"
         ) from None
 
 
 def _similar(path: Path) -> str:
     from difflib import get_close_matches
 
-    folder = path.parent if path.parent.is_dir() else None
-    if folder is None:
+    if not path.parent.is_dir():
         return f"; the folder '{path.parent}' does not exist either"
-    close = get_close_matches(path.name, [item.name for item in folder.iterdir()], n=1)
+    close = get_close_matches(path.name, [item.name for item in path.parent.iterdir()], n=1)
     return f"; did you mean '{close[0]}'?" if close else "; check the path"
 
 
@@ -298,13 +301,11 @@ def _from_pandas(frame: Any) -> pl.DataFrame:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise refuse("frame", f"the column '{repeated[0]}' stands twice; rename one")
-    columns = {}
-    for position, name in enumerate(names):
-        column = frame.iloc[:, position]
-        missing = column.isna()
-        values = column.astype(object).where(~missing, None).tolist()
-        columns[name] = pl.Series(name, values, strict=False)
-    return pl.DataFrame(columns)
+    columns = [frame.iloc[:, position] for position in range(len(names))]
+    values = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
+    return pl.DataFrame(
+        [pl.Series(name, cells, strict=False) for name, cells in zip(names, values, strict=True)]
+    )
 
 
 def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
@@ -321,14 +322,10 @@ def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
     """Lists, structs and bytes as text: not every file type can hold them."""
-    odd = [
-        name
-        for name, kind in frame.schema.items()
-        if kind.is_nested() or kind in (pl.Binary, pl.Object)
-    ]
     return frame.with_columns(
         pl.Series(name, [None if value is None else str(value) for value in frame[name].to_list()])
-        for name in odd
+        for name, kind in frame.schema.items()
+        if kind.is_nested() or kind in (pl.Binary, pl.Object)
     )
 
 
@@ -341,9 +338,9 @@ def atomic(path: Path) -> Iterator[Path]:
     """
     path = path.resolve()
     if not path.parent.is_dir():
-        raise refuse(str(path), f"the folder '{path.parent}' does not exist; make it first")
+        raise refuse(path, f"the folder '{path.parent}' does not exist; make it first")
     if path.is_dir():
-        raise refuse(str(path), "is a directory where a file belongs; name a file in it")
+        raise refuse(path, "is a directory where a file belongs; name a file in it")
     if path.exists() and not path.is_file():
         yield path
         return
@@ -357,7 +354,7 @@ def atomic(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     except OSError as error:
         raise refuse(
-            str(path), f"cannot be written ({error.strerror}); check the folder and the disk"
+            path, f"cannot be written ({error.strerror}); check the folder and the disk"
         ) from None
     finally:
         temporary.unlink(missing_ok=True)
@@ -388,10 +385,9 @@ def decode_utf8(data: bytes, source: str) -> str:
 
 def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
     """Read separated text; ``text`` tells the columns that are never numbers."""
-    source = str(path)
-    data = _normalise(data, source)
+    data = _normalise(data, path)
     separator = _separator(data, path)
-    header = _header(data, separator, source)
+    header = _header(data, separator, path)
     for is_text in (text, lambda _: True):
         try:
             frame = _by_polars(data, separator, header, is_text)
@@ -401,22 +397,26 @@ def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
         if _may_be_ragged(data, separator, frame, blank):
             break
         rows = (~blank).arg_true()
-        lines = _line_finder(data, separator, rows)
-        notes = _joined_lines(data, separator, frame)
-        return Raw(frame if len(rows) == frame.height else frame[rows], source, lines, notes)
+        kept = frame if len(rows) == frame.height else frame[rows]
+        if b'"' not in data:
+            return Raw(kept, str(path), lines_at(rows + 2))
+        from assay.tables.irregular_text import joined_lines, quoted_lines
+
+        notes = joined_lines(data, separator, frame)
+        return Raw(kept, str(path), quoted_lines(data, separator, rows), notes)
     from assay.tables.irregular_text import read_by_rows
 
-    return read_by_rows(data, separator, clean_header(header), source)
+    return read_by_rows(data, separator, clean_header(header), str(path))
 
 
-def _normalise(data: bytes, source: str) -> bytes:
+def _normalise(data: bytes, source: Path) -> bytes:
     """Drop the byte-order mark, accept old Mac line ends, refuse other encodings."""
     if b"\n" not in data and b"\r" in data:
         data = data.replace(b"\r", b"\n")
-    decode_utf8(data, source)
+    decode_utf8(data, str(source))
     data = data.removeprefix(b"\xef\xbb\xbf")
     if not data.strip():
-        raise refuse(source, "the file is empty; write a header line with the column names")
+        raise refuse(source, _EMPTY)
     return data
 
 
@@ -428,18 +428,17 @@ def _separator(data: bytes, path: Path) -> str:
     return max(",;\t", key=lambda sign: line.count(sign.encode()))
 
 
-def _header(data: bytes, separator: str, source: str) -> list[str]:
+def _header(data: bytes, separator: str, source: Path) -> list[str]:
     """The column names as they stand; a name that stands twice is refused."""
     start = io.StringIO(data[:HEADER_BYTES].decode("utf-8", "ignore"), newline="")
     names = next(csv.reader(start, delimiter=separator), [])
     if not names:
         raise refuse(source, "the first line is blank; the column names belong there", line=1)
-    cleaned = clean_header(names)
-    need_distinct(cleaned, source)
+    need_distinct(clean_header(names), source)
     return names
 
 
-def need_distinct(names: Sequence[str], source: str, line: int = 1) -> None:
+def need_distinct(names: Sequence[str], source: str | Path, line: int = 1) -> None:
     """Refuse a header that names a column twice."""
     findings = Findings(source)
     for name in sorted(name for name, count in Counter(names).items() if count > 1):
@@ -456,13 +455,9 @@ def _by_polars(
     data: bytes, separator: str, header: list[str], text: Callable[[str], bool]
 ) -> pl.DataFrame:
     cleaned = clean_header(header)
+    texts = {name: pl.String for name, clean in zip(header, cleaned, strict=True) if text(clean)}
     frame = pl.read_csv(
-        data,
-        separator=separator,
-        infer_schema_length=TYPED_ROWS,
-        schema_overrides={
-            name: pl.String for name, clean in zip(header, cleaned, strict=True) if text(clean)
-        },
+        data, separator=separator, infer_schema_length=TYPED_ROWS, schema_overrides=texts
     )
     frame.columns = cleaned
     return frame
@@ -482,37 +477,3 @@ def _may_be_ragged(data: bytes, separator: str, frame: pl.DataFrame, blank: pl.S
         return next(shape_faults(data, separator), None) is not None
     header_too = frame.height - int(blank.sum()) + 1
     return data.count(separator.encode()) != header_too * (frame.width - 1)
-
-
-def _joined_lines(data: bytes, separator: str, frame: pl.DataFrame) -> tuple[Note, ...]:
-    """A note where quotes join lines that would be full rows by themselves.
-
-    Both readings make sense then; quoting is the rule, but the user should know.
-    """
-    if separator != "\t" or b'"' not in data or data.count(b"\n") <= frame.height + 1:
-        return ()
-    from assay.tables.irregular_text import regular_unquoted
-
-    if not regular_unquoted(data, frame.width):
-        return ()
-    text = "quotation marks join several lines into one cell; double them if they are text"
-    return (Note("lines-joined", text),)
-
-
-def _line_finder(
-    data: bytes, separator: str, rows: pl.Series
-) -> Callable[[Sequence[int]], list[int]]:
-    """Lines of rows; quoted line breaks are counted only when somebody asks."""
-    if b'"' not in data:
-        return lambda wanted: [int(rows[row]) + 2 for row in wanted]
-
-    def find(wanted: Sequence[int]) -> list[int]:
-        from assay.tables.irregular_text import first_lines
-
-        starts = first_lines(data, separator)
-        # Where the csv module sees other rows than polars did, the plain count is the best guess.
-        if len(starts) <= max((int(rows[row]) for row in wanted), default=0) + 1:
-            return [int(rows[row]) + 2 for row in wanted]
-        return [starts[int(rows[row]) + 1] for row in wanted]
-
-    return find

@@ -1,16 +1,17 @@
-"""Separated text that polars cannot read or may have misread: row by row, with all its faults."""
+"""Separated text with quotes, or that polars cannot read: row by row, with all its faults."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import polars as pl
 
 from assay.errors import TableError
 from assay.results import Note
-from assay.tables.files import Findings, Raw
+from assay.tables.files import Findings, Lines, Raw, lines_at
 
 
 def undecodable(data: bytes, source: str) -> TableError:
@@ -21,13 +22,12 @@ def undecodable(data: bytes, source: str) -> TableError:
             line.decode()
         except UnicodeDecodeError as error:
             byte = line[error.start]
-            findings.add(
+            near = line[max(0, error.start - 20) : error.start + 20].decode("utf-8", "replace")
+            message = (
                 f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
-                f" (as Windows-1252 it would be '{bytes([byte]).decode('cp1252', 'replace')}')",
-                number,
-                None,
-                line[max(0, error.start - 20) : error.start + 20].decode("utf-8", "replace"),
+                f" (as Windows-1252 it would be '{bytes([byte]).decode('cp1252', 'replace')}')"
             )
+            findings.add(message, number, None, near)
     return findings.error()
 
 
@@ -40,21 +40,22 @@ def read_by_rows(data: bytes, separator: str, names: Sequence[str], source: str)
         quoting = False
     else:
         findings.stop()
-    places, rows = [], []
-    for line, row in _records(data, separator, quoting=quoting):
-        if any(row):
-            places.append(line)
-            rows.append(row)
-    columns = list(zip(*rows[1:], strict=True)) if len(rows) > 1 else [()] * len(names)
-    frame = pl.DataFrame(
+    records = [item for item in _records(data, separator, quoting=quoting) if any(item[1])][1:]
+    frame = text_table(names, [row for _, row in records])
+    unquoted = "read without quoting, because quotation marks do not pair up"
+    notes = () if quoting else (Note("read-unquoted", unquoted),)
+    return Raw(frame, source, lines_at([line for line, _ in records]), notes)
+
+
+def text_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> pl.DataFrame:
+    """Rows of text cells as a table; an empty cell is null."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return pl.DataFrame(
         [
             pl.Series(name, [cell or None for cell in cells], dtype=pl.String)
             for name, cells in zip(names, columns, strict=True)
         ]
     )
-    unquoted = "read without quoting, because quotation marks do not pair up"
-    notes = () if quoting else (Note("read-unquoted", unquoted),)
-    return Raw(frame, source, lambda wanted: [places[row + 1] for row in wanted], notes)
 
 
 def shape_faults(data: bytes, separator: str) -> Iterator[tuple[str, int, str | None]]:
@@ -87,23 +88,41 @@ def regular_unquoted(data: bytes, width: int) -> bool:
     return b'"' in data and all(line.count(b"\t") == width - 1 for line in lines)
 
 
-def first_lines(data: bytes, separator: str) -> list[int]:
-    """The line on which each row that is not blank begins, the header first."""
-    try:
-        return [line for line, row in _records(data, separator, quoting=True) if row]
-    except csv.Error:
-        return []
+def joined_lines(data: bytes, separator: str, frame: pl.DataFrame) -> tuple[Note, ...]:
+    """A note where quotes join lines that would be full rows by themselves.
+
+    Both readings make sense then; quoting is the rule, but the user should know.
+    """
+    if separator != "\t" or data.count(b"\n") <= frame.height + 1:
+        return ()
+    if not regular_unquoted(data, frame.width):
+        return ()
+    text = "quotation marks join several lines into one cell; double them if they are text"
+    return (Note("lines-joined", text),)
+
+
+def quoted_lines(data: bytes, separator: str, rows: pl.Series) -> Lines:
+    """Lines of rows; quoted line breaks are counted only when somebody asks."""
+
+    def find(wanted: Sequence[int]) -> list[int]:
+        places = [int(rows[row]) + 1 for row in wanted]
+        try:
+            starts = [line for line, row in _records(data, separator, quoting=True) if row]
+        except csv.Error:
+            starts = []
+        # Where the csv module sees other rows than polars did, the plain count is the best guess.
+        if len(starts) <= max(places, default=1):
+            return [place + 1 for place in places]
+        return [starts[place] for place in places]
+
+    return find
 
 
 def _records(data: bytes, separator: str, *, quoting: bool) -> Iterator[tuple[int, list[str]]]:
     """Every record with the line it starts on, the header first; blank lines have no cells."""
     stream = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
-    reader = csv.reader(
-        stream,
-        delimiter=separator,
-        quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
-        strict=True,
-    )
+    quotes: Literal[0, 3] = csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE
+    reader = csv.reader(stream, delimiter=separator, quoting=quotes, strict=True)
     while True:
         line = reader.line_num + 1
         try:

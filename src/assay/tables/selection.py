@@ -1,16 +1,20 @@
-"""Part of a table: the rows with certain values, and the columns that are needed."""
+"""Part of a table: the rows with certain values, the columns that are needed, parts by a column."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
+from pathlib import Path
 
 import polars as pl
 
 from assay.errors import OptionError, did_you_mean, need_known
 from assay.results import Note
-from assay.tables.files import Only, Raw
+from assay.tables.check import Columns
+from assay.tables.files import Only, Raw, Source, is_plain_parquet, lines_of
+from assay.tables.test_set import NOT_A_COLUMN, TestSet, read_scores
 
 SHOWN = 20
 """How many values an error lists."""
@@ -18,24 +22,16 @@ SHOWN = 20
 
 def keep_rows(raw: Raw, only: Only) -> Raw:
     """The rows that ``only`` describes, with the lines they stand on in the whole table."""
-    if not only:
-        return raw
     wanted = raw.frame.select(condition(only, dict(raw.frame.schema))).to_series()
     rows = wanted.fill_null(False).arg_true()
     if not len(rows):
         raise no_rows(only, raw.frame.lazy())
-    note = only_note(only, len(rows), raw.frame.height)
-
-    def lines(kept: Sequence[int]) -> list[int]:
-        return raw.lines([rows[row] for row in kept])
-
-    return replace(raw, frame=raw.frame[rows], lines=lines, notes=(*raw.notes, note))
+    notes = (*raw.notes, only_note(only, len(rows), raw.frame.height))
+    return replace(raw, frame=raw.frame[rows], lines=lines_of(raw, rows), notes=notes)
 
 
-def keep_columns(raw: Raw, names: Collection[str] | None) -> Raw:
-    """The columns that are needed; None: all."""
-    if names is None:
-        return raw
+def keep_columns(raw: Raw, names: Collection[str]) -> Raw:
+    """The columns that are needed."""
     kept = [name for name in raw.frame.columns if name in names]
     left = tuple(name for name in raw.frame.columns if name not in names)
     return replace(raw, frame=raw.frame.select(kept), left=left)
@@ -83,3 +79,84 @@ def only_note(only: Only, kept: int, rows: int) -> Note:
     """How much of the table was read."""
     asked = ", ".join(f"{name}={value}" for name, value in only.items())
     return Note("part-read", f"only {asked}: {kept} of {rows} rows")
+
+
+@dataclass(frozen=True, eq=False)
+class Parts(Mapping[str, TestSet]):
+    """The test sets of a Parquet file by their name; each is read when it is asked for.
+
+    Nothing is kept: whoever asks twice has it read twice.
+    """
+
+    path: Path
+    by: str
+    parts: dict[str, str | None]
+    columns: Columns | None
+    metrics: Sequence[str] | None
+    lower_metrics: Sequence[str]
+    exclude: Sequence[str]
+    only: Only
+    keep: Sequence[str] | None
+
+    def renamed(self, names: Mapping[str, str]) -> Parts:
+        """The same under other names."""
+        return replace(self, parts={names[name]: value for name, value in self.parts.items()})
+
+    def __getitem__(self, name: str) -> TestSet:
+        part = read_scores(
+            self.path, columns=self.columns, metrics=self.metrics,
+            lower_metrics=self.lower_metrics, exclude=self.exclude,
+            only={**self.only, self.by: self.parts[name]}, keep=self.keep,
+        )  # fmt: skip
+        # That it is a part of the file goes without saying here.
+        return replace(part, notes=tuple(note for note in part.notes if note.code != "part-read"))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+
+def read_parts(
+    source: Source,
+    by: str,
+    *,
+    columns: Columns | None = None,
+    metrics: Sequence[str] | None = None,
+    lower_metrics: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    only: Only | None = None,
+    keep: Sequence[str] | None = None,
+) -> Mapping[str, TestSet]:
+    """The test sets of a scores table by the value of a column, such as ``lp``.
+
+    A Parquet file may be larger than memory: its parts are read one by one, each when it is asked
+    for. Anything else is read at once. The options are those of :func:`assay.read_scores`.
+
+    >>> import polars as pl
+    >>> rows = {"lp": ["de", "de", "fr"], "system": ["A", "B", "A"], "seg": [1, 1, 1]}
+    >>> parts = read_parts(pl.DataFrame(rows), "lp")
+    >>> {name: test_set.systems for name, test_set in parts.items()}
+    {'de': ('A', 'B'), 'fr': ('A',)}
+    """
+    if isinstance(source, str | os.PathLike) and is_plain_parquet(Path(source)):
+        path, users = Path(source), columns or {}
+        rows = {users.get(name, name): value for name, value in (only or {}).items()}
+        values = _values(path, users.get(by, by), rows)
+        return Parts(
+            path, by, values, columns, metrics, lower_metrics, exclude, dict(only or {}), keep
+        )
+    wanted = None if keep is None else [*keep, by]
+    whole = read_scores(
+        source, columns=columns, metrics=metrics, lower_metrics=lower_metrics, exclude=exclude,
+        only=only, keep=wanted,
+    )  # fmt: skip
+    return whole.split(by)
+
+
+def _values(path: Path, column: str, only: Only) -> dict[str, str | None]:
+    from assay.tables.typed_files import parquet_columns, parquet_values
+
+    need_known("by", column, parquet_columns(path), NOT_A_COLUMN)
+    return {str(value): value for value in parquet_values(path, column, only)}

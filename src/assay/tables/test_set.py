@@ -1,28 +1,36 @@
-"""The scores table: which systems translated which segments, and what metrics say of them."""
+"""The test set and samples of it.
+
+The scores table says which systems translated which segments, and what metrics say of them. A
+sample knows how it was drawn: the ``design`` column of its file holds one compact string, the same
+in every row: ``segments|n:142|N:710|seed:7``. With the probabilities beside it the file alone says
+how the sample was drawn, which is what every estimate downstream depends on.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
-from assay.errors import OptionError, need_known
+from assay.errors import InputError, OptionError, need_known
 from assay.results import Note
 from assay.tables.check import (
     MISSING,
     RESERVED,
+    SCHEMAS,
     CheckedTable,
     Columns,
     conform,
+    place_in,
     refuse_infinite,
     to_number,
 )
-from assay.tables.files import Findings, Only, Raw, Source, is_plain_parquet
+from assay.tables.files import Findings, Only, Raw, Source
 
 NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
 """A text column with the first share of numbers is a metric with faults; from the second on, the
@@ -30,7 +38,6 @@ user is told that it is not taken for one."""
 
 SEGMENT_COLUMNS = ("source", "reference", "words", "cost", "domain", "lp")
 """Columns that belong to the segment, whichever system translated it."""
-
 
 NOT_THERE = "is not in the scores table"
 NOT_A_COLUMN = "is not a column of the scores"
@@ -79,8 +86,8 @@ class TestSet(CheckedTable):
         Documents stand in the order of the file; inside a document segments are in numeric order
         of ``seg``, or in the order of the file where some ``seg`` is not a number.
         """
-        extra = [name for name in SEGMENT_COLUMNS if name in self.frame.columns]
-        extra = [name for name in extra if name not in self.key]
+        known = [name for name in SEGMENT_COLUMNS if name in self.frame.columns]
+        extra = [name for name in known if name not in self.key]
         group = [name for name in self.key if name != "seg"]
         segments = self.frame.group_by(self.key, maintain_order=True).agg(
             pl.col(name).drop_nulls().first() for name in extra
@@ -116,10 +123,7 @@ class TestSet(CheckedTable):
 
     def matrix(self, column: str) -> np.ndarray:
         """A numeric column as systems x segments; NaN where there is no value."""
-        values = np.full((len(self.systems), self.segments.height), np.nan)
-        system, segment = self.positions
-        values[system, segment] = self.frame[column].cast(pl.Float64).to_numpy()
-        return values
+        return as_matrix(self.frame[column], self)
 
     @cached_property
     def present(self) -> np.ndarray:
@@ -133,6 +137,13 @@ class TestSet(CheckedTable):
         need_known("by", column, self.frame.columns, NOT_A_COLUMN)
         parts = self.frame.partition_by(column, as_dict=True, maintain_order=True)
         return {str(key[0]): replace(self, frame=part, notes=()) for key, part in parts.items()}
+
+
+def as_matrix(values: pl.Series, test_set: TestSet) -> np.ndarray:
+    """A number per row of the test set as systems x segments; NaN where there is no value."""
+    matrix = np.full((len(test_set.systems), test_set.segments.height), np.nan)
+    matrix[test_set.positions] = values.cast(pl.Float64).to_numpy()
+    return matrix
 
 
 def read_scores(
@@ -182,17 +193,11 @@ def read_scores(
             raise OptionError(
                 "exclude", ", ".join(exclude), "leaves no system", "keep at least one"
             )
-    bare = TestSet(frame)
-    notes = (*findings.notes, *_notes(bare, chosen, exclude))
+    notes = (*findings.notes, *_notes(TestSet(frame), chosen, exclude))
     return TestSet(
-        frame,
-        notes,
-        metrics=tuple(chosen),
-        lower_metrics=frozenset(lower_metrics),
-        excluded=tuple(exclude),
-        named=metrics is not None,
-        part=bool(only),
-    )
+        frame, notes, metrics=tuple(chosen), lower_metrics=frozenset(lower_metrics),
+        excluded=tuple(exclude), named=metrics is not None, part=bool(only),
+    )  # fmt: skip
 
 
 def _with_length(
@@ -262,18 +267,18 @@ def _notes(test_set: TestSet, metrics: Sequence[str], exclude: Sequence[str]) ->
         missing = test_set.frame[name].null_count()
         if missing:
             notes.append(Note("missing-metric", f"{name}: {missing} of {rows} values missing"))
-    notes += _conflicts(test_set) + _odd_names(test_set)
+    notes += _conflicts(test_set)
+    odd = [name for name in test_set.systems if name != name.strip()]
+    if odd:
+        notes.append(Note("odd-names", f"system names with spaces around them: {odd}"))
     counts = test_set.frame.group_by("system", maintain_order=True).len()
     segments = test_set.frame.select(test_set.key).n_unique()
     short = counts.filter(pl.col("len") < segments)
     if short.height:
         shown = ", ".join(f"{system} {count}" for system, count in short.head(5).rows())
         more = f" and {short.height - 5} more" if short.height > 5 else ""
-        text = (
-            f"{short.height} of {counts.height} systems lack some of the {segments} segments:"
-            f" {shown}{more}"
-        )
-        notes.append(Note("incomplete-systems", text))
+        text = f"{short.height} of {counts.height} systems lack some of the {segments} segments"
+        notes.append(Note("incomplete-systems", f"{text}: {shown}{more}"))
     return notes
 
 
@@ -291,87 +296,142 @@ def _conflicts(test_set: TestSet) -> list[Note]:
     return notes
 
 
-def _odd_names(test_set: TestSet) -> list[Note]:
-    odd = [name for name in test_set.systems if name != name.strip()]
-    return [Note("odd-names", f"system names with spaces around them: {odd}")] if odd else []
+_DESIGN = re.compile(r"[a-z][a-z0-9-]*(?:\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
+COUNTED = ("n", "N", "seed", "parts")
+"""Parameters that say how much was drawn and by which seed, not how."""
+PLAIN = {"strata": "none", "stop": "closest", "limit": "none", "first": "random", "max": "10",
+         "length": "10", "rounding": "random"}  # fmt: skip
+"""Parameters as they are where nobody said otherwise."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """How a sample is drawn: the design's name and its parameters, as one line of text.
+
+    >>> str(Design("segments", {"n": "142", "N": "710", "seed": "7"}))
+    'segments|n:142|N:710|seed:7'
+    >>> Design.parse("segments|n:142|N:710|seed:7").parameters["N"]
+    '710'
+    """
+
+    name: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        if not _DESIGN.fullmatch(str(self)):
+            raise InputError(f"'{self}' is not a design; expected name|key:value|key:value")
+
+    @property
+    def seed(self) -> int | None:
+        """The seed it was drawn, or last topped up, with, where one was recorded."""
+        seed = self.parameters.get("seed", "").split("+")[-1]
+        return int(seed) if seed.isdecimal() else None
+
+    @property
+    def brief(self) -> str:
+        """The name and what makes this design another than the plain one of that name.
+
+        >>> Design("segments", {"strata": "metrics", "n": "142", "N": "710", "seed": "7"}).brief
+        'segments/strata:metrics'
+        """
+        special = {
+            key: value
+            for key, value in self.parameters.items()
+            if key not in COUNTED and PLAIN.get(key) != value
+        }
+        return "/".join([self.name, *(f"{key}:{value}" for key, value in special.items())])
+
+    @classmethod
+    def parse(cls, text: str) -> Design:
+        """The design a sample file names."""
+        if not _DESIGN.fullmatch(text):
+            raise InputError(f"'{text}' is not a design; expected name|key:value|key:value")
+        name, *parts = text.split("|")
+        return cls(name, dict(part.split(":", 1) for part in parts))
+
+    def __str__(self) -> str:
+        return "|".join([self.name, *(f"{key}:{value}" for key, value in self.parameters.items())])
 
 
 @dataclass(frozen=True, eq=False)
-class Parts(Mapping[str, TestSet]):
-    """The test sets of a Parquet file by their name; each is read when it is asked for.
+class Sample(CheckedTable):
+    """The drawn segments with their inclusion probabilities, and all that a variance needs.
 
-    Nothing is kept: whoever asks twice has it read twice.
+    ``checked`` is the test set that it was checked against.
     """
 
-    path: Path
-    by: str
-    parts: dict[str, str | None]
-    columns: Columns | None
-    metrics: Sequence[str] | None
-    lower_metrics: Sequence[str]
-    exclude: Sequence[str]
-    only: Only
-    keep: Sequence[str] | None
+    checked: TestSet | None = field(default=None, repr=False)
 
-    def renamed(self, names: Mapping[str, str]) -> Parts:
-        """The same under other names."""
-        return replace(self, parts={names[name]: value for name, value in self.parts.items()})
+    @cached_property
+    def design(self) -> Design:
+        """How the sample was drawn."""
+        return Design.parse(self.frame["design"][0])
 
-    def __getitem__(self, name: str) -> TestSet:
-        part = read_scores(
-            self.path, columns=self.columns, metrics=self.metrics,
-            lower_metrics=self.lower_metrics, exclude=self.exclude,
-            only={**self.only, self.by: self.parts[name]}, keep=self.keep,
-        )  # fmt: skip
-        # That it is a part of the file goes without saying here.
-        return replace(part, notes=tuple(note for note in part.notes if note.code != "part-read"))
+    @property
+    def matched(self) -> bool:
+        """Whether all systems have the same segments."""
+        return "system" not in self.frame.columns
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.parts)
+    def placed_in(self, test_set: TestSet) -> Sample:
+        """The part of the sample that is about this test set, checked against it."""
+        if self.checked is test_set:
+            return self
+        placed = read_sample(self.frame, test_set)
+        return replace(placed, notes=tuple(dict.fromkeys((*self.notes, *placed.notes))))
 
-    def __len__(self) -> int:
-        return len(self.parts)
+    def probabilities(self, test_set: TestSet) -> np.ndarray:
+        """Systems x segments: the inclusion probability of drawn segments, NaN of the others."""
+        key = list(test_set.key) if self.matched else ["system", *test_set.key]
+        drawn = self.frame.select(*key, "probability")
+        rows = test_set.frame.select("system", *test_set.key)
+        rows = rows.join(drawn, on=key, how="left", maintain_order="left")
+        return as_matrix(rows["probability"], test_set)
+
+    def order(self, test_set: TestSet) -> np.ndarray:
+        """Where the drawn segments of a matched sample stand in the test set, in rating order."""
+        rows = self.frame.sort("order") if "order" in self.frame.columns else self.frame
+        return places_in(rows, test_set)
 
 
-def read_parts(
-    source: Source,
-    by: str,
-    *,
-    columns: Columns | None = None,
-    metrics: Sequence[str] | None = None,
-    lower_metrics: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-    only: Only | None = None,
-    keep: Sequence[str] | None = None,
-) -> Mapping[str, TestSet]:
-    """The test sets of a scores table by the value of a column, such as ``lp``.
+def places_in(rows: pl.DataFrame, test_set: TestSet) -> np.ndarray:
+    """Where the segments of these rows stand in the reading order of the test set."""
+    key = list(test_set.key)
+    places = test_set.segments.select(key).with_row_index("_place")
+    joined = rows.select(key).join(places, on=key, how="left", maintain_order="left")
+    return joined["_place"].cast(pl.Int64).to_numpy()
 
-    A Parquet file may be larger than memory: its parts are read one by one, each when it is asked
-    for. Anything else is read at once. The options are those of :func:`assay.read_scores`.
+
+def make_sample(frame: pl.DataFrame) -> Sample:
+    """A sample from rows that were just drawn, its columns in the order of the file."""
+    return Sample(frame.select([name for name in SCHEMAS["sample"].names if name in frame]))
+
+
+def read_sample(
+    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None
+) -> Sample:
+    """Read a sample file and check it against the test set it was drawn from.
 
     >>> import polars as pl
-    >>> rows = {"lp": ["de", "de", "fr"], "system": ["A", "B", "A"], "seg": [1, 1, 1]}
-    >>> parts = read_parts(pl.DataFrame(rows), "lp")
-    >>> {name: test_set.systems for name, test_set in parts.items()}
-    {'de': ('A', 'B'), 'fr': ('A',)}
+    >>> rows = {"seg": ["3", "8"], "probability": [.2, .2], "design": ["segments|n:2|N:10"] * 2}
+    >>> read_sample(pl.DataFrame(rows)).design.name
+    'segments'
     """
-    if isinstance(source, str | os.PathLike) and is_plain_parquet(Path(source)):
-        path, users = Path(source), columns or {}
-        rows = {users.get(name, name): value for name, value in (only or {}).items()}
-        values = _values(path, users.get(by, by), rows)
-        return Parts(
-            path, by, values, columns, metrics, lower_metrics, exclude, dict(only or {}), keep
-        )
-    wanted = None if keep is None else [*keep, by]
-    whole = read_scores(
-        source, columns=columns, metrics=metrics, lower_metrics=lower_metrics, exclude=exclude,
-        only=only, keep=wanted,
-    )  # fmt: skip
-    return whole.split(by)
+    frame, findings = conform(source, "sample", columns=columns)
+    _one_design(frame, findings)
+    if test_set is not None:
+        frame = place_in(frame, test_set, findings)
+    findings.stop()
+    if not frame.height:
+        raise InputError(f"{findings.raw.source}: no row is about a system of the test set")
+    return Sample(frame, tuple(findings.notes), checked=test_set)
 
 
-def _values(path: Path, column: str, only: Only) -> dict[str, str | None]:
-    from assay.tables.typed_files import parquet_columns, parquet_values
-
-    need_known("by", column, parquet_columns(path), NOT_A_COLUMN)
-    return {str(value): value for value in parquet_values(path, column, only)}
+def _one_design(frame: pl.DataFrame, findings: Findings) -> None:
+    designs = frame["design"]
+    first = str(designs.drop_nulls().first())
+    message = f"'{{}}' differs from the first row's '{first}'; a sample file holds one sample"
+    findings.rows(designs != first, "design", designs, message)
+    valid = designs.str.contains(rf"^(?:{_DESIGN.pattern})$")
+    message = "'{}' is not a design; expected name|key:value, as assay sample writes it"
+    findings.rows(~valid & (designs == first), "design", designs, message)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import polars as pl
 
 from assay.errors import AssayError
 from assay.results import Note
-from assay.tables.files import Findings, Only, Raw, decode_utf8, need_distinct, refuse
+from assay.tables.files import Findings, Only, Raw, decode_utf8, lines_at, need_distinct, refuse
 from assay.tables.selection import condition, no_rows, only_note
 
 ROW = "_assay_row"
@@ -32,7 +32,7 @@ def read_jsonl(data: bytes, path: Path) -> Raw:
     """Read JSON lines; every line that is not an object is reported."""
     records: list[dict[str, object]] = []
     places: list[int] = []
-    findings = Findings(str(path))
+    findings = Findings(path)
     for number, row in enumerate(decode_utf8(data, str(path)).split("\n"), start=1):
         if not row.strip():
             continue
@@ -41,26 +41,25 @@ def read_jsonl(data: bytes, path: Path) -> Raw:
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "msg", str(error))
             message = f"is not JSON ({reason}); write one object per line"
-            findings.add(message, number, None, row[:80])
-            continue
-        if "\\u" in row and not _is_text(record):
-            message = "has half a character (a lone surrogate); correct it"
-            findings.add(message, number, None, row[:80])
-        elif not isinstance(record, dict):
-            message = 'is not a JSON object; write {"column": value, ...}'
-            findings.add(message, number, None, row[:80])
         else:
-            records.append(record)
-            places.append(number)
+            if "\\u" in row and not is_text(record):
+                message = "has half a character (a lone surrogate); correct it"
+            elif not isinstance(record, dict):
+                message = 'is not a JSON object; write {"column": value, ...}'
+            else:
+                records.append(record)
+                places.append(number)
+                continue
+        findings.add(message, number, None, row[:80])
     findings.stop(rows=len(records))
     names = list(dict.fromkeys(name for record in records for name in record))
     frame = pl.DataFrame(
         [_series(name, [record.get(name) for record in records]) for name in names]
     )
-    return Raw(frame, str(path), lambda rows: [places[row] for row in rows])
+    return Raw(frame, str(path), lines_at(places))
 
 
-def _is_text(value: object) -> bool:
+def is_text(value: object) -> bool:
     """Whether all strings inside can be written as UTF-8."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
@@ -80,11 +79,8 @@ def _series(name: str, values: list[object]) -> pl.Series:
         return pl.Series(name, values, dtype=pl.Int64)
     if kinds and kinds <= {int, float} and fits:
         return pl.Series(name, values, dtype=pl.Float64, strict=False)
-    return pl.Series(
-        name,
-        [v if v is None or isinstance(v, str) else json.dumps(v) for v in values],
-        dtype=pl.String,
-    )
+    texts = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
+    return pl.Series(name, texts, dtype=pl.String)
 
 
 def jsonl_bytes(frame: pl.DataFrame, path: Path) -> bytes:
@@ -93,17 +89,12 @@ def jsonl_bytes(frame: pl.DataFrame, path: Path) -> bytes:
 
 
 def read_parquet(
-    source: bytes | Path,
-    path: Path,
-    *,
-    only: Only | None = None,
+    source: bytes | Path, path: Path, *, only: Only | None = None,
     names: Collection[str] | None = None,
-) -> Raw:
+) -> Raw:  # fmt: skip
     """Read Parquet from its bytes or where it lies; types are the file's own."""
     if isinstance(source, bytes) and source[:4] != b"PAR1":
-        raise refuse(
-            str(path), "is not a Parquet file (it does not begin with PAR1); check its ending"
-        )
+        raise refuse(path, "is not a Parquet file (it does not begin with PAR1); check its ending")
     with _undamaged(path):
         table = _scan(source)
         schema = dict(table.collect_schema())
@@ -115,12 +106,8 @@ def read_parquet(
         frame = table.with_row_index(ROW).filter(wanted).select(ROW, *kept).collect()
         if not frame.height:
             raise no_rows(only, table)
-        rows = frame[ROW]
         note = only_note(only, frame.height, table.select(pl.len()).collect().item())
-
-    def lines(wanted: Sequence[int]) -> list[int]:
-        return [rows[row] + 1 for row in wanted]
-
+    lines = lines_at(frame[ROW] + 1)
     return Raw(frame.drop(ROW), str(path), lines, (note,), left)
 
 
@@ -168,7 +155,7 @@ def _undamaged(path: Path) -> Iterator[None]:
             raise
         reason = (str(error).splitlines() or ["unreadable"])[0]
         raise refuse(
-            str(path), f"the Parquet file is damaged or cut off ({reason}); fetch it again"
+            path, f"the Parquet file is damaged or cut off ({reason}); fetch it again"
         ) from None
 
 
@@ -185,31 +172,23 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
 
     if data[:2] != b"PK":
         raise refuse(
-            str(path), "is not an .xlsx workbook; save it as .xlsx, or give it its right ending"
+            path, "is not an .xlsx workbook; save it as .xlsx, or give it its right ending"
         )
     try:
         workbook = fastexcel.read_excel(data)
         frame = workbook.load_sheet(0, schema_sample_rows=None).to_polars()
     except fastexcel.FastExcelError as error:
         reason = str(error).splitlines()[0]
-        raise refuse(
-            str(path), f"the workbook is damaged or empty ({reason}); save it again"
-        ) from None
+        raise refuse(path, f"the workbook is damaged or empty ({reason}); save it again") from None
     header = workbook.load_sheet(0, header_row=None, n_rows=1).to_polars()
     names = [str(name) for name in (header.row(0) if header.height else ()) if name is not None]
     need_distinct(names, str(path))
-    kept = (
-        pl.Series(range(frame.height))
-        if not frame.width
-        else frame.select(~pl.all_horizontal(pl.all().is_null())).to_series().arg_true()
-    )
-    notes = []
-    if len(workbook.sheet_names) > 1:
-        count = len(workbook.sheet_names)
-        notes.append(Note("first-sheet", f"read the first of {count} sheets"))
-    return Raw(
-        frame[kept], str(path), lambda rows: [int(kept[row]) + 2 for row in rows], tuple(notes)
-    )
+    blank = pl.all_horizontal(pl.lit(True), pl.all().is_null())
+    kept = frame.select(~blank).to_series().arg_true().to_list()
+    count = len(workbook.sheet_names)
+    note = Note("first-sheet", f"read the first of {count} sheets")
+    lines = lines_at([place + 2 for place in kept])
+    return Raw(frame[kept], str(path), lines, (note,) if count > 1 else ())
 
 
 def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
@@ -218,13 +197,13 @@ def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
 
     if frame.height > MAX_ROWS:
         raise refuse(
-            str(path),
+            path,
             f"{frame.height} rows do not fit a sheet ({MAX_ROWS} do); write .tsv or .parquet",
         )
     for name in frame.columns:
         if frame.schema[name] == pl.String and (frame[name].str.len_chars() > MAX_TEXT).any():
             raise refuse(
-                str(path),
+                path,
                 f"text of over {MAX_TEXT} characters does not fit a cell; write .tsv or .parquet",
                 column=name,
             )

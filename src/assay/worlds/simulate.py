@@ -26,8 +26,7 @@ from assay.tables.answers import (
     read_ratings,
 )
 from assay.tables.check import RESERVED
-from assay.tables.sample import Sample
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.test_set import Sample, TestSet, read_scores
 from assay.worlds.judgments import judgment_columns, screens
 from assay.worlds.latent import (
     State,
