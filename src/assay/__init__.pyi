@@ -1,8 +1,8 @@
 """The public names of Assay, each with its home. The package reads this file when it is used."""
 
 from assay._version import __version__ as __version__
-from assay.audit.judgments import audit_judgments as audit_judgments
-from assay.audit.ratings import audit_ratings as audit_ratings
+from assay.audit.campaigns import audit_judgments as audit_judgments
+from assay.audit.campaigns import audit_ratings as audit_ratings
 from assay.audit.results import Audit as Audit
 from assay.effort.effort import effort as effort
 from assay.effort.results import Effort as Effort

@@ -15,8 +15,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Self
 
 SHOWN = 20
@@ -91,6 +93,38 @@ def need_known(
         listed = ", ".join(known[:most]) or "none, as there are none"
         fault += did_you_mean(name, known)
         raise OptionError(argument, name, fault, f"choose from {listed}{more}")
+
+
+def need_count(argument: str, value: object, what: str, least: int = 1) -> None:
+    """Refuse what is not a number of things, such as ``samples``."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise OptionError(argument, value, f"is not a number of {what}", f"give {least} or more")
+
+
+def need_whole(argument: str, value: int, least: int) -> None:
+    """Refuse what is not a whole number from ``least`` on."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        fault = f"is not a whole number from {least} on"
+        raise OptionError(argument, value, fault, f"give at least {least}")
+
+
+def need_positive(argument: str, value: float | None, example: str) -> None:
+    """Refuse a number that is not positive and finite; None is accepted."""
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise OptionError(argument, value, "is not a positive number", f"give one like {example}")
+
+
+def need_share(argument: str, value: float, example: str, *, above: float = 0.0) -> None:
+    """Refuse what does not lie between ``above`` and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not above < value < 1:
+        fault = f"is not between {above:.3g} and 1"
+        raise OptionError(argument, value, fault, f"give a number like {example}")
+
+
+def need_level(level: float) -> None:
+    """Refuse what is not a confidence level."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.audit.coverage import ratings_matching, segment_ease, touched
-from assay.audit.judgments import normal_detectable
-from assay.audit.pairs import apart_difference, true_size
+from assay.audit.pairs import apart_difference, normal_detectable, true_size
 from assay.stats.clustered import difference_z
 
 NAN = float("nan")

@@ -1,17 +1,24 @@
-"""Every pair of systems in a campaign of ratings: what is decided, and what could be found."""
+"""Every pair of systems of a campaign: what is decided, and what could be found."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from scipy import special
 
 from assay.audit.results import AuditedPair, CampaignPower
 from assay.estimation.estimate import compare_two
 from assay.estimation.results import Difference, Estimates
+from assay.planning.judgments import JudgmentsPlan
+from assay.ranking.results import Ranking
+from assay.results import has_note
 from assay.stats.intervals import CERTAIN, POWER, power_of, t_interval, t_probability
 from assay.stats.orders import holm, order_of_differences
+
+FROM_DIFFERENCE = ("left", "right", "n", "difference", "low", "high", "stderr", "p", "decided")
 
 LARGEST_CAMPAIGN = 1000.0
 """Campaigns more than so many times as large are out of reach."""
@@ -109,7 +116,7 @@ def _ranked_again(estimates: Estimates, differences: Sequence[Difference]) -> Es
     return replace(estimates, systems=tuple(systems), differences=tuple(ordered))
 
 
-def audited_pairs(estimates: Estimates, apart: set[frozenset[str]]) -> tuple[AuditedPair, ...]:
+def rated_pairs(estimates: Estimates, apart: set[frozenset[str]]) -> tuple[AuditedPair, ...]:
     """Every difference with its corrected p, its power, and the smallest that can be found."""
     sign = 1 if estimates.better == "higher" else -1
     p = np.array([item.p for item in estimates.differences])
@@ -123,24 +130,13 @@ def audited_pairs(estimates: Estimates, apart: set[frozenset[str]]) -> tuple[Aud
         certain = item.decided and not item.stderr > 0
         pairs.append(
             AuditedPair(
-                left=item.left,
-                right=item.right,
                 basis="apart" if frozenset((item.left, item.right)) in apart else "common",
-                n=item.n,
-                wins=None,
-                losses=None,
-                ties=None,
-                difference=item.difference,
-                low=item.low,
-                high=item.high,
-                stderr=item.stderr,
-                p=item.p,
                 p_holm=corrected,
-                decided=item.decided,
                 decided_holm=item.decided and (certain or corrected < 1 - estimates.level),
                 better=ahead if item.decided else None,
                 detectable=compare_two(estimates, item.left, item.right, power=POWER).detectable,
                 power=_pair_power(item, estimates.level),
+                **{name: getattr(item, name) for name in FROM_DIFFERENCE},
             )
         )
     return tuple(pairs)
@@ -179,16 +175,11 @@ def ratings_power(
     standard error goes down with the root of the number of documents; for this test set with
     sqrt((1 - n/N) / n), and a campaign can be at most ``room`` times as large.
     """
-    known = [
-        item
-        for item in estimates.differences
-        if item.stderr >= 0 and np.isfinite(item.difference)
-    ]  # fmt: skip
+    differences = estimates.differences
+    known = [item for item in differences if item.stderr >= 0 and np.isfinite(item.difference)]
     found = sum(pair.decided for pair in pairs) / len(pairs)
-    least = np.array([pair.detectable for pair in pairs])
-    least = least[np.isfinite(least)]
     if not known:
-        return CampaignPower(POWER, None, None, None, 0.0, found, None)
+        return CampaignPower(power=POWER, expected=0.0, found=found)
     gap, stderr, degrees, n, population = (
         np.array([getattr(item, name) for item in known], dtype=float)
         for name in ("difference", "stderr", "degrees", "n", "population")
@@ -212,13 +203,21 @@ def ratings_power(
     scale = _scale(lambda size: float(chances(size).mean()) >= POWER, largest)
     return CampaignPower(
         power=POWER,
-        detectable=float(np.median(least)) if len(least) else None,
-        detectable_worst=float(least.max()) if len(least) else None,
+        **_detectable(pairs),
         powered=float((now >= POWER).sum() / len(pairs)),
         expected=float(now.sum() / len(pairs)),
         found=found,
         needed=None if scale is None else int(np.ceil(answers * scale)),
     )
+
+
+def _detectable(pairs: Sequence[AuditedPair]) -> dict[str, Any]:
+    """The median and the largest of the smallest differences that are found."""
+    least = np.array([pair.detectable for pair in pairs])
+    least = least[np.isfinite(least)]
+    if not len(least):
+        return {}
+    return {"detectable": float(np.median(least)), "detectable_worst": float(least.max())}
 
 
 def _scale(enough: Callable[[float], bool], largest: float) -> float | None:
@@ -232,3 +231,59 @@ def _scale(enough: Callable[[float], bool], largest: float) -> float | None:
         middle = float(np.sqrt(low * high))
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+def judged_pairs(ranking: Ranking, alpha: float) -> tuple[AuditedPair, ...]:
+    """Every pair, with the standard error of the bootstrap."""
+    score = {item.system: item.score for item in ranking.systems}
+    p = np.array([item.p for item in ranking.comparisons])
+    gap = np.array([score[item.left] - score[item.right] for item in ranking.comparisons])
+    stderr = np.array([item.stderr or np.nan for item in ranking.comparisons])
+    adjusted = holm(np.minimum(1.0, 2 * p))  # the better system is not known beforehand
+    power = special.ndtr(gap / stderr - special.ndtri(1 - alpha))
+    columns = gap, stderr, adjusted, normal_detectable(stderr, alpha), power
+    rows = zip(ranking.comparisons, *(column.tolist() for column in columns), strict=True)
+    pairs = []
+    for item, difference, error, p_holm, detectable, chance in rows:
+        wins, losses, ties = (int(x or 0) for x in (item.wins, item.losses, item.ties))
+        pairs.append(AuditedPair(
+            left=item.left, right=item.right, basis="judgments", n=wins + losses + ties,
+            wins=wins, losses=losses, ties=ties, difference=difference, stderr=error, p=item.p,
+            p_holm=p_holm, decided=item.decided, decided_holm=item.decided and p_holm < alpha,
+            better=item.better, detectable=detectable, power=chance,
+        ))  # fmt: skip
+    return tuple(pairs)
+
+
+def normal_detectable(stderr: np.ndarray, alpha: float) -> np.ndarray:
+    """The smallest difference found with the usual probability by a one-sided normal test."""
+    return np.asarray(stderr * (special.ndtri(1 - alpha) + special.ndtri(POWER)))
+
+
+def judgments_power(
+    pairs: Sequence[AuditedPair], ranking: Ranking, signs: Ranking, plan: JudgmentsPlan | None
+) -> CampaignPower:
+    """What the campaign could find, by the model of koehn2012 where it fits."""
+    found = ranking.significant_pairs / ranking.pairs
+    common: dict[str, Any] = {
+        "power": POWER,
+        "found": found,
+        "found_by": {"sign": signs.significant_pairs / signs.pairs, "bootstrap": found},
+        **_detectable(pairs),
+    }
+    if plan is None:
+        return CampaignPower(expected=float(np.mean([pair.power for pair in pairs])), **common)
+    low, high = plan.sigma_interval or (None, None)
+    uneven = has_note(plan.notes, "uneven-systems")
+    # By the fitted model, since observed differences are larger than true ones by chance.
+    return CampaignPower(
+        expected=(plan.reached or {}).get("pooled", 0.0),
+        needed=plan.needed_by["pooled"],
+        expected_by=plan.reached,
+        needed_by=plan.needed_by,
+        needed_by_curve=plan.needed_by_curve if uneven else None,
+        sigma=plan.sigma,
+        sigma_low=low,
+        sigma_high=high,
+        **common,
+    )

@@ -85,8 +85,7 @@ def _from_places(frame: pl.DataFrame, place: str) -> list[Distinction]:
                 " correct one of them"
             )
     order = sorted(range(len(names)), key=lambda k: (numbers[by][k], numbers[along][k]))
-    levels = sorted(set(numbers[along]))
-    step = {value: k for k, value in enumerate(levels)}
+    step = {value: k for k, value in enumerate(sorted(set(numbers[along])))}
     return [
         Distinction(names[a], names[b], step[numbers[along][b]] - step[numbers[along][a]] <= 1)
         for a, b in combinations(order, 2)
@@ -114,12 +113,20 @@ def _checked(found: list[Distinction], systems: Sequence[str], place: str) -> li
     return list(dict.fromkeys(found))
 
 
+def distinctions(
+    published: Source | None, scores: dict[str, float], better: str
+) -> list[Distinction]:
+    """What was published; where nothing is given, what the plain scores say."""
+    if published is None:
+        return plain_order(scores, better)
+    return read_published(published, list(scores))
+
+
 def plain_order(scores: dict[str, float], better: str) -> list[Distinction]:
-    """What the plain scores say, where nothing published is given: every pair that differs."""
+    """Every pair of systems whose scores differ."""
     sign = -1 if better == "lower" else 1
     order = sorted(scores, key=lambda name: -sign * scores[name])
-    levels = sorted(set(scores.values()))
-    step = {value: k for k, value in enumerate(levels)}
+    step = {value: k for k, value in enumerate(sorted(set(scores.values())))}
     return [
         Distinction(a, b, abs(step[scores[a]] - step[scores[b]]) == 1)
         for a, b in combinations(order, 2)
@@ -127,37 +134,29 @@ def plain_order(scores: dict[str, float], better: str) -> list[Distinction]:
     ]
 
 
-def judge(distinctions: Sequence[Distinction], pairs: Sequence[AuditedPair]) -> tuple[Claim, ...]:
+def judge(said: Sequence[Distinction], pairs: Sequence[AuditedPair]) -> tuple[Claim, ...]:
     """Every distinction with its verdict."""
     known = {frozenset((pair.left, pair.right)): pair for pair in pairs}
-    found = []
-    for item in distinctions:
+    claims = []
+    for item in said:
         pair = known[frozenset((item.better, item.worse))]
         decided: Literal["holds", "contradicted"]
         decided = "holds" if pair.better == item.better else "contradicted"
-        found.append(
-            Claim(
-                better=item.better,
-                worse=item.worse,
-                neighbours=item.neighbours,
-                verdict=decided if pair.decided else "open",
-                verdict_holm=decided if pair.decided_holm else "open",
-                p=pair.p,
-            )
-        )
-    return tuple(found)
+        verdict = decided if pair.decided else "open"
+        holm = decided if pair.decided_holm else "open"
+        claims.append(Claim(item.better, item.worse, item.neighbours, verdict, holm, pair.p))
+    return tuple(claims)
 
 
 def count_verdicts(claims: Sequence[Claim], *, given: bool) -> ClaimCounts:
     """The claims counted."""
-    count = {word: sum(item.verdict == word for item in claims)
-             for word in ("holds", "open", "contradicted")}  # fmt: skip
+    verdicts = [item.verdict for item in claims]
     return ClaimCounts(
         source="published" if given else "order of the scores",
         claims=len(claims),
-        hold=count["holds"],
-        open=count["open"],
-        contradicted=count["contradicted"],
+        hold=verdicts.count("holds"),
+        open=verdicts.count("open"),
+        contradicted=verdicts.count("contradicted"),
         hold_holm=sum(item.verdict_holm == "holds" for item in claims),
         neighbours=sum(item.neighbours for item in claims),
         neighbours_hold=sum(item.neighbours and item.verdict == "holds" for item in claims),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +10,7 @@ import polars as pl
 from assay.results import Note, Result, plain, signature
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerCoverage:
     """How much of the test set was looked at.
 
@@ -23,15 +22,15 @@ class AnswerCoverage:
     answers: int
     systems: int
     unrated_systems: tuple[str, ...]
-    segments: int | None
-    of_segments: int | None
-    documents: int | None
-    of_documents: int | None
-    whole_documents: int | None
-    outputs: int | None
-    of_outputs: int | None
-    per_output: float | None
-    raters: int | None
+    segments: int | None = None
+    of_segments: int | None = None
+    documents: int | None = None
+    of_documents: int | None = None
+    whole_documents: int | None = None
+    outputs: int | None = None
+    of_outputs: int | None = None
+    per_output: float | None = None
+    raters: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class PartRepresentation:
     rated: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedSystem:
     """One system: what it was given, where it stands, and where common practice puts it.
 
@@ -84,13 +83,13 @@ class AuditedSystem:
 
     system: str
     n: int
-    share: float | None
+    share: float | None = None
     answers: int
-    raters: int | None
-    ease: float | None
+    raters: int | None = None
+    ease: float | None = None
     score: float
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     rank: int
     low_rank: int
     high_rank: int
@@ -100,7 +99,7 @@ class AuditedSystem:
     practice_cluster: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedPair:
     """``left`` against ``right``, the one that stands higher first.
 
@@ -115,12 +114,12 @@ class AuditedPair:
     right: str
     basis: Literal["common", "apart", "judgments"]
     n: int
-    wins: int | None
-    losses: int | None
-    ties: int | None
+    wins: int | None = None
+    losses: int | None = None
+    ties: int | None = None
     difference: float
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     stderr: float
     p: float
     p_holm: float
@@ -161,7 +160,7 @@ class ClaimCounts:
     neighbours_hold: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignPower:
     """What the campaign could find.
 
@@ -174,12 +173,12 @@ class CampaignPower:
     """
 
     power: float
-    detectable: float | None
-    detectable_worst: float | None
-    powered: float | None
+    detectable: float | None = None
+    detectable_worst: float | None = None
+    powered: float | None = None
     expected: float
     found: float
-    needed: int | None
+    needed: int | None = None
     expected_by: dict[str, float] | None = None
     found_by: dict[str, float] | None = None
     needed_by: dict[str, int | None] | None = None
@@ -205,7 +204,7 @@ class RaterAgreement:
     within: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Audit(Result, kind="audit"):
     """A finished campaign: ``findings`` in plain words, the weightiest first, and the numbers.
 
@@ -215,7 +214,7 @@ class Audit(Result, kind="audit"):
     """
 
     source: Literal["ratings", "judgments"]
-    findings: tuple[str, ...]
+    findings: tuple[str, ...] = ()
     coverage: AnswerCoverage
     matched: SystemMatching
     representation: tuple[PartRepresentation, ...]
@@ -234,7 +233,7 @@ class Audit(Result, kind="audit"):
     level: float
     sides: Literal[1, 2]
     seed: int | None
-    next: tuple[str, ...]
+    next: tuple[str, ...] = ()
     notes: tuple[Note, ...]
 
     @property
@@ -250,8 +249,3 @@ class Audit(Result, kind="audit"):
     def to_frame(self) -> pl.DataFrame:
         """One row per pair of systems."""
         return pl.DataFrame([plain(item) for item in self.pairs], infer_schema_length=None)
-
-
-def coded(notes: Iterable[str]) -> list[Note]:
-    """Notes of another room, each with a code."""
-    return [note if isinstance(note, Note) else Note("other", note) for note in notes]

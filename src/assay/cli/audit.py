@@ -117,7 +117,7 @@ def _of_ratings(
 ) -> Audit:  # fmt: skip
     from dataclasses import replace
 
-    from assay.audit.ratings import audit_ratings
+    from assay.audit.campaigns import audit_ratings
     from assay.tables.answers import read_ratings
     from assay.tables.test_set import read_sample
 
@@ -174,7 +174,7 @@ def _of_judgments(
     path: Path, scores: Path | None, columns: str | None, exclude: str | None, only: str | None,
     lp: str | None, options: dict[str, Any],
 ) -> Audit:  # fmt: skip
-    from assay.audit.judgments import audit_judgments
+    from assay.audit.campaigns import audit_judgments
     from assay.cli.progress import progress_bars
     from assay.tables.answers import read_judgments
 

@@ -24,7 +24,8 @@ from assay.effort.tables import (
 )
 from assay.errors import OptionError
 from assay.results import Note
-from assay.stats.kit_power import POWER, detectable_gap, editors_needed
+from assay.stats.intervals import POWER
+from assay.stats.kit_power import detectable_gap, editors_needed
 from assay.stats.orders import holm
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded

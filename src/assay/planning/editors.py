@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from assay.errors import OptionError
-from assay.planning.plan import Plan, need_positive, need_share, need_whole
+from assay.errors import OptionError, need_positive, need_share, need_whole
+from assay.planning.plan import Plan
 from assay.results import Note, plain, signature
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.kit_power import MOST_EDITORS, detectable_gap, editors_needed, gap_power

@@ -7,7 +7,7 @@ from typing import Literal
 
 import polars as pl
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, need_positive, need_share
 from assay.planning.model import (
     MOST_JUDGMENTS,
     TESTS,
@@ -18,7 +18,7 @@ from assay.planning.model import (
     simulated_needs,
     votes,
 )
-from assay.planning.plan import Plan, need_positive, need_share
+from assay.planning.plan import Plan
 from assay.results import Note, plain, signature
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.progress import Progress, silent

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from assay.errors import InputError
-from assay.planning.plan import need_whole
+from assay.errors import InputError, need_whole
 from assay.ranking.counts import (
     block_numbers,
     check_per_set,

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, need_positive, need_share, need_whole
 from assay.planning.pilot import Pilot, read_pilot
-from assay.planning.plan import Plan, need_positive, need_share, need_whole
+from assay.planning.plan import Plan
 from assay.results import Note, plain, signature
 from assay.stats.intervals import LEVEL, POWER, Precision
 from assay.tables.answers import Ratings

@@ -23,6 +23,7 @@ from assay.ranking.methods import check_method, find_method, score
 from assay.ranking.results import PairComparison, Ranking, SystemRank
 from assay.ranking.uncertainty import Rule, Uncertainty, bootstrap
 from assay.results import Note
+from assay.stats.intervals import POWER
 from assay.stats.orders import cluster_numbers, competition_ranks
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 RESAMPLES, MAX_RESAMPLES = 1000, 1_000_000
 
-POWER = 0.8
-"""The probability of a find that is commonly asked for."""
 
 MAX_GROWTH = 100
 """A campaign so many times as large is not advice."""

@@ -36,12 +36,11 @@ from assay.stats.clustered import (
     unit_z,
     window_sums,
 )
+from assay.stats.intervals import LEVEL
 from assay.stats.orders import cluster_numbers, discordant, rank_ranges
 from assay.stats.random import Rng
 from assay.tables.selection import Parts
 from assay.tables.test_set import TestSet
-
-LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -229,12 +229,6 @@ LEVEL = 0.95
 POWER = 0.8
 """The probability of finding a difference that is commonly asked for."""
 
-LEVEL = 0.95
-"""The confidence level where none is stated."""
-
-POWER = 0.8
-"""The probability of finding a difference that is commonly asked for."""
-
 CERTAIN = 500.0
 """A gap of this many standard errors is always found."""
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import optimize, special
 
-POWER = 0.8
-"""The probability of finding a difference that is commonly asked for."""
 MOST_EDITORS = 100_000
 CERTAIN_SHIFT = 500.0
 """A gap of this many standard errors is always found."""

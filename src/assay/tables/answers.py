@@ -416,3 +416,14 @@ def history_digest(test_set: TestSet) -> str | None:
         return None
     values = np.nan_to_num(test_set.matrix(HISTORY), nan=1e9).round(6) + 0.0
     return f"{crc32(values.tobytes()):08x}"
+
+
+def edit_distance(mt: str, edited: str) -> float:
+    """100 x character Levenshtein distance / length of the longer text (korotaev2022).
+
+    >>> edit_distance("the cat", "the hat"), edit_distance("", "")
+    (14.285714285714285, 0.0)
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    return 100 * float(Levenshtein.normalized_distance(mt, edited))

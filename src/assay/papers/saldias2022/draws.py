@@ -29,9 +29,9 @@ from assay.papers.saldias2022.ratings import DEVELOPMENT, RaterTrial, RatingFile
 from assay.papers.saldias2022.tally import PAPER_SIMULATIONS, SIZES, Tally, TrialKey
 from assay.stats.bounds import bernstein_bound, hoeffding_bound
 from assay.stats.incremental import incremental_order
+from assay.stats.intervals import LEVEL
 
 BOUND_SIZES = (0.1, 0.3, 0.5)
-LEVEL = 0.95
 RANGE = 25.0
 """The range of MQM scores."""
 ORACLE_RANGE = {"EnDe": 4.0, "ZhEn": 7.0}

@@ -1,42 +1,47 @@
-"""``audit_ratings``: a finished campaign of ratings."""
+"""``audit_ratings`` and ``audit_judgments``: a finished campaign under the loupe."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from assay.audit.coverage import (
+    judgments_agreement,
+    judgments_coverage,
+    judgments_matching,
     ratings_agreement,
     ratings_coverage,
     ratings_matching,
     represent,
     segment_ease,
 )
-from assay.audit.findings import ratings_findings, ratings_next
-from assay.audit.pairs import audited_pairs, compare_apart, ratings_power
-from assay.audit.published import (
-    Distinction,
-    count_verdicts,
-    judge,
-    plain_order,
-    read_published,
-    unclaimed,
+from assay.audit.findings import judgments_findings, judgments_next, ratings_findings, ratings_next
+from assay.audit.pairs import (
+    compare_apart,
+    judged_pairs,
+    judgments_power,
+    rated_pairs,
+    ratings_power,
 )
-from assay.audit.results import Audit, AuditedSystem, coded
+from assay.audit.published import count_verdicts, distinctions, judge, unclaimed
+from assay.audit.results import Audit, AuditedSystem
 from assay.designs.population import Population, documents_of
 from assay.errors import InputError
 from assay.estimation.estimate import estimate
-from assay.estimation.results import Estimates
+from assay.estimation.results import Estimates, SystemEstimate
+from assay.planning.judgments import JudgmentsPlan, plan_judgments
+from assay.ranking.counts import count
+from assay.ranking.rank import rank
 from assay.ranking.ratings import rank_ratings
-from assay.ranking.results import Ranking
+from assay.ranking.results import Ranking, SystemRank
 from assay.results import Note
 from assay.stats.intervals import LEVEL
-from assay.stats.random import Rng, seeded
-from assay.tables.answers import Ratings
+from assay.stats.progress import Progress, silent
+from assay.stats.random import Rng, seeded, spawn
+from assay.tables.answers import Judgments, Ratings
 from assay.tables.check import need_one_lp
 from assay.tables.files import Source
 from assay.tables.test_set import Sample, TestSet
@@ -102,16 +107,16 @@ def audit_ratings(
     )  # fmt: skip
     rows = dict(zip(given.systems, basis.ratings.matrix(basis.test_set), strict=True))
     estimates, apart = compare_apart(estimates, rows, basis.unit_of, sampled=sample is not None)
-    pairs = audited_pairs(estimates, apart)
-    claims = judge(_distinctions(published, rows, ratings.better), pairs)
+    pairs = rated_pairs(estimates, apart)
+    means = {name: float(np.nanmean(row)) for name, row in rows.items()}
+    claims = judge(distinctions(published, means, ratings.better), pairs)
     covered = ratings_coverage(given, ratings, scores, unrated, known=known)
     result = Audit(
         source="ratings",
-        findings=(),
         coverage=covered,
         matched=ratings_matching(scores),
         representation=represent(given, rated) if known else (),
-        systems=_systems(
+        systems=_rated_rows(
             given, ratings, scores, estimates,
             rank_ratings(ratings, method=practice, level=level, rng=generator), known=known,
         ),
@@ -125,13 +130,12 @@ def audit_ratings(
         unit=basis.unit,
         blocks=len(np.unique(basis.unit_of[rated.any(axis=0)])),
         assumption=estimates.design,
-        target=_target(basis),
+        target=basis.about,
         practice=f"wilcoxon {practice}",
         better=ratings.better,
         level=level,
         sides=2,
         seed=seed,
-        next=(),
         notes=(
             *_notes(estimates, basis, len(apart), known=known, guessed=assumed != assume),
             *_few_raters(ratings),
@@ -139,6 +143,77 @@ def audit_ratings(
         ),
     )  # fmt: skip
     return replace(result, findings=ratings_findings(result), next=ratings_next(result))
+
+
+def audit_judgments(
+    judgments: Judgments,
+    test_set: TestSet | None = None,
+    *,
+    published: Source | None = None,
+    level: float = LEVEL,
+    rng: Rng = None,
+    progress: Progress = silent,
+) -> Audit:
+    """Audit a finished campaign of judgments: who met whom how often, power, and what holds.
+
+    Pairs are decided by expected win with segments (else screens) drawn anew, as
+    :func:`assay.rank` does by default, one-sided; beside it stands common practice, single
+    judgments drawn anew and sign tests (koehn2012). What could be expected, and what it would take,
+    comes from the model of koehn2012 with sigma fitted to these judgments.
+
+    test_set: what there was to judge, for coverage, where the judgments name segments.
+    published: a table of what was claimed, as in :func:`assay.audit_ratings`; without it, the order
+    of the scores is audited.
+
+    >>> import assay
+    >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
+    >>> found = assay.audit_judgments(world.judge(3000, per_set=3, rng=1), rng=1)
+    >>> found.published.hold, found.matched.never
+    (3, 0)
+    """
+    _need_table(judgments, Judgments)
+    generator, seed = seeded(rng)
+    first, second = spawn(generator, 2)
+    ranking = rank(judgments, level=level, rng=first, progress=progress)
+    practice = rank(judgments, resample="pair", level=level, rng=second, progress=progress)
+    signs = rank(judgments, ranges="sign", level=level)
+    counts = count(judgments)
+    pairs = judged_pairs(ranking, 1 - level)
+    scores = {item.system: item.score for item in ranking.systems}
+    claims = judge(distinctions(published, scores, "higher"), pairs)
+    coverage, representation = judgments_coverage(judgments, counts.systems, test_set)
+    plan, plan_notes = _plan(judgments, level)
+    result = Audit(
+        source="judgments",
+        coverage=coverage,
+        matched=judgments_matching(counts),
+        representation=representation,
+        systems=_judged_systems(judgments, ranking, practice),
+        pairs=pairs,
+        published=count_verdicts(claims, given=published is not None),
+        claims=claims,
+        power=judgments_power(pairs, ranking, signs, plan),
+        raters=judgments_agreement(judgments, counts),
+        unit=ranking.unit,
+        blocks=ranking.blocks,
+        assumption="as-judged",
+        target="new-segments" if ranking.unit == "segment" else "new-judgments",
+        practice="bootstrap pair",
+        better="higher",
+        level=level,
+        sides=1,
+        seed=seed,
+        notes=(
+            # An audit does not choose the units that are drawn.
+            *(note for note in ranking.notes if note.code != "other-units"),
+            *plan_notes,
+            *unclaimed(claims, list(scores)),
+        ),
+    )
+    return replace(result, findings=judgments_findings(result), next=judgments_next(result))
+
+
+# --- ratings
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +226,17 @@ class _Basis:
     unit: Literal["document", "segment"]
     target: str
 
+    @property
+    def about(self) -> Literal["new-documents", "new-segments", "test-set"]:
+        """What a distinction is about."""
+        if self.target != "new-documents":
+            return "test-set"
+        return "new-documents" if self.unit == "document" else "new-segments"
+
 
 def _genuine(ratings: Ratings) -> Ratings:
     """Without attention checks and rows that have no score."""
-    if not isinstance(ratings, Ratings):
-        raise InputError(
-            f"{type(ratings).__name__} where Ratings belong; read them with assay.read_ratings(...)"
-        )
+    _need_table(ratings, Ratings)
     frame = ratings.genuine.drop_nulls("score")
     if not frame.height:
         raise InputError("no row has a score, so there is nothing to audit")
@@ -236,21 +315,7 @@ def _basis(
     return _Basis(by_segment, placed, documents_of(by_segment), "segment", target)
 
 
-def _target(basis: _Basis) -> Literal["new-documents", "new-segments", "test-set"]:
-    if basis.target != "new-documents":
-        return "test-set"
-    return "new-documents" if basis.unit == "document" else "new-segments"
-
-
-def _distinctions(
-    published: Source | None, rows: Mapping[str, np.ndarray], better: str
-) -> list[Distinction]:
-    if published is not None:
-        return read_published(published, list(rows))
-    return plain_order({name: float(np.nanmean(row)) for name, row in rows.items()}, better)
-
-
-def _systems(
+def _rated_rows(
     test_set: TestSet, ratings: Ratings, scores: np.ndarray, estimates: Estimates,
     practice: Ranking, *, known: bool,
 ) -> tuple[AuditedSystem, ...]:  # fmt: skip
@@ -265,7 +330,6 @@ def _systems(
     usual = {item.system: item for item in practice.systems}
     return tuple(
         AuditedSystem(
-            system=item.system,
             n=int(rated[k]),
             share=float(rated[k] / present[k]) if known else None,
             answers=answers[item.system],
@@ -274,13 +338,7 @@ def _systems(
             score=item.estimate,
             low=item.low,
             high=item.high,
-            rank=item.rank,
-            low_rank=item.low_rank,
-            high_rank=item.high_rank,
-            cluster=item.cluster,
-            practice_low_rank=usual[item.system].low_rank,
-            practice_high_rank=usual[item.system].high_rank,
-            practice_cluster=usual[item.system].cluster,
+            **_places(item, usual[item.system]),
         )
         for item in estimates.systems
         for k in (place[item.system],)
@@ -290,13 +348,11 @@ def _systems(
 def _few_raters(ratings: Ratings) -> tuple[Note, ...]:
     if not 0 < len(ratings.raters) <= MOST_FEW_RATERS:
         return ()
-    return (
-        Note(
-            "few-raters",
-            f"{len(ratings.raters)} raters: their personal preferences count as quality, and no"
-            " interval shows it",
-        ),
+    text = (
+        f"{len(ratings.raters)} raters: their personal preferences count as quality, and no"
+        " interval shows it"
     )
+    return (Note("few-raters", text),)
 
 
 def _notes(
@@ -304,7 +360,7 @@ def _notes(
 ) -> list[Note]:
     """What the numbers rest on."""
     left_out = SAID_OTHERWISE[:1] if known else SAID_OTHERWISE
-    notes = [note for note in coded(estimates.notes) if note.code not in left_out]
+    notes = [note for note in estimates.notes if note.code not in left_out]
     if basis.target == "new-documents":
         notes.append(Note(
             "new-units",
@@ -330,3 +386,58 @@ def _notes(
             " means of the segments that each system has",
         ))  # fmt: skip
     return notes
+
+
+# --- judgments
+
+
+def _plan(judgments: Judgments, level: float) -> tuple[JudgmentsPlan | None, tuple[Note, ...]]:
+    """What the model of koehn2012 says; nothing where it cannot be fitted."""
+    try:
+        plan = plan_judgments(pilot=judgments, level=level)
+    except InputError as error:
+        return None, (Note("no-model", f"no model fits these judgments: {error}"),)
+    return plan, plan.notes
+
+
+def _judged_systems(
+    judgments: Judgments, ranking: Ranking, practice: Ranking
+) -> tuple[AuditedSystem, ...]:
+    """Systems, best first."""
+    frame = judgments.frame
+    key = [name for name in ("doc", "seg") if name in frame.columns]
+    usual = {item.system: item for item in practice.systems}
+    systems = []
+    for item in ranking.systems:
+        rows = frame.filter((pl.col("left") == item.system) | (pl.col("right") == item.system))
+        systems.append(
+            AuditedSystem(
+                n=rows.select(key).n_unique() if "seg" in key else rows.height,
+                answers=rows.height,
+                raters=rows["rater"].n_unique() if "rater" in rows.columns else None,
+                score=item.score,
+                **_places(item, usual[item.system]),
+            )
+        )
+    return tuple(systems)
+
+
+# --- both
+
+
+def _need_table(table: object, kind: type[Ratings] | type[Judgments]) -> None:
+    name = kind.__name__
+    if not isinstance(table, kind):
+        raise InputError(
+            f"{type(table).__name__} where {name} belong; read them with"
+            f" assay.read_{name.lower()}(...)"
+        )
+
+
+def _places(item: SystemEstimate | SystemRank, usual: SystemRank) -> dict[str, Any]:
+    """Where a system stands, and where common practice puts it."""
+    names = ("low_rank", "high_rank", "cluster")
+    return {
+        **{name: getattr(item, name) for name in ("system", "rank", *names)},
+        **{f"practice_{name}": getattr(usual, name) for name in names},
+    }
