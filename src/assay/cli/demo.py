@@ -31,7 +31,9 @@ def demo(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the files.", metavar="DIR")
     ] = Path("demo"),
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the simulated campaign.")] = 1,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")
+    ] = 1,
     json: JSON = False,
 ) -> None:
     """Run the whole pipeline on a simulated campaign; ends with a report page.

@@ -60,7 +60,7 @@ def effort(
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
     format: Annotated[
         str | None,
-        typer.Option("--format", help="Another tool's: mxliff, sdlxliff, xliff, xliff2."),
+        typer.Option("--format", help="Another tool's format, such as google-mqm or sdlxliff."),
     ] = None,
     system: SYSTEM = None,
     editor: EDITOR = None,

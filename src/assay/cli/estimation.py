@@ -50,9 +50,7 @@ def estimate(
     assume: ASSUME = None,
     method: Annotated[
         str,
-        typer.Option(
-            "--method", help="auto, mean, regression, cv-single, cv-mean, cv-multi or cv-knn."
-        ),
+        typer.Option("--method", help="The method, by name (listed above)."),
     ] = "auto",
     interval: Annotated[
         str,
@@ -65,7 +63,9 @@ def estimate(
     by: Annotated[
         str | None,
         typer.Option(
-            "--by", help="Also by domain, document, length, category or a column of the scores."
+            "--by",
+            help="Results by group: a column such as domain or lp; estimate: also document,"
+            " length, category.",
         ),
     ] = None,
     errors: Annotated[
@@ -105,6 +105,8 @@ def estimate(
 ) -> None:
     """Estimate each system's score on the whole test set, with intervals and rank ranges.
 
+    Methods: auto, mean, regression, cv-single, cv-mean, cv-multi, cv-knn.
+
     Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
     from assay.cli.files import deliver
@@ -142,7 +144,7 @@ def monitor(
     half_width: Annotated[float, HALF_WIDTH_OPTION],
     goal: Annotated[
         Literal["score", "ranking"],
-        typer.Option("--goal", help="Every score, or every difference decided or as narrow."),
+        typer.Option("--goal", help="What to aim at."),
     ] = "score",
     guarantee: Annotated[
         bool,
@@ -161,6 +163,9 @@ def monitor(
     json: JSON = False,
 ) -> None:
     """Say whether enough has been rated, while ratings come in.
+
+    The goal score asks for every score within the half-width; ranking for every difference decided
+    or as narrow.
 
     Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --half-width 0.3
     """
@@ -218,7 +223,7 @@ def evaluate(
         str, typer.Option("--methods", help="Designs and estimators.", metavar="A,B+C")
     ] = "baseline,docs-prop,docs-prop+cv-knn,snippets+regression,balanced+regression",
     sizes: Annotated[
-        str, typer.Option("--sizes", help="Shares of the segments to rate.", metavar="5%,10%")
+        str, typer.Option("--sizes", help="Sizes to show results for.", metavar="5%,10%")
     ] = "5%,10%,20%,30%,40%,50%",
     draws: DRAWS = 100,
     half_width: Annotated[float | None, HALF_WIDTH_OPTION] = None,

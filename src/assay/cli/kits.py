@@ -29,7 +29,7 @@ def find(
     ],
     words: Annotated[int, typer.Option("--words", help="Words of a piece, at least.")] = 500,
     pieces: Annotated[int, typer.Option("--pieces", help="Pieces of a kit.")] = 3,
-    count: Annotated[int, typer.Option("--count", help="How many kits, without overlap.")] = 1,
+    count: Annotated[int, typer.Option("--count", help="How many to choose.")] = 1,
     mode: Annotated[
         Literal["closest", "dbscan"],
         typer.Option("--mode", help="closest: the most alike; dbscan: the paper's clusters."),
@@ -130,7 +130,9 @@ def _say_written(*files: Path | None) -> None:
 def design(
     systems: Annotated[
         str,
-        typer.Option("--systems", help="MT engines, and the human translation.", metavar="A,B,C"),
+        typer.Option(
+            "--systems", help="The systems compared: their names, or how many.", metavar="A,B,C"
+        ),
     ],
     editors: Annotated[
         str, typer.Option("--editors", help="How many editors, or their names.", metavar="N|A,B")
@@ -139,7 +141,7 @@ def design(
         str,
         typer.Option(
             "--design",
-            help="auto, permutations, latin, williams, graeco-latin, rotated or identical.",
+            help="The design, by name (listed above).",
         ),
     ] = "auto",
     documents: Annotated[
@@ -156,6 +158,8 @@ def design(
     json: JSON = False,
 ) -> None:
     """Decide who edits which document from which system, and prove the balance.
+
+    Designs: auto, permutations, latin, williams, graeco-latin, rotated, identical.
 
     Example: assay kits design --systems A,B,Human --editors 6 --design williams -o design.tsv
     """

@@ -37,14 +37,16 @@ RANGE = Annotated[
 ]
 SCORES = Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")]
 RATINGS = Annotated[Path, typer.Argument(help="What the raters answered.", metavar="RATINGS")]
-SAMPLE_OPTION = typer.Option("--sample", help="The sample the ratings were drawn with.")
+SAMPLE_OPTION = typer.Option(
+    "--sample", help="The sample: which segments, and how they were drawn."
+)
 SAMPLE = Annotated[Path | None, SAMPLE_OPTION]
 ASSUME = Annotated[
     str | None,
     typer.Option("--assume", help="Without a sample, how segments were chosen: random, documents."),
 ]
 LEVEL = Annotated[float, typer.Option("--level", help="Confidence level.")]
-DRAWS = Annotated[int, typer.Option("--draws", help="Samples to draw.")]
+DRAWS = Annotated[int, typer.Option("--draws", help="Samples or campaigns to simulate.")]
 HALF_WIDTH_OPTION = typer.Option("--half-width", help="The half-width wanted of the intervals.")
 BETTER = Annotated[
     Literal["higher", "lower"],
@@ -54,9 +56,6 @@ SEED = Annotated[
     int | None, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-OUTPUT = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Write to this file.", metavar="FILE")
-]
 SAVE = Annotated[
     Path | None,
     typer.Option(
@@ -69,26 +68,11 @@ SAVE_ONLY = Annotated[
 ]
 """For commands whose ``-o`` is something else: a table, a folder, a page."""
 
-POWER = Annotated[float, typer.Option("--power", help="Probability of finding the gap.")]
-GAP = Annotated[
-    float, typer.Option("--gap", help="The difference to be found, in the unit of the scores.")
-]
-SYSTEM_COUNT = Annotated[
-    int | None, typer.Option("--systems", help="How many systems; default: the pilot's.")
-]
 SYSTEMS = Annotated[
     str | None,
     typer.Option(
         "--systems", help="The systems compared: their names, or how many.", metavar="A,B|N"
     ),
-]
-SECONDS = Annotated[float | None, typer.Option("--seconds", help="Seconds one answer takes.")]
-COST = Annotated[float | None, typer.Option("--cost", help="What one answer costs.")]
-SIZES = Annotated[
-    str | None, typer.Option("--sizes", help="Sizes to show results for.", metavar="N,...")
-]
-PILOT = Annotated[
-    Path | None, typer.Option("--pilot", help="Answers collected so far.", metavar="FILE")
 ]
 TARGET = Annotated[
     str | None,

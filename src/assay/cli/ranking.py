@@ -22,11 +22,7 @@ def rank(
     ],
     method: Annotated[
         str | None,
-        typer.Option(
-            "--method",
-            help="expected-win (default), bojar, better-or-equal, lopez or bradley-terry;"
-            " from ratings: mean (default) or z.",
-        ),
+        typer.Option("--method", help="The method, by name (listed above)."),
     ] = None,
     ranges: Annotated[
         Literal["bootstrap", "sign", "pooled"] | None,
@@ -83,7 +79,9 @@ def rank(
 ) -> None:
     """Rank systems from judgments or ratings, with rank ranges and clusters.
 
-    WMT rankings become judgments with assay convert --from wmt-rnk --to judgments.
+    Methods: expected-win (default), bojar, better-or-equal, lopez, bradley-terry; from ratings:
+    mean (default), z. WMT rankings become judgments with
+    assay convert --from wmt-rnk --to judgments.
 
     Example: assay rank judgments.tsv --ranges pooled
     """
@@ -136,17 +134,19 @@ def next_set(
     judgments: Annotated[Path, typer.Argument(help="Judgments so far.", metavar="JUDGMENTS")],
     systems: Annotated[
         str | None,
-        typer.Option("--systems", help="All that compete; default: the judged.", metavar="A,B"),
+        typer.Option(
+            "--systems", help="The systems compared: their names, or how many.", metavar="A,B"
+        ),
     ] = None,
     goal: Annotated[
         Literal["best", "order"],
-        typer.Option("--goal", help="Find the best system, or put all in order."),
+        typer.Option("--goal", help="What to aim at."),
     ] = "best",
     per_set: Annotated[
         int | None,
         typer.Option("--per-set", help="Systems shown at once; default: as many as so far."),
     ] = None,
-    count: Annotated[int, typer.Option("--count", help="How many sets.")] = 1,
+    count: Annotated[int, typer.Option("--count", help="How many to choose.")] = 1,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
     only: ONLY = None,

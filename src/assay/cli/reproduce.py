@@ -25,8 +25,7 @@ def reproduce(
         int | None,
         typer.Option(
             "--draws",
-            help="Samples or campaigns simulated (koehn2012 and korotaev2022: 200, lo2023: 1000,"
-            " saldias2022: 100).",
+            help="Samples or campaigns to simulate.",
         ),
     ] = None,
     seed: Annotated[
@@ -43,6 +42,9 @@ def reproduce(
     json: JSON = False,
 ) -> None:
     """Reproduce a paper's printed numbers: what became of each, ours beside the paper's.
+
+    Without --draws: 200 campaigns for koehn2012 and korotaev2022, 1,000 samples for lo2023, 100 for
+    saldias2022.
 
     Example: assay reproduce lo2023 --data wmt --workers 0
     """

@@ -53,9 +53,7 @@ DESIGN = Annotated[
     str,
     typer.Option(
         "--design",
-        help="auto, segments (SL), documents (WD), fixed-snippets (DF), snippets (DB),"
-        " snippets-linear, interleaved, balanced, docs-prop, docs-opt, metrics-prop,"
-        " metrics-opt.",
+        help="The design, by name (listed above).",
     ),
 ]
 MATCHED = Annotated[
@@ -105,7 +103,7 @@ def sample(
     design: DESIGN = "auto",
     goal: Annotated[
         Literal["ranking", "score"] | None,
-        typer.Option("--goal", help="What auto aims at; default by the number of systems."),
+        typer.Option("--goal", help="What to aim at."),
     ] = None,
     matched: MATCHED = True,
     top_up: Annotated[
@@ -155,6 +153,10 @@ def sample(
 
     The sample is a table, written with -o: raters are shown its segments, and the estimate
     needs it. --save keeps its description for the report.
+
+    Designs: auto (by --goal, else by the number of systems), segments (SL), documents (WD),
+    fixed-snippets (DF), snippets (DB), snippets-linear, interleaved, balanced, docs-prop, docs-opt,
+    metrics-prop, metrics-opt.
 
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
@@ -231,12 +233,10 @@ def next_(
         str,
         typer.Option(
             "--method",
-            help="auto, adaptive (which systems go on), docs-incr-human or docs-incr-metrics.",
+            help="The method, by name (listed above).",
         ),
     ] = "auto",
-    count: Annotated[
-        int, typer.Option("--count", help="How many segments (adaptive: for each system).")
-    ] = 1,
+    count: Annotated[int, typer.Option("--count", help="How many to choose.")] = 1,
     budget: Annotated[str | None, BUDGET_OPTION] = None,
     better: BETTER = "higher",
     columns: COLUMNS = None,
@@ -250,8 +250,9 @@ def next_(
 ) -> None:
     """Choose which segments, or which systems, to rate next.
 
-    Segments are chosen from the sample, or from the whole test set. The budget of the adaptive
-    method is in segments per system on average; without one it is the sample.
+    Methods: auto, adaptive (which systems go on, --count segments for each), docs-incr-human,
+    docs-incr-metrics. Segments are chosen from the sample, or from the whole test set. The budget
+    of the adaptive method is in segments per system on average; without one it is the sample.
 
     Example: assay next scores.tsv ratings.tsv --sample sample.tsv --count 30
     """
@@ -293,7 +294,12 @@ def stability(
     ] = 13,
     matched: MATCHED = True,
     by: Annotated[
-        str | None, typer.Option("--by", help="Split every file by this column (lp, domain).")
+        str | None,
+        typer.Option(
+            "--by",
+            help="Results by group: a column such as domain or lp; estimate: also document,"
+            " length, category.",
+        ),
     ] = None,
     columns: COLUMNS = None,
     metrics: METRICS = None,

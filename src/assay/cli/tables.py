@@ -52,7 +52,8 @@ def check(
         str, typer.Option("--kind", help="scores, ratings, errors, judgments, edits or sample.")
     ],
     format: Annotated[
-        str | None, typer.Option("--format", help="Another tool's format, such as google-mqm.")
+        str | None,
+        typer.Option("--format", help="Another tool's format, such as google-mqm or sdlxliff."),
     ] = None,
     test_set: Annotated[
         Path | None,
@@ -111,7 +112,8 @@ def convert(
     ],
     to: Annotated[str, typer.Option("--to", help="Table or format of DST.")],
     sample: Annotated[
-        Path | None, typer.Option("--sample", help="Only the segments of this sample (scores).")
+        Path | None,
+        typer.Option("--sample", help="The sample: which segments, and how they were drawn."),
     ] = None,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
