@@ -74,7 +74,7 @@ class OptionError(InputError):
         super().__init__(f"{argument} ({value}) {fault}; {remedy}")
 
     def renamed(self, name: str) -> Self:
-        """The same error with the argument as somebody else calls it, such as ``--budget``."""
+        """The same error with the argument as somebody else calls it."""
         return type(self)(name, self.value, *self._rest)
 
 

@@ -28,7 +28,7 @@ from assay.audit.pairs import (
 )
 from assay.audit.published import count_verdicts, distinctions, judge, unclaimed
 from assay.audit.results import Audit, AuditedSystem
-from assay.designs.population import Population, documents_of
+from assay.designs.population import Population
 from assay.errors import InputError
 from assay.estimation.estimate import estimate
 from assay.estimation.results import Estimates, SystemEstimate
@@ -298,7 +298,7 @@ def _basis(
     test_set: TestSet, ratings: Ratings, rated: np.ndarray, target: str, sample: Sample | None
 ) -> _Basis:
     """By documents; where they say nothing, by segments, each taken as its own document."""
-    document = documents_of(test_set)
+    document = test_set.document
     several = all(len(np.unique(document[row])) > 1 for row in rated)
     if test_set.has_documents and several:
         return _Basis(test_set, ratings, document, "document", target)
@@ -312,7 +312,7 @@ def _basis(
     single = pl.concat_str(names, separator="\t")
     by_segment = replace(test_set, frame=test_set.frame.with_columns(doc=single))
     placed = replace(ratings, frame=ratings.frame.with_columns(doc=single))
-    return _Basis(by_segment, placed, documents_of(by_segment), "segment", target)
+    return _Basis(by_segment, placed, by_segment.document, "segment", target)
 
 
 def _rated_rows(

@@ -175,7 +175,7 @@ def _of_judgments(
     lp: str | None, options: dict[str, Any],
 ) -> Audit:  # fmt: skip
     from assay.audit.campaigns import audit_judgments
-    from assay.cli.progress import progress_bars
+    from assay.cli import progress_bars
     from assay.tables.answers import read_judgments
 
     files = [("judgments", path)] if scores is None else [("judgments", path), ("scores", scores)]

@@ -89,8 +89,8 @@ def effort(
 
     Example: assay effort edits.tsv --human Human --margin 0.1
     """
+    from assay.cli import progress_bars
     from assay.cli.files import deliver
-    from assay.cli.progress import progress_bars
     from assay.effort.effort import effort as compare
 
     for file in (json_file(save), figure_file(figure), figure_file(figure_by_editor)):

@@ -248,8 +248,8 @@ def evaluate(
 
     Example: assay evaluate scores.tsv all-ratings.tsv --methods baseline,balanced+regression
     """
+    from assay.cli import track
     from assay.cli.files import deliver
-    from assay.cli.progress import track
     from assay.estimation.evaluate import (
         evaluate_estimators,
         evaluate_stopping,

@@ -75,8 +75,8 @@ def find(
 
     Example: assay kits find book.docx --words 500 --pieces 3
     """  # fmt: skip
+    from assay.cli import progress_bars
     from assay.cli.files import deliver, note
-    from assay.cli.progress import progress_bars
     from assay.kits.find import find_kits, kit_texts
     from assay.kits.pieces import read_pieces
 

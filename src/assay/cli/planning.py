@@ -227,8 +227,8 @@ def judgments_command(
 
     Example: assay plan judgments --pilot judgments.tsv --test pooled
     """
+    from assay.cli import progress_bars
     from assay.cli.files import deliver
-    from assay.cli.progress import progress_bars
     from assay.planning.judgments import plan_judgments
 
     save_file(save, pilot)
@@ -274,9 +274,9 @@ def editors_command(
 
     Example: assay plan editors --systems 3 --gap 3
     """
+    from assay.cli import progress_bars
     from assay.cli.effort import read_edit_files
     from assay.cli.files import deliver
-    from assay.cli.progress import progress_bars
     from assay.effort.effort import effort
     from assay.planning.editors import plan_editors
 

@@ -85,8 +85,8 @@ def rank(
 
     Example: assay rank judgments.tsv --ranges pooled
     """
+    from assay.cli import progress_bars
     from assay.cli.files import deliver, read_answers
-    from assay.cli.progress import progress_bars
     from assay.tables.answers import Judgments
 
     refuse_overwriting(json_file(save), table)

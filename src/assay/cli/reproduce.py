@@ -48,8 +48,8 @@ def reproduce(
 
     Example: assay reproduce lo2023 --data wmt --workers 0
     """
+    from assay.cli import track
     from assay.cli.files import deliver, note
-    from assay.cli.progress import track
     from assay.papers.reproduce import find_paper
 
     work = find_paper(paper).start(

@@ -24,6 +24,7 @@ from assay.cli.options import (
     BACKEND,
     BETTER,
     COLUMNS,
+    DRAWS,
     EXCLUDE,
     FIGURE,
     HISTORY,
@@ -288,7 +289,7 @@ def stability(
         int,
         typer.Option("--candidates", help="Study: the best of so many samples by the metric."),
     ] = 1,
-    draws: Annotated[int, typer.Option("--draws", help="Samples to draw.")] = 1000,
+    draws: DRAWS = 1000,
     runs: Annotated[
         int, typer.Option("--runs", help="Samples of the best/median/worst form.")
     ] = 13,
@@ -320,8 +321,8 @@ def stability(
 
     Example: assay stability scores.tsv --metric chrF --budget 40% --designs SL,WD,DB
     """
+    from assay.cli import track
     from assay.cli.files import deliver
-    from assay.cli.progress import track
     from assay.sampling.stability import stability as run
     from assay.sampling.stability import summarise_stability
     from assay.stats.random import seeded

@@ -16,12 +16,6 @@ UNCONFIRMED_WEIGHT = 0.25
 """How much a metric counts that no other confirms; frozen on WMT20 and WMT23."""
 
 
-def documents_of(test_set: TestSet) -> np.ndarray:
-    """The number of every segment's document."""
-    sizes = test_set.documents["segments"].to_numpy()
-    return np.repeat(np.arange(len(sizes)), sizes)
-
-
 @dataclass(frozen=True, eq=False)
 class Population:
     """Segments in reading order, as a design needs to know them."""

@@ -388,7 +388,7 @@ def _try_stopping(trial: _StoppingTrial, rng: np.random.Generator) -> StoppingRe
     """All runs look at the same times; whoever has stopped is left out of the next look."""
     size, truth = len(trial.x), float(trial.x.mean())
     mixed, document = trial.method in INTERLEAVED, trial.population.layout.document
-    row = IN_A_ROW if trial.method == "interleaved" else 1
+    row = IN_A_ROW if trial.method == INTERLEAVED[0] else 1
     order = np.stack([
         interleaved_order(document, rng) if mixed else rng.permutation(size)
         for _ in range(trial.draws)

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from assay.designs.base import SamplingDesign, design_of, find_design
-from assay.designs.population import documents_of
 from assay.designs.units import TOLERANCE, DesignUnits, SampledUnits, complete, need_population
 from assay.designs.unsampled import ASSUMPTIONS, Census
 from assay.errors import InputError, OptionError
@@ -129,7 +128,7 @@ def rated_outputs(
         rated = (~np.isnan(scores)).sum(axis=1, keepdims=True)
         pi *= rated / test_set.present.sum(axis=1, keepdims=True)
     return Rated(
-        design, test_set.present, documents_of(test_set), scores, pi, ~np.isnan(scores),
+        design, test_set.present, test_set.document, scores, pi, ~np.isnan(scores),
         notes=(note,),
     )  # fmt: skip
 
@@ -154,7 +153,7 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
         classes = make_classes(test_set, stratified=carried.strata is not None)
         notes += skipping_notes(test_set, ~np.isnan(pi), rated, classes)
     return Rated(
-        design, test_set.present, documents_of(test_set), np.where(np.isnan(pi), np.nan, scores),
+        design, test_set.present, test_set.document, np.where(np.isnan(pi), np.nan, scores),
         pi, carried.drawn, carried.position, carried.strata, sample.matched, classes, line,
         tuple(notes),
     )  # fmt: skip
@@ -275,9 +274,7 @@ def make_features(test_set: TestSet) -> Features | None:
         parts.append(_scaled(consensus**2, test_set.present))
         names.append("consensus squared")
         if test_set.has_documents and test_set.documents.height > 1:
-            parts.append(
-                _scaled(_document_mean(consensus, documents_of(test_set)), test_set.present)
-            )
+            parts.append(_scaled(_document_mean(consensus, test_set.document), test_set.present))
             names.append("consensus of the document")
     if history is not None:
         parts.append(history)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from assay.designs.population import Population, documents_of
+from assay.designs.population import Population
 from assay.results import Note
 from assay.tables.test_set import TestSet
 
@@ -53,7 +53,7 @@ def make_classes(test_set: TestSet, *, stratified: bool) -> Classes | None:
         what = ["strata"] * stratified + [text for _, text in found]
         return Classes(tuple(number for number, _ in found), " and ".join(what))
     if test_set.has_documents and test_set.documents.height > 1:
-        return Classes((documents_of(test_set),), "documents")
+        return Classes((test_set.document,), "documents")
     return None
 
 
@@ -134,7 +134,7 @@ def _by_metrics(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> lis
 
 
 def _by_document(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> list[Note]:
-    own = documents_of(test_set)[here]
+    own = test_set.document[here]
     if len(np.unique(own)) < 2:
         return []
     if _excess(np.unique(own, return_inverse=True)[1], skipped) <= SKIPPING_ALARM:

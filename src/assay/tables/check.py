@@ -132,7 +132,8 @@ RESERVED = frozenset(name for schema in SCHEMAS.values() for name in schema.name
 
 def find_schema(kind: str) -> Schema:
     """The table of this kind, or an error that lists them."""
-    need_known("kind", kind, list(SCHEMAS))
+    if kind not in SCHEMAS:
+        need_known("kind", kind, list(SCHEMAS))
     return SCHEMAS[kind]
 
 

@@ -102,6 +102,12 @@ class TestSet(CheckedTable):
         within = pl.when(numeric).then(number).otherwise(pl.col("_row").cast(pl.Float64))
         return segments.sort(first, within, maintain_order=True).drop("_row")
 
+    @cached_property
+    def document(self) -> np.ndarray:
+        """The number of every segment's document, in reading order."""
+        sizes = self.documents["segments"].to_numpy()
+        return np.repeat(np.arange(len(sizes)), sizes)
+
     @property
     def documents(self) -> pl.DataFrame:
         """One row per document: its name and number of segments, in reading order."""
@@ -217,8 +223,9 @@ def _choose_metrics(
     free = [name for name in frame.columns if name not in RESERVED]
     if metrics is not None:
         left = [name for name in findings.raw.left if name not in RESERVED]
-        for name in metrics:
-            need_known("metrics", name, [*free, *left], NOT_THERE)
+        if not {*metrics} <= {*free, *left}:
+            for name in metrics:
+                need_known("metrics", name, [*free, *left], NOT_THERE)
         return list(dict.fromkeys(metrics))
     chosen = []
     for name in free:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 INK, MUTED, ACCENT = "#1c2430", "#8a93a3", "#1f5fbf"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Colours that colour-blind readers can tell apart (Okabe and Ito)."""
-SAMPLES = {"full": MUTED, "DF": "#e69f00", "DB": "#0072b2", "sample": "#0072b2"}
+SAMPLE_COLOURS = (MUTED, "#0072b2", "#e69f00")
+"""The whole test set, then samples of it."""
 MARKS = "os^Dv<>"
 FIGURES = (".svg", ".pdf", ".png")
 """Endings of the files a figure can be written to."""
@@ -93,7 +94,7 @@ def draw_shares(rows: Sequence[Mapping[str, Any]]) -> Figure:
         for shift, key, text in ((-0.2, "full", "whole test set"), (0.2, "sample", "sample")):
             places = [k + shift for k in range(len(own))]
             heights = [100 * row[key] for row in own]
-            axes.bar(places, heights, 0.38, color=SAMPLES[key], label=text)
+            axes.bar(places, heights, 0.38, color=SAMPLE_COLOURS[key == "sample"], label=text)
         texts = [str(row["group"]).replace(" ", "\n") for row in own]
         turn = 90 if len(own) > 8 else 0
         axes.set_xticks(range(len(own)), texts, parse_math=False, rotation=turn)
@@ -117,11 +118,11 @@ def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
     figure = new_figure(1.2 + 2.8 * len(pairs), 3.4)
     panels = figure.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
     for axes, pair in zip(panels, pairs, strict=True):
-        here = [name for name in SAMPLES if any((pair, name, length) in shares for length in bins)]
+        here = list(dict.fromkeys(name for its, name, _ in shares if its == pair))
         for number, name in enumerate(here):
             places = [k + 0.27 * (number - (len(here) - 1) / 2) for k in range(len(bins))]
             heights = [shares.get((pair, name, length), 0.0) for length in bins]
-            axes.bar(places, heights, 0.25, color=SAMPLES[name], label=name)
+            axes.bar(places, heights, 0.25, color=SAMPLE_COLOURS[number], label=name)
         axes.set_xticks(range(len(bins)), bins)
         axes.set_title(pair, fontsize=10, color=INK, loc="left")
         axes.set_xlabel("segments in the document", color=INK)
@@ -129,8 +130,7 @@ def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
     panels[0].set_ylabel("share of the data (%)", color=INK)
     handles = {text: handle for axes in panels
                for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)}  # fmt: skip
-    names = {"full": "whole test set", "DF": "fixed snippets (DF)", "DB": "budgeted snippets (DB)"}
-    shown = [names.get(text, text) for text in handles]
+    shown = ["whole test set" if text == "full" else text for text in handles]
     figure.legend(handles.values(), shown, loc="outside upper center",
                   ncols=3, frameon=False)  # fmt: skip
     return figure

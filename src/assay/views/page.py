@@ -61,11 +61,9 @@ def read_result(path: str | os.PathLike[str]) -> Result:
     try:
         saved = json.loads(data.decode())
     except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{source}: is not a saved result ({error}); save one with --save"
-        ) from None
+        raise InputError(f"{source}: is not a saved result ({error})") from None
     if not isinstance(saved, dict) or "kind" not in saved:
-        raise InputError(f"{source}: is JSON but not a saved result; save one with --save")
+        raise InputError(f"{source}: is JSON but not a saved result")
     try:
         return as_result(saved)
     except InputError as error:
@@ -90,7 +88,7 @@ def write_report(
     *,
     title: str = "Evaluation report",
 ) -> Path:
-    """Write one result or several, or what ``--json`` saved of them, as a report.
+    """Write one result or several, or the JSON objects saved of them, as a report.
 
     The ending of the path says what it becomes: ``.html`` one self-contained page, ``.md``
     Markdown, ``.tex`` LaTeX. Sections stand in the order of the pipeline.
@@ -113,8 +111,8 @@ def write_report(
     except (KeyError, TypeError, ValueError) as error:
         # A drawing is made late, and a file that was edited may contradict itself.
         raise InputError(
-            f"the saved results contradict themselves ({type(error).__name__}: {error}); write them"
-            " again with --json"
+            f"the saved results contradict themselves ({type(error).__name__}: {error}); save them"
+            " again"
         ) from None
     return write_bytes(target, text.encode())
 

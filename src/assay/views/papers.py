@@ -203,7 +203,7 @@ def _draw_lo2023(result: Reproduction) -> Iterator[tuple[str, Drawing]]:
         {"pair": lp, "sample": sample, "length": cell.column, "share": cell.ours}
         for cell in result.table("Table 4")
         for lp, _, sample in [cell.row.partition(" ")]
-        if sample in ("full", "DF", "DB") and cell.ours is not None
+        if cell.ours is not None
     ]
     if lengths:
         yield "lengths", draw_lengths(lengths)

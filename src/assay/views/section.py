@@ -303,7 +303,7 @@ def print_table(title: str, table: Table) -> None:
     screen.print(Words(title, style="bold"))
     screen.print(grid)
     if len(table.rows) > table.page:
-        print(f"the first {table.page} of {len(table.rows):,} rows; --json has them all")
+        print(f"the first {table.page} of {len(table.rows):,} rows; the saved result has them all")
 
 
 def console(stream: TextIO) -> Console:
