@@ -54,9 +54,8 @@ def _scores(folder: EvalFolder) -> Raw:
     """One row per system and segment, with a column per metric."""
     files = score_files(folder.path / "metric-scores" / folder.lp, "", SCORE)
     tables = {name: scores_of(folder, file) for name, file in files.items()}
-    systems = list(folder.outputs) or sorted(
-        {s for t in tables.values() for s in t.frame["system"]}
-    )
+    scored = {system for table in tables.values() for system in table.frame["system"].unique()}
+    systems = list(folder.outputs) or sorted(scored)
     sizes = {table.source: table.frame["seg"].n_unique() for table in tables.values()}
     size = folder.size or next(iter(sizes.values()), 0)
     if not systems or not size:

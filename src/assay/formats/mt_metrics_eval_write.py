@@ -120,7 +120,7 @@ def _test_set(frame: pl.DataFrame, lp: str, path: Path) -> Files:
 def _need_lines(frame: pl.DataFrame, path: Path) -> int:
     """The number of segments, if they are numbered by line and every output stands once."""
     seg, size = frame["seg"], frame["seg"].n_unique()
-    known = seg.is_in(line_numbers(size).to_list())
+    known = seg.is_in(line_numbers(size).to_list()).fill_null(False)
     repeated = frame.select("system", "seg").is_duplicated()
     findings = Findings(path)
     message = (
