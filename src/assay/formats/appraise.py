@@ -40,7 +40,6 @@ import polars as pl
 from assay.errors import OptionError, did_you_mean
 from assay.formats.catalogue import Format, Options
 from assay.formats.files import bounded, csv_records, read_text, write_json
-from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.formats.rows import SOURCE, FileRows, Segment, documents, is_whole, one_pair, shown
 from assay.results import Note
 from assay.tables.files import Findings, Raw, refuse
@@ -78,13 +77,8 @@ class _Item:
 
     @property
     def place(self) -> dict[str, str | None]:
-        cells = self.cells
-        return {
-            "system": cells["system"],
-            "doc": cells.get("document"),
-            "seg": cells["item"],
-            "rater": cells["user"],
-        }
+        names = {"system": "system", "doc": "document", "seg": "item", "rater": "user"}
+        return {ours: self.cells.get(theirs) for ours, theirs in names.items()}
 
 
 @bounded
@@ -112,13 +106,11 @@ def _items(path: Path, rows: FileRows) -> Iterator[_Item]:
     layout: tuple[str, ...] = ()
     for line, cells in csv_records(content, rows.findings):
         if not layout and len(cells) not in LAYOUTS:
-            raise refuse(
-                path,
+            message = (
                 f"{len(cells)} cells where an Appraise export has 9, 11, 12 or 14: user, system,"
-                " itemID, itemType, source and target language, score, ...",
-                line=line,
-                value=",".join(cells)[:80],
+                " itemID, itemType, source and target language, score, ..."
             )
+            raise refuse(path, message, line=line, value=",".join(cells)[:80])
         layout = layout or LAYOUTS[len(cells)]
         if len(cells) != len(layout):
             rows.fault(f"{len(cells)} cells where the first line has {len(layout)}", line)
@@ -130,31 +122,28 @@ def _items(path: Path, rows: FileRows) -> Iterator[_Item]:
 
 def _plausible(item: _Item, rows: FileRows) -> bool:
     """Whether the cells that tell rows apart hold what they should."""
-    kind = item.cells["type"]
-    if kind not in (*SCORED, *CONTROLS):
-        known = ", ".join((*SCORED, *CONTROLS))
-        rows.fault(f"expected an item type ({known}), found '{kind}'", item.line, "itemType", kind)
-        return False
-    whole = item.cells.get("complete", "False")
-    if whole not in ("True", "False"):
-        rows.fault(
-            f"expected True or False, found '{whole}'", item.line, "isCompleteDocument", whole
-        )
-        return False
-    return True
+    kinds = (*SCORED, *CONTROLS)
+    kind, whole = item.cells["type"], item.cells.get("complete", "False")
+    if kind not in kinds:
+        message = f"expected an item type ({', '.join(kinds)}), found '{kind}'"
+        rows.fault(message, item.line, "itemType", kind)
+    elif whole not in ("True", "False"):
+        message = f"expected True or False, found '{whole}'"
+        rows.fault(message, item.line, "isCompleteDocument", whole)
+    else:
+        return True
+    return False
 
 
 def _one_pair(items: list[_Item], lp: str | None) -> list[_Item]:
     names = [f"{item.cells['source']}-{item.cells['target']}" for item in items]
     pairs = list(dict.fromkeys(names))
     if lp is None and len(pairs) > 1:
-        raise OptionError(
-            "lp", "not given", f"but the file has {', '.join(pairs)}", "give one of them"
-        )
+        fault = f"but the file has {', '.join(pairs)}"
+        raise OptionError("lp", "not given", fault, "give one of them")
     if lp is not None and lp not in pairs:
-        raise OptionError(
-            "lp", lp, f"is not in the file{did_you_mean(lp, pairs)}", f"it has {', '.join(pairs)}"
-        )
+        fault = f"is not in the file{did_you_mean(lp, pairs)}"
+        raise OptionError("lp", lp, fault, f"it has {', '.join(pairs)}")
     return [item for item, name in zip(items, names, strict=True) if lp in (None, name)]
 
 
@@ -218,7 +207,7 @@ def _add_errors(item: _Item, rows: FileRows) -> None:
         rows.fault("expected a JSON list of spans", item.line, "spans", item.cells["spans"][:80])
         return
     if not spans:
-        rows.add(item.line, {**item.place, "category": NO_ERROR, "severity": NO_ERROR})
+        rows.add_no_error(item.line, item.place)
     for span in spans:
         first, last = span.get("start_i"), span.get("end_i")
         if "missing" in (first, last):
@@ -226,22 +215,16 @@ def _add_errors(item: _Item, rows: FileRows) -> None:
         elif is_whole(first) and is_whole(last) and 0 <= first <= last:
             start, end = first, last + 1
         else:
-            rows.fault(
+            message = (
                 f"{shown(first)} to {shown(last)} is not a span; expected whole numbers from 0,"
-                " the first not above the last",
-                item.line, "start_i", first,
-            )  # fmt: skip
+                " the first not above the last"
+            )
+            rows.fault(message, item.line, "start_i", first)
             continue
-        error = {
-            "category": _category(
-                span.get("error_type"), "missing" if end is None else NO_CATEGORY
-            ),
-            "severity": span.get("severity") or NO_SEVERITY,
-            "side": "target",
-            "start": start,
-            "end": end,
-        }
-        rows.add(item.line, {**item.place, **error})
+        category = span.get("error_type")
+        if isinstance(category, list):  # a path from the general to the special
+            category = "/".join(str(part) for part in category)
+        rows.add_error(item.line, item.place, category, span.get("severity"), start, end)
 
 
 def _spans(cell: str) -> list[dict[str, Any]] | None:
@@ -261,18 +244,11 @@ def _spans(cell: str) -> list[dict[str, Any]] | None:
     return value
 
 
-def _category(value: Any, otherwise: str) -> Any:
-    """The error type, joined where it is a path from the general to the special."""
-    if isinstance(value, list):
-        value = "/".join(str(part) for part in value)
-    return value or otherwise
-
-
 def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:
     """Write scores with source and target texts as batches for one language pair."""
     test_set, lp = one_pair(frame, options.lp, "Appraise")
-    source, mark, target = (lp or "").partition("-")
-    if not (source and mark and target):
+    source, _, target = (lp or "").partition("-")
+    if not (source and target):
         raise OptionError(
             "lp", lp or "not given", "does not name two languages",
             "Appraise needs them: give SOURCE-TARGET or an lp column",
@@ -280,22 +256,22 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
     texts = list(documents(test_set, "Appraise"))
     _need_numbers(texts)
     tasks: list[list[dict[str, Any]]] = [[]]
-    for number, block in enumerate(_blocks(texts, test_set.systems, str(lp))):
+    blocks = [
+        [_item(segment, system, str(lp)) for segment in document if system in segment.targets]
+        for document in texts
+        for system in test_set.systems
+    ]
+    for number, block in enumerate(filter(None, blocks)):
         if tasks[-1] and len(tasks[-1]) + len(block) > TASK_ITEMS:
             tasks.append([])
         for item in block:
             tasks[-1].append({"_block": number, "_item": len(tasks[-1]), **item})
-    batches = [
-        {
-            "items": items,
-            "task": {
-                "batchNo": number,
-                "randomSeed": 0,
-                "requiredAnnotations": 1,
-                "sourceLanguage": source,
-                "targetLanguage": target,
-            },
-        }
+    plan: dict[str, Any] = {
+        "randomSeed": 0, "requiredAnnotations": 1, "sourceLanguage": source,
+        "targetLanguage": target,
+    }  # fmt: skip
+    batches: list[dict[str, Any]] = [
+        {"items": items, "task": {"batchNo": number, **plan}}
         for number, items in enumerate(tasks, start=1)
     ]
     return [write_json(batches, path)]
@@ -305,27 +281,9 @@ def _need_numbers(texts: list[list[Segment]]) -> None:
     findings = Findings(SOURCE)
     for seg in (segment.seg for document in texts for segment in document):
         if not _NUMBER.fullmatch(seg):
-            message = (
-                f"'{seg}' is not a whole number, and Appraise numbers its items; number the"
-                " segments"
-            )
-            findings.add(message, None, "seg", seg)
+            message = f"'{seg}' is not a whole number, and Appraise numbers its items"
+            findings.add(f"{message}; number the segments", None, "seg", seg)
     findings.stop()
-
-
-def _blocks(
-    texts: list[list[Segment]], systems: tuple[str, ...], lp: str
-) -> list[list[dict[str, Any]]]:
-    """The documents of each system, a document's systems one after the other."""
-    blocks = []
-    for document in texts:
-        for system in systems:
-            items = [
-                _item(segment, system, lp) for segment in document if system in segment.targets
-            ]
-            if items:
-                blocks.append(items)
-    return blocks
 
 
 def _item(segment: Segment, system: str, lp: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -34,11 +34,11 @@ from assay.formats.files import (
     refuse_pattern,
     split_tabs,
     write_text,
-)
-from assay.formats.mqm import NO_ERROR, Weights, mqm_scores
+)  # fmt: skip
+from assay.formats.mqm import NO_ERROR, Weights, error_weights, mqm_scores
 from assay.results import Note
 from assay.tables.check import to_text
-from assay.tables.files import Findings, Raw, clean_header, lines_of, need_distinct
+from assay.tables.files import Findings, Lines, Raw, clean_header, lines_of, need_distinct
 
 COLUMNS = {
     "system": "system", "doc": "doc", "doc_id": "doc_seg", "seg_id": "seg", "rater": "rater",
@@ -69,10 +69,13 @@ def read(path: Path, kind: str, options: Options) -> Raw:
 def _annotations(path: Path) -> Raw:
     lines = numbered(path, expected=f"the header '{' '.join(COLUMNS)}'")
     header = _header(lines["text"][0].split("\t"), path, lines["line"][0])
-    raw = split_tabs(lines[1:], header, path, at_least=_fewest(header))
+    # Some tools leave off empty remarks at the end of a line.
+    fewest = max(header.index(name) for name in COLUMNS.values() if name in header) + 1
+    raw = split_tabs(lines[1:], header, path, at_least=fewest)
     frame, wrong = _without_marks(raw.frame)
     frame, respelled = _plain_no_error(frame)
-    empty = [n for n in ("doc", "doc_seg", "rater") if n in frame and _is_empty(frame[n])]
+    optional = [name for name in ("doc", "doc_seg", "rater") if name in frame]
+    empty = [name for name in optional if frame[name].null_count() == frame.height]
     notes = []
     if wrong:
         text = (
@@ -96,7 +99,7 @@ def _header(cells: list[str], path: Path, line: int) -> list[str]:
         if ALIASES.get(name, name) not in known:
             name = ALIASES.get(name, name)
         named.append(name if name in COLUMNS else cell)
-    need_columns(named, [name for name in COLUMNS if name != "doc_id"], str(path), line)
+    need_columns(named, [name for name in COLUMNS if name != "doc_id"], path, line)
     ours = [COLUMNS.get(name, name) for name in named]
     findings = Findings(path)
     for name in sorted(n for n, count in Counter(ours).items() if count > 1 or n in SPAN):
@@ -104,11 +107,6 @@ def _header(cells: list[str], path: Path, line: int) -> list[str]:
         findings.add(message, line, name, name)
     findings.stop()
     return ours
-
-
-def _fewest(header: list[str]) -> int:
-    """Fields a line must have: some tools leave off empty remarks at the end of a line."""
-    return max(header.index(name) for name in COLUMNS.values() if name in header) + 1
 
 
 def _without_marks(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
@@ -137,30 +135,21 @@ def _without_marks(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 
 def _plain_no_error(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """One spelling of rows without errors, and how many had another."""
+    names = ("category", "severity")
+    plain = [pl.col(name).str.to_lowercase().str.replace_all(r"[ _]", "-") for name in names]
+    none = [words.fill_null("") == "no-error" for words in plain]
+    blank = [pl.col(name).is_null() for name in names]
+    without = none[0] & (none[1] | blank[1]) | blank[0] & none[1]
+    spelled = pl.all_horizontal(pl.col(*names).eq_missing(NO_ERROR))
+    return _as_no_error(frame, without), int(frame.select((without & ~spelled).sum()).item())
 
-    def none(name: str) -> pl.Expr:
-        plain = pl.col(name).str.to_lowercase().str.replace_all(r"[ _]", "-")
-        return plain.fill_null("") == "no-error"
 
-    def blank(name: str) -> pl.Expr:
-        return pl.col(name).is_null()
-
-    without = (none("category") & (none("severity") | blank("severity"))) | (
-        blank("category") & none("severity")
+def _as_no_error(errors: pl.DataFrame, chosen: pl.Expr) -> pl.DataFrame:
+    """The table with the chosen rows as rows without errors."""
+    no_error = pl.when(chosen).then(pl.lit(NO_ERROR))
+    return errors.with_columns(
+        no_error.otherwise(pl.col(name)).alias(name) for name in ("category", "severity")
     )
-    other = without & (
-        (pl.col("category").fill_null("") != NO_ERROR) | (pl.col("severity") != NO_ERROR)
-    )
-    changed = [
-        pl.when(without).then(pl.lit(NO_ERROR)).otherwise(pl.col(name)).alias(name)
-        for name in ("category", "severity")
-    ]
-    count = frame.select(other.fill_null(True).sum()).item() if frame.height else 0
-    return frame.with_columns(changed), int(count)
-
-
-def _is_empty(values: pl.Series) -> bool:
-    return values.null_count() == len(values)
 
 
 def _ratings(raw: Raw, weights: Weights) -> Raw:
@@ -171,12 +160,11 @@ def _ratings(raw: Raw, weights: Weights) -> Raw:
         findings.rows(errors[name].is_null(), name, errors[name], "is empty; expected a word")
     findings.stop()
     known = ", ".join(weights.severities)
-    findings.rows(
-        _weightless(errors, weights),
-        "severity",
-        errors["severity"],
-        f"severity '{{}}' has no weight; correct it, or give weights that name it (known: {known})",
+    message = (
+        f"severity '{{}}' has no weight; correct it, or give weights that name it (known: {known})"
     )
+    unknown = error_weights(errors, weights).is_null()
+    findings.rows(unknown, "severity", errors["severity"], message)
     findings.stop()
     ratings = mqm_scores(errors, weights)
     sums = "scores are sums of error weights: lower is better and 0 is perfect"
@@ -188,27 +176,11 @@ def _ratings(raw: Raw, weights: Weights) -> Raw:
     return Raw(ratings, raw.source, _first_lines(raw, errors, key), tuple(notes))
 
 
-def _weightless(errors: pl.DataFrame, weights: Weights) -> pl.Series:
-    """Which rows the weights say nothing about."""
-    kinds = errors.select("category", "severity").unique()
-    unknown = [weights.of(*kind) is None for kind in kinds.rows()]
-    kinds = kinds.with_columns(pl.Series("_unknown", unknown, dtype=pl.Boolean))
-    on = ["category", "severity"]
-    joined = errors.join(kinds, on=on, how="left", maintain_order="left")
-    return joined["_unknown"]
-
-
 def _without_tests(errors: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """Errors planted to test attention say nothing of the output; the output was still rated."""
-    planted = pl.lit(False)
-    for name in ("category", "severity"):
-        planted |= pl.col(name).str.to_lowercase().str.starts_with("hotw").fill_null(False)
-    count = int(errors.select(planted.cast(pl.Int64).sum()).item()) if errors.height else 0
-    changed = [
-        pl.when(planted).then(pl.lit(NO_ERROR)).otherwise(pl.col(name)).alias(name)
-        for name in ("category", "severity")
-    ]
-    return errors.with_columns(changed), count
+    words = pl.col("category", "severity").str.to_lowercase()
+    planted = pl.any_horizontal(words.str.starts_with("hotw").fill_null(False))
+    return _as_no_error(errors, planted), int(errors.select(planted.sum()).item())
 
 
 def _outputs(raw: Raw) -> Raw:
@@ -225,9 +197,7 @@ def _outputs(raw: Raw) -> Raw:
     return Raw(table, raw.source, _first_lines(raw, raw.frame, key), notes)
 
 
-def _first_lines(
-    raw: Raw, frame: pl.DataFrame, key: list[str]
-) -> Callable[[Sequence[int]], list[int]]:
+def _first_lines(raw: Raw, frame: pl.DataFrame, key: list[str]) -> Lines:
     """Lines of a grouped table: the first line of every group."""
     grouped = frame.with_row_index("_row").group_by(key, maintain_order=True)
     return lines_of(raw, grouped.agg(pl.col("_row").first())["_row"].to_list())

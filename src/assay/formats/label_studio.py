@@ -18,6 +18,7 @@ again gives the same table, columns of its kind only, with the rows of one task 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ import polars as pl
 
 from assay.formats.catalogue import Format, Options
 from assay.formats.files import bounded, read_json, write_json
-from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY, from_utf16
+from assay.formats.mqm import NO_CATEGORY, NO_SEVERITY, from_utf16
 from assay.formats.rows import FileRows, checked, is_number, is_whole, shown
 from assay.tables.files import Raw, refuse
 
@@ -62,23 +63,33 @@ def read(path: Path, kind: str, options: Options) -> Raw:
     add = {"ratings": _add_score, "errors": _add_errors, "judgments": _add_judgment}[kind]
     types: set[str] = set()
     for number, task in enumerate(tasks, start=1):
-        for data, annotation, results in _annotations(number, task, kind, rows):
-            types.update(str(result.get("type")) for result in results)
-            place = {**_place(data, kind), "rater": _rater(annotation)}
-            add(number, place, data, annotation, results, rows)
+        for annotation in _annotations(number, task, kind, rows):
+            types.update(str(result.get("type")) for result in annotation.results)
+            add(annotation, rows)
     rows.stop()
     if types and not types.intersection(WANTED[kind]):
-        raise refuse(
-            path,
-            f"has no results of type {' or '.join(WANTED[kind])}; found {', '.join(sorted(types))}",
-        )
+        wanted = " or ".join(WANTED[kind])
+        message = f"has no results of type {wanted}; found {', '.join(sorted(types))}"
+        raise refuse(path, message)
     return rows.raw(nothing="there is no annotation in the file")
 
 
-def _annotations(
-    number: int, task: Any, kind: str, rows: FileRows
-) -> Iterator[tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]]:
-    """The finished annotations of a task, with its data and their results."""
+@dataclass(frozen=True, slots=True)
+class _Annotation:
+    """What one rater said of one task: its number, its place in the table, its data."""
+
+    number: int
+    place: Row
+    data: Row
+    results: list[Row]
+    seconds: Any
+
+    def values(self, kind: str) -> Iterator[tuple[Row, Any]]:
+        return _values(self.results, kind)
+
+
+def _annotations(number: int, task: Any, kind: str, rows: FileRows) -> Iterator[_Annotation]:
+    """The finished annotations of a task."""
     data = task.get("data") if isinstance(task, dict) else None
     if not isinstance(data, dict):
         rows.fault("expected a task with data and annotations (export as JSON)", number, "data")
@@ -86,10 +97,8 @@ def _annotations(
     needed = ("left", "right") if kind == "judgments" else ("system", "seg")
     missing = [name for name in needed if data.get(name) is None]
     if missing:
-        rows.fault(
-            f"data has no {' and no '.join(missing)}; found {', '.join(data) or 'nothing'}",
-            number, "data",
-        )  # fmt: skip
+        message = f"data has no {' and no '.join(missing)}; found {', '.join(data) or 'nothing'}"
+        rows.fault(message, number, "data")
         return
     given = task.get("annotations")
     if given is None or given == []:
@@ -98,14 +107,18 @@ def _annotations(
     if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
         rows.fault("expected a list of objects in annotations", number, "annotations", given)
         return
-    for annotation in given:
-        results = annotation.get("result")
-        if annotation.get("was_cancelled"):
+    place = {name: data.get(name) for name in TASK_COLUMNS[kind]}
+    for item in given:
+        results = item.get("result")
+        if item.get("was_cancelled"):
             rows.count("cancelled", "cancelled annotations left out")
         elif not _are_results(results):
             rows.fault("expected a list of objects with value in result", number, "result", results)
         else:
-            yield data, annotation, results
+            who = item.get("completed_by")
+            rater = who.get("email") or who.get("id") if isinstance(who, dict) else who
+            seconds = item.get("lead_time")
+            yield _Annotation(number, {**place, "rater": rater}, data, results, seconds)
 
 
 def _are_results(results: Any) -> bool:
@@ -114,73 +127,48 @@ def _are_results(results: Any) -> bool:
     )
 
 
-def _place(data: dict[str, Any], kind: str) -> dict[str, Any]:
-    shown_here = ("set", "left", "right") if kind == "judgments" else ("system",)
-    names = (*shown_here, "doc", "seg", "lp")
-    return {name: data.get(name) for name in names}
-
-
-def _rater(annotation: dict[str, Any]) -> Any:
-    who = annotation.get("completed_by")
-    if isinstance(who, dict):
-        return who.get("email") or who.get("id")
-    return who
-
-
-def _values(results: list[dict[str, Any]], kind: str) -> Iterator[tuple[dict[str, Any], Any]]:
+def _values(results: list[Row], kind: str) -> Iterator[tuple[Row, Any]]:
     """The results of this type, each with what its value holds under the type's name."""
     for result in results:
         if result.get("type") == kind:
             yield result, result.get("value", {}).get(kind)
 
 
-def _add_score(
-    number: int, place: dict[str, Any], data: dict[str, Any], annotation: dict[str, Any],
-    results: list[dict[str, Any]], rows: FileRows,
-) -> None:  # fmt: skip
-    scores = [*_values(results, "number"), *_values(results, "rating")]
+def _add_score(given: _Annotation, rows: FileRows) -> None:
+    scores = [*given.values("number"), *given.values("rating")]
     named = [pair for pair in scores if pair[0].get("from_name") == "score"]
     scores = named or scores
     if len(scores) > 1:
         names = ", ".join(str(result.get("from_name")) for result, _ in scores)
-        rows.fault(
-            f"an annotation has {len(scores)} scores ({names}); name the one to read 'score'",
-            number, "result",
-        )  # fmt: skip
+        message = f"an annotation has {len(scores)} scores ({names}); name the one to read 'score'"
+        rows.fault(message, given.number, "result")
         return
     score = scores[0][1] if scores else None
-    seconds = annotation.get("lead_time")
-    for column, value in (("score", score), ("lead_time", seconds)):
+    for column, value in (("score", score), ("lead_time", given.seconds)):
         if value is not None and not is_number(value):
-            rows.fault(f"{shown(value)} is not a number", number, column, value)
+            rows.fault(f"{shown(value)} is not a number", given.number, column, value)
             return
-    rows.add(number, {**place, "score": score, "seconds": seconds})
+    rows.add(given.number, {**given.place, "score": score, "seconds": given.seconds})
 
 
-def _add_errors(
-    number: int, place: dict[str, Any], data: dict[str, Any], annotation: dict[str, Any],
-    results: list[dict[str, Any]], rows: FileRows,
-) -> None:  # fmt: skip
-    regions: dict[str, list[dict[str, Any]]] = {}
-    for position, result in enumerate(results):
+def _add_errors(given: _Annotation, rows: FileRows) -> None:
+    regions: dict[str, list[Row]] = {}
+    for position, result in enumerate(given.results):
         if result.get("type") in ("labels", "choices"):
             regions.setdefault(str(result.get("id", position)), []).append(result)
-    errors = [error for parts in regions.values() if (error := _error(parts, data)) is not None]
+    errors = [error for parts in regions.values() if (error := _error(parts, given.data))]
     if not errors:
-        rows.add(number, {**place, "category": NO_ERROR, "severity": NO_ERROR})
+        rows.add_no_error(given.number, given.place)
     for error in errors:
-        wrong = [name for name in ("start", "end") if not _is_place(error[name])]
-        for name in wrong:
-            rows.fault(f"{shown(error[name])} is not a place in a text", number, name, error[name])
+        places = {name: error[name] for name in ("start", "end") if error[name] is not None}
+        wrong = {name: at for name, at in places.items() if not (is_whole(at) and at >= 0)}
+        for name, at in wrong.items():
+            rows.fault(f"{shown(at)} is not a place in a text", given.number, name, at)
         if not wrong:
-            rows.add(number, {**place, **error})
+            rows.add(given.number, {**given.place, **error})
 
 
-def _is_place(value: Any) -> bool:
-    return value is None or (is_whole(value) and value >= 0)
-
-
-def _error(parts: list[dict[str, Any]], data: dict[str, Any]) -> dict[str, Any] | None:
+def _error(parts: list[Row], data: Row) -> Row | None:
     """One error from the results of its region; None where they are about something else."""
     labels = [name for result, given in _values(parts, "labels") for name in _names(given)]
     choices = {str(result.get("from_name")): _names(given)
@@ -212,7 +200,7 @@ def _names(given: Any) -> list[str]:
     return [name if isinstance(name, str) else shown(name) for name in listed if name is not None]
 
 
-def _offsets(value: dict[str, Any], text: Any) -> tuple[Any, Any]:
+def _offsets(value: Row, text: Any) -> tuple[Any, Any]:
     """Start and end; where the marked text shows that UTF-16 units were counted, converted."""
     start, end, marked = value.get("start"), value.get("end"), value.get("text")
     if not (isinstance(text, str) and isinstance(marked, str)):
@@ -225,23 +213,18 @@ def _offsets(value: dict[str, Any], text: Any) -> tuple[Any, Any]:
     return start, end
 
 
-def _add_judgment(
-    number: int, place: dict[str, Any], data: dict[str, Any], annotation: dict[str, Any],
-    results: list[dict[str, Any]], rows: FileRows,
-) -> None:  # fmt: skip
-    chosen = [r.get("value", {}).get("selected") for r, _ in _values(results, "pairwise")]
-    chosen += [name for _, given in _values(results, "choices") for name in _names(given)]
+def _add_judgment(given: _Annotation, rows: FileRows) -> None:
+    chosen = [result.get("value", {}).get("selected") for result, _ in given.values("pairwise")]
+    chosen += [name for _, value in given.values("choices") for name in _names(value)]
     words = [str(word).lower() for word in chosen if word is not None]
-    winners = {"tie" if word in TIES else word for word in words}.intersection(
-        ("left", "right", "tie")
-    )
+    winners = {"tie" if word in TIES else word for word in words} & {"left", "right", "tie"}
     if not words:
         rows.count("no-judgment", "annotations without a judgment left out")
     elif len(winners) != 1:
         message = f"expected left, right or tie, found {', '.join(words)}"
-        rows.fault(message, number, "result", chosen)
+        rows.fault(message, given.number, "result", chosen)
     else:
-        rows.add(number, {**place, "winner": winners.pop()})
+        rows.add(given.number, {**given.place, "winner": winners.pop()})
 
 
 def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:

@@ -114,23 +114,28 @@ def mqm_scores(errors: pl.DataFrame, weights: Weights = GOOGLE_WEIGHTS) -> pl.Da
     """
     for name in unknown_changes(errors, weights):
         known = _known(errors)
-        hint = did_you_mean(name, known)
-        fault = f"names a severity that is neither known nor in the file{hint}"
+        fault = f"names a severity that is neither known nor in the file{did_you_mean(name, known)}"
         raise OptionError("weights", name, fault, f"choose from {', '.join(known[:50])}")
     key = [name for name in ("lp", "system", "doc", "seg", "rater") if name in errors.columns]
-    kinds = errors.select("category", "severity").unique()
-    weight = [weights.of(category, severity) for category, severity in kinds.rows()]
-    priced = errors.join(
-        kinds.with_columns(pl.Series("_weight", weight, dtype=pl.Float64)),
-        on=["category", "severity"], how="left", maintain_order="left",
-    )  # fmt: skip
     total = pl.col("_weight").sum()
     if weights.cap is not None:
         total = total.clip(upper_bound=weights.cap)
     unknown = pl.col("_weight").is_null().any()
+    priced = errors.with_columns(error_weights(errors, weights))
     return priced.group_by(key, maintain_order=True).agg(
         pl.when(unknown).then(None).otherwise(total.round(6)).alias("score")
     )
+
+
+def error_weights(errors: pl.DataFrame, weights: Weights) -> pl.Series:
+    """The weight of every error, as ``_weight``; null where the severity has none."""
+    kinds = errors.select("category", "severity").unique()
+    values = pl.Series("_weight", [weights.of(*kind) for kind in kinds.rows()], dtype=pl.Float64)
+    on = ["category", "severity"]
+    wanted = errors.select(on)
+    return wanted.join(kinds.with_columns(values), on=on, how="left", maintain_order="left")[
+        "_weight"
+    ]
 
 
 def code_points(text: str, *, skip: str = "") -> list[int]:
@@ -172,12 +177,3 @@ def from_utf16(text: str, offset: int) -> int | None:
     if not 0 <= offset < len(units) or (offset and units[offset] == units[offset - 1]):
         return None
     return units[offset]
-
-
-def to_utf16(text: str, offset: int) -> int:
-    """The UTF-16 offset of a code-point offset.
-
-    >>> to_utf16("a😀b", 2)
-    3
-    """
-    return len(code_points(text[:offset]))

@@ -13,8 +13,9 @@ Segments have no names there: line ``n`` of every file is about the same segment
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from assay.formats.files import numbered, split_tabs, text_lines
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.results import Note
 from assay.tables.check import RESERVED, to_number
-from assay.tables.files import Findings, Raw, lines_of, refuse
+from assay.tables.files import Findings, Raw, lines_at, lines_of, refuse
 
 SCORE = ".seg.score"
 RATING = ".seg.rating"
@@ -53,20 +54,18 @@ def _scores(folder: EvalFolder) -> Raw:
     """One row per system and segment, with a column per metric."""
     files = score_files(folder.path / "metric-scores" / folder.lp, "", SCORE)
     tables = {name: scores_of(folder, file) for name, file in files.items()}
-    systems = list(folder.outputs) or sorted({s for t in tables.values() for s in t.systems})
-    size = folder.size or next((table.size for table in tables.values()), 0)
+    scored = {system for table in tables.values() for system in table.frame["system"].unique()}
+    systems = list(folder.outputs) or sorted(scored)
+    sizes = {table.source: table.frame["seg"].n_unique() for table in tables.values()}
+    size = folder.size or next(iter(sizes.values()), 0)
     if not systems or not size:
         needed = f"system-outputs/{folder.lp} or metric-scores/{folder.lp}"
         raise refuse(folder.path, f"has no outputs; expected text files in {needed}")
-    uneven = [t for t in tables.values() if t.size != size]
-    if uneven:
-        message = f"{uneven[0].path} has {uneven[0].size} segments where {size} are expected"
-        raise refuse(folder.path, message)
-    segments = folder.segments(size)
-    frame = pl.DataFrame({"system": systems}).join(
-        segments, how="cross", maintain_order="left_right"
-    )
-    frame = frame.with_columns(pl.lit(folder.lp).alias("lp"))
+    for path, count in sizes.items():
+        if count != size:
+            message = f"{path} has {count} segments where {size} are expected"
+            raise refuse(folder.path, message)
+    frame = outputs_of(systems, folder.segments(size)).with_columns(lp=pl.lit(folder.lp))
     if folder.outputs:
         texts = [line or None for system in systems for line in folder.outputs[system]]
         frame = frame.with_columns(pl.Series("target", texts, dtype=pl.String))
@@ -78,9 +77,19 @@ def _scores(folder: EvalFolder) -> Raw:
     if not kept.any():
         raise refuse(folder.path, "has neither a text nor a score of any output")
     frame = frame.filter(kept)
-    place = frame["seg"].cast(pl.Int64).to_list()
-    notes = (*folder.notes, *notes)
-    return Raw(frame, str(folder.path), lambda rows: [place[row] for row in rows], notes)
+    lines = lines_at(frame["seg"].cast(pl.Int64))
+    return Raw(frame, str(folder.path), lines, (*folder.notes, *notes))
+
+
+def outputs_of(systems: Sequence[str], segments: pl.DataFrame) -> pl.DataFrame:
+    """A row for every segment of every system."""
+    outputs = pl.DataFrame({"system": systems})
+    return outputs.join(segments, how="cross", maintain_order="left_right")
+
+
+def line_numbers(size: int) -> pl.Series:
+    """The names of the segments: their lines."""
+    return pl.Series("seg", range(1, size + 1), dtype=pl.Int64).cast(pl.String)
 
 
 def _there(
@@ -112,42 +121,37 @@ def _columns(names: list[str]) -> dict[str, str]:
 
 def _ratings(folder: EvalFolder, human: str | None) -> Raw:
     """Segment scores of one kind of human evaluation; null is an output that nobody rated."""
-    table = scores_of(folder, _human_file(folder, human, SCORE))
-    size = folder.size or table.size
+    path = _human_file(folder, human, SCORE)
+    table = scores_of(folder, path)
+    size = folder.size or table.frame["seg"].n_unique()
     segments = folder.segments(size).drop("source", "reference", "domain", strict=False)
     frame = table.frame.join(segments, on="seg", how="left", maintain_order="left")
-    frame = frame.with_columns(pl.lit(folder.lp).alias("lp"))
-    others = [path for part in score_paths(folder).values() for path in part if path != table.path]
+    frame = frame.with_columns(lp=pl.lit(folder.lp))
+    others = [other for part in score_paths(folder).values() for other in part if other != path]
     kept, notes = _there(folder, frame, ["score"], others)
-    rows = kept.arg_true().to_list()
     text = "scores keep the file's sign; in this format higher is better, MQM is negated"
-    sign = Note("negated-mqm", text)
-    return Raw(
-        frame.filter(kept),
-        str(table.path),
-        lambda wanted: table.lines([rows[row] for row in wanted]),
-        (sign, *notes),
-    )
+    lines = lines_of(table, kept.arg_true())
+    return Raw(frame.filter(kept), str(path), lines, (Note("negated-mqm", text), *notes))
 
 
 def _human_file(folder: EvalFolder, human: str | None, ending: str) -> Path:
     """The file of the named human scores, or of the only ones."""
     place = folder.path / "human-scores"
     files = score_files(place, f"{folder.lp}.", ending)
-    names = ", ".join(files)
-    if human is None and len(files) == 1:
-        return next(iter(files.values()))
-    if human is None and not files:
+    if human is not None:
+        if human not in files:
+            hint = did_you_mean(human, list(files))
+            fault = f"is not among the human scores of {folder.lp}{hint}"
+            remedy = f"choose from {', '.join(files) or 'none, as it has none'}"
+            raise OptionError("human_scores", human, fault, remedy)
+        return files[human]
+    if not files:
         message = f"has no human scores of {folder.lp}; expected {place}/{folder.lp}.NAME{ending}"
         raise refuse(folder.path, message)
-    if human is None:
-        fault = f"leaves open which to read: {names}"
+    if len(files) > 1:
+        fault = f"leaves open which to read: {', '.join(files)}"
         raise OptionError("human_scores", human, fault, "name one of them")
-    if human not in files:
-        fault = f"is not among the human scores of {folder.lp}{did_you_mean(human, list(files))}"
-        remedy = f"choose from {names or 'none, as it has none'}"
-        raise OptionError("human_scores", human, fault, remedy)
-    return files[human]
+    return next(iter(files.values()))
 
 
 def _errors(folder: EvalFolder, human: str | None) -> Raw:
@@ -172,22 +176,15 @@ def _errors(folder: EvalFolder, human: str | None) -> Raw:
 
 
 def _error_frame(rows: list[Row], folder: EvalFolder, human: str) -> pl.DataFrame:
-    text, whole = pl.String, pl.Int64
-    schema = {
-        "system": text, "seg": text, "rater": text, "category": text, "severity": text,
-        "side": text, "start": whole, "end": whole, "weight": pl.Float64,
-    }  # fmt: skip
-    frame = pl.DataFrame(rows, schema=schema).with_columns(pl.lit(folder.lp).alias("lp"))
+    texts = dict.fromkeys(("system", "seg", "rater", "category", "severity", "side"), pl.String())
+    schema = {**texts, "start": pl.Int64(), "end": pl.Int64(), "weight": pl.Float64()}
+    frame = pl.DataFrame(rows, schema=schema).with_columns(lp=pl.lit(folder.lp))
     if folder.size:
-        frame = frame.join(
-            folder.segments(folder.size), on="seg", how="left", maintain_order="left"
-        )
-        frame = frame.drop("reference", "domain", strict=False)
+        segments = folder.segments(folder.size).drop("reference", "domain", strict=False)
+        frame = frame.join(segments, on="seg", how="left", maintain_order="left")
     if folder.outputs:
-        targets = [
-            folder.outputs[system][int(seg) - 1] or None
-            for system, seg in frame.select("system", "seg").rows()
-        ]
+        places = frame.select("system", "seg").rows()
+        targets = [folder.outputs[system][int(seg) - 1] or None for system, seg in places]
         frame = frame.with_columns(pl.Series("target", targets, dtype=pl.String))
     for name in ("rater", "weight"):
         if frame[name].null_count() == frame.height:
@@ -232,31 +229,11 @@ def _error(error: dict[str, Any]) -> Row:
     weight = error.get("score")
     if weight is not None and type(weight) not in (int, float):
         raise ValueError(f"score is {str(weight)[:40]!r} where a number belongs")
-    row["weight"] = None if weight is None else _float(weight)
-    return row
-
-
-def _float(value: float) -> float:
     try:
-        return float(value)
+        row["weight"] = None if weight is None else float(weight)
     except OverflowError:
         raise ValueError("score is too large for a number") from None
-
-
-@dataclass(frozen=True)
-class ScoreFile:
-    """A score file: ``frame`` has system, seg and score, in the order of its lines."""
-
-    path: Path
-    frame: pl.DataFrame
-    size: int
-    """Segments per system."""
-    lines: Callable[[Sequence[int]], list[int]]
-
-    @property
-    def systems(self) -> list[str]:
-        """The systems, in the order of the file."""
-        return self.frame["system"].unique(maintain_order=True).to_list()
+    return row
 
 
 @dataclass(frozen=True)
@@ -273,9 +250,8 @@ class EvalFolder:
 
     def segments(self, size: int) -> pl.DataFrame:
         """One row per line: ``seg``, and what the folder has of doc, domain, source, reference."""
-        seg = pl.Series("seg", range(1, size + 1), dtype=pl.Int64).cast(pl.String)
         known = [pl.Series(n, values, dtype=pl.String) for n, values in self.columns.items()]
-        return pl.DataFrame([seg, *known])
+        return pl.DataFrame([line_numbers(size), *known])
 
     def blocks(self, raw: Raw, systems: pl.Series) -> list[str]:
         """The segment of every line of a score file; refuses blocks of the wrong length."""
@@ -312,14 +288,9 @@ def language_pairs(path: Path) -> list[str]:
 
 def score_files(place: Path, beginning: str, ending: str) -> dict[str, Path]:
     """Files of a place by what stands between ``beginning`` and ``ending`` of their names."""
-    files: dict[str, Path] = {}
-    for item in _items(place):
-        name = item.name
-        if name.startswith(beginning) and name.endswith(ending) and item.is_file():
-            middle = name[len(beginning) : len(name) - len(ending)]
-            if middle:
-                files[middle] = item
-    return files
+    names = re.compile(f"{re.escape(beginning)}(.+){re.escape(ending)}", re.DOTALL)
+    matches = [(names.fullmatch(item.name), item) for item in _items(place)]
+    return {match[1]: item for match, item in matches if match and item.is_file()}
 
 
 def _items(place: Path) -> list[Path]:
@@ -439,13 +410,14 @@ def outputs_in(folder: EvalFolder, frame: pl.DataFrame, paths: Sequence[Path]) -
     segment, its line of text is empty and all its scores are None; an empty line with a score is
     an empty translation. ``paths`` are the score files to look into.
     """
-    texts = pl.DataFrame({"system": list(folder.outputs), "line": list(folder.outputs.values())},
-                         schema={"system": pl.String, "line": pl.List(pl.String)})  # fmt: skip
-    lines = texts.explode("line").with_columns(
-        pl.int_range(1, pl.len() + 1).over("system").cast(pl.String).alias("seg")
-    )
-    known = [lines.filter(pl.col("line") != "").select("system", "seg")]
-    known += [_answered(folder, path) for path in paths]
+    written = [
+        (system, str(number))
+        for system, lines in folder.outputs.items()
+        for number, line in enumerate(lines, start=1)
+        if line
+    ]
+    texts = pl.DataFrame(written, schema={"system": pl.String, "seg": pl.String}, orient="row")
+    known = [texts, *(_answered(folder, path) for path in paths)]
     there = pl.concat(known).unique().with_columns(pl.lit(True).alias("_there"))
     joined = frame.select("system", "seg").join(
         there, on=["system", "seg"], how="left", maintain_order="left"
@@ -469,8 +441,8 @@ def ratings_of(folder: EvalFolder, path: Path) -> tuple[Raw, list[str]]:
     return raw, folder.blocks(raw, raw.frame["system"])
 
 
-def scores_of(folder: EvalFolder, path: Path) -> ScoreFile:
-    """A score file, its blocks checked against the texts."""
+def scores_of(folder: EvalFolder, path: Path) -> Raw:
+    """A score file as system, seg and score, its blocks checked against the texts."""
     lines = numbered(path, expected="lines with a system and a score", loose=True)
     raw = split_tabs(lines, ("system", "score"), path)
     seg = pl.Series("seg", folder.blocks(raw, raw.frame["system"]), dtype=pl.String)
@@ -478,4 +450,4 @@ def scores_of(folder: EvalFolder, path: Path) -> ScoreFile:
     score = to_number(raw.frame["score"], findings, "score")
     findings.stop()
     frame = pl.DataFrame([raw.frame["system"], seg, score.alias("score")])
-    return ScoreFile(path, frame, frame["seg"].n_unique(), raw.lines)
+    return replace(raw, frame=frame)

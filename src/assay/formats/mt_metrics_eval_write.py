@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -22,7 +20,15 @@ import polars as pl
 from assay.errors import OptionError
 from assay.formats.catalogue import Format, Options
 from assay.formats.files import BREAKS, need_columns, refuse_pattern, write_text
-from assay.formats.mt_metrics_eval import NOTHING, SCORE, EvalFolder, open_folder, read
+from assay.formats.mt_metrics_eval import (
+    NOTHING,
+    SCORE,
+    EvalFolder,
+    line_numbers,
+    open_folder,
+    outputs_of,
+    read,
+)  # fmt: skip
 from assay.tables.check import RESERVED, to_text
 from assay.tables.files import Findings, refuse
 
@@ -90,7 +96,7 @@ def _test_set(frame: pl.DataFrame, lp: str, path: Path) -> Files:
     if not metrics and "target" not in frame.columns:
         raise refuse(path, "the table has neither target texts nor metrics to write; add one")
     size = _need_lines(frame, path)
-    lines = pl.DataFrame([pl.Series("seg", range(1, size + 1)).cast(pl.String)])
+    lines = pl.DataFrame([line_numbers(size)])
     kept = [n for n in ("doc", "domain", "source", "reference") if n in frame.columns]
     _need_texts(frame, path)
     segments = frame.group_by("seg").agg(pl.col(kept).drop_nulls().first())
@@ -100,7 +106,7 @@ def _test_set(frame: pl.DataFrame, lp: str, path: Path) -> Files:
         files[f"sources/{lp}.txt"] = _lines(segments["source"])
     if "reference" in kept:
         files[f"references/{lp}.{REFERENCE}.txt"] = _lines(segments["reference"])
-    grid = pl.DataFrame({"system": systems}).join(lines, how="cross", maintain_order="left_right")
+    grid = outputs_of(systems, lines)
     grid = grid.join(frame, on=["system", "seg"], how="left", maintain_order="left")
     if "target" in frame.columns:
         for system, part in zip(systems, grid["target"].reshape((-1, size)), strict=True):
@@ -113,20 +119,17 @@ def _test_set(frame: pl.DataFrame, lp: str, path: Path) -> Files:
 
 def _need_lines(frame: pl.DataFrame, path: Path) -> int:
     """The number of segments, if they are numbered by line and every output stands once."""
-    number = frame["seg"].cast(pl.Int64, strict=False)
-    size = frame["seg"].n_unique()
-    wrong = number.is_null() | (number < 1) | (number > size)
-    wrong |= number.cast(pl.String) != frame["seg"]
+    seg, size = frame["seg"], frame["seg"].n_unique()
+    known = seg.is_in(line_numbers(size).to_list()).fill_null(False)
     repeated = frame.select("system", "seg").is_duplicated()
     findings = Findings(path)
-    for row in (wrong.fill_null(True) | repeated).arg_true().to_list():
-        message = (
-            f"segment '{frame['seg'][row]}' is not its line: this format has no names of segments;"
-            f" number them 1 to {size} through the whole test set"
-        )
-        if not wrong[row]:
-            message = "this output stands twice; write one of them, or one rater at a time"
-        findings.add(message, row + 1, "seg", frame["seg"][row])
+    message = (
+        "segment '{}' is not its line: this format has no names of segments;"
+        f" number them 1 to {size} through the whole test set"
+    )
+    findings.rows(~known, "seg", seg, message)
+    message = "this output stands twice; write one of them, or one rater at a time"
+    findings.rows(known & repeated, "seg", seg, message)
     findings.stop(rows=frame.height)
     return size
 
@@ -184,9 +187,9 @@ def _ratings(
     systems = frame["system"].unique(maintain_order=True).to_list()
     _need_names({"system": systems}, path)
     size = _need_lines(frame, path) if folder is None else folder.size or 0
-    lines = pl.DataFrame([pl.Series("seg", range(1, size + 1)).cast(pl.String)])
-    grid = pl.DataFrame({"system": systems}).join(lines, how="cross", maintain_order="left_right")
+    lines = pl.DataFrame([line_numbers(size)])
     rated = frame.select("system", "seg", "score")
+    grid = outputs_of(systems, lines)
     grid = grid.join(rated, on=["system", "seg"], how="left", maintain_order="left")
     files: Files = {}
     if folder is None and "doc" in frame.columns:
@@ -215,19 +218,13 @@ def _add_ratings(frame: pl.DataFrame, path: Path, lp: str, human: str) -> list[P
 def _need_fit(frame: pl.DataFrame, folder: EvalFolder, path: Path) -> None:
     """Refuse ratings of what the folder does not have."""
     size = folder.size or 0
-    segments = folder.segments(size)
-    known = frame["seg"].is_in(segments["seg"].to_list())
+    segments, seg, system = folder.segments(size), frame["seg"], frame["system"]
     findings = Findings(path)
-    for row in (~known).arg_true().to_list():
-        seg = frame["seg"][row]
-        message = f"segment '{seg}' is not a line of the folder, which has 1 to {size}"
-        findings.add(message, row + 1, "seg", seg)
+    message = f"segment '{{}}' is not a line of the folder, which has 1 to {size}"
+    findings.rows(~seg.is_in(segments["seg"].to_list()), "seg", seg, message)
     if folder.outputs:
-        for row in (~frame["system"].is_in(list(folder.outputs))).arg_true().to_list():
-            message = (
-                f"the folder has no outputs of this system; it has {', '.join(folder.outputs)}"
-            )
-            findings.add(message, row + 1, "system", frame["system"][row])
+        message = f"the folder has no outputs of this system; it has {', '.join(folder.outputs)}"
+        findings.rows(~system.is_in(list(folder.outputs)), "system", system, message)
     if "doc" in frame.columns and "doc" in segments.columns:
         there = frame.select("seg", pl.col("doc").alias("given")).join(
             segments.select("seg", "doc"), on="seg", how="left", maintain_order="left"
@@ -236,9 +233,8 @@ def _need_fit(frame: pl.DataFrame, folder: EvalFolder, path: Path) -> None:
             message = f"line {there['seg'][row]} of the folder is in document '{there['doc'][row]}'"
             findings.add(message, row + 1, "doc", there["given"][row])
     repeated = frame.select("system", "seg").is_duplicated()
-    for row in repeated.arg_true().to_list():
-        message = "this output has several ratings; write one rater at a time, or their means"
-        findings.add(message, row + 1, "seg", frame["seg"][row])
+    message = "this output has several ratings; write one rater at a time, or their means"
+    findings.rows(repeated, "seg", seg, message)
     findings.stop(rows=frame.height)
 
 
@@ -248,7 +244,9 @@ def _new_folder(path: Path, files: Files) -> list[Path]:
         raise refuse(path, "is there already; name a new or empty folder")
     if not path.parent.is_dir():
         raise refuse(path, f"the folder '{path.parent}' does not exist; make it first")
-    with _beside(path) as temporary:
+    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        temporary.mkdir()
         for name, content in files.items():
             target = temporary / name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -256,19 +254,11 @@ def _new_folder(path: Path, files: Files) -> list[Path]:
         if path.is_dir():
             path.rmdir()
         temporary.replace(path)
-    return [path / name for name in files]
-
-
-@contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        temporary.mkdir()
-        yield temporary
     except OSError as error:
         raise refuse(path, f"cannot be written: {error.strerror}") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+    return [path / name for name in files]
 
 
 PROVIDES = (

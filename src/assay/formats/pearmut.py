@@ -39,7 +39,7 @@ import polars as pl
 
 from assay.formats.catalogue import Format, Options
 from assay.formats.files import bounded, read_json_lines, write_json
-from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY, code_points, from_inclusive
+from assay.formats.mqm import code_points, from_inclusive
 from assay.formats.rows import (
     SOURCE,
     FileRows,
@@ -49,7 +49,7 @@ from assay.formats.rows import (
     is_whole,
     one_pair,
     shown,
-)
+)  # fmt: skip
 from assay.tables.files import Findings, Raw
 
 RESET = "__RESET__"
@@ -75,8 +75,11 @@ def split_item_id(identifier: str) -> tuple[str | None, str]:
     (('news#1', '2'), (None, '2'))
     """
     doc, mark, seg = identifier.rpartition("#")
-    clean = [part.replace("%23", "#").replace("%25", "%") for part in (doc, seg)]
-    return (clean[0] if mark else None), clean[1]
+    return (_unescaped(doc) if mark else None), _unescaped(seg)
+
+
+def _unescaped(part: str) -> str:
+    return part.replace("%23", "#").replace("%25", "%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +104,8 @@ def read(path: Path, kind: str, options: Options) -> Raw:
     split = all("#" in answer.segment for answer in answers)
     marked = kind == "errors" and any(answer.given.get("error_spans") for answer in answers)
     for answer in answers:
-        doc, seg = split_item_id(answer.segment)
-        whole = answer.segment.replace("%23", "#").replace("%25", "%")
-        place = {
-            "system": answer.system,
-            "doc": doc if split else None,
-            "seg": seg if split else whole,
-            "rater": answer.rater,
-        }
+        doc, seg = split_item_id(answer.segment) if split else (None, _unescaped(answer.segment))
+        place = {"system": answer.system, "doc": doc, "seg": seg, "rater": answer.rater}
         if kind == "ratings":
             _add_score(answer, place, rows)
         elif marked:
@@ -162,9 +159,8 @@ def _answers(line: int, entry: dict[str, Any], rows: FileRows) -> Iterator[_Answ
         rows.fault(message, line, column)
         return
     if len(items) != len(given):
-        rows.fault(
-            f"annotation has {len(given)} entries for the {len(items)} segments in item", line
-        )
+        message = f"annotation has {len(given)} entries for the {len(items)} segments in item"
+        rows.fault(message, line)
         return
     if any(isinstance(item, dict) and "form" in item for item in items):
         rows.count("forms", "forms left out")
@@ -182,11 +178,11 @@ def _segment(
     line: int, rater: str, item: Any, by_system: Any, seconds: float | None, rows: FileRows
 ) -> Iterator[_Answer]:
     if not isinstance(item, dict) or not isinstance(by_system, dict):
-        rows.fault(
+        message = (
             "expected an object with item_id, src and tgt in item, and one with the answers by"
-            f" system in annotation, found {shown(item)} and {shown(by_system)}",
-            line,
+            f" system in annotation, found {shown(item)} and {shown(by_system)}"
         )
+        rows.fault(message, line)
         return
     name = item.get("item_id")
     if not isinstance(name, str | int) or name == "":
@@ -233,7 +229,7 @@ def _add_errors(answer: _Answer, place: dict[str, Any], rows: FileRows) -> None:
         rows.count("no-answer", "outputs without any answer left out")
         return
     if not spans:
-        rows.add(answer.line, {**place, "category": NO_ERROR, "severity": NO_ERROR})
+        rows.add_no_error(answer.line, place)
         return
     if not isinstance(answer.text, str):
         rows.fault(f"tgt has no text for system '{answer.system}'", answer.line, "tgt")
@@ -250,30 +246,21 @@ def _add_span(
     last: Any = span.get("end_i")
     for column, value in (("start_i", first), ("end_i", last)):
         if not is_whole(value) or value < 0:
-            rows.fault(
-                f"{shown(value)} is not a place in a text; expected a whole number from 0",
-                answer.line, column, value,
-            )  # fmt: skip
+            message = f"{shown(value)} is not a place in a text; expected a whole number from 0"
+            rows.fault(message, answer.line, column, value)
             return
     length = len(units)
     token = length <= first == last < length + TOKENS
     inside = from_inclusive(units, first, last)
     if inside is None and not token:
-        rows.fault(
+        message = (
             f"the span {first} to {last} does not lie in the target,"
-            f" which has {length} characters (UTF-16 units without line breaks)",
-            answer.line, "end_i", last,
-        )  # fmt: skip
+            f" which has {length} characters (UTF-16 units without line breaks)"
+        )
+        rows.fault(message, answer.line, "end_i", last)
         return
     start, end = inside or (None, None)
-    error = {
-        "category": span.get("category") or ("missing" if token else NO_CATEGORY),
-        "severity": span.get("severity") or NO_SEVERITY,
-        "side": "target",
-        "start": start,
-        "end": end,
-    }
-    rows.add(answer.line, {**place, **error})
+    rows.add_error(answer.line, place, span.get("category"), span.get("severity"), start, end)
 
 
 def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:

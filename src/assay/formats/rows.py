@@ -6,15 +6,17 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeGuard
 
 import polars as pl
 
 from assay.errors import OptionError
+from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.results import Note
 from assay.tables.check import SCHEMAS, conform
-from assay.tables.files import Findings, Raw, refuse
+from assay.tables.files import Findings, Raw, lines_at, refuse
 from assay.tables.test_set import TestSet, read_scores
 
 SOURCE = "scores"
@@ -65,6 +67,19 @@ class FileRows:
         self._rows.append(row)
         self._lines.append(line)
 
+    def add_error(
+        self, line: int, place: Mapping[str, Any], category: Any, severity: Any, start: int | None,
+        end: int | None,
+    ) -> None:  # fmt: skip
+        """An error marked in a target; one without a place is of something that is missing."""
+        category = category or ("missing" if end is None else NO_CATEGORY)
+        error = {"category": category, "severity": severity or NO_SEVERITY, "side": "target"}
+        self.add(line, {**place, **error, "start": start, "end": end})
+
+    def add_no_error(self, line: int, place: Mapping[str, Any]) -> None:
+        """An output that was looked at and has no errors."""
+        self.add(line, {**place, "category": NO_ERROR, "severity": NO_ERROR})
+
     def fault(
         self, message: str, line: int | None, column: str | None = None, value: object = None
     ) -> None:
@@ -101,13 +116,7 @@ class FileRows:
             if column.type == "text":
                 values = [_text(value) for value in values]
             columns.append(typed(column.name, values))
-        lines = self._lines
-        return Raw(
-            pl.DataFrame(columns),
-            source,
-            lambda rows: [lines[row] for row in rows],
-            (*notes, *counts),
-        )
+        return Raw(pl.DataFrame(columns), source, lines_at(self._lines), (*notes, *counts))
 
 
 def _text(value: object) -> str | None:
@@ -150,14 +159,12 @@ def one_pair(frame: pl.DataFrame, lp: str | None, tool: str) -> tuple[TestSet, s
     if "lp" in frame.columns and frame.height:
         pairs = [str(pair) for pair in frame["lp"].unique(maintain_order=True)]
         if lp is None and len(pairs) > 1:
-            raise OptionError(
-                "lp", "not given", f"but the table has {', '.join(pairs)}", f"{tool} takes one"
-            )
+            fault = f"but the table has {', '.join(pairs)}"
+            raise OptionError("lp", "not given", fault, f"{tool} takes one")
         lp = lp or pairs[0]
         if lp not in pairs:
-            raise OptionError(
-                "lp", lp, "is not in the scores table", f"choose from {', '.join(pairs)}"
-            )
+            remedy = f"choose from {', '.join(pairs)}"
+            raise OptionError("lp", lp, "is not in the scores table", remedy)
         frame = frame.filter(pl.col("lp").cast(pl.String) == lp)
     return read_scores(frame, metrics=()), lp
 
@@ -177,19 +184,18 @@ def documents(test_set: TestSet, tool: str) -> Iterator[list[Segment]]:
         )
     _need_texts(test_set, tool)
     targets: list[dict[str, str]] = [{} for _ in range(segments.height)]
-    rows = zip(*test_set.positions, frame["target"], strict=True)
-    for system, place, target in rows:
+    for system, place, target in zip(*test_set.positions, frame["target"], strict=True):
         targets[place][test_set.systems[system]] = target
-    together: list[Segment] = []
-    for row, translations in zip(segments.iter_rows(named=True), targets, strict=True):
-        doc = row.get("doc")
-        segment = Segment(doc, row["seg"], row["source"], row.get("reference"), translations)
-        if together and (doc is None or together[-1].doc != doc):
-            yield together
-            together = []
-        together.append(segment)
-    if together:
-        yield together
+    rows = zip(segments.iter_rows(named=True), targets, strict=True)
+    listed = (
+        Segment(row.get("doc"), row["seg"], row["source"], row.get("reference"), translations)
+        for row, translations in rows
+    )
+    for doc, together in groupby(listed, key=lambda segment: segment.doc):
+        if doc is None:
+            yield from ([segment] for segment in together)
+        else:
+            yield list(together)
 
 
 def _need_texts(test_set: TestSet, tool: str) -> None:

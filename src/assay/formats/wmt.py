@@ -51,15 +51,14 @@ Row = dict[str, Any]
 
 PAIR_SYSTEMS = ("system1id", "system2id")
 PAIR_RANKS = ("system1rank", "system2rank")
-PAIR_COLUMNS = (
-    "srclang",
-    "trglang",
-    "srcindex",
-    "judgeid",
-    *PAIR_SYSTEMS,
-    *PAIR_RANKS,
-    "rankingid",
-)
+PAIR_COLUMNS = (*PLACE, *PAIR_SYSTEMS, *PAIR_RANKS, "rankingid")
+
+HEADER = (
+    "srclang", "trglang", "srcIndex", "documentId", "segmentId", "judgeId",
+    *(f"system{k}{part}" for k in SLOTS for part in ("Number", "Id")),
+    *(f"system{k}rank" for k in SLOTS), "rankingID",
+)  # fmt: skip
+"""The columns of a file that is written."""
 
 
 def read_scores_file(path: Path, kind: str, options: Options) -> Raw:
@@ -108,12 +107,8 @@ def _refuse_repeated(frame: pl.DataFrame, findings: Findings) -> None:
 
 def _pivot(frame: pl.DataFrame, raw: Raw) -> Raw:
     """One row per output, in the order of the file; its line is the first that names it."""
-    first = (
-        frame.with_row_index("_row")
-        .group_by(KEY, maintain_order=True)
-        .agg(pl.col("_row").first(), pl.col("testset").unique(maintain_order=True))
-    )
-    rows = first["_row"].to_list()
+    outputs = frame.with_row_index("_row").group_by(KEY, maintain_order=True)
+    first = outputs.agg(pl.col("_row").first(), pl.col("testset").unique(maintain_order=True))
     table = first.select(KEY)
     if first["testset"].list.len().max() == 1 and frame["testset"].n_unique() > 1:
         table = table.with_columns(first["testset"].list.first().alias("testset"))
@@ -124,11 +119,12 @@ def _pivot(frame: pl.DataFrame, raw: Raw) -> Raw:
     remarks = any(frame[name].null_count() < frame.height for name in REMARKS)
     text = f"fields behind the score ({', '.join(REMARKS)}) are left out"
     notes = (Note("remarks-left-out", text),) if remarks else ()
-    return Raw(table, raw.source, lines_of(raw, rows), notes)
+    return Raw(table, raw.source, lines_of(raw, first["_row"]), notes)
 
 
-def _lower_header(raw: Raw, needed: Sequence[str]) -> Raw:
+def _rankings(path: Path, needed: Sequence[str]) -> Raw:
     """The table with lower-case names, refused where a column is missing or stands twice."""
+    raw = read_csv(path, expected="a header 'srclang,trglang,srcIndex,...'")
     names = [name.lower() for name in raw.frame.columns]
     need_distinct(names, raw.source)
     need_columns(names, needed, raw.source)
@@ -169,31 +165,19 @@ def _about(frame: pl.DataFrame, *, numbered: bool) -> list[pl.Series]:
     index = _used(frame, "srcindex")
     segment = _used(frame, "segmentid").fill_null(index)
     index = index.fill_null(segment)
+    parts = pl.col("srclang", "trglang").replace("", None)
+    pair = pl.concat_str(parts, separator="-", ignore_nulls=True).replace("", None)
+    screen = _used(frame, "rankingid")
+    if numbered and screen.null_count() == len(screen):
+        screen = pl.Series(range(1, frame.height + 1), dtype=pl.Int64).cast(pl.String)
     columns = {
-        "lp": _pair(frame),
-        "set": _screens(frame, numbered=numbered),
-        "doc": _used(frame, "documentid"),
-        "seg": segment,
-        "rater": _used(frame, "judgeid"),
-    }
+        "lp": frame.select(pair).to_series(), "set": screen, "doc": _used(frame, "documentid"),
+        "seg": segment, "rater": _used(frame, "judgeid"),
+    }  # fmt: skip
     if (index != segment).any():
         columns["srcIndex"] = index
     named = [values.alias(name) for name, values in columns.items()]
     return [values for values in named if values.null_count() < len(values)]
-
-
-def _pair(frame: pl.DataFrame) -> pl.Series:
-    parts = frame.select(pl.col("srclang", "trglang").replace("", None))
-    return parts.select(
-        pl.concat_str("srclang", "trglang", separator="-", ignore_nulls=True).replace("", None)
-    ).to_series()
-
-
-def _screens(frame: pl.DataFrame, *, numbered: bool) -> pl.Series:
-    given = _used(frame, "rankingid")
-    if given.null_count() < len(given) or not numbered:
-        return given
-    return pl.Series(range(1, frame.height + 1), dtype=pl.Int64).cast(pl.String)
 
 
 def _used(frame: pl.DataFrame, name: str) -> pl.Series:
@@ -225,7 +209,7 @@ def _judgments(pairs: pl.DataFrame, raw: Raw, blanks: int, options: Options) -> 
 def read_screens(path: Path, kind: str, options: Options) -> Raw:
     """Read the judgments: all pairs of every line."""
     needed = [*PLACE, *(f"system{k}{part}" for k in (1, 2) for part in ("id", "rank"))]
-    raw = _lower_header(read_csv(path, expected="a header 'srclang,trglang,srcIndex,...'"), needed)
+    raw = _rankings(path, needed)
     slots = [k for k in SLOTS if {f"system{k}id", f"system{k}rank"} <= set(raw.frame.columns)]
     names = [f"system{k}id" for k in slots]
     columns = [f"system{k}rank" for k in slots]
@@ -243,20 +227,11 @@ def _pairs(frame: pl.DataFrame, slots: list[int]) -> pl.DataFrame:
     kept = [name for name in frame.columns if not name.startswith("system")]
     tables = []
     for order, (i, j) in enumerate(combinations(slots, 2)):
-        left, right = f"system{i}rank", f"system{j}rank"
-        pair = frame.filter(
-            pl.col(f"system{i}id").is_not_null() & pl.col(f"system{j}id").is_not_null()
-        )
-        tables.append(
-            pair.select(
-                *kept,
-                pl.col(f"system{i}id").alias("left"),
-                pl.col(f"system{j}id").alias("right"),
-                _winner(left, right),
-                ((pl.col(left) == BLANK) | (pl.col(right) == BLANK)).alias("_blank"),
-                pl.lit(order).alias("_order"),
-            )
-        )
+        ranks, systems = [f"system{i}rank", f"system{j}rank"], [f"system{i}id", f"system{j}id"]
+        named = frame.drop_nulls(systems).rename(dict(zip(systems, ("left", "right"), strict=True)))
+        blank = pl.any_horizontal(pl.col(ranks) == BLANK)
+        pair = named.select(*kept, "left", "right", _winner(*ranks), _blank=blank)
+        tables.append(pair.with_columns(_order=pl.lit(order)))
     return pl.concat(tables).sort("_row", "_order").drop("_order")
 
 
@@ -265,7 +240,7 @@ def write_screens(frame: pl.DataFrame, path: Path, kind: str, options: Options) 
 
     The judgments of a set must be those of one ranking of two to five systems.
     """
-    need_columns(frame.columns, ("left", "right", "winner"), str(path))
+    need_columns(frame.columns, ("left", "right", "winner"), path)
     text = pl.DataFrame([to_text(frame[name]) for name in frame.columns])
     if "set" not in text.columns:
         numbers = pl.Series("set", range(1, text.height + 1), dtype=pl.Int64)
@@ -282,14 +257,8 @@ def write_screens(frame: pl.DataFrame, path: Path, kind: str, options: Options) 
         except ValueError as fault:
             findings.add(f"set '{name}' {fault}", screen[0]["_row"] + 1, "set", name)
     findings.stop(rows=frame.height)
-    lines = pl.DataFrame(records, schema=dict.fromkeys(_header(), pl.String))
+    lines = pl.DataFrame(records, schema=dict.fromkeys(HEADER, pl.String))
     return write_text(path, lines.write_csv())
-
-
-def _header() -> list[str]:
-    numbers = [f"system{k}{part}" for k in SLOTS for part in ("Number", "Id")]
-    start = ["srclang", "trglang", "srcIndex", "documentId", "segmentId", "judgeId"]
-    return [*start, *numbers, *(f"system{k}rank" for k in SLOTS), "rankingID"]
 
 
 def _record(screen: list[Row]) -> dict[str, str | None]:
@@ -346,27 +315,24 @@ def _ranking(judged: list[tuple[str, str, str]]) -> dict[str, int]:
 
 def read_pairs(path: Path, kind: str, options: Options) -> Raw:
     """Read the judgments; those among systems with identical outputs were never made."""
-    raw = _lower_header(
-        read_csv(path, expected="a header 'srclang,trglang,srcIndex,...'"), PAIR_COLUMNS
-    )
+    raw = _rankings(path, PAIR_COLUMNS)
     ranked = _ranks(raw, PAIR_SYSTEMS, PAIR_RANKS)
-    frame = pl.DataFrame(
-        [*_about(raw.frame, numbered=False), *raw.frame.select(PAIR_SYSTEMS), *ranked]
-    )
-    blank = pl.any_horizontal(pl.col(name) == BLANK for name in PAIR_RANKS).alias("_blank")
+    about_line = _about(raw.frame, numbered=False)
+    frame = pl.DataFrame([*about_line, *raw.frame.select(PAIR_SYSTEMS), *ranked])
+    blank = pl.any_horizontal(pl.col(PAIR_RANKS) == BLANK).alias("_blank")
     pairs = (
         frame.with_row_index("_row")
-        .with_columns(
-            blank, _winner(*PAIR_RANKS), *(pl.col(name).str.split("+") for name in PAIR_SYSTEMS)
-        )
+        .with_columns(blank, _winner(*PAIR_RANKS), pl.col(PAIR_SYSTEMS).str.split("+"))
         .drop(PAIR_RANKS)
         .explode(PAIR_SYSTEMS[0])
         .explode(PAIR_SYSTEMS[1])
         .rename({"system1id": "left", "system2id": "right"})
         .with_columns(pl.col("left", "right").replace("", None))
     )
-    raw = replace(raw, notes=_joined(frame, pairs.height))
-    return _judgments(pairs, raw, _blanks(frame), options)
+    shown = _shown(frame)
+    blanks = shown.filter(pl.col("rank") == BLANK).height
+    raw = replace(raw, notes=_joined(shown, frame.height, pairs.height))
+    return _judgments(pairs, raw, blanks, options)
 
 
 def _shown(frame: pl.DataFrame) -> pl.DataFrame:
@@ -380,18 +346,14 @@ def _shown(frame: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(sides).unique()
 
 
-def _blanks(frame: pl.DataFrame) -> int:
-    return _shown(frame).filter(pl.col("rank") == BLANK).height
-
-
-def _joined(frame: pl.DataFrame, judged: int) -> tuple[Note, ...]:
-    count = _shown(frame)["systems"].str.count_matches("+", literal=True).cast(pl.Int64) + 1
+def _joined(shown: pl.DataFrame, lines: int, judged: int) -> tuple[Note, ...]:
+    count = shown["systems"].str.count_matches("+", literal=True).cast(pl.Int64) + 1
     same = int((count * (count - 1) // 2).sum())
     if not same:
         return ()
     text = (
         f"{int((count > 1).sum())} outputs shared by several systems:"
-        f" {frame.height} lines give {judged} judgments, and the {same} pairs of"
+        f" {lines} lines give {judged} judgments, and the {same} pairs of"
         " identical outputs, which nobody judged, are left out"
     )
     return (Note("identical-outputs", text),)

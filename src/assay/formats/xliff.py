@@ -48,6 +48,10 @@ CODE = frozenset({"ph", "it", "bpt", "ept", "ut"})
 
 MACHINE = frozenset({"mt", "nmt", "smt", "machine"})
 MEMORY = frozenset({"tm", "memory"})
+ALTERNATIVE = ("origin", "tool-id", "tool")
+"""Where an ``alt-trans`` says who made it."""
+BESIDE = ("words", "seconds", "position")
+"""What Assay writes beside the texts."""
 
 XLIFF = "urn:oasis:names:tc:xliff:document:1.2"
 ASSAY = "urn:x-assay:edits"
@@ -63,10 +67,9 @@ _ENTITIES = (
 
 def read(path: Path, kind: str, options: Options) -> Raw:
     """Read a file as edits."""
-    root = root_of(path, "1.")
     rows = FileRows(path, kind)
-    for file in children(root, "file"):
-        read_file(file, options, rows, _extra)
+    for file, doc in named_files(root_of(path, "1."), rows):
+        read_file(file, doc, options, rows, _extra)
     return rows.raw(
         nothing="no unit has both a target and an alt-trans from a machine: the machine"
         " translation is not in the file"
@@ -77,66 +80,79 @@ def root_of(path: Path, version: str) -> Element:
     """The root of an XLIFF file of this major version (``1.`` or ``2.``)."""
     root = read_xml(path)
     given = root.get("version") or "no version"
+    fault = None
     if local(root) != "xliff":
-        raise refuse(path, f"expected an xliff element, found {local(root)}", line=line_of(root))
-    if not given.startswith(version):
+        fault = f"expected an xliff element, found {local(root)}"
+    elif not given.startswith(version):
         other = "xliff2" if given.startswith("2") else "xliff"
-        raise refuse(
-            path,
-            f"expected XLIFF {version}x, found {given}; read it as {other}",
-            line=line_of(root),
-        )
+        fault = f"expected XLIFF {version}x, found {given}; read it as {other}"
+    if fault:
+        raise refuse(path, fault, line=line_of(root))
     return root
 
 
+def named_files(
+    root: Element, rows: FileRows, names: tuple[str, ...] = ("original",)
+) -> Iterator[tuple[Element, str]]:
+    """Every ``file`` with its document, which one of these attributes names."""
+    for file in children(root, "file"):
+        doc = next((file.get(name) for name in names if file.get(name)), None)
+        if doc:
+            yield file, doc
+        else:
+            fault = f"expected the document's name in {' or '.join(names)}"
+            rows.fault(fault, line_of(file), names[0])
+
+
 def read_file(
-    file: Element,
-    options: Options,
-    rows: FileRows,
-    extra: Callable[[Element, FileRows], dict[str, Any] | None],
-    *,
-    empty_is_none: bool = False,
-) -> None:
+    file: Element, doc: str, options: Options, rows: FileRows,
+    extra: Callable[[Element, FileRows], dict[str, Any] | None], *, empty_is_none: bool = False,
+) -> None:  # fmt: skip
     """Add the units of one ``file``.
 
-    ``extra`` gives the columns a dialect has beside, or None for a unit that does not count.
+    ``extra`` gives the columns a dialect has beside, or None for a unit that does not count. An
+    alternative with an empty target is none, if ``empty_is_none``.
     """
-    doc = file.get("original")
-    if not doc:
-        rows.fault("expected the document's name in original", line_of(file), "original")
-        return
     tools = _named(file, "tool", "tool-id", "tool-name")
     phases = _named(file, "phase", "phase-name", "contact-name")
     for unit in file.iter("{*}trans-unit"):
-        source, target = child(unit, "source"), child(unit, "target")
-        machine = _machine(unit, options.system, rows, empty_is_none=empty_is_none)
+        target = child(unit, "target")
+        texts = [(item, text_in(item, "target")) for item in children(unit, "alt-trans")]
+        written = [item for item, text in texts if text or (text == "" and not empty_is_none)]
+        machine = pick_machine(written, ALTERNATIVE, options.system, unit, rows)
         if target is None or machine is None:
-            what = "a target" if target is None else "a machine translation"
-            rows.count(f"without {what}".replace(" ", "-"), f"units without {what} left out")
+            count_lacking(target, "units", rows)
             continue
         beside = extra(unit, rows)
         if beside is None:
             continue
         phase = target.get("phase-name") or unit.get("phase-name") or next(reversed(phases), "")
+        tool = tools.get(machine.get("tool-id", "")) or machine.get("tool")
         row = {
-            "system": options.system or _system(machine, tools),
+            "system": options.system or tool or machine.get("origin"),
             "doc": doc,
             "seg": unit.get("id"),
             "editor": options.editor or beside.get("editor") or phases.get(phase),
-            "source": (None if source is None else flat_text(source, CODE)) or None,
-            "mt": _target_text(machine),
+            "source": text_in(unit, "source") or None,
+            "mt": text_in(machine, "target"),
             "edited": flat_text(target, CODE),
         }
-        need_people(row, line_of(unit), rows)
-        rows.add(line_of(unit), {**beside, **row})
+        add_edit(unit, {**beside, **row}, rows)
 
 
-def need_people(row: dict[str, Any], line: int, rows: FileRows) -> None:
-    """A fault, once per file, where system or editor is not known."""
+def count_lacking(target: Element | str | None, what: str, rows: FileRows) -> None:
+    """Count a unit or segment that has no target, or else no machine translation."""
+    lacking = "a target" if target is None else "a machine translation"
+    rows.count(f"without {lacking}".replace(" ", "-"), f"{what} without {lacking} left out")
+
+
+def add_edit(element: Element, row: dict[str, Any], rows: FileRows) -> None:
+    """One row; a fault, once per file, where system or editor is not known."""
     for name in ("system", "editor"):
         if not row[name]:
             message = f"the file does not name the {name}; give the option {name}"
-            rows.fault_once(message, line, name)
+            rows.fault_once(message, line_of(element), name)
+    rows.add(line_of(element), row)
 
 
 def _named(file: Element, group: str, key: str, value: str) -> dict[str, str]:
@@ -150,51 +166,22 @@ def _named(file: Element, group: str, key: str, value: str) -> dict[str, str]:
     return named
 
 
-def _system(machine: Element, tools: dict[str, str]) -> str | None:
-    return tools.get(machine.get("tool-id", "")) or machine.get("tool") or machine.get("origin")
-
-
-def _target_text(alternative: Element) -> str:
-    target = child(alternative, "target")
-    return "" if target is None else flat_text(target, CODE)
-
-
-def _machine(
-    unit: Element, system: str | None, rows: FileRows, *, empty_is_none: bool
-) -> Element | None:
-    alternatives = [
-        item for item in children(unit, "alt-trans") if child(item, "target") is not None
-    ]
-    if empty_is_none:
-        alternatives = [item for item in alternatives if _target_text(item)]
-    return pick_machine(alternatives, ("origin", "tool-id", "tool"), system, unit, rows)
-
-
 def pick_machine(
-    alternatives: list[Element],
-    names: tuple[str, ...],
-    system: str | None,
-    unit: Element,
+    alternatives: list[Element], names: tuple[str, ...], system: str | None, unit: Element,
     rows: FileRows,
-) -> Element | None:
+) -> Element | None:  # fmt: skip
     """The alternative that a machine made, or a fault where several may be meant."""
-    asked = [
-        item for item in alternatives if system and system in [item.get(name) for name in names]
-    ]
+    asked = [item for item in alternatives if system and system in map(item.get, names)]
     machine = [item for item in alternatives if _words(item, names) & MACHINE]
     other = [item for item in alternatives if not _words(item, names) & MEMORY]
-    for some in (asked, machine, other):
-        if len(some) == 1:
-            return some[0]
-        if some:
-            rows.fault(
-                f"{len(some)} alternatives may be the machine's; give its {names[0]} as the option"
-                " system, or keep one",
-                line_of(unit),
-                names[0],
-            )
-            return some[0]
-    return None
+    likely = asked or machine or other
+    if len(likely) > 1:
+        message = (
+            f"{len(likely)} alternatives may be the machine's; give its {names[0]} as the option"
+            " system, or keep one"
+        )
+        rows.fault(message, line_of(unit), names[0])
+    return likely[0] if likely else None
 
 
 def _words(item: Element, names: tuple[str, ...]) -> set[str]:
@@ -203,8 +190,7 @@ def _words(item: Element, names: tuple[str, ...]) -> set[str]:
 
 def _extra(unit: Element, rows: FileRows) -> dict[str, Any]:
     """What Assay wrote beside the texts; what is not a number the checks will tell."""
-    names = ("words", "seconds", "position")
-    written = {name: unit.get(f"{{{ASSAY}}}{name}") for name in names}
+    written = {name: unit.get(f"{{{ASSAY}}}{name}") for name in BESIDE}
     return {name: value for name, value in written.items() if value is not None}
 
 
@@ -217,7 +203,8 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
     source, _, target = (options.lp or "und-und").partition("-")
     if not (source and target):
         raise OptionError("lp", options.lp, "does not name two languages", "give SOURCE-TARGET")
-    root = start_xliff(assay=ASSAY)
+    spaces: dict[Any, str] = {None: XLIFF, "assay": ASSAY}
+    root = etree.Element(f"{{{XLIFF}}}xliff", {"version": "1.2"}, nsmap=spaces)
     for part in edits.partition_by("system", "doc", "editor", maintain_order=True):
         _file(root, part.to_dicts(), source, target)
     data = etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True)
@@ -239,58 +226,32 @@ def _need_xml(edits: pl.DataFrame) -> None:
 
 
 def _file(root: Element, rows: list[dict[str, Any]], source: str, target: str) -> None:
+    """A document of plain text, whose white space counts, as one system and editor made it."""
     first = rows[0]
-    file = add_file(root, first["doc"], source, target)
-    header = add(file, "header", {})
-    phase = {"phase-name": "edit", "process-name": "post-editing", "contact-name": first["editor"]}
-    add(add(header, "phase-group", {}), "phase", phase)
-    add(header, "tool", {"tool-id": "mt", "tool-name": first["system"]})
-    body = add(file, "body", {})
-    for row in rows:
-        _unit(body, row)
-
-
-def _unit(body: Element, row: dict[str, Any]) -> None:
     place = {
-        f"{{{ASSAY}}}{name}": repr(row[name])
-        for name in ("words", "seconds", "position")
-        if row.get(name) is not None
-    }
-    unit = add(body, "trans-unit", {"id": row["seg"], **place})
-    add(unit, "source", {}).text = row.get("source") or ""
-    add(unit, "target", {"phase-name": "edit"}).text = row["edited"] or ""
-    alternative = add(unit, "alt-trans", {"tool-id": "mt"})
-    add(alternative, "target", {}).text = row["mt"] or ""
+        "original": first["doc"], "source-language": source, "target-language": target,
+        "datatype": "plaintext", _XML_SPACE: "preserve",
+    }  # fmt: skip
+    file = _add(root, "file", place)
+    header = _add(file, "header")
+    phase = {"phase-name": "edit", "process-name": "post-editing", "contact-name": first["editor"]}
+    _add(_add(header, "phase-group"), "phase", phase)
+    _add(header, "tool", {"tool-id": "mt", "tool-name": first["system"]})
+    body = _add(file, "body")
+    for row in rows:
+        known = {name: row[name] for name in BESIDE if row.get(name) is not None}
+        beside = {f"{{{ASSAY}}}{name}": repr(value) for name, value in known.items()}
+        unit = _add(body, "trans-unit", {"id": row["seg"], **beside})
+        _add(unit, "source").text = row.get("source") or ""
+        _add(unit, "target", {"phase-name": "edit"}).text = row["edited"] or ""
+        alternative = _add(unit, "alt-trans", {"tool-id": "mt"})
+        _add(alternative, "target").text = row["mt"] or ""
 
 
-def start_xliff(**spaces: str) -> Element:
-    """The root of an XLIFF 1.2 document; ``spaces`` are further namespaces."""
+def _add(parent: Element, name: str, attributes: dict[str, str] | None = None) -> Element:
     from lxml import etree
 
-    known: dict[Any, str] = {None: XLIFF, **spaces}
-    return etree.Element(f"{{{XLIFF}}}xliff", {"version": "1.2"}, nsmap=known)
-
-
-def add_file(root: Element, original: str, source: str, target: str) -> Element:
-    """A document of plain text, whose white space counts."""
-    return add(
-        root,
-        "file",
-        {
-            "original": original,
-            "source-language": source,
-            "target-language": target,
-            "datatype": "plaintext",
-            _XML_SPACE: "preserve",
-        },
-    )
-
-
-def add(parent: Element, name: str, attributes: dict[str, str]) -> Element:
-    """An element of XLIFF under another."""
-    from lxml import etree
-
-    return etree.SubElement(parent, f"{{{XLIFF}}}{name}", attributes)
+    return etree.SubElement(parent, f"{{{XLIFF}}}{name}", attributes or {})
 
 
 def read_xml(path: Path) -> Element:
@@ -301,37 +262,23 @@ def read_xml(path: Path) -> Element:
     if not data.strip():
         raise refuse(path, "the file is empty; expected XML")
     parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        dtd_validation=False,
-        attribute_defaults=False,
-        huge_tree=False,
-    )
+        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
+        attribute_defaults=False, huge_tree=False,
+    )  # fmt: skip
+    place = data.find(b"<!ENTITY")
+    line = data.count(b"\n", 0, place) + 1 if place >= 0 else 1
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        if b"<!ENTITY" in data:
-            raise refuse(path, _ENTITIES, line=_entity_line(data)) from None
-        raise refuse(
-            path, f"is not well-formed XML ({error.msg}); export it again", line=error.lineno
-        ) from None
-    _refuse_entities(root, data, str(path))
-    return root
-
-
-def _refuse_entities(root: Element, data: bytes, source: str) -> None:
-    from lxml import etree
-
+        if place >= 0:
+            raise refuse(path, _ENTITIES, line=line) from None
+        message = f"is not well-formed XML ({error.msg}); export it again"
+        raise refuse(path, message, line=error.lineno) from None
     subset: Any = root.getroottree().docinfo.internalDTD
     declared = subset is not None and next(iter(subset.iterentities()), None) is not None
     if declared or next(root.iter(etree.Entity), None) is not None:
-        raise refuse(source, _ENTITIES, line=_entity_line(data))
-
-
-def _entity_line(data: bytes) -> int:
-    place = data.find(b"<!ENTITY")
-    return data.count(b"\n", 0, place) + 1 if place >= 0 else 1
+        raise refuse(path, _ENTITIES, line=line)
+    return root
 
 
 def line_of(element: Element) -> int:
@@ -342,24 +289,30 @@ def line_of(element: Element) -> int:
 
 def local(element: Element) -> str:
     """The element's name without its namespace; empty for comments and instructions."""
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+    return _name(element)[1]
 
 
-def _namespace(element: Element) -> str:
-    return element.tag.rpartition("}")[0] if isinstance(element.tag, str) else ""
+def _name(element: Element) -> tuple[str, str]:
+    """The namespace and the name; both are empty for comments and instructions."""
+    space, _, name = element.tag.rpartition("}") if isinstance(element.tag, str) else ("", "", "")
+    return space, name
 
 
 def children(element: Element, name: str) -> Iterator[Element]:
     """The children of this name in the element's own namespace."""
-    space = _namespace(element)
-    for item in element:
-        if local(item) == name and _namespace(item) == space:
-            yield item
+    wanted = (_name(element)[0], name)
+    return (item for item in element if _name(item) == wanted)
 
 
 def child(element: Element, name: str) -> Element | None:
     """The first such child, if there is one."""
     return next(children(element, name), None)
+
+
+def text_in(element: Element, name: str, code: frozenset[str] = CODE) -> str | None:
+    """The text of the first such child."""
+    inner = child(element, name)
+    return None if inner is None else flat_text(inner, code)
 
 
 def flat_text(element: Element, code: frozenset[str] = frozenset()) -> str:

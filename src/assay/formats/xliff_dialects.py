@@ -42,16 +42,20 @@ from typing import Any
 from assay.formats.catalogue import Format, Options
 from assay.formats.rows import FileRows
 from assay.formats.xliff import (
+    ALTERNATIVE,
     CODE,
     Element,
+    add_edit,
     child,
     children,
+    count_lacking,
     flat_text,
     line_of,
-    need_people,
+    named_files,
     pick_machine,
     read_file,
     root_of,
+    text_in,
 )
 from assay.tables.files import Raw, refuse
 
@@ -59,6 +63,10 @@ MEMSOURCE = "http://www.memsource.com/mxlf/2.0"
 SDL = "http://sdl.com/FileTypes/SdlXliff/1.0"
 MACHINES = frozenset({"mt", "nmt", "amt"})
 MATCHES = "urn:oasis:names:tc:xliff:matches:2.0"
+UNKNOWN_MACHINE = (
+    "segments were edited whose machine translation is not in the file; export it with alt-trans,"
+    " or build a table from the file before and after"
+)
 
 
 def _root_with(path: Path, namespace: str) -> Element:
@@ -78,8 +86,8 @@ def read_mxliff(path: Path, kind: str, options: Options) -> Raw:
     root = _root_with(path, MEMSOURCE)
     rows = FileRows(path, kind)
     users = {user.get("id", ""): user.get("username") for user in root.iter(_m("user"))}
-    for file in children(root, "file"):
-        read_file(file, options, rows, _extra(users), empty_is_none=True)
+    for file, doc in named_files(root, rows):
+        read_file(file, doc, options, rows, _extra(users), empty_is_none=True)
     return rows.raw(
         nothing="no unit has both a target and a machine translation: the machine translation is"
         " not in the file; export the job with its suggestions"
@@ -94,7 +102,12 @@ def _extra(users: dict[str, str | None]) -> Callable[[Element, FileRows], dict[s
     """The columns that only MXLIFF has, of one unit."""
 
     def extra(unit: Element, rows: FileRows) -> dict[str, Any] | None:
-        seconds = _seconds(unit, rows)
+        seconds = None
+        try:
+            seconds = unit_seconds(unit)
+        except ValueError as error:
+            name, text = error.args
+            rows.fault(f"expected milliseconds, found '{text}'", line_of(unit), name, text)
         if unit.get(_m("confirmed")) == "0" and not seconds:
             what = "units that nobody worked on (not confirmed, no time) left out"
             rows.count("not-worked-on", what)
@@ -105,38 +118,23 @@ def _extra(users: dict[str, str | None]) -> Callable[[Element, FileRows], dict[s
     return extra
 
 
-def _seconds(unit: Element, rows: FileRows) -> float | None:
-    try:
-        return unit_seconds(unit)
-    except ValueError as error:
-        name, text = error.args
-        rows.fault(f"expected milliseconds, found '{text}'", line_of(unit), name, text)
-        return None
-
-
 def unit_seconds(unit: Element) -> float | None:
     """Editing and thinking time of a unit; None without, ValueError(name, text) if unreadable."""
     times = []
     for name in ("editing-time", "thinking-time"):
         spent = unit.find(f"{_m('editing-stats')}/{_m(name)}")
         text = "" if spent is None else (spent.text or "").strip()
-        if not text:
-            continue
-        if not (text.isascii() and text.isdigit() and len(text) < 18):
+        if text and not (text.isascii() and text.isdigit() and len(text) < 18):
             raise ValueError(name, text[:40])
-        times.append(int(text))
+        if text:
+            times.append(int(text))
     return sum(times) / 1000 if times else None
 
 
 def read_sdlxliff(path: Path, kind: str, options: Options) -> Raw:
     """Read a file as edits."""
-    root = _root_with(path, SDL)
     rows = FileRows(path, kind)
-    for file in children(root, "file"):
-        doc = file.get("original")
-        if not doc:
-            rows.fault("expected the document's name in original", line_of(file), "original")
-            continue
+    for file, doc in named_files(_root_with(path, SDL), rows):
         for unit in file.iter("{*}trans-unit"):
             for segment in unit.iterfind(f"{{{SDL}}}seg-defs/{{{SDL}}}seg"):
                 _segment(unit, segment, doc, options, rows)
@@ -151,18 +149,12 @@ def _segment(unit: Element, segment: Element, doc: str, options: Options, rows: 
     machine = next((item for item in history if item.get("origin") in MACHINES), None)
     text = _alternative(unit, name, options, rows)
     if target is None or (machine is None and text is None):
-        what = "a target" if target is None else "a machine translation"
-        rows.count(f"without {what}".replace(" ", "-"), f"segments without {what} left out")
+        count_lacking(target, "segments", rows)
         return
     if text is None and machine is segment:
         text = target
     if text is None:
-        rows.fault_once(
-            "segments were edited whose machine translation is not in the file; export it with"
-            " alt-trans, or build a table from the file before and after",
-            line_of(segment),
-            "mt",
-        )
+        rows.fault_once(UNKNOWN_MACHINE, line_of(segment), "mt")
         return
     row = {
         "system": options.system or (None if machine is None else machine.get("origin-system")),
@@ -173,8 +165,7 @@ def _segment(unit: Element, segment: Element, doc: str, options: Options, rows: 
         "mt": text,
         "edited": target,
     }
-    need_people(row, line_of(segment), rows)
-    rows.add(line_of(segment), row)
+    add_edit(segment, row, rows)
 
 
 def _marked(element: Element | None, name: str) -> str | None:
@@ -192,9 +183,7 @@ def _alternative(unit: Element, name: str, options: Options, rows: FileRows) -> 
         for item in children(unit, "alt-trans")
         if item.get("mid") in (None, name) and child(item, "target") is not None
     ]
-    if not alternatives:
-        return None
-    picked = pick_machine(alternatives, ("origin", "tool-id", "tool"), options.system, unit, rows)
+    picked = pick_machine(alternatives, ALTERNATIVE, options.system, unit, rows)
     target = None if picked is None else child(picked, "target")
     if target is None:
         return None
@@ -219,11 +208,7 @@ def read_xliff2(path: Path, kind: str, options: Options) -> Raw:
     if next(root.iter(f"{{{MATCHES}}}match"), None) is None:
         raise refuse(path, absent, line=line_of(root))
     rows = FileRows(path, kind)
-    for file in children(root, "file"):
-        doc = file.get("original") or file.get("id")
-        if not doc:
-            rows.fault("expected the document's name in original or id", line_of(file), "original")
-            continue
+    for file, doc in named_files(root, rows, ("original", "id")):
         for unit in file.iter("{*}unit"):
             _unit(unit, doc, options, rows)
     return rows.raw(nothing=absent)
@@ -231,21 +216,16 @@ def read_xliff2(path: Path, kind: str, options: Options) -> Raw:
 
 def _unit(unit: Element, doc: str, options: Options, rows: FileRows) -> None:
     segments = list(children(unit, "segment"))
-    matches = [
-        match
-        for match in unit.iterfind(f"{{{MATCHES}}}matches/{{{MATCHES}}}match")
-        if _target(match) is not None
-    ]
+    # The target of a match is in the core's namespace, not the module's.
+    found = unit.iterfind(f"{{{MATCHES}}}matches/{{{MATCHES}}}match")
+    matches = {item: target for item in found if (target := item.find("{*}target")) is not None}
     for number, segment in enumerate(segments, start=1):
         mine = [match for match in matches if len(segments) == 1 or _refers(match, segment)]
         match = pick_machine(mine, ("origin", "type"), options.system, unit, rows)
         target = child(segment, "target")
-        machine = None if match is None else _target(match)
-        if target is None or match is None or machine is None:
-            what = "a target" if target is None else "a machine translation"
-            rows.count(f"without {what}".replace(" ", "-"), f"segments without {what} left out")
+        if target is None or match is None:
+            count_lacking(target, "segments", rows)
             continue
-        source = child(segment, "source")
         name = unit.get("id")
         if len(segments) > 1:
             name = f"{name}/{segment.get('id') or number}"
@@ -254,17 +234,11 @@ def _unit(unit: Element, doc: str, options: Options, rows: FileRows) -> None:
             "doc": doc,
             "seg": name,
             "editor": options.editor,
-            "source": (None if source is None else flat_text(source)) or None,
-            "mt": flat_text(machine),
+            "source": text_in(segment, "source", frozenset()) or None,
+            "mt": flat_text(matches[match]),
             "edited": flat_text(target),
         }
-        need_people(row, line_of(segment), rows)
-        rows.add(line_of(segment), row)
-
-
-def _target(match: Element) -> Element | None:
-    """The target of a match; it is in the core's namespace, not the module's."""
-    return match.find("{*}target")
+        add_edit(segment, row, rows)
 
 
 def _refers(match: Element, segment: Element) -> bool:

@@ -62,9 +62,8 @@ class EditingWorld:
             random.normal(0.0, np.sqrt(self.noise), rows.height),
         ]
         mean = rows["system"].replace_strict(dict(self.systems), return_dtype=pl.Float64)
-        extra = rows["doc"].replace_strict(
-            dict(self.documents), default=0.0, return_dtype=pl.Float64
-        )
+        harder = dict(self.documents)
+        extra = rows["doc"].replace_strict(harder, default=0.0, return_dtype=pl.Float64)
         total = self.level + mean.to_numpy() + extra.to_numpy() + np.sum(parts, axis=0)
         return rows.with_columns(pl.Series("value", total))
 

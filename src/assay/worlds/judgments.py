@@ -95,16 +95,10 @@ def simulate_judgments(
         taste = rng.standard_normal((raters, n))
         q += sigma * np.sqrt(rater_share) * taste[rater[:, None], shown]
     seen = Screens(segment, rater, shown, screen_ranks(-q, tie))
-    return read_judgments(_table(seen, judgments, n, raters))
-
-
-def _table(seen: Screens, judgments: int, n: int, raters: int) -> pl.DataFrame:
-    """The judgments with their set, segment and rater, the first ``judgments`` of them."""
-    systems = [f"S{i + 1}" for i in range(n)]
-    people = [f"rater-{i + 1}" for i in range(raters)]
-    screen, columns = judgment_columns(seen, systems, people)
+    names = [f"S{i + 1}" for i in range(n)]
+    screen, columns = judgment_columns(seen, names, [f"rater-{i + 1}" for i in range(raters)])
     places = {"set": (screen + 1).astype(str), "seg": (seen.segment[screen] + 1).astype(str)}
-    return pl.DataFrame(places | columns)[:judgments]
+    return read_judgments(pl.DataFrame(places | columns)[:judgments])
 
 
 def draw_qualities(runs: int, n: int, rng: Generator, kind: str = "uniform") -> Floats:
@@ -149,14 +143,9 @@ def _every_set(n: int, size: int) -> Ints:
 
 
 def win_counts(
-    mu: Floats,
-    sets: Sequence[int],
-    rng: Generator,
-    *,
-    sigma: float = 10.0,
-    per_set: int = 5,
+    mu: Floats, sets: Sequence[int], rng: Generator, *, sigma: float = 10.0, per_set: int = 5,
     random_share: float = 0.0,
-) -> Ints:
+) -> Ints:  # fmt: skip
     """Wins of i over j in every campaign after so many sets: runs x len(sets) x n x n.
 
     mu: average qualities, runs x n. sets: rising numbers of sets. The counts of one campaign grow
@@ -260,25 +249,18 @@ def screen_ranks(badness: Floats, tie: float) -> Places:
     return ranks
 
 
-def pairs(seen: Screens) -> tuple[Places, Places, Places, Places]:
-    """All pairs of each screen: screen, left system, right system, -1 left wins, 0 tie, 1 right."""
-    i, j = np.triu_indices(seen.systems.shape[1], k=1)
-    screen = np.repeat(np.arange(len(seen.segment)), len(i))
-    left, right = seen.systems[:, i].ravel(), seen.systems[:, j].ravel()
-    sign = np.sign(seen.ranks[:, i] - seen.ranks[:, j]).ravel()
-    return screen, left, right, sign
-
-
 def judgment_columns(
     seen: Screens, systems: Sequence[str], raters: Sequence[str]
 ) -> tuple[Places, dict[str, list[str]]]:
     """The screen of every judgment, and its columns ``rater``, ``left``, ``right``, ``winner``."""
-    screen, left, right, sign = pairs(seen)
-    names = np.array(systems)
+    i, j = np.triu_indices(seen.systems.shape[1], k=1)
+    screen = np.repeat(np.arange(len(seen.segment)), len(i))
+    sign = np.sign(seen.ranks[:, i] - seen.ranks[:, j]).ravel()
+    shown = np.array(systems)[seen.systems]
     return screen, {
         "rater": np.array(raters)[seen.rater[screen]].tolist(),
-        "left": names[left].tolist(),
-        "right": names[right].tolist(),
+        "left": shown[:, i].ravel().tolist(),
+        "right": shown[:, j].ravel().tolist(),
         "winner": np.array(["left", "tie", "right"])[sign + 1].tolist(),
     }
 
@@ -289,9 +271,8 @@ def _check_systems(systems: int | Sequence[float]) -> int:
     else:
         given = np.asarray(systems, dtype=float)
         if given.ndim != 1 or not np.isfinite(given).all():
-            raise OptionError(
-                "systems", systems, "are not qualities", "give a number of systems or their means"
-            )
+            remedy = "give a number of systems or their means"
+            raise OptionError("systems", systems, "are not qualities", remedy)
         n = len(given)
     if n < 2:
         raise OptionError("systems", n, "leaves nothing to compare", "give at least 2")
@@ -302,9 +283,8 @@ def _check_set(n: int, judgments: int, per_set: int) -> None:
     if judgments < 1:
         raise OptionError("judgments", judgments, "is not a number of them", "give at least 1")
     if not 2 <= per_set <= n:
-        raise OptionError(
-            "per_set", per_set, "outputs cannot fill a screen", f"give 2 to {n}, the systems"
-        )
+        remedy = f"give 2 to {n}, the systems"
+        raise OptionError("per_set", per_set, "outputs cannot fill a screen", remedy)
 
 
 def _check_noise(
@@ -314,11 +294,8 @@ def _check_noise(
         raise OptionError("sigma", sigma, "is not a positive number", "give one like 10")
     if not tie >= 0:
         raise OptionError("tie", tie, "is not a distance", "give 0 or more")
-    for name, value in (
-        ("random_share", random_share),
-        ("segment_share", segment_share),
-        ("rater_share", rater_share),
-    ):
+    shares = {"random_share": random_share, "segment_share": segment_share}
+    for name, value in (shares | {"rater_share": rater_share}).items():
         if not 0 <= value <= 1:
             raise OptionError(name, value, "is not a share", "give a number from 0 to 1")
     if segment_share + rater_share > 1:

@@ -18,6 +18,7 @@ from assay.worlds.profiles import ERROR_WEIGHTS, MOST_ERRORS, Kind, Profile
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Small = NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class State:
     (S x G, higher is better) is what all raters share of it.
     """
 
-    kinds: NDArray[np.int8]
+    kinds: Small
     scores: Floats
     badness: Floats
     quality: Floats
@@ -124,20 +125,13 @@ def fields(layout: WorldLayout, rng: Generator) -> Fields:
     H = int(layout.human.sum())
     normal = rng.standard_normal
     return Fields(
-        system=normal((S, 1)),
-        domain=normal(int(layout.domain.max()) + 1),
-        document=normal(D),
-        human_document=normal((H, D)),
-        segment=normal(G),
-        human_segment=normal((H, G)),
-        system_document=normal((S, D)),
-        system_segment=normal((S, G)),
-        rater=normal(R),
-        rater_document=normal((D, R)),
-        rater_segment=normal((G, R)),
-        human_rater_segment=normal((H, G, R)),
-        rest=normal((S, G, R)),
-    )
+        system=normal((S, 1)), domain=normal(int(layout.domain.max()) + 1),
+        document=normal(D), human_document=normal((H, D)),
+        segment=normal(G), human_segment=normal((H, G)),
+        system_document=normal((S, D)), system_segment=normal((S, G)),
+        rater=normal(R), rater_document=normal((D, R)), rater_segment=normal((G, R)),
+        human_rater_segment=normal((H, G, R)), rest=normal((S, G, R)),
+    )  # fmt: skip
 
 
 def twin(first: Fields, second: Fields, profile: Profile) -> Fields:
@@ -188,22 +182,18 @@ def for_humans(common: Floats, private: Floats, human: NDArray[np.bool_], own: f
     return full
 
 
-def counts(kind: Kind, z: Floats, shift: Floats) -> NDArray[np.int8]:
+def counts(kind: Kind, z: Floats, shift: Floats) -> Small:
     """Number of errors: how many of the kind's cut points the shifted latent exceeds."""
-    cuts = -ndtri(np.asarray(kind.shares))
     moved = z + (kind.quality * shift).reshape((-1,) + (1,) * (z.ndim - 1))
     total = np.zeros(z.shape, dtype=np.int8)
-    for cut in cuts:
+    for cut in -ndtri(np.asarray(kind.shares)):
         total += moved > cut
     return total
 
 
 def marks(
-    non_translation: NDArray[np.bool_],
-    major: NDArray[np.int8],
-    minor: NDArray[np.int8],
-    punctuation: NDArray[np.int8],
-) -> NDArray[np.int8]:
+    non_translation: NDArray[np.bool_], major: Small, minor: Small, punctuation: Small
+) -> Small:
     """The marked errors, five slots: 0 none, 1 punctuation, 2 minor, 3 major, 4 non-translation.
 
     Raters mark the five worst errors of a segment; a non-translation is one error by itself.
@@ -217,7 +207,7 @@ def marks(
     return np.where(non_translation[..., None], alone, kinds).astype(np.int8)
 
 
-def scores(kinds: NDArray[np.int8]) -> Floats:
+def scores(kinds: Small) -> Floats:
     """The MQM score of marked errors, to one decimal as the weights are."""
     weights = np.array([0.0, *ERROR_WEIGHTS])
     return np.asarray(np.round(weights[kinds].sum(axis=-1), 1))
@@ -240,8 +230,7 @@ def expected_score(profile: Profile, shift: Floats) -> Floats:
 def _count_shares(kind: Kind, shift: Floats) -> Floats:
     """P(count = 0, 1, ...) of systems with these shifts, one row per system."""
     at_least = ndtr(ndtri(np.asarray(kind.shares)) + kind.quality * shift[:, None])
-    edges = np.column_stack([np.ones(len(shift)), at_least, np.zeros(len(shift))])
-    return np.asarray(edges[:, :-1] - edges[:, 1:])
+    return np.asarray(-np.diff(at_least, axis=1, prepend=1.0, append=0.0))
 
 
 SHIFTS = np.linspace(-4.0, 4.0, 321)

@@ -60,9 +60,8 @@ class Kind:
         parts = self._parts()
         if min(parts) < 0 or sum(parts) > 1 + 1e-9:
             fault = "is not what parts of the variance may add up to"
-            raise OptionError(
-                "kind", f"{sum(parts):g}", fault, "give parts from 0, at most 1 in all"
-            )
+            remedy = "give parts from 0, at most 1 in all"
+            raise OptionError("kind", f"{sum(parts):g}", fault, remedy)
 
     def _parts(self) -> tuple[float, ...]:
         return tuple(getattr(self, name) for name in PARTS)
@@ -97,13 +96,9 @@ class Profile:
     metric_common: float  # ... and what metrics' errors have in common
 
     def __post_init__(self) -> None:
-        shares = {
-            "human_own": self.human_own,
-            "length_share": self.length_share,
-            "domain_share": self.domain_share,
-            "metric_common": self.metric_common,
-            "metric_document + metric_segment": self.metric_document + self.metric_segment,
-        }
+        names = ("human_own", "length_share", "domain_share", "metric_common")
+        shares = {name: getattr(self, name) for name in names}
+        shares["metric_document + metric_segment"] = self.metric_document + self.metric_segment
         for name, value in shares.items():
             if not 0 <= value <= 1:
                 raise OptionError(name, value, "is not a share", "give 0 to 1")
@@ -112,9 +107,8 @@ class Profile:
                 raise OptionError(name, getattr(self, name), "is not a correlation", "give -1 to 1")
         if not 0 < self.non_translation <= self.major.shares[-1]:
             # a non-translation is the far end of five major errors, so it cannot be more frequent
-            remedy = (
-                f"give more than 0 and at most {self.major.shares[-1]:g}, that of 5 major errors"
-            )
+            most = f"{self.major.shares[-1]:g}, that of 5 major errors"
+            remedy = f"give more than 0 and at most {most}"
             raise OptionError("non_translation", self.non_translation, "is not its share", remedy)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
+from math import ceil, comb
 from types import MappingProxyType
 
 import numpy as np
@@ -24,11 +24,13 @@ from assay.tables.answers import (
     read_errors,
     read_judgments,
     read_ratings,
-)
+)  # fmt: skip
 from assay.tables.check import RESERVED
 from assay.tables.test_set import Sample, TestSet, read_scores
 from assay.worlds.judgments import judgment_columns, screens
 from assay.worlds.latent import (
+    Floats,
+    Ints,
     State,
     WorldLayout,
     draw,
@@ -38,12 +40,11 @@ from assay.worlds.latent import (
     reachable,
     scaled,
     shifts,
-)
+)  # fmt: skip
 from assay.worlds.profiles import PROFILES, Profile
 from assay.worlds.texts import SEVERITIES, rows, spans, write
 
 DOMAINS = ("news", "social", "speech", "reviews")
-
 
 HIGHEST = 25.0
 """The highest MQM score."""
@@ -62,13 +63,12 @@ class World:
     profile: Profile
     raters: tuple[str, ...]
     expected: Mapping[str, float]
-    scores: NDArray[np.float64]
-    badness: NDArray[np.float64]
-    kinds: NDArray[
-        np.int8
-    ]  # ... x 5 marks: 0 none, 1 punctuation, 2 minor, 3 major, 4 no translation
+    scores: Floats
+    badness: Floats
+    kinds: NDArray[np.int8]
+    """... x 5 marks: 0 none, 1 punctuation, 2 minor, 3 major, 4 no translation."""
     chances: NDArray[np.float32]  # ... x 5: decides the category of each mark
-    spots: NDArray[np.float64]  # systems x segments: decides where marks stand
+    spots: Floats  # systems x segments: decides where marks stand
     targets: tuple[tuple[str, ...], ...] | None
     seed: int | None
 
@@ -123,23 +123,15 @@ class World:
             severity=pl.Series(np.array(SEVERITIES)[marks.kind].tolist(), dtype=pl.String),
         )
         if self.targets is not None:
-            start, end = spans(marks, self.targets, self.spots)
-            frame = frame.with_columns(
-                side=pl.lit("target"),
-                start=pl.Series(start, dtype=pl.Int64),
-                end=pl.Series(end, dtype=pl.Int64),
-            )
+            schema = {"start": pl.Int64, "end": pl.Int64}
+            places = pl.DataFrame(spans(marks, self.targets, self.spots), schema, orient="row")
+            frame = frame.with_columns(pl.lit("target").alias("side"), *places)
         return read_errors(frame, self.test_set)
 
     def judge(
-        self,
-        judgments: int,
-        *,
-        per_set: int = 5,
-        noise: float = 0.3,
-        tie: float = 0.16,
+        self, judgments: int, *, per_set: int = 5, noise: float = 0.3, tie: float = 0.16,
         rng: Rng = None,
-    ) -> Judgments:
+    ) -> Judgments:  # fmt: skip
         """Pairwise judgments from screens of ``per_set`` outputs of one segment.
 
         A screen of 5 gives 10 judgments; the last one is cut where the number asks for it.
@@ -148,53 +140,37 @@ class World:
         apart are tied. Both are in units of the badness, which has sd 1 inside a system.
         """
         self._check_judge(judgments, per_set, noise, tie)
-        per_screen = per_set * (per_set - 1) // 2
-        seen = screens(
-            self.badness,
-            ceil(judgments / per_screen),
-            per_set,
-            noise=noise,
-            tie=tie,
-            rng=as_rng(rng),
-        )
+        count = ceil(judgments / comb(per_set, 2))
+        seen = screens(self.badness, count, per_set, noise=noise, tie=tie, rng=as_rng(rng))
         screen, columns = judgment_columns(seen, self.systems, self.raters)
         places = {
             "set": (screen + 1).astype(str).tolist(),
             "doc": self.segments["doc"].gather(seen.segment[screen]),
             "seg": self.segments["seg"].gather(seen.segment[screen]),
         }
-        frame = pl.DataFrame(places | columns)[:judgments]
-        return read_judgments(frame)
+        return read_judgments(pl.DataFrame(places | columns)[:judgments])
 
     @property
     def signature(self) -> str:
         """How the world was made, in one line."""
-        size = {"systems": len(self.systems), "segments": self.segments.height}
         return signature(
-            "world", self.profile.name, **size, raters=len(self.raters), seed=self.seed
-        )
+            "world", self.profile.name, systems=len(self.systems), segments=self.segments.height,
+            raters=len(self.raters), seed=self.seed,
+        )  # fmt: skip
 
     def to_frame(self) -> pl.DataFrame:
         """One row per system: what it was made for and what it came out as."""
         truth = self.truth()
-        return pl.DataFrame(
-            {
-                "system": self.systems,
-                "expected": [self.expected[name] for name in self.systems],
-                "truth": [truth[name] for name in self.systems],
-            }
-        )
+        rows = [(name, self.expected[name], truth[name]) for name in self.systems]
+        return pl.DataFrame(rows, schema=["system", "expected", "truth"], orient="row")
 
-    def _rows(
-        self, system: NDArray[np.intp], segment: NDArray[np.intp], rater: NDArray[np.intp]
-    ) -> pl.DataFrame:
-        return pl.DataFrame(
-            {
-                "system": pl.Series(self.systems, dtype=pl.String).gather(system),
-                "doc": self.segments["doc"].gather(segment),
-                "seg": self.segments["seg"].gather(segment),
-                "rater": pl.Series(self.raters, dtype=pl.String).gather(rater),
-            }
+    def _rows(self, system: Ints, segment: Ints, rater: Ints) -> pl.DataFrame:
+        places = self.segments.select("doc", "seg")[segment]
+        return places.select(
+            pl.Series("system", self.systems, dtype=pl.String).gather(system),
+            "doc",
+            "seg",
+            pl.Series("rater", self.raters, dtype=pl.String).gather(rater),
         )
 
     def _asked(self, sample: Sample | None) -> NDArray[np.bool_]:
@@ -202,7 +178,7 @@ class World:
             return np.ones(self.scores.shape[:2], dtype=bool)
         return np.asarray(np.isfinite(sample.probabilities(self.test_set)))
 
-    def _raters(self, raters: Sequence[str] | str | None) -> NDArray[np.intp]:
+    def _raters(self, raters: Sequence[str] | str | None) -> Ints:
         wanted = self.raters if raters is None else [raters] if isinstance(raters, str) else raters
         for name in wanted:
             if name not in self.raters:
@@ -251,38 +227,46 @@ def simulate(
     model = _checked(profile, systems, humans, documents, raters, domains)
     generator, seed = seeded(rng)
     expected = _expected(model, systems, humans, generator)
-    layout, sizes, words = _layout(model, expected, humans, documents, raters, domains, generator)
-    wanted = np.array(list(expected.values()))
-    state = draw(model, layout, shifts(model, wanted), generator)
+    if isinstance(documents, int):
+        sizes = _lengths(model.document_segments, generator.standard_normal(documents))
+    else:
+        sizes = np.asarray(documents, dtype=np.intp)
+    length = generator.standard_normal(int(sizes.sum()))
+    layout = WorldLayout(
+        systems=len(expected),
+        raters=raters,
+        document=np.repeat(np.arange(len(sizes)), sizes),
+        domain=generator.permutation(np.arange(len(sizes)) % len(domains)),
+        length=length,
+        human=np.arange(len(expected)) < humans,
+    )
+    words = _lengths(model.segment_words, length)
+    state = draw(model, layout, shifts(model, np.array(list(expected.values()))), generator)
     names = model.metrics if metrics is None else metrics
     values = _metrics(names, model, layout, state, generator)
     chances = generator.random((*state.scores.shape, state.kinds.shape[-1]), dtype=np.float32)
     spots = generator.random(state.quality.shape)
     written = write(words, ndtr(-1.6 - 0.6 * state.quality), generator) if texts else None
-    table = _table(tuple(expected), layout, sizes, words, domains, values, written)
+    columns: dict[str, object] = {}
+    if written is not None:
+        targets = [text for row in written[1] for text in row]
+        columns |= {"source": written[0] * len(expected), "target": targets}
+    columns["words"] = np.tile(words, len(expected))
     return World(
-        test_set=table,
+        test_set=_test_set(tuple(expected), layout, domains, columns, values),
         profile=model,
         raters=tuple(f"rater-{i + 1}" for i in range(raters)),
         expected=MappingProxyType(expected),
-        scores=state.scores,
-        badness=state.badness,
-        kinds=state.kinds,
-        chances=chances,
-        spots=spots,
+        scores=state.scores, badness=state.badness, kinds=state.kinds, chances=chances, spots=spots,
         targets=None if written is None else tuple(tuple(row) for row in written[1]),
         seed=seed,
-    )
+    )  # fmt: skip
 
 
 def _checked(
-    profile: str | Profile,
-    systems: int | Mapping[str, float],
-    humans: int,
-    documents: int | Sequence[int],
-    raters: int,
-    domains: Sequence[str],
-) -> Profile:
+    profile: str | Profile, systems: int | Mapping[str, float], humans: int,
+    documents: int | Sequence[int], raters: int, domains: Sequence[str],
+) -> Profile:  # fmt: skip
     if isinstance(profile, str) and profile not in PROFILES:
         remedy = f"choose from {', '.join(PROFILES)} or give a Profile"
         raise OptionError("profile", profile, "is not a profile", remedy)
@@ -297,12 +281,8 @@ def _checked(
         if value < least:
             raise OptionError(name, value, "is too few", f"give at least {least}")
     if not isinstance(documents, int) and min(documents) < 1:
-        raise OptionError(
-            "documents",
-            min(documents),
-            "is not a number of segments",
-            "give every document one or more",
-        )
+        fault, remedy = "is not a number of segments", "give every document one or more"
+        raise OptionError("documents", min(documents), fault, remedy)
     if isinstance(domains, str) or not domains or len(set(domains)) < len(domains):
         raise OptionError("domains", domains, "is not a list of different names", "name each once")
     if isinstance(systems, Mapping):
@@ -334,40 +314,14 @@ def _spread(ladder: Sequence[float], count: int) -> list[float]:
     return [float(x) for x in np.interp(places, np.arange(len(ladder)), ladder)]
 
 
-def _layout(
-    profile: Profile,
-    expected: Mapping[str, float],
-    humans: int,
-    documents: int | Sequence[int],
-    raters: int,
-    domains: Sequence[str],
-    rng: Generator,
-) -> tuple[WorldLayout, NDArray[np.intp], NDArray[np.intp]]:
-    """The layout, and the segments of every document and the words of every segment."""
-    if isinstance(documents, int):
-        sizes = _lengths(profile.document_segments, rng.standard_normal(documents))
-    else:
-        sizes = np.asarray(documents, dtype=np.intp)
-    length = rng.standard_normal(int(sizes.sum()))
-    layout = WorldLayout(
-        systems=len(expected),
-        raters=raters,
-        document=np.repeat(np.arange(len(sizes)), sizes),
-        domain=rng.permutation(np.arange(len(sizes)) % len(domains)),
-        length=length,
-        human=np.arange(len(expected)) < humans,
-    )
-    return layout, sizes, _lengths(profile.segment_words, length)
-
-
-def _lengths(shape: tuple[float, float, int], normal: NDArray[np.float64]) -> NDArray[np.intp]:
+def _lengths(shape: tuple[float, float, int], normal: Floats) -> Ints:
     median, spread, least = shape
     return np.maximum(least, np.rint(median * np.exp(spread * normal))).astype(np.intp)
 
 
 def _metrics(
     wanted: Mapping[str, float], profile: Profile, layout: WorldLayout, state: State, rng: Generator
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Floats]:
     most = greatest_correlation(state.scores)
     if wanted and (most == 0 or layout.systems * (layout.segments - 1) < 3):
         fault = "cannot correlate with ratings so few or so equal"
@@ -386,28 +340,19 @@ def _metrics(
     return dict(zip(wanted, scaled(values), strict=True))
 
 
-def _table(
-    systems: tuple[str, ...],
-    layout: WorldLayout,
-    sizes: NDArray[np.intp],
-    words: NDArray[np.intp],
-    domains: Sequence[str],
-    metrics: Mapping[str, NDArray[np.float64]],
-    written: tuple[list[str], list[list[str]]] | None,
-) -> TestSet:
-    width, times = len(str(len(sizes))), len(systems)
+def _test_set(
+    systems: tuple[str, ...], layout: WorldLayout, domains: Sequence[str],
+    texts: Mapping[str, object], metrics: Mapping[str, Floats],
+) -> TestSet:  # fmt: skip
+    width, times = len(str(layout.documents)), len(systems)
     domain = np.array(domains)[layout.domain]
     names = np.array([f"{d}-{i + 1:0{width}}" for i, d in enumerate(domain.tolist())])
     columns: dict[str, object] = {
         "system": np.repeat(systems, layout.segments).tolist(),
         "doc": np.tile(names[layout.document], times).tolist(),
         "seg": [str(i + 1) for i in range(layout.segments)] * times,
-    }
-    if written is not None:
-        columns |= {"source": written[0] * times, "target": [t for row in written[1] for t in row]}
-    columns |= {
-        "words": np.tile(words, times),
+        **texts,
         "domain": np.tile(domain[layout.document], times).tolist(),
+        **{name: values.ravel() for name, values in metrics.items()},
     }
-    columns |= {name: values.ravel() for name, values in metrics.items()}
     return read_scores(pl.DataFrame(columns), metrics=tuple(metrics))

@@ -10,8 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from assay.formats.mqm import NO_ERROR
-
-Ints = NDArray[np.intp]
+from assay.worlds.latent import Floats, Ints
 
 VOCABULARY = 1500
 ONSETS = [
@@ -36,9 +35,7 @@ def vocabulary(side: str, rng: Generator) -> NDArray[np.str_]:
     return np.array(["".join(row[:k]) for row, k in zip(joined, syllables, strict=True)])
 
 
-def write(
-    words: NDArray[np.intp], wrong: NDArray[np.float64], rng: Generator
-) -> tuple[list[str], list[list[str]]]:
+def write(words: Ints, wrong: Floats, rng: Generator) -> tuple[list[str], list[list[str]]]:
     """One source per segment, and its translation by every system.
 
     words: words of each segment; wrong: S x G, the chance that a system takes another word than
@@ -59,9 +56,7 @@ def write(
     return sources, targets
 
 
-def _sentences(
-    words: NDArray[np.str_], comma: NDArray[np.bool_], ends: NDArray[np.intp]
-) -> list[str]:
+def _sentences(words: NDArray[np.str_], comma: NDArray[np.bool_], ends: Ints) -> list[str]:
     tokens = np.where(comma, np.strings.add(words, ","), words).tolist()
     starts = [0, *ends[:-1].tolist()]
     lines = (" ".join(tokens[a:b]) for a, b in zip(starts, ends.tolist(), strict=True))
@@ -111,12 +106,8 @@ _MAJOR = {
     "Accuracy/Addition": 0.02,
 }
 CATEGORIES = (
-    {NO_ERROR: 1.0},
-    {"Fluency/Punctuation": 1.0},
-    _MINOR,
-    _MAJOR,
-    {"Non-translation!": 1.0},
-)
+    {NO_ERROR: 1.0}, {"Fluency/Punctuation": 1.0}, _MINOR, _MAJOR, {"Non-translation!": 1.0},
+)  # fmt: skip
 """Shares of categories by kind of mark, rounded from the TED talks of WMT21 en-de."""
 
 
@@ -134,10 +125,7 @@ class Marks:
 
 
 def rows(
-    kinds: NDArray[np.int8],
-    chances: NDArray[np.float32],
-    asked: NDArray[np.bool_],
-    raters: Ints,
+    kinds: NDArray[np.int8], chances: NDArray[np.float32], asked: NDArray[np.bool_], raters: Ints
 ) -> Marks:
     """The marks of the asked outputs (S x G) by these raters; a flawless one has one empty row."""
     chosen = kinds[:, :, raters]
@@ -163,18 +151,13 @@ def _categories(kind: Ints, chance: NDArray[np.float32]) -> NDArray[np.str_]:
 
 
 def spans(
-    marks: Marks, targets: Sequence[Sequence[str]], spots: NDArray[np.float64]
-) -> tuple[list[int | None], list[int | None]]:
+    marks: Marks, targets: Sequence[Sequence[str]], spots: Floats
+) -> list[tuple[int | None, int | None]]:
     """Start and end of every mark inside its target; None for a flawless output."""
-    starts: list[int | None] = []
-    ends: list[int | None] = []
     columns = (marks.system, marks.segment, marks.slot, marks.count, marks.kind)
-    for s, g, slot, count, kind in zip(*(column.tolist() for column in columns), strict=True):
-        if not count:
-            starts.append(None)
-            ends.append(None)
-            continue
-        start, end = span(targets[s][g], slot, count, float(spots[s, g]), PLACES[kind])
-        starts.append(start)
-        ends.append(end)
-    return starts, ends
+    return [
+        span(targets[s][g], slot, count, float(spots[s, g]), PLACES[kind])
+        if count
+        else (None, None)
+        for s, g, slot, count, kind in zip(*(column.tolist() for column in columns), strict=True)
+    ]
