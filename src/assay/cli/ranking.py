@@ -25,7 +25,7 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.ranking.results import Ranking
+    from assay.ranking.rank import Ranking
 
 
 def rank(

@@ -133,12 +133,7 @@ def _chosen_method(test_set: TestSet, sample: Sample | None, method: str) -> str
 
 
 def _incremental(
-    test_set: TestSet,
-    ratings: Ratings,
-    sample: Sample | None,
-    method: str,
-    count: int,
-    rng: Rng,
+    test_set: TestSet, ratings: Ratings, sample: Sample | None, method: str, count: int, rng: Rng
 ) -> NextSegments:
     _need_strata(test_set, method)
     generator, seed = seeded(rng)
@@ -186,11 +181,7 @@ def _need_strata(test_set: TestSet, method: str) -> None:
 
 
 def _adaptive(
-    test_set: TestSet,
-    ratings: Ratings,
-    sample: Sample | None,
-    count: int,
-    budget: int | str | None,
+    test_set: TestSet, ratings: Ratings, sample: Sample | None, count: int, budget: int | str | None
 ) -> NextSegments:
     drawn = _need_matched(test_set, sample)
     scores, _, notes = _pool(test_set, ratings, drawn)

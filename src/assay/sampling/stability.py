@@ -21,13 +21,7 @@ from assay.errors import InputError, OptionError
 from assay.results import Note, Result, plain, signature
 from assay.sampling.budget import CONTEXT
 from assay.sampling.draw import budget_size
-from assay.sampling.summary import (
-    LENGTH_BINS,
-    NUMBERS_AT_ONCE,
-    as_notes,
-    length_bin,
-    metric_scores,
-)
+from assay.sampling.summary import LENGTH_BINS, NUMBERS_AT_ONCE, as_notes, length_bin, metric_scores
 from assay.stats.clustered import (
     difference_z,
     normal_quantile,
