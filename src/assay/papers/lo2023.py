@@ -30,7 +30,8 @@ from assay.papers.lo2023_tables import (
     length_cells,
     usable,
 )
-from assay.sampling.stability import StabilityRecord, stability
+from assay.sampling.stability import stability
+from assay.sampling.trial import StabilityRecord
 from assay.stats.random import Rng, seeded, spawn
 
 if TYPE_CHECKING:

@@ -20,8 +20,9 @@ from assay.papers.lo2023_numbers import (
     printed_changes,
     printed_lengths,
 )
-from assay.sampling.stability import StabilityRecord, summarise_stability
+from assay.sampling.stability import summarise_stability
 from assay.sampling.summary import length_shares, metric_scores
+from assay.sampling.trial import StabilityRecord
 from assay.stats.orders import discordant
 
 DESIGN_OF = {"Table 1": "SL", "Table 2": "WD", "Table 3": "DF"}

@@ -239,4 +239,3 @@ SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "sample": sample_section,
     "next": next_section,
 }
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {}
