@@ -14,9 +14,9 @@ import argparse
 
 import numpy as np
 
+from assay.ranking.calibration import calibrated_level, range_quality
 from assay.ranking.counts import Counts
 from assay.ranking.methods import expected_win
-from assay.ranking.sigma import calibrated_level, range_quality
 from assay.ranking.uncertainty import rank_table, resampled_counts, shortest_ranges
 from assay.stats.orders import competition_ranks
 from assay.stats.random import as_rng

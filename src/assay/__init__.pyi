@@ -38,11 +38,11 @@ from assay.planning.judgments import plan_judgments as plan_judgments
 from assay.planning.ratings import plan_comparison as plan_comparison
 from assay.planning.ratings import plan_ratings as plan_ratings
 from assay.ranking.best import next_sets as next_sets
+from assay.ranking.rank import PairComparison as PairComparison
+from assay.ranking.rank import Ranking as Ranking
+from assay.ranking.rank import SystemRank as SystemRank
 from assay.ranking.rank import rank as rank
 from assay.ranking.ratings import rank_ratings as rank_ratings
-from assay.ranking.results import PairComparison as PairComparison
-from assay.ranking.results import Ranking as Ranking
-from assay.ranking.results import SystemRank as SystemRank
 from assay.ranking.sigma import fit_sigma as fit_sigma
 from assay.ranking.sigma import match_sigma as match_sigma
 from assay.sampling.draw import sample as sample

@@ -91,7 +91,7 @@ def need_known(
     if name not in known:
         more = f" and {len(known) - most} more" if len(known) > most else ""
         listed = ", ".join(known[:most]) or "none, as there are none"
-        fault += did_you_mean(name, known)
+        fault += did_you_mean(str(name), known)
         raise OptionError(argument, name, fault, f"choose from {listed}{more}")
 
 

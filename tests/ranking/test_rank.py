@@ -13,8 +13,7 @@ from scipy import stats
 import assay
 from assay.errors import InputError, OptionError, TableError
 from assay.ranking.methods import METHODS
-from assay.ranking.rank import next_steps
-from assay.ranking.results import PairComparison
+from assay.ranking.rank import PairComparison, next_steps
 
 
 @pytest.fixture(scope="module")

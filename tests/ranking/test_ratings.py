@@ -117,7 +117,7 @@ def test_refusals() -> None:
     good = ratings({"A": [1.0, 2.0], "B": [2.0, 3.0]})
     with pytest.raises(InputError, match="has no column 'rater'"):
         assay.rank_ratings(good, method="z")
-    with pytest.raises(OptionError, match=r"method \(median\) is not known; choose from mean, z"):
+    with pytest.raises(OptionError, match=r"method \(median\) is not known .*choose from mean, z"):
         assay.rank_ratings(good, method="median")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="only 'A' is rated"):
         assay.rank_ratings(ratings({"A": [1.0, 2.0]}))

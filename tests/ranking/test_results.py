@@ -7,7 +7,9 @@ import json
 import pytest
 
 import assay
-from assay.ranking.results import NextSets, Ranking, SigmaFit, SigmaMatch
+from assay.ranking.best import NextSets
+from assay.ranking.rank import Ranking
+from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.results import Note, Result
 from assay.views.section import section_of
 

@@ -11,16 +11,14 @@ from scipy import stats
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.ranking.sigma import (
+from assay.ranking.calibration import (
     MAX_SYSTEMS_CALIBRATED,
     calibrated_level,
-    fit_sigma,
-    match_sigma,
     range_quality,
     simulated_tables,
-    thurstone,
 )
-from assay.ranking.sigma import _campaign as campaign
+from assay.ranking.calibration import _campaign as campaign
+from assay.ranking.sigma import fit_sigma, match_sigma, thurstone
 from assay.ranking.uncertainty import shortest_ranges
 from assay.stats.random import as_rng
 from assay.tables.answers import Judgments

@@ -34,9 +34,8 @@ from assay.estimation.estimate import estimate
 from assay.estimation.results import Estimates, SystemEstimate
 from assay.planning.judgments import JudgmentsPlan, plan_judgments
 from assay.ranking.counts import count
-from assay.ranking.rank import rank
+from assay.ranking.rank import Ranking, SystemRank, rank
 from assay.ranking.ratings import rank_ratings
-from assay.ranking.results import Ranking, SystemRank
 from assay.results import Note
 from assay.stats.intervals import LEVEL
 from assay.stats.progress import Progress, silent

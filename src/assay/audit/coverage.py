@@ -9,12 +9,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from assay.audit.results import (
-    AnswerCoverage,
-    PartRepresentation,
-    RaterAgreement,
-    SystemMatching,
-)
+from assay.audit.results import AnswerCoverage, PartRepresentation, RaterAgreement, SystemMatching
 from assay.designs.population import Population
 from assay.errors import InputError
 from assay.ranking.counts import Counts

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from assay.audit.results import Audit, ClaimCounts, PartRepresentation
+import numpy as np
+
+from assay.audit.results import Audit
 from assay.designs.base import design_of
+from assay.ranking.counts import listed
+
+PARTS = {
+    "length": "documents of {} segments",
+    "position": "segments of the {} of their documents",
+    "domain": "segments of the domain {}",
+}
 
 MIN_SHARE_GAP = 0.05
 """A share of the answers this far from the share of the test set is reported."""
+
+WHERE = {
+    "new-documents": "for new documents like these",
+    "test-set": "on this test set",
+    "new-segments": "for new segments like these",
+    "new-judgments": "if judged anew",
+}
 
 MIN_EASE = 0.25
 """Ease of segments that is reported: part of the median smallest detectable difference."""
@@ -35,16 +51,14 @@ def _claims(audit: Audit) -> list[str]:
     what = _plural(counts.claims, "published distinction")
     if counts.source != "published":
         what = f"{_plural(counts.claims, 'distinction')} that the order of the scores makes"
-    where = {
-        "new-documents": "for new documents like these",
-        "test-set": "on this test set",
-        "new-segments": "for new segments like these",
-        "new-judgments": "if judged anew",
-    }[audit.target]
+    neighbours = ""
+    if counts.neighbours and counts.neighbours != counts.claims:
+        neighbours = f"; of the {counts.neighbours} between neighbours, "
+        neighbours += _hold(counts.neighbours_hold)
     lines = [
-        f"of {what}, {_hold(counts.hold)} {where}, {_are(counts.open)} not supported"
+        f"of {what}, {_hold(counts.hold)} {WHERE[audit.target]}, {_are(counts.open)} not supported"
         f" and {_are(counts.contradicted)} contradicted; corrected for the number of pairs,"
-        f" {_hold(counts.hold_holm)}{_neighbours(counts)}"
+        f" {_hold(counts.hold_holm)}{neighbours}"
     ]
     against = [f"{item.worse} is better than {item.better}" for item in audit.claims
                if item.verdict == "contradicted"]  # fmt: skip
@@ -61,12 +75,6 @@ def _claims(audit: Audit) -> list[str]:
             " show on other documents is what the target new-documents asks"
         )
     return lines
-
-
-def _neighbours(counts: ClaimCounts) -> str:
-    if not counts.neighbours or counts.neighbours == counts.claims:
-        return ""
-    return f"; of the {counts.neighbours} between neighbours, {_hold(counts.neighbours_hold)}"
 
 
 def _unmatched(audit: Audit) -> list[str]:
@@ -115,10 +123,7 @@ def _covered(audit: Audit) -> list[str]:
     covered, lines = audit.coverage, []
     if covered.unrated_systems:
         rest = covered.unrated_systems
-        more = f" and {len(rest) - 5} more" if len(rest) > 5 else ""
-        lines.append(
-            f"{_plural(len(rest), 'system')} without any answer: {', '.join(rest[:5])}{more}"
-        )
+        lines.append(f"{_plural(len(rest), 'system')} without any answer: {listed(rest, 5)}")
     if covered.segments is None or covered.of_segments is None:
         return lines
     whole = ""
@@ -145,31 +150,25 @@ def _covered(audit: Audit) -> list[str]:
 def _represented(audit: Audit) -> list[str]:
     far = [item for item in audit.representation if abs(item.rated - item.full) >= MIN_SHARE_GAP]
     far.sort(key=lambda item: -abs(item.rated - item.full))
-    return [_share(item) for item in far[:3]]
-
-
-def _share(item: PartRepresentation) -> str:
-    what = {
-        "length": f"documents of {item.name} segments",
-        "position": f"segments of the {item.name} of their documents",
-        "domain": f"segments of the domain {item.name}",
-    }[item.what]
-    how = "over" if item.rated > item.full else "under"
-    return f"{what} are {how}-represented: {item.rated:.0%} instead of {item.full:.0%}"
+    return [
+        f"{PARTS[item.what].format(item.name)} are"
+        f" {'over' if item.rated > item.full else 'under'}-represented: {item.rated:.0%} instead"
+        f" of {item.full:.0%}"
+        for item in far[:3]
+    ]
 
 
 def _practice(audit: Audit) -> list[str]:
     ours = max(item.cluster for item in audit.systems)
     usual = max(item.practice_cluster for item in audit.systems)
-    size = _mean_size([(item.low_rank, item.high_rank) for item in audit.systems])
+    size = np.mean([item.high_rank - item.low_rank + 1 for item in audit.systems])
     if audit.source == "ratings":
         how = "by rank-sum tests of neighbours, which take every output for independent,"
         sizes = f"mean rank range {size:.1f} ranks"
     else:
         how = "with single judgments drawn anew, as if they were independent,"
-        usual_size = _mean_size(
-            [(item.practice_low_rank, item.practice_high_rank) for item in audit.systems]
-        )
+        both = [(item.practice_low_rank, item.practice_high_rank) for item in audit.systems]
+        usual_size = np.mean([high - low + 1 for low, high in both])
         sizes = f"mean rank range {usual_size:.1f} and {size:.1f} ranks"
     ours_by = (
         "by what is decided on this test set" if audit.target == "test-set"
@@ -178,10 +177,6 @@ def _practice(audit: Audit) -> list[str]:
     return [
         f"{how} the systems fall into {_plural(usual, 'cluster')}; {ours_by} into {ours} ({sizes})"
     ]
-
-
-def _mean_size(ranges: list[tuple[int, int]]) -> float:
-    return sum(high - low + 1 for low, high in ranges) / len(ranges)
 
 
 def _power(audit: Audit) -> list[str]:

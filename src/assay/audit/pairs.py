@@ -13,7 +13,7 @@ from assay.audit.results import AuditedPair, CampaignPower
 from assay.estimation.estimate import compare_two
 from assay.estimation.results import Difference, Estimates
 from assay.planning.judgments import JudgmentsPlan
-from assay.ranking.results import Ranking
+from assay.ranking.rank import Ranking
 from assay.results import has_note
 from assay.stats.intervals import CERTAIN, POWER, power_of, t_interval, t_probability
 from assay.stats.orders import holm, order_of_differences

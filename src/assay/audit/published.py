@@ -103,7 +103,7 @@ def _checked(found: list[Distinction], systems: Sequence[str], place: str) -> li
                 )  # fmt: skip
         if item.better == item.worse:
             raise OptionError("published", item.better, "is better than itself", "name two systems")
-    both = {(item.better, item.worse) for item in found}
+    both = dict.fromkeys((item.better, item.worse) for item in found)
     for better, worse in both:
         if (worse, better) in both:
             raise OptionError(
@@ -166,7 +166,5 @@ def count_verdicts(claims: Sequence[Claim], *, given: bool) -> ClaimCounts:
 def unclaimed(claims: Sequence[Claim], systems: Sequence[str]) -> tuple[Note, ...]:
     """A note on systems with answers that are in no distinction."""
     named = {name for item in claims for name in (item.better, item.worse)}
-    rest = [name for name in systems if name not in named]
-    if not rest:
-        return ()
-    return (Note("unclaimed", f"no distinction concerns {', '.join(rest)}"),)
+    rest = ", ".join(name for name in systems if name not in named)
+    return (Note("unclaimed", f"no distinction concerns {rest}"),) if rest else ()

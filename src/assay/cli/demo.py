@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from assay.effort.results import Effort
     from assay.estimation.results import Estimates, RaterReport
-    from assay.ranking.results import Ranking
+    from assay.ranking.rank import Ranking
     from assay.sampling.stability import Stability
     from assay.sampling.summary import SampleSummary
     from assay.tables.answers import Edits, Judgments, Ratings

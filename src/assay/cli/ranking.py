@@ -13,7 +13,7 @@ from assay.cli.options import BETTER, COLUMNS, EXCLUDE, JSON, LP, ONLY, SAVE, SE
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.ranking.results import Ranking
+    from assay.ranking.rank import Ranking
 
 
 def rank(

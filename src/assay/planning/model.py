@@ -9,16 +9,11 @@ import numpy as np
 from scipy import special
 
 from assay.errors import InputError, need_whole
-from assay.ranking.counts import (
-    block_numbers,
-    check_per_set,
-    count,
-    screen_size,
-    set_effect,
-)
+from assay.ranking.calibration import simulated_tables
+from assay.ranking.counts import block_numbers, check_per_set, count, screen_size, set_effect
 from assay.ranking.pairs import pooled_counts, pooled_strengths, pooled_test, sign_test
 from assay.ranking.power import judgments_for, pooled_share, sign_share
-from assay.ranking.sigma import fit_sigma, match_sigma, simulated_tables
+from assay.ranking.sigma import fit_sigma, match_sigma
 from assay.ranking.uncertainty import MIN_BLOCKS, shortest_ranges
 from assay.results import Note
 from assay.stats.orders import cluster_numbers, rank_ranges

@@ -15,21 +15,59 @@ earlier ones came out, and a test that does not know this finds too many differe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import polars as pl
 
-from assay.errors import OptionError
+from assay.errors import OptionError, need_count, need_known
 from assay.ranking.counts import check_per_set, effective_wins, screen_size, set_effect
 from assay.ranking.counts import count as count_judgments
 from assay.ranking.pairs import normal_equations
-from assay.ranking.rank import check_choice
-from assay.ranking.results import NextSets, SystemChance
+from assay.results import Result, signature
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Judgments
 
 PRIOR_SD = 0.5
 """Standard deviation of strengths before any judgment; a win every time is a difference of 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemChance:
+    """How likely a system is to be the ``best``."""
+
+    system: str
+    best: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextSets(Result, kind="next-sets"):
+    """Sets of systems to show next, the best system so far, and how likely each is to be the best.
+
+    The chances are those of a normal posterior of the pooled strengths.
+    """
+
+    sets: tuple[tuple[str, ...], ...]
+    goal: Literal["best", "order"]
+    best: str
+    systems: tuple[SystemChance, ...]
+    judgments: int
+    per_set: int
+    seed: int | None
+
+    @property
+    def signature(self) -> str:
+        """How the sets were chosen."""
+        return signature(
+            "next-sets", self.goal, n=len(self.systems), J=self.judgments, k=self.per_set,
+            seed=self.seed,
+        )  # fmt: skip
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per system of each set."""
+        rows = [(k + 1, name) for k, names in enumerate(self.sets) for name in names]
+        return pl.DataFrame(rows, schema={"set": pl.Int64, "system": pl.String}, orient="row")
 
 
 def next_sets(
@@ -52,7 +90,7 @@ def next_sets(
     >>> sorted(found.sets[0])
     ['S4', 'S5']
     """
-    check_choice("goal", goal, tuple(CHOICES))
+    need_known("goal", goal, tuple(CHOICES))
     counts = count_judgments(judgments)
     names = counts.systems if systems is None else tuple(dict.fromkeys(systems))
     for name in counts.systems:
@@ -62,8 +100,7 @@ def next_sets(
             )
     shown = screen_size(judgments)
     size = check_per_set(shown if per_set is None else per_set, len(names))
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise OptionError("count", count, "is not a number of sets", "give at least 1")
+    need_count("count", count, "sets")
     generator, seed = seeded(rng)
     place = np.array([names.index(name) for name in counts.systems])
     wins = np.zeros((len(names), len(names)))
@@ -74,13 +111,10 @@ def next_sets(
     chances = np.bincount(drawn.argmax(axis=1), minlength=len(names)) / len(drawn)
     return NextSets(
         sets=tuple(tuple(names[i] for i in row) for row in chosen),
-        goal=goal,
-        best=names[int(mean.argmax())],
+        goal=goal, best=names[int(mean.argmax())],
         systems=tuple(map(SystemChance, names, chances.tolist())),
-        judgments=len(judgments),
-        per_set=size,
-        seed=seed,
-    )
+        judgments=len(judgments), per_set=size, seed=seed,
+    )  # fmt: skip
 
 
 def posterior(wins: np.ndarray, per_set: int = 5) -> tuple[np.ndarray, np.ndarray]:

@@ -5,6 +5,7 @@ Nothing here loops over judgments: a million of them are counted in a fraction o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -354,7 +355,7 @@ def _repeated(judgments: Judgments, counts: Counts) -> list[Note]:
     return [Note("repeated-judgments", text)]
 
 
-def listed(names: list[str], most: int = 8) -> str:
+def listed(names: Sequence[str], most: int = 8) -> str:
     """Names with commas; with more than ``most``, how many are left out.
 
     >>> listed(["A", "B", "C"], 2)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from assay.errors import ConvergenceError, InputError, OptionError, did_you_mean
+from assay.errors import ConvergenceError, InputError, need_known
 from assay.ranking.counts import effective_wins, listed
 from assay.results import Note
 
@@ -36,9 +36,7 @@ def find_method(name: str) -> str:
     'expected-win'
     """
     method = ALIASES.get(name.lower(), name.lower())
-    if method not in METHODS:
-        fault = f"is not known{did_you_mean(name, METHODS)}"
-        raise OptionError("method", name, fault, f"choose from {', '.join(METHODS)}")
+    need_known("method", method, METHODS)
     return method
 
 

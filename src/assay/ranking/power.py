@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 SCALE = 10.0
 """Qualities lie between 0 and this."""
@@ -163,6 +163,8 @@ def judgments_for(
 
 def _crossing(short: Callable[[float], float], low: float, high: float) -> float:
     """Where a share is reached, from its shortfall by the logarithm of the judgments."""
+    from scipy import optimize  # slow to load
+
     if short(low) >= 0:
         return float(np.exp(low))
     if short(high) < 0:

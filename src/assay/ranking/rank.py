@@ -1,14 +1,16 @@
-"""``rank``: systems in order from judgments."""
+"""``rank``: systems in order from judgments, and what a ranking says."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import polars as pl
 from scipy import special
 
-from assay.errors import OptionError
+from assay.errors import OptionError, need_known, need_level
 from assay.ranking.counts import (
     UNITS,
     Counts,
@@ -20,23 +22,112 @@ from assay.ranking.counts import (
     set_effect,
 )
 from assay.ranking.methods import check_method, find_method, score
-from assay.ranking.results import PairComparison, Ranking, SystemRank
 from assay.ranking.uncertainty import Rule, Uncertainty, bootstrap
-from assay.results import Note
-from assay.stats.intervals import POWER
+from assay.results import Note, Result, signature
+from assay.stats.intervals import LEVEL, POWER
 from assay.stats.orders import cluster_numbers, competition_ranks
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
 from assay.tables.answers import Judgments
 
 if TYPE_CHECKING:
-    from assay.ranking.sigma import Calibration
+    from assay.ranking.calibration import Calibration
 
 RESAMPLES, MAX_RESAMPLES = 1000, 1_000_000
 
-
 MAX_GROWTH = 100
 """A campaign so many times as large is not advice."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRank:
+    """Where one system stands: rank 1 is best, and equal scores share a rank."""
+
+    system: str
+    rank: int
+    score: float
+    low_rank: int
+    high_rank: int
+    cluster: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairComparison:
+    """``left`` against ``right``, the one that stands higher first.
+
+    ``wins`` and ``losses`` are those of the left, and None in a ranking from ratings. ``better``
+    names the system that is decidedly better. ``stderr`` is that of the difference of the scores,
+    where these were resampled and have one.
+    """
+
+    left: str
+    right: str
+    wins: int | None
+    losses: int | None
+    ties: int | None
+    p: float
+    decided: bool
+    better: str | None
+    stderr: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking(Result, kind="ranking"):
+    """Systems, best first, and the pairs that were tested.
+
+    Either ``judgments`` or ``ratings`` is how many there were. ``unit`` is what was resampled, or
+    what correlated judgments have in common; ``calibrated`` is the share of resamples in a range
+    where that was found by simulation; ``sides`` says whether ``p`` are one-sided or two-sided;
+    ``next`` what more judgments would bring. ``clusters_by`` is for ratings: ``neighbours``, or
+    ``all`` systems above a line against all below.
+    """
+
+    method: str
+    judgments: int | None = None
+    ratings: int | None = None
+    ranges: Literal["bootstrap", "sign", "pooled"]
+    interval: Literal["shortest", "equal-tailed"] | None
+    unit: str
+    blocks: int
+    ties: str | None
+    level: float
+    calibrated: float | None = None
+    sides: Literal[1, 2]
+    holm: bool
+    resamples: int | None
+    seed: int | None
+    better: Literal["higher", "lower"] = "higher"
+    systems: tuple[SystemRank, ...]
+    pairs: int
+    significant_pairs: int
+    clusters: int
+    clusters_by: Literal["neighbours", "all"] | None = None
+    comparisons: tuple[PairComparison, ...]
+    notes: tuple[Note, ...] = ()
+    next: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """What was ranked from: judgments or ratings."""
+        return "ratings" if self.judgments is None else "judgments"
+
+    @property
+    def signature(self) -> str:
+        """How this ranking came about, in one line."""
+        return signature(
+            self.method, judgments=self.judgments, ratings=self.ratings, ties=self.ties,
+            ranges="-".join(filter(None, (self.ranges, self.interval))),
+            unit=f"{self.unit}-{self.blocks}", level=f"{self.level:g}",
+            calibrated=None if self.calibrated is None else f"{self.calibrated:.4g}",
+            sides=self.sides, holm="yes" if self.holm else "no",
+            clusters="all" if self.clusters_by == "all" else None,
+            better="lower" if self.better == "lower" else None,
+            resamples=self.resamples, seed=self.seed,
+        )  # fmt: skip
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per system."""
+        return pl.DataFrame([asdict(item) for item in self.systems], infer_schema_length=None)
 
 
 def rank(
@@ -47,7 +138,7 @@ def rank(
     resample: Literal["auto", "document", "segment", "set", "rater", "pair"] = "auto",
     range_kind: Literal["shortest", "equal-tailed"] | None = None,
     ties: Literal["drop", "half"] = "drop",
-    level: float = 0.95,
+    level: float = LEVEL,
     calibrate: bool = False,
     sides: Literal[1, 2] = 1,
     holm: bool = False,
@@ -83,7 +174,7 @@ def rank(
     generator, seed = seeded(rng)
     counts = count(judgments)
     notes = [
-        *table_notes(judgments.notes),
+        *judgments.notes,
         *check_counts(judgments, counts, method, ranges, ties),
         *check_method(method, counts.systems, effective_wins(counts.wins, counts.ties, ties)),
     ]
@@ -91,8 +182,13 @@ def rank(
     rule = Rule(level, sides, holm)
     chosen = _calibration(judgments, str(kind), level, generator, progress) if calibrate else None
     if drawn is None:
+        from assay.ranking.pairs import by_pooled_test, by_sign_test
+
         seed = None
-        sure = _by_tests(counts, ranges, units.block, ties, rule)
+        sure = (
+            by_sign_test(counts, rule) if ranges == "sign"
+            else by_pooled_test(counts, units.block, ties, rule)
+        )  # fmt: skip
     else:
         sure = bootstrap(
             counts, units.block, method=method, ties=ties, range_kind=str(kind),
@@ -102,46 +198,28 @@ def rank(
     systems = _systems(counts.systems, score(method, counts.wins, counts.ties, ties), sure)
     comparisons = _comparisons(counts, systems, sure, rule)
     return Ranking(
-        systems=systems,
-        comparisons=comparisons,
-        pairs=len(comparisons),
+        systems=systems, comparisons=comparisons, pairs=len(comparisons),
         significant_pairs=sum(item.decided for item in comparisons),
-        clusters=max(item.cluster for item in systems),
-        judgments=len(judgments),
-        method=method,
-        ranges=ranges,
-        interval=kind,
-        unit=units.name,
-        blocks=units.count,
-        ties="win" if method == "better-or-equal" else ties,
-        level=level,
-        calibrated=None if chosen is None else chosen.level,
-        sides=sides,
-        holm=holm,
-        resamples=drawn,
-        seed=seed,
+        clusters=max(item.cluster for item in systems), judgments=len(judgments),
+        method=method, ranges=ranges, interval=kind, unit=units.name, blocks=units.count,
+        ties="win" if method == "better-or-equal" else ties, level=level,
+        calibrated=None if chosen is None else chosen.level, sides=sides, holm=holm,
+        resamples=drawn, seed=seed,
         notes=(*notes, *units.notes, *sure.notes, *_calibrated(chosen), *_outside(systems)),
         next=next_steps(comparisons, len(judgments), "judgments", level=level, sides=sides),
-    )
+    )  # fmt: skip
 
 
 # --- what was asked ------------------------------------------------------------------------------
 
 
-def check_choice(argument: str, value: object, known: tuple[object, ...]) -> None:
-    """Refuse a value that is not one of those there are."""
-    if value not in known:
-        remedy = f"choose from {', '.join(str(item) for item in known)}"
-        raise OptionError(argument, value, "is not known", remedy)
-
-
 def check_tests(level: float, sides: int, range_kind: str | None) -> None:
     """Refuse levels, sides and kinds of ranges that do not exist."""
-    check_choice("sides", sides, (1, 2))
-    check_choice("range_kind", range_kind, ("shortest", "equal-tailed", None))
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        remedy = "give a number between 0 and 1, such as .95"
-        raise OptionError("level", level, "is not a confidence level", remedy)
+    if sides not in (1, 2):
+        raise OptionError("sides", sides, "is not known", "choose from 1, 2")
+    if range_kind is not None:
+        need_known("range_kind", range_kind, ("shortest", "equal-tailed"))
+    need_level(level)
 
 
 def resamples_for(resamples: int | None, level: float) -> int:
@@ -163,18 +241,14 @@ def _check_options(
     *, calibrate: bool, resamples: int | None,
 ) -> None:  # fmt: skip
     """Refuse what is not known, and what would be ignored."""
-    check_choice("ranges", ranges, ("bootstrap", "sign", "pooled"))
-    check_choice("resample", resample, ("auto", *UNITS))
-    check_choice("ties", ties, ("drop", "half"))
+    need_known("ranges", ranges, ("bootstrap", "sign", "pooled"))
+    need_known("resample", resample, ("auto", *UNITS))
+    need_known("ties", ties, ("drop", "half"))
     if ranges == "sign" and resample != "auto":
         remedy = "leave it out, or use pooled"
         raise OptionError("resample", resample, "has no effect on sign tests", remedy)
-    bootstrap_only = {
-        "range_kind": range_kind,
-        "resamples": resamples,
-        "calibrate": calibrate or None,
-    }
-    for name, value in bootstrap_only.items():
+    resampled = {"range_kind": range_kind, "resamples": resamples, "calibrate": calibrate or None}
+    for name, value in resampled.items():
         if ranges != "bootstrap" and value is not None:
             raise OptionError(name, value, "is for ranges from resampling", "leave it out")
     if method == "better-or-equal" and ties != "drop":
@@ -185,22 +259,7 @@ def _check_options(
         raise OptionError("calibrate", True, fault, "leave out method, or calibrate")
 
 
-def table_notes(notes: Sequence[str]) -> tuple[Note, ...]:
-    """What was noted when the table was read."""
-    return tuple(note if isinstance(note, Note) else Note("table", note) for note in notes)
-
-
 # --- how sure it is ------------------------------------------------------------------------------
-
-
-def _by_tests(
-    counts: Counts, ranges: str, block: np.ndarray | None, ties: str, rule: Rule
-) -> Uncertainty:
-    from assay.ranking.pairs import by_pooled_test, by_sign_test
-
-    if ranges == "sign":
-        return by_sign_test(counts, rule)
-    return by_pooled_test(counts, block, ties, rule)
 
 
 def _calibration(
@@ -212,11 +271,9 @@ def _calibration(
     Judgments of one segment may be more correlated than those of a set are in the model; fewer
     judgments of the model stand for them.
     """
-    from assay.ranking.sigma import (  # scipy.optimize is slow to load
-        MAX_SYSTEMS_CALIBRATED,
-        calibrated_level,
-        fit_sigma,
-    )
+    # scipy.optimize is slow to load
+    from assay.ranking.calibration import MAX_SYSTEMS_CALIBRATED, calibrated_level
+    from assay.ranking.sigma import fit_sigma
 
     n = len(judgments.systems)
     if n > MAX_SYSTEMS_CALIBRATED:
@@ -277,17 +334,14 @@ def _comparisons(
         rule.shown(np.minimum(sure.p[i, j], sure.p[j, i])), stderr[i, j],
     )  # fmt: skip
     comparisons = []
-    for a, b, wins, losses, ties, above, below, p, spread in zip(
-        *(column.tolist() for column in columns), strict=True
-    ):
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for a, b, wins, losses, ties, above, below, p, error in rows:
         left, right = counts.systems[a], counts.systems[b]
         winner = left if above else right if below else None
-        stderr_of = None if sure.stderr is None else spread
-        comparisons.append(
-            PairComparison(
-                left, right, wins, losses, ties, p, winner is not None, winner, stderr_of
-            )
-        )
+        comparisons.append(PairComparison(
+            left, right, wins, losses, ties, p, winner is not None, winner,
+            None if sure.stderr is None else error,
+        ))  # fmt: skip
     return tuple(comparisons)
 
 

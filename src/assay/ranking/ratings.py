@@ -15,10 +15,16 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, need_known
 from assay.ranking.counts import MAX_SYSTEMS, MIN_UNITS, listed
-from assay.ranking.rank import check_choice, check_tests, next_steps, resamples_for, table_notes
-from assay.ranking.results import PairComparison, Ranking, SystemRank
+from assay.ranking.rank import (
+    PairComparison,
+    Ranking,
+    SystemRank,
+    check_tests,
+    next_steps,
+    resamples_for,
+)
 from assay.ranking.uncertainty import (
     MAX_NUMBERS,
     MIN_BLOCKS,
@@ -29,8 +35,8 @@ from assay.ranking.uncertainty import (
     spread,
 )
 from assay.results import Note
+from assay.stats.intervals import LEVEL
 from assay.stats.orders import competition_ranks
-from assay.stats.orders import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Ratings
 from assay.tables.check import need_one_lp
@@ -42,7 +48,7 @@ def rank_ratings(
     method: Literal["mean", "z"] = "mean",
     cluster_rule: Literal["neighbours", "all"] = "neighbours",
     range_kind: Literal["shortest", "equal-tailed"] | None = None,
-    level: float = 0.95,
+    level: float = LEVEL,
     sides: Literal[1, 2] = 1,
     holm: bool = False,
     resamples: int | None = None,
@@ -66,8 +72,8 @@ def rank_ratings(
             "ratings", type(ratings).__name__, "is not a table of ratings",
             "read one with assay.read_ratings, which takes files and frames",
         )  # fmt: skip
-    check_choice("method", method, ("mean", "z"))
-    check_choice("cluster_rule", cluster_rule, ("neighbours", "all"))
+    need_known("method", method, ("mean", "z"))
+    need_known("cluster_rule", cluster_rule, ("neighbours", "all"))
     check_tests(level, sides, range_kind)
     number = resamples_for(resamples, level)
     kind: Literal["shortest", "equal-tailed"] = range_kind or "shortest"
@@ -89,27 +95,13 @@ def rank_ratings(
     systems = _systems(outputs, scores, ranks, sure, order, pairs, better)
     comparisons = _comparisons(systems, pairs, shown, better)
     return Ranking(
-        systems=systems,
-        comparisons=comparisons,
-        pairs=len(comparisons),
+        systems=systems, comparisons=comparisons, pairs=len(comparisons),
         significant_pairs=sum(item.decided for item in comparisons),
-        clusters=systems[-1].cluster,
-        clusters_by=cluster_rule,
-        ratings=frame.height,
-        method=method,
-        ranges="bootstrap",
-        interval=kind,
-        unit=unit,
-        blocks=len(sums),
-        ties=None,
-        level=level,
-        sides=sides,
-        holm=holm,
-        resamples=number,
-        seed=seed,
-        better=ratings.better,
+        clusters=systems[-1].cluster, clusters_by=cluster_rule, ratings=frame.height,
+        method=method, ranges="bootstrap", interval=kind, unit=unit, blocks=len(sums), ties=None,
+        level=level, sides=sides, holm=holm, resamples=number, seed=seed, better=ratings.better,
         notes=(
-            *table_notes(ratings.notes),
+            *ratings.notes,
             *notes,
             *_unit_notes(frame, unit, len(sums)),
             *few_blocks([item.system for item, k in zip(systems, order, strict=True)

@@ -1,24 +1,21 @@
-"""How noisy judgments are: sigma of the model of koehn2012, and what it means for rank ranges.
+"""How noisy judgments are: sigma of the model of koehn2012.
 
 Only quality gaps in units of sigma leave traces in judgments. sigma is what makes the qualities
 look like draws from U[0, 10]: the more alike the systems, the larger it is.
 
 :func:`fit_sigma` is maximum likelihood with an interval. :func:`match_sigma` is the paper's way
 (section 3 and Figure 2): the sigma at which the model tells apart as many pairs as the data do.
-
-:func:`calibrated_level` finds a level for bootstrap rank ranges by simulating the model. A range
-that holds 95 % of the resampled ranks misses the true rank in fewer than 5 % of cases: a rank moves
-only where two systems change places. How much fewer depends on the number of systems and judgments.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
-from assay.errors import ConvergenceError, OptionError
+from assay.errors import ConvergenceError, need_level
 from assay.ranking.counts import (
     Counts,
     block_numbers,
@@ -30,14 +27,10 @@ from assay.ranking.counts import (
 )
 from assay.ranking.pairs import pooled_counts, pooled_test, sign_test
 from assay.ranking.power import SCALE, sign_share
-from assay.ranking.rank import check_tests
-from assay.ranking.results import SigmaFit, SigmaMatch
-from assay.ranking.uncertainty import ranges_of, rank_table
-from assay.stats.orders import competition_ranks
-from assay.stats.progress import Progress, silent
+from assay.results import Result, signature
+from assay.stats.intervals import LEVEL, Interval
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Judgments
-from assay.worlds.judgments import draw_qualities, draw_screens
 
 GRID = np.geomspace(0.3, 300.0, 100)
 """Values of sigma at which the likelihood is looked at first."""
@@ -45,21 +38,66 @@ GRID = np.geomspace(0.3, 300.0, 100)
 RIDGE = 1e-3
 """Precision of a normal prior of the strengths: keeps whoever never lost at a finite distance."""
 
-RESAMPLES = 1000
-"""Resamples of a simulated campaign."""
 
-LEVELS = 1 - np.geomspace(1 / RESAMPLES, 0.4, 250)
-"""Levels that are tried, the highest first: no range can leave out less than one resample."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigmaFit(Result, kind="sigma"):
+    """sigma with its interval, and the systems' qualities in units where U[0, 10] is their range.
 
-MAX_SETS_SIMULATED = 2000
-"""Sets beyond which a campaign is not simulated set by set: its scores are drawn around the
-expected ones, with the variance of this many sets scaled down."""
+    ``effect`` is how much larger the variance of a difference is than if the ``judgments`` (ties
+    not counted) were independent, taken over blocks of one ``unit`` (segment, set or pair). An
+    endless upper end means that the judgments agree with no difference at all.
+    """
 
-MAX_SYSTEMS_CALIBRATED = 100
-"""The most systems for which a level is calibrated: simulating more takes too long."""
+    sigma: float
+    low: float
+    high: float
+    level: float
+    systems: tuple[str, ...]
+    qualities: tuple[float, ...]
+    judgments: int
+    ties: int
+    effect: float
+    unit: str
+
+    def __post_init__(self) -> None:
+        for name in ("sigma", "high"):  # JSON has no infinity, and neither is ever unknown
+            if math.isnan(getattr(self, name)):
+                object.__setattr__(self, name, math.inf)
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of sigma."""
+        return Interval(self.low, self.high, self.level)
+
+    @property
+    def signature(self) -> str:
+        """How the number came about."""
+        return signature("sigma", "likelihood", n=len(self.systems), J=self.judgments, by=self.unit)
 
 
-def fit_sigma(judgments: Judgments, *, level: float = 0.95) -> SigmaFit:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigmaMatch(Result, kind="sigma-curve"):
+    """sigma by matching the curve of significant pairs: ``shares`` of pairs at ``judgments``.
+
+    ``model`` is the curve at ``sigma``, ``distance`` the root mean square between the two.
+    """
+
+    sigma: float
+    judgments: tuple[float, ...]
+    shares: tuple[float, ...]
+    model: tuple[float, ...]
+    distance: float
+    systems: int
+    orders: int
+    seed: int | None
+
+    @property
+    def signature(self) -> str:
+        """How the number came about."""
+        return signature("sigma", "curve", n=self.systems, orders=self.orders, seed=self.seed)
+
+
+def fit_sigma(judgments: Judgments, *, level: float = LEVEL) -> SigmaFit:
     """Fit sigma by maximum likelihood, with the interval of the likelihood ratio.
 
     Thurstone strengths in units of sigma are estimated first; then the likelihood of sigma is that
@@ -73,7 +111,7 @@ def fit_sigma(judgments: Judgments, *, level: float = 0.95) -> SigmaFit:
     >>> fit.low < 10 < fit.high
     True
     """
-    check_tests(level, 1, None)
+    need_level(level)
     counts = _connected(judgments)
     strength, stderr = thurstone(counts.wins)
     unit, effect = _block_effect(judgments, counts)
@@ -81,17 +119,11 @@ def fit_sigma(judgments: Judgments, *, level: float = 0.95) -> SigmaFit:
     middle = (strength.min() + strength.max()) / 2
     width = sigma if np.isfinite(sigma) else 0.0  # no difference: all stand in the middle
     return SigmaFit(
-        sigma=sigma,
-        low=low,
-        high=high,
-        level=level,
-        systems=counts.systems,
+        sigma=sigma, low=low, high=high, level=level, systems=counts.systems,
         qualities=tuple(float(q) for q in SCALE / 2 + width * (strength - middle)),
-        judgments=int(counts.wins.sum()),
-        ties=int(counts.ties.sum()) // 2,
-        effect=effect,
+        judgments=int(counts.wins.sum()), ties=int(counts.ties.sum()) // 2, effect=effect,
         unit=unit,
-    )
+    )  # fmt: skip
 
 
 def match_sigma(
@@ -115,11 +147,12 @@ def match_sigma(
     >>> 7 < match_sigma(table, orders=5, rng=1).sigma < 13
     True
     """
+    from scipy import optimize  # slow to load, and only needed to fit
+
     counts = _connected(judgments)
     generator, seed = seeded(rng)
     block = block_numbers(judgments, "set")
-    if block is None:
-        block = np.arange(len(counts.outcome))
+    block = np.arange(len(counts.outcome)) if block is None else block
     sizes, shares = _curve(counts, block, points, orders, generator)
     n = len(counts.systems)
     k = check_per_set(screen_size(judgments) if per_set is None else per_set, n)
@@ -133,17 +166,11 @@ def match_sigma(
     )  # fmt: skip
     sigma = float(np.exp(least.x))
     curve = model(sigma)
-    distance = float(np.sqrt(np.mean((curve - shares) ** 2)))
     return SigmaMatch(
-        sigma=sigma,
-        judgments=tuple(sizes.tolist()),
-        shares=tuple(shares.tolist()),
-        model=tuple(curve.tolist()),
-        distance=distance,
-        systems=n,
-        orders=orders,
-        seed=seed,
-    )
+        sigma=sigma, judgments=tuple(sizes.tolist()), shares=tuple(shares.tolist()),
+        model=tuple(curve.tolist()), distance=float(np.sqrt(np.mean((curve - shares) ** 2))),
+        systems=n, orders=orders, seed=seed,
+    )  # fmt: skip
 
 
 def thurstone(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -193,6 +220,7 @@ def _likelihood(
     strength: np.ndarray, stderr: np.ndarray, level: float
 ) -> tuple[float, float, float]:
     """The most likely sigma and the ends of its interval."""
+    from scipy import optimize
 
     def log_likelihood(sigma: float) -> float:
         return _log_likelihood(SCALE / sigma, strength, stderr)
@@ -228,6 +256,8 @@ def _drop(n: int, level: float) -> float:
     Beta(n - 1, 2) distribution and the log likelihood is (n - 1) log u + log(1 - u). The drop gives
     the interval its level exactly then; the usual chi-squared one falls short by some 2 points.
     """
+    from scipy import optimize
+
     peak = (n - 1) / n
 
     def height(u: float) -> float:
@@ -291,144 +321,3 @@ def _connected(judgments: Judgments) -> Counts:
     counts = count(judgments)
     need_connected(counts.systems, (counts.wins + counts.wins.T) > 0)
     return counts
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """The ``level`` for bootstrap ranges, with what it gave in ``runs`` simulated campaigns.
-
-    ``violations`` is the share of systems whose true rank was outside their range, ``error`` its
-    standard error, ``size`` the mean number of ranks in a range.
-    """
-
-    level: float
-    violations: float
-    error: float
-    size: float
-    systems: int
-    sigma: float
-    judgments: int
-    per_set: int
-    range_kind: str
-    runs: int
-    seed: int | None
-
-
-def calibrated_level(
-    systems: int,
-    judgments: int,
-    *,
-    sigma: float = 10.0,
-    per_set: int | None = None,
-    range_kind: str = "shortest",
-    allowed: float = 0.05,
-    runs: int = 2000,
-    rng: Rng = None,
-    progress: Progress = silent,
-) -> Calibration:
-    """The level of bootstrap ranges at which they miss a share ``allowed`` of true ranks.
-
-    The lowest level at which the share missed in simulated campaigns of the same size, over all
-    systems, stays within it; two standard errors are added, because the level is chosen from the
-    same campaigns. A campaign is not resampled: with many sets, resampled scores are normal around
-    the observed ones, with the variance that the sets show. So a thousand take seconds.
-
-    >>> chosen = calibrated_level(6, 2000, runs=100, rng=1)
-    >>> chosen.level < 0.95 and chosen.violations <= 0.05
-    True
-    """
-    per_set = check_per_set(per_set, systems)
-    if systems > MAX_SYSTEMS_CALIBRATED:
-        raise OptionError(
-            "systems",
-            systems,
-            "are too many to calibrate",
-            f"give at most {MAX_SYSTEMS_CALIBRATED}",
-        )
-    if not 0 < allowed < 1:
-        raise OptionError("allowed", allowed, "is not a share", "give a number like 0.05")
-    generator, seed = seeded(rng)
-    sets = max(2, round(judgments / (per_set * (per_set - 1) / 2)))
-    table, ranks = simulated_tables(systems, sets, sigma, per_set, runs, generator, progress)
-    # The lower the level, the shorter all ranges: halve the levels until the last good one is left.
-    good, bad = 0, len(LEVELS)
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        missed, error, _ = range_quality(*ranges_of(table, range_kind, LEVELS[middle]), ranks)
-        good, bad = (middle, bad) if missed + 2 * error <= allowed else (good, middle)
-    quality = range_quality(*ranges_of(table, range_kind, LEVELS[good]), ranks)
-    if good == 0 and quality[0] + 2 * quality[1] > allowed:
-        raise OptionError(
-            "allowed", f"{allowed:.3g}",
-            f"is fewer than ranges of {RESAMPLES} resamples can miss here ({quality[0]:.3g})",
-            "allow more, or do not calibrate",
-        )  # fmt: skip
-    return Calibration(
-        float(LEVELS[good]), *quality, systems, sigma, judgments, per_set, range_kind, runs, seed
-    )
-
-
-def range_quality(
-    low: np.ndarray, high: np.ndarray, ranks: np.ndarray
-) -> tuple[float, float, float]:
-    """Share of true ranks (campaigns x systems) outside the ranges, its error, and mean size.
-
-    Campaigns are independent, the systems of one are not.
-    """
-    missed = ((ranks < low) | (ranks > high)).mean(axis=1)
-    error = missed.std() / np.sqrt(len(missed))
-    return float(missed.mean()), float(error), float((high - low + 1).mean())
-
-
-def simulated_tables(
-    n: int,
-    sets: int,
-    sigma: float,
-    k: int,
-    runs: int,
-    rng: np.random.Generator,
-    progress: Progress = silent,
-) -> tuple[np.ndarray, np.ndarray]:
-    """How often each system had each rank in the resamples of every campaign, and true ranks."""
-    mu = draw_qualities(runs, n, rng)
-    table = np.empty((runs, n, n), dtype=np.int32)
-    for run in range(runs):
-        progress("simulating", run, runs)
-        shown = min(sets, MAX_SETS_SIMULATED)
-        score, cover = _campaign(mu[run], shown, sigma, k, rng)
-        values, vectors = np.linalg.eigh(cover * (shown / sets))
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        if sets > shown:
-            gaps = (mu[run][:, None] - mu[run]) / (sigma * np.sqrt(2))
-            expected = (special.ndtr(gaps).sum(axis=1) - 0.5) / (n - 1)
-            score = expected + root @ rng.standard_normal(n)
-        drawn = score + rng.standard_normal((RESAMPLES, n)) @ root.T
-        order = np.argsort(-drawn, axis=1)
-        place = np.empty_like(order)
-        np.put_along_axis(place, order, np.arange(1, n + 1)[None, :], axis=1)
-        table[run] = rank_table(place)
-    return table, competition_ranks(mu)
-
-
-def _campaign(
-    mu: np.ndarray, sets: int, sigma: float, k: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Expected win and its covariance over sets, by the first-order change that each set makes."""
-    n = len(mu)
-    shown, q = draw_screens(mu, sets, rng, sigma=sigma, per_set=k)
-    i, j = np.triu_indices(k, 1)
-    a, b = shown[:, i], shown[:, j]
-    won = q[:, i] > q[:, j]
-    wins = np.bincount(np.where(won, a * n + b, b * n + a).ravel(), minlength=n * n).reshape(n, n)
-    games = wins + wins.T
-    ratio = wins / np.maximum(games, 1)
-    met = np.maximum((games > 0).sum(axis=1), 1)
-    change_of_ratio = (won - ratio[a, b]) / games[a, b]
-    on_screen = np.zeros((sets, k))
-    for pair in range(len(i)):
-        on_screen[:, i[pair]] += change_of_ratio[:, pair]
-        on_screen[:, j[pair]] -= change_of_ratio[:, pair]
-    change = np.zeros((sets, n))
-    np.put_along_axis(change, shown, on_screen, axis=1)
-    change /= met
-    return ratio.sum(axis=1) / met, change.T @ change

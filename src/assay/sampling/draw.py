@@ -69,18 +69,19 @@ def sample(
 
 
 def _drawn_rows(
-    population: Population,
-    design: SamplingDesign,
-    n: int,
-    importance: str | None,
-    allow_unreachable: bool,
-    rng: np.random.Generator,
-) -> pl.DataFrame:
+    population: Population, design: SamplingDesign, n: int, importance: str | None,
+    allow_unreachable: bool, rng: np.random.Generator,
+) -> pl.DataFrame:  # fmt: skip
     """One sample of n segments, or a refusal where some segments could never be drawn."""
     plan = design.plan(population, n, population.importance(importance))
     pi = plan.probabilities()
-    if not allow_unreachable:
-        _refuse_unreachable(population, design, pi)
+    never = int((pi <= 0).sum())
+    if never and not allow_unreachable:
+        raise InputError(
+            f"the design {design} could never draw {never} of {population.size} segments, so no"
+            " estimate could speak for them; change its parameters (stop, limit, rounding, first,"
+            " allocation smoothed) or budget, or accept it (allow_unreachable)"
+        )
     drawn = plan.draw(rng)
     if not drawn.sizes[0]:
         raise InputError(
@@ -90,31 +91,15 @@ def _drawn_rows(
 
 
 def budget_size(
-    population: Population,
-    design: SamplingDesign,
-    budget: int | str,
-    importance: str | None = None,
-    seconds_per_word: float | None = None,
-) -> int:
+    population: Population, design: SamplingDesign, budget: int | str,
+    importance: str | None = None, seconds_per_word: float | None = None,
+) -> int:  # fmt: skip
     """How many segments a budget buys under a design."""
     weights = population.importance(importance)
     return segments_for(
-        parse_budget(budget),
-        population,
-        lambda n: design.plan(population, n, weights),
+        parse_budget(budget), population, lambda n: design.plan(population, n, weights),
         seconds_per_word=seconds_per_word,
-    )
-
-
-def _refuse_unreachable(population: Population, design: SamplingDesign, pi: np.ndarray) -> None:
-    """A segment that can never be drawn is one the result cannot speak for."""
-    never = int((pi <= 0).sum())
-    if never:
-        raise InputError(
-            f"the design {design} could never draw {never} of {population.size} segments, so no"
-            " estimate could speak for them; change its parameters (stop, limit, rounding, first,"
-            " allocation smoothed) or budget, or accept it (allow_unreachable)"
-        )
+    )  # fmt: skip
 
 
 def sample_rows(
@@ -139,9 +124,8 @@ def sample_rows(
         pl.Series("probability", pi[positions]),
     ]
     if plan.contiguous:
-        columns.append(
-            pl.Series("snippet", np.repeat(order, np.array(sizes, np.int64)) + 1).cast(pl.String)
-        )
+        snippet = np.repeat(order, np.array(sizes, np.int64)) + 1
+        columns.append(pl.Series("snippet", snippet).cast(pl.String))
     columns += carried_columns(plan, positions)
     return test_set.segments.select(test_set.key)[positions].with_columns(columns)
 

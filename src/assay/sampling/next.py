@@ -9,7 +9,6 @@ of one common order, so any two systems are compared on the shorter beginning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,10 +17,9 @@ import polars as pl
 
 from assay.designs.base import find_design
 from assay.designs.population import Population
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, need_count, need_known
 from assay.results import Note, Result, signature
 from assay.sampling.draw import budget_size
-from assay.sampling.summary import as_notes
 from assay.stats.incremental import choose_next
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Ratings
@@ -105,7 +103,7 @@ def next_segments(
     >>> len(result.segments), result.segments[0].system, result.method
     (1, None, 'docs-incr-human')
     """
-    _need_count(count)
+    need_count("count", count, "segments")
     method = _chosen_method(test_set, sample, method)
     if method == "adaptive":
         return _adaptive(test_set, ratings, sample, count, budget)
@@ -114,30 +112,16 @@ def next_segments(
     return _incremental(test_set, ratings, sample, method, count, rng)
 
 
-def _need_count(count: int) -> None:
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise OptionError("count", count, "is not a number of segments", "give 1 or more")
-
-
 def _chosen_method(test_set: TestSet, sample: Sample | None, method: str) -> str:
     if method == "auto":
         compare = len(test_set.systems) > 1 and sample is not None and sample.matched
         return "adaptive" if compare else "docs-incr-human"
-    if method not in METHODS:
-        raise OptionError(
-            "method", method, f"is not known{did_you_mean(method, METHODS)}",
-            f"choose from auto, {', '.join(METHODS)}",
-        )  # fmt: skip
+    need_known("method", method, ("auto", *METHODS))
     return method
 
 
 def _incremental(
-    test_set: TestSet,
-    ratings: Ratings,
-    sample: Sample | None,
-    method: str,
-    count: int,
-    rng: Rng,
+    test_set: TestSet, ratings: Ratings, sample: Sample | None, method: str, count: int, rng: Rng
 ) -> NextSegments:
     _need_strata(test_set, method)
     generator, seed = seeded(rng)
@@ -145,13 +129,9 @@ def _incremental(
     pool = np.flatnonzero(inside)
     document = Population(test_set).layout.document[pool]
     x = _segment_scores(scores)[pool]
-    chosen = choose_next(
-        x,
-        np.unique(document, return_inverse=True)[1],
-        count,
-        generator,
-        features=_features(test_set)[pool] if method == "docs-incr-metrics" else None,
-    )
+    strata = np.unique(document, return_inverse=True)[1]
+    features = _features(test_set)[pool] if method == "docs-incr-metrics" else None
+    chosen = choose_next(x, strata, count, generator, features=features)
     rated = ~np.isnan(x)
     partly = (np.isnan(scores) & test_set.present)[:, pool[rated]].any(axis=0)
     if partly.any():
@@ -185,20 +165,14 @@ def _need_strata(test_set: TestSet, method: str) -> None:
 
 
 def _adaptive(
-    test_set: TestSet,
-    ratings: Ratings,
-    sample: Sample | None,
-    count: int,
-    budget: int | str | None,
+    test_set: TestSet, ratings: Ratings, sample: Sample | None, count: int, budget: int | str | None
 ) -> NextSegments:
     drawn = _need_matched(test_set, sample)
     scores, _, notes = _pool(test_set, ratings, drawn)
     order, cluster, stratum = _sample_order(test_set, drawn)
     n = _budget(test_set, budget, len(order))
     present = test_set.present.astype(np.int64)
-    step = next_step(
-        scores[:, order], test_set.present[:, order], cluster, present @ present.T, n
-    )  # fmt: skip
+    step = next_step(scores[:, order], test_set.present[:, order], cluster, present @ present.T, n)
     rated = int((~np.isnan(scores[:, order])).sum())
     left = n * len(scores) - rated
     rows = [
@@ -247,7 +221,7 @@ def _pool(
 ) -> tuple[np.ndarray, np.ndarray, list[Note]]:
     """Scores that count, systems x segments, which segments may be chosen, and notes."""
     scores = ratings.matrix(test_set)
-    notes = list(as_notes((*test_set.notes, *ratings.notes)))
+    notes = list(dict.fromkeys((*test_set.notes, *ratings.notes)))
     if sample is None:
         return scores, np.ones(scores.shape[1], dtype=bool), notes
     drawn = ~np.isnan(sample.probabilities(test_set))
@@ -310,18 +284,13 @@ def _places(step: NextStep, count: int) -> list[tuple[int, int]]:
 def _reason(step: NextStep, system: int, test_set: TestSet) -> str:
     if step.phase == "first":
         return "the first third of the budget is rated for all systems"
+    pairs = zip(*np.triu_indices(len(test_set.systems), 1), step.z, step.pairs, strict=True)
     rivals = ", ".join(
-        f"{test_set.systems[other]} (|z| = {abs(z):.2f})"
-        for pair, other, z in _rivals(step, system, len(test_set.systems))
-        if step.pairs[pair]
+        f"{test_set.systems[j if system == i else i]} (|z| = {abs(z):.2f})"
+        for i, j, z, counts in pairs
+        if counts and system in (i, j)
     )
     return f"close to {rivals}" if step.phase == "close" else f"least sure: against {rivals}"
-
-
-def _rivals(step: NextStep, system: int, systems: int) -> Iterator[tuple[int, int, float]]:
-    for pair, (i, j) in enumerate(zip(*np.triu_indices(systems, 1), strict=True)):
-        if system in (i, j):
-            yield pair, int(j if system == i else i), float(step.z[pair])
 
 
 def _progress(step: NextStep, sample: Sample, rated: int, total: int) -> list[Note]:
@@ -339,13 +308,10 @@ def _progress(step: NextStep, sample: Sample, rated: int, total: int) -> list[No
 
 
 def _all_rated(sample: Sample | None) -> Note:
-    if sample is None:
-        text = "every segment of the test set is rated: nothing left to choose"
-    else:
-        text = (
-            "every segment of the sample is rated: nothing left to choose; enlarge the sample to"
-            " go on"
-        )
+    whole, remedy = ("test set", "") if sample is None else (
+        "sample", "; enlarge the sample to go on"
+    )  # fmt: skip
+    text = f"every segment of the {whole} is rated: nothing left to choose{remedy}"
     return Note("all-rated", text)
 
 
@@ -374,15 +340,9 @@ class NextStep(NamedTuple):
 
 
 def next_step(
-    scores: np.ndarray,
-    present: np.ndarray,
-    cluster: np.ndarray,
-    population: np.ndarray,
-    n: int,
-    *,
-    first: float = FIRST_SHARE,
-    close: float = CLOSE_Z,
-) -> NextStep:
+    scores: np.ndarray, present: np.ndarray, cluster: np.ndarray, population: np.ndarray, n: int,
+    *, first: float = FIRST_SHARE, close: float = CLOSE_Z,
+) -> NextStep:  # fmt: skip
     """What to rate next, given the ratings so far.
 
     ``scores`` (NaN: not rated) and ``present`` are systems x segments in the order of rating,
@@ -428,9 +388,7 @@ def pair_z(scores: np.ndarray, cluster: np.ndarray, population: np.ndarray) -> n
         totals = np.bincount(cluster[both], gap[both])
         sums = (totals.sum(), (totals**2).sum(), (totals * sizes).sum(), (sizes**2).sum())
         counts = (both.sum(), (sizes > 0).sum(), population[i, j])
-        values.append(
-            float(matched_z(*(np.asarray(value, dtype=float) for value in (*sums, *counts))))
-        )
+        values.append(float(matched_z(*np.array([*sums, *counts], dtype=float))))
     return np.array(values)
 
 
@@ -457,14 +415,9 @@ def still_open(
 
 
 def matched_z(
-    gap: np.ndarray,
-    gap_square: np.ndarray,
-    gap_size: np.ndarray,
-    size_square: np.ndarray,
-    n: np.ndarray,
-    clusters: np.ndarray,
-    population: np.ndarray,
-) -> np.ndarray:
+    gap: np.ndarray, gap_square: np.ndarray, gap_size: np.ndarray, size_square: np.ndarray,
+    n: np.ndarray, clusters: np.ndarray, population: np.ndarray,
+) -> np.ndarray:  # fmt: skip
     """Z of matched differences from sums over clusters, for the order on this test set.
 
     With cluster totals g_c of the difference and sizes m_c, the variance of the mean difference d

@@ -14,63 +14,16 @@ import numpy as np
 import polars as pl
 
 from assay.designs.base import SamplingDesign, choose_design
-from assay.designs.plan import DrawPlan, Draws, Layout
 from assay.designs.population import Population
 from assay.engine import Workers, run
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, need_count
 from assay.results import Note, Result, plain, signature
-from assay.sampling.budget import CONTEXT
 from assay.sampling.draw import budget_size
-from assay.sampling.summary import (
-    LENGTH_BINS,
-    NUMBERS_AT_ONCE,
-    as_notes,
-    length_bin,
-    metric_scores,
-)
-from assay.stats.clustered import (
-    difference_z,
-    normal_quantile,
-    prefix_sums,
-    safe_z,
-    unit_z,
-    window_sums,
-)
-from assay.stats.intervals import LEVEL
-from assay.stats.orders import cluster_numbers, discordant, rank_ranges
+from assay.sampling.summary import metric_scores
+from assay.sampling.trial import StabilityRecord, Trial, try_design
 from assay.stats.random import Rng
 from assay.tables.selection import Parts
 from assay.tables.test_set import TestSet
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StabilityRecord:
-    """What many samples of one design did to one ranking, a value per sample.
-
-    ``changed``: the order of the systems differs from the full test set's. ``clusters``: the
-    clusters do. ``discordant``: the share of pairs in another order. ``flips``: pairs that
-    differ significantly on the full set and stand in the other order. ``held_out``: the order
-    under the held-out metric differs, where there is one.
-    """
-
-    name: str
-    design: str
-    matched: bool
-    budget: str
-    n: int
-    population: int
-    systems: int
-    significant_pairs: int
-    sizes: np.ndarray
-    changed: np.ndarray
-    clusters: np.ndarray
-    discordant: np.ndarray
-    flips: np.ndarray
-    length_shares: np.ndarray
-    full_lengths: np.ndarray
-    context: np.ndarray
-    held_out: np.ndarray | None
-    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +141,7 @@ def stability(
     ways = [matched] if isinstance(matched, bool) else list(matched)
     _check(designs, held_out, candidates, draws, ways)
 
-    def make(name: str, test_set: TestSet) -> Iterator[_Trial]:
+    def make(name: str, test_set: TestSet) -> Iterator[Trial]:
         for design, way, share in product(designs, ways, _budgets(budget, name)):
             chosen = choose_design(test_set, design, None)
             yield _trial(name, test_set, chosen, share, metric, held_out, way, draws, candidates)
@@ -204,8 +157,7 @@ def _check(
     designs: Sequence[str], held_out: str | None, candidates: int, draws: int, ways: list[bool]
 ) -> None:
     for name, value in (("draws", draws), ("candidates", candidates)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise OptionError(name, value, "is not a number of samples", "give 1 or more")
+        need_count(name, value, "samples")
     if not designs or len(set(designs)) < len(designs):
         raise OptionError("designs", list(designs), "must be one or more, each once", "name them")
     if candidates > 1 and held_out is None:
@@ -224,50 +176,26 @@ def _budgets(budget: Budgets, name: str) -> list[int | str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
-    """One test set under one design: what a worker needs to know."""
-
-    name: str
-    population: Population
-    scores: np.ndarray
-    held_out: np.ndarray | None
-    design: SamplingDesign
-    budget: str
-    n: int
-    matched: bool
-    draws: int
-    candidates: int
-    notes: tuple[Note, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Trials:
     """The trials of a file too large to be read at once: made from one part after the other."""
 
     parts: Parts
-    make: Callable[[str, TestSet], Iterator[_Trial]]
+    make: Callable[[str, TestSet], Iterator[Trial]]
     count: int
 
     def __len__(self) -> int:
         return self.count
 
-    def __iter__(self) -> Iterator[_Trial]:
+    def __iter__(self) -> Iterator[Trial]:
         for name, test_set in self.parts.items():
             for trial in self.make(name, test_set):
-                yield replace(trial, notes=(*trial.notes, *as_notes(test_set.notes)))
+                yield replace(trial, notes=(*trial.notes, *test_set.notes))
 
 
 def _trial(
-    name: str,
-    test_set: TestSet,
-    design: SamplingDesign,
-    budget: int | str,
-    metric: str,
-    held_out: str | None,
-    matched: bool,
-    draws: int,
-    candidates: int,
-) -> _Trial:
+    name: str, test_set: TestSet, design: SamplingDesign, budget: int | str, metric: str,
+    held_out: str | None, matched: bool, draws: int, candidates: int,
+) -> Trial:  # fmt: skip
     population = Population(test_set)
     systems, scores, notes = metric_scores(test_set, metric)
     others = None
@@ -277,12 +205,11 @@ def _trial(
         known, others, more = metric_scores(test_set, held_out)
         notes += more
         if not set(systems) <= set(known):
-            raise OptionError(
-                "held_out", held_out, "does not score all systems", "choose another metric"
-            )
+            fault = "does not score all systems"
+            raise OptionError("held_out", held_out, fault, "choose another metric")
         others = others[[known.index(system) for system in systems]]
     n = budget_size(population, design, budget)
-    return _Trial(name, population, scores, others, design, str(budget), n, matched, draws,
+    return Trial(name, population, scores, others, design, str(budget), n, matched, draws,
                   candidates, tuple(notes))  # fmt: skip
 
 
@@ -303,8 +230,7 @@ def summarise_stability(
     >>> summarise_stability(records, metric="neural").designs[0].test_sets
     1
     """
-    if runs < 1:
-        raise OptionError("runs", runs, "is not a number of samples", "give 1 or more")
+    need_count("runs", runs, "samples")
     listed = list(records)
     groups: dict[tuple[str, bool, str], list[StabilityRecord]] = {}
     by_set = _one_budget_each(listed)
@@ -313,13 +239,10 @@ def summarise_stability(
         groups.setdefault((record.design, record.matched, budget), []).append(record)
     return Stability(
         designs=tuple(_design_row(group, key[2], runs) for key, group in groups.items()),
-        parts=tuple(_part_row(record) for record in listed),
-        metric=metric,
-        held_out=held_out,
-        draws=len(listed[0].changed) if listed else 0,
-        seed=seed,
+        parts=tuple(_part_row(record) for record in listed), metric=metric, held_out=held_out,
+        draws=len(listed[0].changed) if listed else 0, seed=seed,
         notes=tuple(dict.fromkeys(
-            note for record in listed for note in as_notes(record.notes, f"{record.name}: ")
+            Note(note.code, f"{record.name}: {note}") for record in listed for note in record.notes
         )),
     )  # fmt: skip
 
@@ -339,27 +262,19 @@ def _design_row(records: list[StabilityRecord], budget: str, runs: int) -> Desig
     held = [record.held_out for record in records if record.held_out is not None]
     lengths = np.array([_length_errors(record) for record in records]).mean(axis=0)
     return DesignStability(
-        design=records[0].design,
-        matched=records[0].matched,
-        budget=budget,
+        design=records[0].design, matched=records[0].matched, budget=budget,
         test_sets=len(records),
-        changed=float(changed.mean(axis=1).sum()),
-        changed_error=_sum_error(changed),
+        changed=float(changed.mean(axis=1).sum()), changed_error=_sum_error(changed),
         cluster_changed=float(sum(record.clusters.mean() for record in records)),
-        discordant_pairs=float(wrong.mean()),
-        discordant_error=_sum_error(wrong) / len(records),
-        significant_flips=float(flips.mean(axis=1).sum()),
-        significant_error=_sum_error(flips),
-        length_error=float(lengths[0]),
-        length_bias=float(lengths[1]),
+        discordant_pairs=float(wrong.mean()), discordant_error=_sum_error(wrong) / len(records),
+        significant_flips=float(flips.mean(axis=1).sum()), significant_error=_sum_error(flips),
+        length_error=float(lengths[0]), length_bias=float(lengths[1]),
         size_sd=float(np.mean([record.sizes.std() / record.n for record in records])),
         context=float(np.mean([record.context.mean() / record.n for record in records])),
-        runs=len(counts),
-        best=int(counts.min()),
-        median=float(np.median(counts)),
+        runs=len(counts), best=int(counts.min()), median=float(np.median(counts)),
         worst=int(counts.max()),
         held_out_changed=float(sum(h.mean() for h in held)) if held else None,
-    )
+    )  # fmt: skip
 
 
 def _sum_error(values: np.ndarray) -> float:
@@ -372,197 +287,20 @@ def _sum_error(values: np.ndarray) -> float:
 
 def _length_errors(record: StabilityRecord) -> tuple[float, float]:
     """Root mean square and absolute mean difference of length shares, over bins, in points."""
-    gap = 100 * (record.length_shares - record.full_lengths)
     here = record.full_lengths > 0
-    return float(np.sqrt((gap**2).mean(axis=0))[here].mean()), float(
-        np.abs(gap.mean(axis=0))[here].mean()
-    )
+    gap = 100 * (record.length_shares - record.full_lengths)
+    error, bias = np.sqrt((gap**2).mean(axis=0)), np.abs(gap.mean(axis=0))
+    return float(error[here].mean()), float(bias[here].mean())
 
 
 def _part_row(record: StabilityRecord) -> PartStability:
     return PartStability(
-        test_set=record.name,
-        design=record.design,
-        matched=record.matched,
-        budget=record.budget,
-        n=record.n,
-        population=record.population,
-        systems=record.systems,
-        significant_pairs=record.significant_pairs,
-        changed=float(record.changed.mean()),
+        test_set=record.name, design=record.design, matched=record.matched, budget=record.budget,
+        n=record.n, population=record.population, systems=record.systems,
+        significant_pairs=record.significant_pairs, changed=float(record.changed.mean()),
         cluster_changed=float(record.clusters.mean()),
         discordant_pairs=float(record.discordant.mean()),
-        significant_flips=float((record.flips > 0).mean()),
-        length_error=_length_errors(record)[0],
+        significant_flips=float((record.flips > 0).mean()), length_error=_length_errors(record)[0],
         context=float(record.context.mean()),
         held_out_changed=None if record.held_out is None else float(record.held_out.mean()),
-    )
-
-
-# Many samples of one design, drawn and ranked at once: arrays in, one value per sample out
-
-
-def try_design(trial: _Trial, rng: np.random.Generator) -> StabilityRecord:
-    """All samples of one design from one test set."""
-    layout = trial.population.layout
-    plan = trial.design.plan(trial.population, trial.n)
-    prefix = prefix_sums(trial.scores)
-    full = prefix[-1] / layout.population
-    z = _document_z(prefix, layout)
-    i, j = np.triu_indices(len(full), 1)
-    significant = np.abs(z[i, j]) > normal_quantile(LEVEL)
-    clusters = _clusters(z)
-    parts = [
-        _block(trial, plan, prefix, full, significant, clusters, size, rng)
-        for size in _blocks(trial, plan, layout)
-    ]
-    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    shares = np.bincount(length_bin(layout), minlength=len(LENGTH_BINS)) / layout.population
-    return StabilityRecord(
-        name=trial.name,
-        design=trial.design.short,
-        matched=trial.matched,
-        budget=trial.budget,
-        n=trial.n,
-        population=layout.population,
-        systems=len(full),
-        significant_pairs=int(significant.sum()),
-        full_lengths=shares,
-        held_out=joined.pop("held_out", None),
-        **joined,
-        notes=trial.notes,
-    )
-
-
-def _blocks(trial: _Trial, plan: DrawPlan, layout: Layout) -> list[int]:
-    """How many samples to take at a time."""
-    if plan.contiguous:
-        width = 2 * len(layout.lengths) * len(trial.scores)
-    else:  # masks of all segments
-        width = layout.population + trial.n
-    size = max(1, min(trial.draws, NUMBERS_AT_ONCE // (max(width, 1) * trial.candidates)))
-    whole, rest = divmod(trial.draws, size)
-    return [size] * whole + ([rest] if rest else [])
-
-
-def _document_z(prefix: np.ndarray, layout: Layout) -> np.ndarray:
-    sums = window_sums(prefix, layout.starts, layout.starts + layout.lengths)
-    if len(layout.lengths) == 1:  # no clusters: every segment is one
-        sums, sizes = np.diff(prefix, axis=0), np.ones(layout.population)
-    else:
-        sizes = layout.lengths
-    return difference_z(sums, sizes)
-
-
-def _clusters(z: np.ndarray) -> np.ndarray:
-    return cluster_numbers(*rank_ranges(z > normal_quantile(LEVEL)))
-
-
-def _block(
-    trial: _Trial,
-    plan: DrawPlan,
-    prefix: np.ndarray,
-    full: np.ndarray,
-    significant: np.ndarray,
-    clusters: np.ndarray,
-    draws: int,
-    rng: np.random.Generator,
-) -> dict[str, np.ndarray]:
-    """What ``draws`` samples do to the ranking."""
-    layout = trial.population.layout
-    other = None if trial.held_out is None else prefix_sums(trial.held_out)
-    if trial.matched:
-        drawn = plan.draw(rng, draws * trial.candidates)
-        if trial.candidates > 1:
-            drawn = _best_of(drawn, prefix, full, trial.candidates)
-        samples = [drawn]
-        if plan.contiguous:
-            sums = window_sums(prefix, drawn.starts, drawn.stops)
-            means = sums.sum(axis=1) / np.maximum(drawn.sizes, 1)[:, None]
-            z = difference_z(sums, drawn.stops - drawn.starts)
-        else:
-            weights = _weights(plan)
-            means, z = unit_z(drawn.masks(layout.population), trial.scores, weights)
-        other_means = None if other is None else _means(other, drawn)
-    else:
-        samples = [plan.draw(rng, draws) for _ in full]
-        means = _unmatched_means(prefix, samples)
-        z = _unmatched_z(prefix, samples, means)
-        other_means = None if other is None else _unmatched_means(other, samples)
-    wrong = discordant(means, full)
-    result = {
-        "sizes": np.mean([drawn.sizes for drawn in samples], axis=0),
-        "changed": wrong.any(axis=1),
-        "clusters": (_clusters(z) != clusters).any(axis=1),
-        "discordant": wrong.mean(axis=1),
-        "flips": (wrong & significant).sum(axis=1),
-        "length_shares": np.mean([_length_shares(layout, drawn) for drawn in samples], axis=0),
-        "context": np.mean([_context(layout, drawn) for drawn in samples], axis=0),
-    }
-    if other is not None and other_means is not None:
-        result["held_out"] = discordant(other_means, other[-1]).any(axis=1)
-    return result
-
-
-def _weights(plan: DrawPlan) -> np.ndarray:
-    """Proportional to 1/pi: what unequal probabilities draw too often counts less."""
-    pi = plan.probabilities()
-    return np.asarray(np.divide(pi.mean(), pi, out=np.zeros(len(pi)), where=pi > 0))
-
-
-def _means(prefix: np.ndarray, drawn: Draws) -> np.ndarray:
-    """Samples x systems: the mean score of what is drawn."""
-    sums = window_sums(prefix, drawn.starts, drawn.stops).sum(axis=1)
-    return np.asarray(sums / np.maximum(drawn.sizes, 1)[:, None])
-
-
-def _unmatched_means(prefix: np.ndarray, samples: list[Draws]) -> np.ndarray:
-    """The same where every system has samples of its own."""
-    means = [_means(prefix[:, [s]], drawn) for s, drawn in enumerate(samples)]
-    return np.concatenate(means, axis=1)
-
-
-def _unmatched_z(prefix: np.ndarray, samples: list[Draws], means: np.ndarray) -> np.ndarray:
-    """Z of every difference where each system has a sample of its own: variances add up."""
-    variances = np.empty_like(means)
-    for s, drawn in enumerate(samples):
-        sizes = drawn.stops - drawn.starts
-        sums = window_sums(prefix[:, s], drawn.starts, drawn.stops)
-        clusters = np.maximum((sizes > 0).sum(axis=1), 2)
-        square = ((sums - sizes * means[:, [s]]) ** 2).sum(axis=1)
-        variances[:, s] = square * clusters / (clusters - 1) / np.maximum(drawn.sizes, 1) ** 2
-    stderr = np.sqrt(variances[:, :, None] + variances[:, None, :])
-    return safe_z(means[:, :, None] - means[:, None, :], stderr)
-
-
-def _best_of(drawn: Draws, prefix: np.ndarray, full: np.ndarray, candidates: int) -> Draws:
-    """Of every ``candidates`` samples, the one with the fewest discordant pairs."""
-    wrong = discordant(_means(prefix, drawn), full).sum(axis=1).reshape(-1, candidates)
-    best = np.arange(len(wrong)) * candidates + wrong.argmin(axis=1)
-    return Draws(drawn.starts[best], drawn.stops[best])
-
-
-def _length_shares(layout: Layout, drawn: Draws) -> np.ndarray:
-    """Samples x length bins: the share of the sample. A window lies in one document."""
-    bins = length_bin(layout)[np.minimum(drawn.starts, layout.population - 1)]
-    sizes = drawn.stops - drawn.starts
-    shares = [np.where(bins == k, sizes, 0).sum(axis=1) for k in range(len(LENGTH_BINS))]
-    return np.asarray(np.stack(shares, axis=1) / np.maximum(drawn.sizes, 1)[:, None])
-
-
-def _context(layout: Layout, drawn: Draws) -> np.ndarray:
-    """For every sample, how many segments must be read as context.
-
-    Before every window, what is not drawn, as far back as ten segments, the window before it, or
-    the beginning of the document.
-    """
-    empty = drawn.stops == drawn.starts
-    starts = np.where(empty, layout.population, drawn.starts)
-    order = np.argsort(starts, axis=1)
-    starts = np.take_along_axis(starts, order, axis=1)
-    stops = np.take_along_axis(np.where(empty, layout.population, drawn.stops), order, axis=1)
-    place = np.minimum(starts, layout.population - 1)
-    back = layout.starts[layout.document[place]]
-    back[:, 1:] = np.maximum(back[:, 1:], stops[:, :-1])
-    gaps = np.clip(starts - back, 0, CONTEXT)
-    return np.asarray(np.where(starts < layout.population, gaps, 0).sum(axis=1))
+    )  # fmt: skip

@@ -17,7 +17,7 @@ from assay.designs.plan import DrawPlan, Layout
 from assay.designs.population import Population
 from assay.designs.snippets import TilesPlan
 from assay.designs.units import need_population
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, need_known
 from assay.results import Note, Result, signature
 from assay.sampling.budget import context_mask
 from assay.stats.clustered import prefix_sums, window_sums
@@ -96,7 +96,6 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
     layout = population.layout
     masks = _masks(test_set, sample)
     frame = sample.frame
-    sizes = [int(mask.sum()) for mask in masks]
     owner = ["system", "snippet"] if not sample.matched else ["snippet"]
     probability = frame["probability"].to_numpy()
     outputs, distinct = _outputs(test_set, sample)
@@ -109,28 +108,17 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
         lengths = _mean_shares([length_shares(layout, mask) for mask in masks])
         places = _mean_shares([position_shares(layout, mask) for mask in masks])
     return SampleSummary(
-        n=round(float(np.mean(sizes))),
-        population=population.size,
-        design=sample.design.name,
-        parameters=str(sample.design),
-        matched=sample.matched,
-        seed=sample.design.seed,
-        min_probability=float(probability.min()),
-        max_probability=float(probability.max()),
-        unreachable=unreachable,
-        design_effect=effect,
+        n=round(float(np.mean([mask.sum() for mask in masks]))), population=population.size,
+        design=sample.design.name, parameters=str(sample.design), matched=sample.matched,
+        seed=sample.design.seed, min_probability=float(probability.min()),
+        max_probability=float(probability.max()), unreachable=unreachable, design_effect=effect,
         size_sd=spread,
         snippets=frame.select(owner).n_unique() if "snippet" in frame.columns else len(frame),
-        outputs=outputs,
-        distinct_outputs=distinct,
-        context_segments=context,
-        length_bins=lengths,
-        domains=_mean_shares([domain_shares(test_set, mask) for mask in masks]),
-        positions=places,
+        outputs=outputs, distinct_outputs=distinct, context_segments=context, length_bins=lengths,
+        domains=_mean_shares([domain_shares(test_set, mask) for mask in masks]), positions=places,
         vocabulary=_mean([vocabulary_share(test_set, mask) for mask in masks]),
-        metrics=test_set.metrics,
-        notes=as_notes(test_set.notes),
-    )
+        metrics=test_set.metrics, notes=tuple(dict.fromkeys(test_set.notes)),
+    )  # fmt: skip
 
 
 def _predicted(
@@ -197,12 +185,6 @@ def _mean_shares(tables: Sequence[Sequence[SampleShare]]) -> tuple[SampleShare, 
     )
 
 
-def as_notes(notes: Sequence[str], prefix: str = "") -> tuple[Note, ...]:
-    """What was noted of a table, as notes of a result, each once."""
-    lines = dict.fromkeys((getattr(note, "code", "scores"), f"{prefix}{note}") for note in notes)
-    return tuple(Note(code, text) for code, text in lines)
-
-
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
@@ -242,10 +224,8 @@ def domain_shares(test_set: TestSet, drawn: np.ndarray) -> list[SampleShare]:
         return []
     domains = test_set.segments["domain"].fill_null("(none)")
     names = domains.unique(maintain_order=True).to_list()
-    groups = domains.replace_strict(
-        {name: i for i, name in enumerate(names)}, return_dtype=pl.Int64
-    )
-    return _shares(groups.to_numpy(), names, drawn)
+    groups = domains.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
+    return _shares(groups, names, drawn)
 
 
 def vocabulary_share(test_set: TestSet, drawn: np.ndarray) -> float | None:
@@ -288,11 +268,7 @@ def metric_scores(test_set: TestSet, metric: str) -> tuple[tuple[str, ...], np.n
     Systems that it does not score at all (a reference, say) are left out; single missing values
     are taken as the system's mean.
     """
-    if metric not in test_set.metrics:
-        raise OptionError(
-            "metric", metric, f"is not among the metrics{did_you_mean(metric, test_set.metrics)}",
-            f"choose from {', '.join(test_set.metrics) or 'none: the scores have no metrics'}",
-        )  # fmt: skip
+    need_known("metric", metric, test_set.metrics, "is not among the metrics")
     values = test_set.matrix(metric)
     known = np.isfinite(values)
     keep = known.any(axis=1)

@@ -147,12 +147,9 @@ def _line(design: Design, wanted: int, parts: list[int], seed: int | None, toget
 
 
 def _enlarged(
-    population: Population,
-    design: SamplingDesign,
-    sizes: list[int],
-    old: pl.DataFrame,
+    population: Population, design: SamplingDesign, sizes: list[int], old: pl.DataFrame,
     rng: np.random.Generator,
-) -> pl.DataFrame:
+) -> pl.DataFrame:  # fmt: skip
     """The larger sample; the last of the sizes is that of the draw that is added.
 
     For a simple random sample it is the size of the union instead.
@@ -195,10 +192,7 @@ def _appended(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
     shift = [(pl.col("order") + len(old)).alias("order")]
     if "snippet" in new.columns and "snippet" in old.columns:
         # Numbers behind all old ones, whatever those are called.
-        last = max([old["snippet"].n_unique(), *_numbers(old["snippet"])])
+        numbers = old["snippet"].cast(pl.Int64, strict=False).drop_nulls().to_list()
+        last = max([old["snippet"].n_unique(), *numbers])
         shift.append((pl.col("snippet").cast(pl.Int64) + last).cast(pl.String).alias("snippet"))
     return pl.concat([old.drop("design"), new.with_columns(shift)], how="diagonal")
-
-
-def _numbers(labels: pl.Series) -> list[int]:
-    return labels.cast(pl.Int64, strict=False).drop_nulls().to_list()

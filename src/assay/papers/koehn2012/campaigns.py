@@ -21,7 +21,7 @@ from assay.ranking.counts import Counts, count
 from assay.ranking.methods import bojar, expected_win, lopez_order
 from assay.ranking.pairs import sign_test
 from assay.ranking.power import judgments_for, sign_share_exact
-from assay.ranking.results import SigmaFit, SigmaMatch
+from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.ranking.uncertainty import (
     equal_tailed_ranges,
     rank_table,

@@ -45,8 +45,8 @@ from assay.papers.lo2023.scores import (
     usable,
 )
 from assay.results import Note
-from assay.sampling.stability import StabilityRecord
 from assay.sampling.summary import length_shares, metric_scores
+from assay.sampling.trial import StabilityRecord
 from assay.stats.orders import discordant
 from assay.stats.random import Rng, seeded, spawn
 
