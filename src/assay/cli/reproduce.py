@@ -46,10 +46,10 @@ def reproduce(
     Example: assay reproduce lo2023 --data wmt --workers 0
     """
     from assay.cli.output import deliver, note, track
-    from assay.papers.reproduce import find_paper
+    from assay.papers.reproduce import start_paper
 
-    work = find_paper(paper).start(
-        data, draws=draws, rng=seed, workers=chosen_workers(engine, workers, scheduler),
+    work = start_paper(
+        paper, data, draws=draws, rng=seed, workers=chosen_workers(engine, workers, scheduler),
         figures=figures is not None,
     )  # fmt: skip
     result = work.finish(track(work.run(), work.steps, paper))
