@@ -9,23 +9,26 @@ from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from assay.papers.compare import (
     OUTCOMES,
     OurNumber,
+    PaperRequest,
     PrintedNumber,
     Reproduction,
     _marked,
     compare,
     read_printed,
 )
-from assay.papers.reproduce import PAPERS, find_paper, reproduce
+from assay.papers.reproduce import PAPERS, reproduce, start_paper
 from assay.results import Note
 from assay.views.markup import markdown
 from assay.views.page import as_result
 from assay.views.section import Report, section_of
 
+REQUEST = PaperRequest(Path(), 3, None, np.random.default_rng(1), 1, figures=False)
 COUNTS = {"koehn2012": 199, "korotaev2022": 58, "lo2023": 260, "saldias2022": 260}
 """Distinct printed numbers."""
 
@@ -49,7 +52,7 @@ def test_printed_numbers_are_data(paper: str) -> None:
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_an_empty_folder_claims_nothing(paper: str, tmp_path: Path) -> None:
-    work = find_paper(paper).start(tmp_path, draws=2, figures=True)
+    work = start_paper(paper, tmp_path, draws=2, figures=True)
     assert work.steps == 0
     result = work.finish(work.run())
     assert result.counts == {"equal": 0, "different": 0, "cannot tell": 0, "no data": COUNTS[paper]}
@@ -117,11 +120,11 @@ def test_printed_exactly_is_equal_and_beyond_the_mark_different() -> None:
     for paper in PAPERS:
         printed = {item.number: item for item in read_printed(paper)}
         same = {name: OurNumber(item.value) for name, item in printed.items()}
-        found = compare(paper, same, notes=(), draws=1, seed=None)
+        found = compare(paper, same, notes=(), request=REQUEST)
         assert found.counts["different"] == found.counts["no data"] == 0
         far = {name: OurNumber(3 * abs(item.value) + 7.0 + k * 1e-3)
                for k, (name, item) in enumerate(printed.items())}  # fmt: skip
-        off = compare(paper, far, notes=(), draws=1, seed=None)
+        off = compare(paper, far, notes=(), request=REQUEST)
         assert off.counts["equal"] <= 0.05 * len(printed)
 
 
@@ -131,7 +134,7 @@ def made() -> Reproduction:
         "Doc I Flesch": OurNumber(32.9, reason="one syllable"),
         "Doc I time": OurNumber(0.9, float("nan")),
     }
-    return compare("korotaev2022", ours, notes=[Note("x", "A note.")], draws=3, seed=None)
+    return compare("korotaev2022", ours, notes=[Note("x", "A note.")], request=REQUEST)
 
 
 def test_result_and_json() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,12 +33,13 @@ from assay.papers.koehn2012.ours import (
     range_numbers,
     ranking_numbers,
     sigma_numbers,
-    start,
 )
+from assay.papers.reproduce import start_paper
 from assay.stats.random import as_rng
 from assay.views.papers import draw_reproduction
 
 Run = Callable[..., Ran]
+start = partial(start_paper, "koehn2012")
 
 
 def screens(systems: int, count: int, sigma: float, lp: str, seed: int) -> pl.DataFrame:
@@ -277,12 +279,12 @@ def test_real_data(shared_data: Path) -> None:
     data = read_campaigns(shared_data)
     assert len(data) == 8
     work = [item for item in real_work(data) if item.pair in ("en-cs", "fr-en")]
-    rngs = start(shared_data, draws=2, rng=13).rng.spawn(8)
+    rngs = as_rng(13).spawn(8)
     rngs = [rng for rng, lp in zip(rngs, data, strict=True) if lp in ("en-cs", "fr-en")]
     records = [do_work(item, rng) for item, rng in zip(work, rngs, strict=True)]
     real = {record.work.pair: record.real for record in records if record.real is not None}
     ours = ranking_numbers(real) | sigma_numbers(real)
-    found = compare("koehn2012", ours, notes=(), draws=2, seed=13)
+    found = compare("koehn2012", ours, notes=(), request=start(shared_data, draws=2).request)
     for table in ("Table 2", "Table 3"):
         scores = [cell for cell in found.table(table) if cell.column == "score"]
         assert {cell.outcome for cell in scores} == {"equal"}

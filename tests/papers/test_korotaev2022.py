@@ -6,6 +6,7 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
@@ -27,12 +28,13 @@ from assay.papers.korotaev2022.editing import (
     do_work,
     read_folder,
 )
-from assay.papers.korotaev2022.ours import start
+from assay.papers.reproduce import start_paper
 from assay.stats.random import as_rng
 from assay.views.papers import draw_reproduction
 from assay.worlds.editing import EditingWorld
 
 Run = Callable[..., Ran]
+start = partial(start_paper, "korotaev2022")
 ASSIGNED = [
     (f"Editor {number}", doc, engine)
     for number, order in enumerate(permutations(ENGINES), start=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +15,13 @@ from tests.conftest import Ran
 
 from assay.errors import InputError, OptionError
 from assay.papers.compare import PrintedCell, Reproduction, read_printed
-from assay.papers.lo2023.ours import start
 from assay.papers.lo2023.scores import pairs_of
-from assay.papers.reproduce import reproduce
+from assay.papers.reproduce import reproduce, start_paper
 from assay.results import has_note
 from papers.wmt_files import SYSTEMS, annotate, by_document, made
 
 Run = Callable[..., Ran]
+start = partial(start_paper, "lo2023")
 
 # Rows x columns of Tables 1-4 and 6-8 as printed; Tables 1 and 2 have a dash each.
 PRINTED = {"Table 1": 9 * 4 - 1, "Table 2": 11 * 4 - 1, "Table 3": 7 * 4, "Table 4": 15 * 6,

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,15 @@ import assay
 from assay.errors import InputError, OptionError
 from assay.estimation.results import EvaluationRecord
 from assay.papers.compare import PrintedCell, Reproduction, read_printed
+from assay.papers.reproduce import start_paper
 from assay.papers.saldias2022.draws import RaterRun
-from assay.papers.saldias2022.ours import Saldias2022, start
+from assay.papers.saldias2022.ours import Saldias2022
 from assay.papers.saldias2022.ratings import DEVELOPMENT, read_folder
 from assay.papers.saldias2022.tally import METHODS, TABLES, TrialKey, summarise
 from assay.stats.bounds import hoeffding_bound
 
 Run = Callable[..., Ran]
+start = partial(start_paper, "saldias2022")
 NAMES = ("eTranslation.7", "Online-A.15", "Human-B.0")
 
 
@@ -404,7 +407,7 @@ def test_documents_gain_in_a_world_where_they_differ(tmp_path: Path) -> None:
     # The twin of the test on real data: scores that differ by document reward docs-prop.
     written(tmp_path, "wmt20_mqm_zhen.parquet", profile="zh-en", documents=60)
     work = small(tmp_path, methods=("baseline", "docs-prop", "cv-mean"))
-    work = replace(work, draws=40)
+    work = replace(work, request=replace(work.request, draws=40))
     result = work.finish(work.run())
     for method in ("docs-prop", "cv-mean"):
         gain = cell(result, "Table 1" if method == "docs-prop" else "Table 3",

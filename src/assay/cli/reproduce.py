@@ -50,10 +50,10 @@ def reproduce(
     """
     from assay.cli import track
     from assay.cli.files import deliver, note
-    from assay.papers.reproduce import find_paper
+    from assay.papers.reproduce import start_paper
 
-    work = find_paper(paper).start(
-        data, draws=draws, rng=seed, workers=chosen_workers(backend, workers, scheduler),
+    work = start_paper(
+        paper, data, draws=draws, rng=seed, workers=chosen_workers(engine, workers, scheduler),
         figures=figures is not None,
     )  # fmt: skip
     result = work.finish(track(work.run(), work.steps, paper))

@@ -25,9 +25,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError, Problem, TableError
+from assay.engine import Workers
+from assay.errors import InputError, Problem, TableError
 from assay.results import Note, Result, signature
 
 Outcome = Literal["equal", "different", "cannot tell", "no data", "beside"]
@@ -159,6 +161,18 @@ class Reproduction(Result, kind="reproduction"):
         return pl.DataFrame(rows, schema=schema, orient="row")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PaperRequest:
+    """What is asked of a paper: on which data, with how many draws, by whom."""
+
+    folder: Path
+    draws: int
+    seed: int | None
+    rng: np.random.Generator
+    workers: Workers
+    figures: bool
+
+
 @cache
 def read_printed(paper: str) -> tuple[PrintedNumber, ...]:
     """The printed numbers of a paper, in its order.
@@ -189,8 +203,7 @@ def compare(
     beside: Iterable[PrintedCell] = (),
     *,
     notes: Sequence[Note],
-    draws: int,
-    seed: int | None,
+    request: PaperRequest,
     panels: Sequence[ScatterPanel] = (),
 ) -> Reproduction:
     """Join the printed numbers of a paper and ours by ``number``; then what stands beside them.
@@ -210,7 +223,14 @@ def compare(
         name: sum(outcome == name for outcome, _ in marked.values()) for name in OUTCOMES
     }
     return Reproduction(
-        paper, draws, seed, counts, outcomes, tuple(notes), tuple(cells), tuple(panels)
+        paper,
+        request.draws,
+        request.seed,
+        counts,
+        outcomes,
+        tuple(notes),
+        tuple(cells),
+        tuple(panels),
     )
 
 
@@ -345,16 +365,6 @@ def finite(value: float | None) -> float | None:
 def no_data_note(paper: str) -> Note:
     """What is said of a folder in which there is nothing of a paper's data."""
     return Note("no-data", f"the folder has none of the files of {paper}: nothing was computed")
-
-
-def check_request(folder: str | Path, draws: int | None, default: int, least: int = 1) -> int:
-    """The number of draws, once the folder is one and the number makes sense."""
-    draws = default if draws is None else draws
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < least:
-        raise OptionError("draws", draws, "is not a number of draws", f"give {least} or more")
-    if not Path(folder).is_dir():
-        raise InputError(f"data ({folder}) is not a folder; give the one with the paper's files")
-    return draws
 
 
 def read_parquet(path: Path, needed: Sequence[str]) -> pl.DataFrame:

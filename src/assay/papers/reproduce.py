@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from assay.engine import Workers
-from assay.errors import OptionError, did_you_mean
-from assay.papers.compare import Reproduction
-from assay.stats.random import Rng
+from assay.errors import InputError, OptionError, did_you_mean
+from assay.papers.compare import PaperRequest, Reproduction
+from assay.stats.random import Rng, seeded
 
 PAPERS = ("koehn2012", "korotaev2022", "lo2023", "saldias2022")
 
@@ -33,33 +33,46 @@ class PaperWork(Protocol):
 
 
 class Paper(Protocol):
-    """A module with a paper's work."""
+    """A module with a paper's work: how many draws it makes unless told, and at least."""
 
-    def start(
-        self,
-        folder: str | Path,
-        *,
-        draws: int | None = None,
-        rng: Rng = 13,
-        workers: Workers = 1,
-        figures: bool = False,
-    ) -> PaperWork:
-        """Read the folder and list the work; without ``draws``, the paper's default."""
+    DRAWS: int
+    LEAST: int
+
+    def list_work(self, request: PaperRequest) -> PaperWork:
+        """Read the folder and list the work."""
         ...
 
 
-def find_paper(paper: str) -> Paper:
-    """The module of a paper.
+def start_paper(
+    paper: str,
+    folder: str | Path,
+    *,
+    draws: int | None = None,
+    rng: Rng = 13,
+    workers: Workers = 1,
+    figures: bool = False,
+) -> PaperWork:
+    """The work behind a paper's tables, read and listed: ``work.finish(work.run())`` does it.
 
-    >>> find_paper("lo2023").__name__
-    'assay.papers.lo2023.ours'
+    Without ``draws``, as many as the paper's module says; ``figures`` adds what the paper's figures
+    are drawn from.
     """
     if paper not in PAPERS:
         raise OptionError(
             "paper", paper, f"is not known{did_you_mean(paper, PAPERS)}",
             f"choose from {', '.join(PAPERS)}",
         )  # fmt: skip
-    return cast("Paper", import_module(f"assay.papers.{paper}.ours"))
+    module = cast("Paper", import_module(f"assay.papers.{paper}.ours"))
+    draws = module.DRAWS if draws is None else draws
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < module.LEAST:
+        raise OptionError(
+            "draws", draws, "is not a number of draws", f"give {module.LEAST} or more"
+        )
+    if not Path(folder).is_dir():
+        raise InputError(f"data ({folder}) is not a folder; give the one with the paper's files")
+    generator, seed = seeded(rng)
+    request = PaperRequest(Path(folder), draws, seed, generator, workers, figures)
+    return module.list_work(request)
 
 
 def reproduce(
@@ -70,5 +83,5 @@ def reproduce(
     A number whose data is not in the folder has the outcome ``no data`` and names the file that it
     needs; an empty folder gives nothing else.
     """
-    work = find_paper(paper).start(folder, draws=draws, rng=rng, workers=workers)
+    work = start_paper(paper, folder, draws=draws, rng=rng, workers=workers)
     return work.finish(work.run())

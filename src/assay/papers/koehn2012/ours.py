@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from assay.engine import Workers
 from assay.engine import run as engine_run
 from assay.papers.compare import (
     OurNumber,
+    PaperRequest,
     PrintedCell,
     PrintedNumber,
     Reproduction,
     beside,
-    check_request,
     compare,
     no_data_note,
     read_printed,
@@ -42,9 +40,8 @@ from assay.papers.koehn2012.campaigns import (
     uniform_distance,
 )
 from assay.results import Note
-from assay.stats.random import Rng, seeded
 
-DRAWS = 200
+DRAWS, LEAST = 200, 2
 PAPER_RUNS = {"Table 1": 400, "Figure 3": 10_000}
 """Campaigns behind the paper's numbers, which vary by that."""
 WHAT = {"size": 0.0, "violations %": 100 / SYSTEMS, "clusters": 1.0,
@@ -95,11 +92,7 @@ class Koehn2012:
 
     data: dict[str, Campaign]
     work: tuple[CampaignWork, ...]
-    draws: int
-    seed: int | None
-    rng: np.random.Generator
-    workers: Workers
-    figures: bool
+    request: PaperRequest
 
     @property
     def steps(self) -> int:
@@ -108,7 +101,7 @@ class Koehn2012:
 
     def run(self) -> Iterator[CampaignRecord]:
         """Simulate and compute, one record per piece of work."""
-        return engine_run(do_work, self.work, rng=self.rng, workers=self.workers)
+        return engine_run(do_work, self.work, rng=self.request.rng, workers=self.request.workers)
 
     def finish(self, steps: Iterable[CampaignRecord]) -> Reproduction:
         """The tables from what :meth:`run` yielded."""
@@ -128,30 +121,21 @@ class Koehn2012:
         if pool:
             ours = range_numbers(pool) | need_numbers(pool) | error_numbers(pool)
             ours |= ranking_numbers(real) | sigma_numbers(real)
-            cells = [*_beside(pool, real, figures=self.figures)]
+            cells = [*_beside(pool, real, figures=self.request.figures)]
         notes = READINGS if pool else (no_data_note("koehn2012"),)
-        return compare("koehn2012", ours, cells, notes=notes, draws=self.draws, seed=self.seed)
+        return compare("koehn2012", ours, cells, notes=notes, request=self.request)
 
 
-def start(
-    folder: str | Path,
-    *,
-    draws: int | None = None,
-    rng: Rng = 13,
-    workers: Workers = 1,
-    figures: bool = False,
-) -> Koehn2012:
+def list_work(request: PaperRequest) -> Koehn2012:
     """Read the folder and list the work; ``figures`` adds the points of Figures 1 and 2.
 
     ``draws`` campaigns are resampled for Table 1 (the paper has 400; 200 unless given), and 25
     times as many are simulated for its pairwise half and Figure 3. Without the file of WMT12
     nothing is simulated.
     """
-    draws = check_request(folder, draws, DRAWS, least=2)
-    data = read_campaigns(Path(folder))
-    generator, seed = seeded(rng)
-    work = (*real_work(data), *simulated_work(needs(), draws)) if data else ()
-    return Koehn2012(data, work, draws, seed, generator, workers, figures)
+    data = read_campaigns(request.folder)
+    work = (*real_work(data), *simulated_work(needs(), request.draws)) if data else ()
+    return Koehn2012(data, work, request)
 
 
 def needs() -> list[tuple[int, float, float, int]]:

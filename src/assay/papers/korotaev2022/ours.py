@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from scipy import special
 
 import assay
 from assay.effort.results import RelativeEffort
-from assay.engine import Workers
 from assay.engine import run as engine_run
 from assay.papers.compare import (
     OurNumber,
+    PaperRequest,
     PrintedCell,
     Reproduction,
     beside,
-    check_request,
     compare,
     no_data_note,
     read_printed,
@@ -44,9 +42,8 @@ from assay.papers.korotaev2022.editing import (
     read_folder,
 )
 from assay.results import Note
-from assay.stats.random import Rng, seeded
 
-DRAWS = 200
+DRAWS, LEAST = 200, 2
 AT_ONCE = 10
 """Campaigns in a piece of work."""
 FEATURES = (
@@ -99,11 +96,7 @@ class Korotaev2022:
 
     data: EditingData
     work: tuple[EditingWork, ...]
-    draws: int
-    seed: int | None
-    rng: np.random.Generator
-    workers: Workers
-    figures: bool
+    request: PaperRequest
 
     @property
     def steps(self) -> int:
@@ -112,7 +105,7 @@ class Korotaev2022:
 
     def run(self) -> Iterator[EditingRecord]:
         """Compute and simulate, one record per piece of work."""
-        return engine_run(do_work, self.work, rng=self.rng, workers=self.workers)
+        return engine_run(do_work, self.work, rng=self.request.rng, workers=self.request.workers)
 
     def finish(self, steps: Iterable[EditingRecord]) -> Reproduction:
         """The tables from what :meth:`run` yielded."""
@@ -127,10 +120,10 @@ class Korotaev2022:
                 parts.setdefault(name, []).append(values)
         chances = {name: np.concatenate(values) for name, values in parts.items()}
         ours = selection_numbers(selection, lack) | effort_numbers(edited)
-        cells = [*_selection_cells(selection, figures=self.figures), *_edited_cells(edited)]
+        cells = [*_selection_cells(selection, figures=self.request.figures), *_edited_cells(edited)]
         return compare(
             "korotaev2022", ours, [*cells, *_chance_cells(chances)], notes=self._notes(),
-            draws=self.draws, seed=self.seed,
+            request=self.request,
         )  # fmt: skip
 
     def _notes(self) -> tuple[Note, ...]:
@@ -142,31 +135,22 @@ class Korotaev2022:
         )
 
 
-def start(
-    folder: str | Path,
-    *,
-    draws: int | None = None,
-    rng: Rng = 13,
-    workers: Workers = 1,
-    figures: bool = False,
-) -> Korotaev2022:
+def list_work(request: PaperRequest) -> Korotaev2022:
     """Read the folder and list the work; ``figures`` adds the points of the pieces' figure.
 
     ``draws`` campaigns of six editors and two equally good engines are simulated (200 unless
     given), to see how often chance gives what the paper saw. The paper's own numbers need none.
     """
-    draws = check_request(folder, draws, DRAWS, least=2)
-    data = read_folder(Path(folder))
-    generator, seed = seeded(rng)
+    data = read_folder(request.folder)
     work = []
     if data.corpus is not None:
         work.append(EditingWork("selection", corpus=data.corpus))
     if data.edits is not None:
         work.append(EditingWork("edited", edits=data.edits))
     if work:
-        chances = range(0, draws, AT_ONCE)
-        work += [EditingWork("chance", min(AT_ONCE, draws - done)) for done in chances]
-    return Korotaev2022(data, tuple(work), draws, seed, generator, workers, figures)
+        left = range(request.draws, 0, -AT_ONCE)
+        work += [EditingWork("chance", min(AT_ONCE, draws)) for draws in left]
+    return Korotaev2022(data, tuple(work), request)
 
 
 def selection_numbers(selection: Selection | None, lack: str) -> Numbers:

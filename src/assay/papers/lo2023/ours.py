@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 import assay
 from assay.designs.population import Population
-from assay.engine import Workers
 from assay.papers.compare import (
     OurNumber,
+    PaperRequest,
     PrintedCell,
     PrintedNumber,
     Reproduction,
     beside,
-    check_request,
     compare,
     no_data_note,
     read_printed,
@@ -48,9 +46,9 @@ from assay.results import Note
 from assay.sampling.summary import length_shares, metric_scores
 from assay.sampling.trial import StabilityRecord
 from assay.stats.orders import discordant
-from assay.stats.random import Rng, seeded, spawn
+from assay.stats.random import spawn
 
-DRAWS = 1000
+DRAWS, LEAST = 1000, 1
 RUNS = 13
 """How many runs the paper's best, median and worst are taken of."""
 LENGTHS = ("0-9", "10+", "20+", "30+", "40+", "50+")
@@ -76,10 +74,7 @@ class Lo2023:
 
     data: ScoreFolder
     runs: tuple[StabilityRun, ...]
-    draws: int
-    seed: int | None
-    rng: np.random.Generator
-    workers: Workers
+    request: PaperRequest
 
     @property
     def steps(self) -> int:
@@ -88,7 +83,7 @@ class Lo2023:
 
     def run(self) -> Iterator[tuple[StabilityRun, StabilityRecord]]:
         """Draw the samples: one record per simulation and language pair."""
-        for run, rng in zip(self.runs, spawn(self.rng, len(self.runs)), strict=True):
+        for run, rng in zip(self.runs, spawn(self.request.rng, len(self.runs)), strict=True):
             pairs = usable(self.data, run)
             shares = printed_coverage(run.of)
             budgets = {str(pair): run.budget or f"{shares[pair]}%" for pair in pairs}
@@ -97,8 +92,8 @@ class Lo2023:
             for name in dict.fromkeys(names.values()):
                 sets = {str(p): i.test_set for p, i in pairs.items() if names[str(p)] == name}
                 records = assay.stability(
-                    sets, designs=[run.design], budget=budgets, metric=name, draws=self.draws,
-                    matched=run.matched, rng=rng, workers=self.workers,
+                    sets, designs=[run.design], budget=budgets, metric=name, matched=run.matched,
+                    draws=self.request.draws, rng=rng, workers=self.request.workers,
                 )  # fmt: skip
                 yield from ((run, record) for record in records)
 
@@ -115,28 +110,19 @@ class Lo2023:
         notes = (*READINGS, *self.data.notes, *_from_documents(self.data))
         return compare(
             "lo2023", ours, cells, notes=notes if present else (no_data_note("lo2023"),),
-            draws=self.draws, seed=self.seed,
+            request=self.request,
         )  # fmt: skip
 
 
-def start(
-    folder: str | Path,
-    *,
-    draws: int | None = None,
-    rng: Rng = 13,
-    workers: Workers = 1,
-    figures: bool = False,
-) -> Lo2023:
+def list_work(request: PaperRequest) -> Lo2023:
     """Read the folder and list the simulations; ``figures`` adds those of the stability figure.
 
     The paper ran everything 13 times with the seed 13; ``draws`` are 1000 unless given, and
     the first 13 of them are taken for what the paper reports.
     """
-    draws = check_request(folder, draws, DRAWS)
-    data = read_folder(Path(folder))
-    generator, seed = seeded(rng)
-    runs = tuple(run for run in stability_runs(BUDGETS if figures else ()) if usable(data, run))
-    return Lo2023(data, runs, draws, seed, generator, workers)
+    data = read_folder(request.folder)
+    runs = stability_runs(BUDGETS if request.figures else ())
+    return Lo2023(data, tuple(run for run in runs if usable(data, run)), request)
 
 
 def coverage_numbers(data: ScoreFolder) -> Numbers:

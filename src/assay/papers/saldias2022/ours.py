@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 import assay
-from assay.engine import Workers
 from assay.engine import run as engine_run
-from assay.papers.compare import OurNumber, Reproduction, check_request, compare, no_data_note
+from assay.papers.compare import OurNumber, PaperRequest, Reproduction, compare, no_data_note
 from assay.papers.saldias2022.beside import beside_cells, curve_cells
 from assay.papers.saldias2022.description import description_numbers, scatter, scatter_cells
 from assay.papers.saldias2022.draws import (
@@ -54,8 +52,9 @@ from assay.papers.saldias2022.tally import (
     summarise,
 )
 from assay.results import Note
-from assay.stats.random import Rng, seeded, spawn
+from assay.stats.random import spawn
 
+LEAST = 1
 READINGS = (
     Note("reading-strata", "reading: strata are rounded at random, and equation 1 weights what was"
          " drawn by 1/probability; docs-opt allocates by standard deviations (table 'plain means'"
@@ -92,11 +91,7 @@ class Saldias2022:
 
     data: RatingFolder
     runs: tuple[RaterRun, ...]
-    draws: int
-    seed: int | None
-    rng: np.random.Generator
-    workers: Workers
-    figures: bool
+    request: PaperRequest
 
     @property
     def steps(self) -> int:
@@ -110,14 +105,14 @@ class Saldias2022:
 
     def run(self) -> Iterator[Step]:
         """Draw the samples: a record per method, rater, system and size, then bounds and means."""
-        rngs = spawn(self.rng, len(self.runs) + 2)
+        rngs = spawn(self.request.rng, len(self.runs) + 2)
         # Files of WMT21 in the folder change no other number: their runs come after the bounds.
         bound_rng = rngs.pop(sum(run.source.year != 21 for run in self.runs))
         plain_rng = rngs.pop()
         for run, rng in zip(self.runs, rngs, strict=True):
             records = assay.evaluate_estimators(
                 run.trial.test_set, run.trial.ratings, methods=run.methods, sizes=SIZES,
-                draws=self.draws, rng=rng, workers=self.workers,
+                draws=self.request.draws, rng=rng, workers=self.request.workers,
             )  # fmt: skip
             yield from ((run, record) for record in records)
         systems = [
@@ -125,12 +120,11 @@ class Saldias2022:
             for lp, corpus in self.data.development.items()
             for known in known_systems(lp, corpus.raters)
         ]
-        bounds = engine_run(
-            try_bounds, bound_work(systems, self.draws), rng=bound_rng, workers=self.workers
-        )
+        draws, workers = self.request.draws, self.request.workers
+        bounds = engine_run(try_bounds, bound_work(systems, draws), rng=bound_rng, workers=workers)
         yield from ((None, record) for record in bounds)
-        work = plain_work(systems, SIZES, max(2, self.draws // PLAIN_SHARE))
-        means = engine_run(try_plain, work, rng=plain_rng, workers=self.workers)
+        work = plain_work(systems, SIZES, max(2, draws // PLAIN_SHARE))
+        means = engine_run(try_plain, work, rng=plain_rng, workers=workers)
         yield from ((None, record) for record in means)
 
     def finish(self, steps: Iterable[Step]) -> Reproduction:
@@ -139,34 +133,25 @@ class Saldias2022:
         ours = result_numbers(self.data, tallies) | bound_numbers(self.data, tallies.bounds)
         ours |= description_numbers(self.data)
         cells = list(beside_cells(self.data, tallies))
-        panels = scatter(self.data.development.get("EnDe")) if self.figures else ()
-        if self.figures:
+        panels = scatter(self.data.development.get("EnDe")) if self.request.figures else ()
+        if self.request.figures:
             cells += [*curve_cells(tallies), *scatter_cells(panels)]
         notes = [*READINGS, *self.data.notes]
         if not self.data.development and not self.data.tests:
             notes = [no_data_note("saldias2022")]
         return compare(
-            "saldias2022", ours, cells, notes=notes, draws=self.draws, seed=self.seed,
+            "saldias2022", ours, cells, notes=notes, request=self.request,
             panels=panels,
         )  # fmt: skip
 
 
-def start(
-    folder: str | Path,
-    *,
-    draws: int | None = None,
-    rng: Rng = 13,
-    workers: Workers = 1,
-    figures: bool = False,
-) -> Saldias2022:
+def list_work(request: PaperRequest) -> Saldias2022:
     """Read the folder and list the simulations; ``figures`` adds the curves of Figures 2-5.
 
     ``draws`` are 100 as in the paper unless given.
     """
-    draws = check_request(folder, draws, DRAWS)
-    data = read_folder(Path(folder))
-    generator, seed = seeded(rng)
-    return Saldias2022(data, tuple(_runs(data)), draws, seed, generator, workers, figures)
+    data = read_folder(request.folder)
+    return Saldias2022(data, tuple(_runs(data)), request)
 
 
 def _runs(data: RatingFolder) -> Iterator[RaterRun]:
