@@ -53,7 +53,7 @@ def reproduce(
     from assay.papers.reproduce import start_paper
 
     work = start_paper(
-        paper, data, draws=draws, rng=seed, workers=chosen_workers(engine, workers, scheduler),
+        paper, data, draws=draws, rng=seed, workers=chosen_workers(backend, workers, scheduler),
         figures=figures is not None,
     )  # fmt: skip
     result = work.finish(track(work.run(), work.steps, paper))
