@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from typer.core import TyperGroup
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from assay.cli import PANELS, make_app
+
 TARGET = Path(__file__).with_name("cli.md")
-COMMANDS = (
-    "demo", "check", "convert", "plan ratings", "plan comparison", "plan judgments",
-    "plan editors", "stability", "sample", "next", "next-set", "monitor", "estimate", "raters",
-    "evaluate", "rank", "kits find", "kits design", "kits build", "kits collect", "effort",
-    "audit", "report", "reproduce",
-)  # fmt: skip
 INTRODUCTION = """# The command line
 
 This page is generated from the commands' own help. Every command prints a readable table, and with
@@ -24,21 +22,29 @@ done; 2: bad input, with a message that says where and what to do; 1: anything e
 
 def page() -> str:
     """The whole page."""
-    parts = [INTRODUCTION, _block("assay", [])]
-    parts += [_block(f"assay {command}", command.split()) for command in COMMANDS]
-    return "\n".join(parts)
+    return "\n".join([INTRODUCTION, *(_block(words) for words in _commands())])
 
 
-def _block(title: str, arguments: list[str]) -> str:
-    environment = os.environ | {"COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb"}
-    done = subprocess.run(
-        [sys.executable, "-m", "assay", *arguments, "--help"],
-        env=environment,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    lines = [line.rstrip() for line in done.stdout.replace("python -m assay", "assay").split("\n")]
+def _commands() -> Iterator[Sequence[str]]:
+    """The program, then every command in the order of use, groups by their members."""
+    app = get_command(make_app())
+    assert isinstance(app, TyperGroup)
+    yield ()
+    for name in (name for names in PANELS.values() for name in names):
+        command = app.commands[name]
+        if isinstance(command, TyperGroup):
+            yield from ((name, member) for member in command.commands)
+        else:
+            yield (name,)
+
+
+def _block(words: Sequence[str]) -> str:
+    environment = {"COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb"}
+    app = make_app(words[:1]) if words else make_app()
+    done = CliRunner(env=environment).invoke(app, [*words, "--help"], prog_name="assay")
+    assert done.exit_code == 0, done.output
+    lines = [line.rstrip() for line in done.stdout.split("\n")]
+    title = " ".join(("assay", *words))
     return f"## {title}\n\n```text\n" + "\n".join(lines).strip("\n") + "\n```\n"
 
 
