@@ -13,6 +13,7 @@ from assay.estimation.estimate import estimate as estimate
 from assay.estimation.evaluate import evaluate_estimators as evaluate_estimators
 from assay.estimation.evaluate import evaluate_stopping as evaluate_stopping
 from assay.estimation.evaluate import summarise_evaluation as summarise_evaluation
+from assay.estimation.monitor import Monitoring as Monitoring
 from assay.estimation.monitor import monitor as monitor
 from assay.estimation.raters import exclude_raters as exclude_raters
 from assay.estimation.raters import rater_report as rater_report
@@ -21,7 +22,6 @@ from assay.estimation.results import Breakdown as Breakdown
 from assay.estimation.results import Comparison as Comparison
 from assay.estimation.results import Difference as Difference
 from assay.estimation.results import Estimates as Estimates
-from assay.estimation.results import Monitoring as Monitoring
 from assay.estimation.results import SystemEstimate as SystemEstimate
 from assay.kits.build import build_kits as build_kits
 from assay.kits.collect import collect_kits as collect_kits

@@ -10,8 +10,7 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.monitor import _verdict, look_sizes
-from assay.estimation.results import Look
+from assay.estimation.monitor import Look, _verdict, look_sizes
 from assay.results import has_note
 from assay.stats.selection import interleaved_order
 from assay.tables.test_set import Sample

@@ -97,7 +97,7 @@ def _wrapped(
     by: str,
     summaries: Sequence[GroupSummary],
     rows: Sequence[Sequence[Mean]],
-    notes: Sequence[str],
+    notes: Sequence[Note],
 ) -> Breakdown:
     """The result: ``rows`` has one list per group, in the order of the systems."""
     estimates = tuple(

@@ -209,12 +209,12 @@ def _direction(study: Study) -> list[Note]:
     ]
 
 
-def _gain(means: list[Mean], features: Features | None) -> list[str]:
+def _gain(means: list[Mean], features: Features | None) -> list[Note]:
     """What the metrics contributed, and what had to be done to them."""
     if features is None:
         return []
     helped = [mean for mean in means if mean.method != "mean" and mean.n < mean.population]
-    lines: list[str] = list(features.notes)
+    lines = list(features.notes)
     if all(mean.n == mean.population for mean in means):
         return lines
     if not helped:

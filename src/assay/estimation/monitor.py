@@ -10,16 +10,17 @@ be met at two looks in a row.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 
 from assay.designs.base import design_of
 from assay.errors import InputError, OptionError
-from assay.estimation.results import Look, Monitored, Monitoring, noted
+from assay.estimation.results import _frame, noted
 from assay.estimation.study import Study, make_study
-from assay.results import Note
+from assay.results import Note, Result, signature
 from assay.stats.betting import betting_sequence
 from assay.stats.intervals import LEVEL
 from assay.tables.answers import Ratings
@@ -28,6 +29,73 @@ from assay.tables.test_set import Sample, TestSet
 FIRST_LOOK, STEP, IN_A_ROW = 60, 0.01, 2
 """Looks begin at so many ratings, come every 1 % of N, and must agree so many times in a row."""
 GOALS = ("score", "ranking")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at the first n ratings showed of one system or pair."""
+
+    what: str
+    n: int
+    estimate: float
+    half_width: float
+    met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Monitored:
+    """One system, or one pair ``A - B``: its latest interval and whether it is precise enough.
+
+    ``reached`` is the number of ratings at which the target was first reached, or None, and
+    ``more`` how many more are expected (0 once reached; None where nothing can be said).
+    """
+
+    what: str
+    estimate: float
+    low: float
+    high: float
+    n: int
+    reached: int | None
+    more: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Monitoring(Result, kind="monitoring"):
+    """The verdict on a campaign so far, and every look behind it.
+
+    ``target`` is the half-width wanted, which must be met at ``in_a_row`` looks in a row.
+    """
+
+    stop: bool
+    items: tuple[Monitored, ...]
+    looks: tuple[Look, ...]
+    n: int
+    population: int
+    target: float
+    goal: str
+    guarantee: bool
+    level: float
+    design: str
+    seed: int | None
+    in_a_row: int = 2
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """How this verdict came about, in one line."""
+        return signature(
+            self.design,
+            "betting" if self.guarantee else f"t:{self.in_a_row} looks",
+            n=f"{self.n}/{self.population}",
+            target=f"{self.target:g}",
+            goal=self.goal,
+            level=f"{self.level:g}",
+            seed=self.seed,
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per system or pair and look."""
+        return _frame(self.looks)
 
 
 def monitor(

@@ -109,7 +109,7 @@ def rater_report(
 
 def _estimates(
     test_set: TestSet, ratings: Ratings, sample: Sample | None, assume: str | None
-) -> tuple[tuple[RaterEstimate, ...], tuple[str, ...]]:
+) -> tuple[tuple[RaterEstimate, ...], tuple[Note, ...]]:
     """Scores by each rater alone, where it is known how the outputs were chosen."""
     stated = sample is not None or assume is not None
     if not stated:
@@ -237,7 +237,7 @@ class _Given:
     seconds: np.ndarray | None
     ends: tuple[float, float]
     sign: int
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def _need_raters(ratings: Ratings) -> None:

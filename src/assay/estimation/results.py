@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 Better = Literal["higher", "lower"]
 
 
-def noted(lines: Iterable[str]) -> tuple[Note, ...]:
-    """Each note once; one that a table made without a code has the code ``table``."""
-    return tuple(
-        line if isinstance(line, Note) else Note("table", line) for line in dict.fromkeys(lines)
-    )
+def noted(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """Each note once."""
+    return tuple(dict.fromkeys(notes))
 
 
 def scored(mean: Mean) -> dict[str, Any]:
@@ -348,73 +346,6 @@ class RaterReport(Result, kind="raters"):
 
 
 # --- looks ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What one look at the first n ratings showed of one system or pair."""
-
-    what: str
-    n: int
-    estimate: float
-    half_width: float
-    met: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Monitored:
-    """One system, or one pair ``A - B``: its latest interval and whether it is precise enough.
-
-    ``reached`` is the number of ratings at which the target was first reached, or None, and
-    ``more`` how many more are expected (0 once reached; None where nothing can be said).
-    """
-
-    what: str
-    estimate: float
-    low: float
-    high: float
-    n: int
-    reached: int | None
-    more: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Monitoring(Result, kind="monitoring"):
-    """The verdict on a campaign so far, and every look behind it.
-
-    ``target`` is the half-width wanted, which must be met at ``in_a_row`` looks in a row.
-    """
-
-    stop: bool
-    items: tuple[Monitored, ...]
-    looks: tuple[Look, ...]
-    n: int
-    population: int
-    target: float
-    goal: str
-    guarantee: bool
-    level: float
-    design: str
-    seed: int | None
-    in_a_row: int = 2
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def signature(self) -> str:
-        """How this verdict came about, in one line."""
-        return signature(
-            self.design,
-            "betting" if self.guarantee else f"t:{self.in_a_row} looks",
-            n=f"{self.n}/{self.population}",
-            target=f"{self.target:g}",
-            goal=self.goal,
-            level=f"{self.level:g}",
-            seed=self.seed,
-        )
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per system or pair and look."""
-        return _frame(self.looks)
 
 
 # --- trials -----------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ class Study:
     target: str
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What was said while reading and laying out."""
         said = _target_notes(self.target, self.rated)
         return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes, *said)

@@ -9,13 +9,13 @@ from typing import Any
 
 from assay.designs.base import SamplingDesign, design_of
 from assay.errors import InputError
+from assay.estimation.monitor import Monitoring
 from assay.estimation.results import (
     Breakdown,
     Comparison,
     Difference,
     Estimates,
     Evaluation,
-    Monitoring,
     RaterEstimate,
     RaterReport,
 )
