@@ -36,8 +36,7 @@ from assay.ranking.results import Ranking
 from assay.results import Note
 from assay.stats.precision import LEVEL
 from assay.stats.random import Rng, seeded
-from assay.tables.answers import Ratings
-from assay.tables.check import need_one_lp
+from assay.tables.answers import Ratings, need_one_lp
 from assay.tables.files import Source
 from assay.tables.test_set import Sample, TestSet
 

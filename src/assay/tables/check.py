@@ -222,8 +222,7 @@ def _rename(frame: pl.DataFrame, users: dict[str, str], findings: Findings) -> p
                 name,
             )
     mapped = {user: name for name, user in users.items() if user in frame.columns}
-    hidden = [name for user, name in mapped.items() if name != user and name in frame.columns]
-    unused = [name for name in hidden if name not in mapped]
+    unused = [name for name in mapped.values() if name in frame.columns and name not in mapped]
     if unused:
         text = f"not used, because columns maps another: {', '.join(unused)}"
         findings.notes.append(Note("column-replaced", text))
@@ -350,15 +349,6 @@ def _duplicate_remedy(frame: pl.DataFrame, schema: Schema) -> str:
     if "doc" not in frame.columns:
         return "add a doc column if seg restarts in every document, or remove one of the rows"
     return "remove one of the rows"
-
-
-def need_one_lp(frame: pl.DataFrame, what: str) -> None:
-    """Refuse answers of several language pairs: systems of different pairs are not compared."""
-    if "lp" in frame.columns and frame["lp"].n_unique() > 1:
-        pairs = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
-        raise InputError(
-            f"the {what} are of several language pairs ({pairs}); choose one with the option lp"
-        )
 
 
 def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.DataFrame:
