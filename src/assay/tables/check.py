@@ -190,9 +190,7 @@ def conform(
 
 
 def _text_columns(schema: Schema, users: dict[str, str]) -> Callable[[str], bool]:
-    """Which columns of a file are text: what the schema says, and unknown ones unless the table
-    may have metrics, so that an id of 007 stays 007.
-    """
+    # Unknown columns are text unless the table may have metrics, so that an id of 007 stays 007.
     numbers = {users.get(c.name, c.name) for c in schema.columns if c.type != "text"}
     texts = {users.get(c.name, c.name) for c in schema.columns if c.type == "text"}
     return lambda name: name in texts or (schema.kind != "scores" and name not in numbers)
@@ -216,11 +214,9 @@ def _rename(frame: pl.DataFrame, users: dict[str, str], findings: Findings) -> p
     """Give the mapped columns Assay's names; a mapping wins over a column of that name."""
     for name, user in users.items():
         if user not in frame.columns:
-            findings.header(
-                f"columns maps {name} to '{user}', which the table does not have"
-                f"{did_you_mean(user, frame.columns)}; it has {', '.join(frame.columns)}",
-                name,
-            )
+            hint = f"{did_you_mean(user, frame.columns)}; it has {', '.join(frame.columns)}"
+            message = f"columns maps {name} to '{user}', which the table does not have{hint}"
+            findings.header(message, name)
     mapped = {user: name for name, user in users.items() if user in frame.columns}
     unused = [name for name in mapped.values() if name in frame.columns and name not in mapped]
     if unused:

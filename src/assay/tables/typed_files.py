@@ -203,11 +203,8 @@ def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
         )
     for name in frame.columns:
         if frame.schema[name] == pl.String and (frame[name].str.len_chars() > MAX_TEXT).any():
-            raise refuse(
-                path,
-                f"text of over {MAX_TEXT} characters does not fit a cell; write .tsv or .parquet",
-                column=name,
-            )
+            message = f"text of over {MAX_TEXT} characters does not fit a cell"
+            raise refuse(path, f"{message}; write .tsv or .parquet", column=name)
     buffer = io.BytesIO()
     workbook = xlsxwriter.Workbook(buffer, {"in_memory": True})
     sheet = workbook.add_worksheet("table")
