@@ -40,8 +40,7 @@ from assay.results import Note
 from assay.stats.intervals import LEVEL
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
-from assay.tables.answers import Judgments, Ratings
-from assay.tables.check import need_one_lp
+from assay.tables.answers import Judgments, Ratings, need_one_lp
 from assay.tables.files import Source
 from assay.tables.test_set import Sample, TestSet
 

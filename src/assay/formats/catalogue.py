@@ -133,13 +133,9 @@ def _useless(item: Format, option: str) -> str:
 
 
 def load_format(
-    path: Path,
-    name: str,
-    kind: str | None = None,
-    options: Options | None = None,
-    *,
+    path: Path, name: str, kind: str | None = None, options: Options | None = None, *,
     checked: bool = False,
-) -> Raw:
+) -> Raw:  # fmt: skip
     """Read another tool's file as one kind of table, the format's usual one by default.
 
     An option that is of no use for this is refused, unless all options are ``checked`` already.
@@ -156,14 +152,9 @@ def load_format(
 
 
 def save_format(
-    frame: pl.DataFrame,
-    path: Path,
-    name: str,
-    kind: str,
-    options: Options | None = None,
-    *,
+    frame: pl.DataFrame, path: Path, name: str, kind: str, options: Options | None = None, *,
     checked: bool = False,
-) -> list[Path]:
+) -> list[Path]:  # fmt: skip
     """Write a table as another tool's file; returns what was written.
 
     An option that is of no use for this is refused, unless all options are ``checked`` already.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -104,9 +104,8 @@ def refused(error: TableError, kind: str, *, source: str | None = None) -> Check
 def _refuse_idle(argument: str, value: object, kind: str, kinds: Sequence[str]) -> None:
     """An option that means nothing for this kind of table is a mistake, not a wish."""
     if value is not None and value != () and kind not in kinds:
-        raise OptionError(
-            argument, value, f"means nothing for {kind}", f"it is for {' and '.join(kinds)}"
-        )
+        fault, remedy = f"means nothing for {kind}", f"it is for {' and '.join(kinds)}"
+        raise OptionError(argument, value, fault, remedy)
 
 
 def convert(
@@ -195,28 +194,19 @@ def _load(
 
 
 def _read(
-    source: Source | Raw,
-    kind: str,
-    *,
-    columns: Columns | None = None,
-    metrics: Sequence[str] | None = None,
-    exclude: Sequence[str] = (),
-    range: tuple[float, float] | None = None,
-    test_set: TestSet | None = None,
-) -> CheckedTable:
-    match kind:
-        case "scores":
-            return read_scores(source, columns=columns, metrics=metrics, exclude=exclude)
-        case "ratings":
-            return read_ratings(source, test_set, columns=columns, range=range)
-        case "errors":
-            return read_errors(source, test_set, columns=columns)
-        case "judgments":
-            return read_judgments(source, columns=columns, exclude=exclude)
-        case "edits":
-            return read_edits(source, columns=columns)
-        case _:
-            return read_sample(source, test_set, columns=columns)
+    source: Source | Raw, kind: str, *, columns: Columns | None = None,
+    metrics: Sequence[str] | None = None, exclude: Sequence[str] = (),
+    range: tuple[float, float] | None = None, test_set: TestSet | None = None,
+) -> CheckedTable:  # fmt: skip
+    readers: dict[str, Callable[[], CheckedTable]] = {
+        "scores": lambda: read_scores(source, columns=columns, metrics=metrics, exclude=exclude),
+        "ratings": lambda: read_ratings(source, test_set, columns=columns, range=range),
+        "errors": lambda: read_errors(source, test_set, columns=columns),
+        "judgments": lambda: read_judgments(source, columns=columns, exclude=exclude),
+        "edits": lambda: read_edits(source, columns=columns),
+        "sample": lambda: read_sample(source, test_set, columns=columns),
+    }
+    return readers[kind]()
 
 
 def _remade(

@@ -31,12 +31,8 @@ def read(path: Path, kind: str, options: Options) -> Raw:
     spelled = raw.frame["winner"]
     winner = spelled.str.strip_chars().str.to_lowercase().replace_strict(WINNERS, default=None)
     findings = Findings(raw)
-    findings.rows(
-        spelled.is_not_null() & winner.is_null(),
-        "winner",
-        spelled,
-        "'{}' is not a winner; expected left, right or tie (or X, Y, Draw)",
-    )
+    message = "'{}' is not a winner; expected left, right or tie (or X, Y, Draw)"
+    findings.rows(spelled.is_not_null() & winner.is_null(), "winner", spelled, message)
     findings.stop()
     frame = raw.frame.with_columns(winner.cast(pl.String).alias("winner"))
     return choose_lp(replace(raw, frame=frame), options.lp)

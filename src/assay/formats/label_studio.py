@@ -35,10 +35,9 @@ SEVERITIES = ("neutral", "minor", "major", "critical")
 
 TIES = ("tie", "equal", "same")
 WANTED = {
-    "ratings": ("number", "rating"),
-    "errors": ("labels", "choices"),
+    "ratings": ("number", "rating"), "errors": ("labels", "choices"),
     "judgments": ("pairwise", "choices"),
-}
+}  # fmt: skip
 """The types of result that make a file one of this kind."""
 
 Row = dict[str, Any]
@@ -188,10 +187,8 @@ def _error(parts: list[Row], data: Row) -> Row | None:
     return {
         "category": "/".join(category) or NO_CATEGORY,
         "severity": "/".join(severity) or NO_SEVERITY,
-        "side": side if side in ("source", "target") else None,
-        "start": start,
-        "end": end,
-    }
+        "side": side if side in ("source", "target") else None, "start": start, "end": end,
+    }  # fmt: skip
 
 
 def _names(given: Any) -> list[str]:

@@ -131,11 +131,8 @@ def error_weights(errors: pl.DataFrame, weights: Weights) -> pl.Series:
     """The weight of every error, as ``_weight``; null where the severity has none."""
     kinds = errors.select("category", "severity").unique()
     values = pl.Series("_weight", [weights.of(*kind) for kind in kinds.rows()], dtype=pl.Float64)
-    on = ["category", "severity"]
-    wanted = errors.select(on)
-    return wanted.join(kinds.with_columns(values), on=on, how="left", maintain_order="left")[
-        "_weight"
-    ]
+    priced, on = kinds.with_columns(values), ["category", "severity"]
+    return errors.select(on).join(priced, on=on, how="left", maintain_order="left")["_weight"]
 
 
 def code_points(text: str, *, skip: str = "") -> list[int]:

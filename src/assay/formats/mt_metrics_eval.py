@@ -21,7 +21,7 @@ from typing import Any
 
 import polars as pl
 
-from assay.errors import OptionError, did_you_mean
+from assay.errors import OptionError, did_you_mean, need_known
 from assay.formats.catalogue import Options
 from assay.formats.files import numbered, split_tabs, text_lines
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
@@ -350,9 +350,7 @@ def _choose(path: Path, lp: str | None) -> str:
     if lp is None and len(pairs) > 1:
         fault = f"leaves open which to read of {len(pairs)}: {', '.join(pairs)}"
         raise OptionError("lp", lp, fault, "name one of them")
-    if lp is not None and lp not in pairs:
-        fault = f"is not in {path}{did_you_mean(lp, pairs)}"
-        raise OptionError("lp", lp, fault, f"choose from {', '.join(pairs)}")
+    need_known("lp", lp or pairs[0], pairs, f"is not in {path}", most=len(pairs))
     return lp or pairs[0]
 
 

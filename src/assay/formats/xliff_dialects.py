@@ -73,11 +73,8 @@ def _root_with(path: Path, namespace: str) -> Element:
     """The root of an XLIFF 1.2 file that declares a tool's namespace."""
     root = root_of(path, "1.")
     if namespace not in root.nsmap.values():
-        raise refuse(
-            path,
-            f"expected the namespace {namespace}, which is not declared; read it as xliff",
-            line=line_of(root),
-        )
+        message = f"expected the namespace {namespace}, which is not declared; read it as xliff"
+        raise refuse(path, message, line=line_of(root))
     return root
 
 

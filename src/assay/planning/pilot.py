@@ -10,8 +10,7 @@ from scipy import special
 
 from assay.errors import InputError
 from assay.results import Note
-from assay.tables.answers import Ratings
-from assay.tables.check import need_one_lp
+from assay.tables.answers import Ratings, need_one_lp
 from assay.tables.test_set import TestSet
 
 MIN_SEGMENTS_FOR_CORRELATION = 10

@@ -39,8 +39,7 @@ from assay.stats.intervals import LEVEL
 from assay.stats.orders import competition_ranks
 from assay.stats.orders import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
-from assay.tables.answers import Ratings
-from assay.tables.check import need_one_lp
+from assay.tables.answers import Ratings, need_one_lp
 
 
 def rank_ratings(

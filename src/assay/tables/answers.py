@@ -144,6 +144,15 @@ def read_ratings(
     return ratings
 
 
+def need_one_lp(frame: pl.DataFrame, what: str) -> None:
+    """Refuse answers of several language pairs: systems of different pairs are not compared."""
+    if "lp" in frame.columns and frame["lp"].n_unique() > 1:
+        pairs = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
+        raise InputError(
+            f"the {what} are of several language pairs ({pairs}); choose one with the option lp"
+        )
+
+
 def read_errors(
     source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None
 ) -> Errors:

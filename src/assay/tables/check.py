@@ -191,9 +191,7 @@ def conform(
 
 
 def _text_columns(schema: Schema, users: dict[str, str]) -> Callable[[str], bool]:
-    """Which columns of a file are text: what the schema says, and unknown ones unless the table
-    may have metrics, so that an id of 007 stays 007.
-    """
+    # Unknown columns are text unless the table may have metrics, so that an id of 007 stays 007.
     numbers = {users.get(c.name, c.name) for c in schema.columns if c.type != "text"}
     texts = {users.get(c.name, c.name) for c in schema.columns if c.type == "text"}
     return lambda name: name in texts or (schema.kind != "scores" and name not in numbers)
@@ -217,14 +215,11 @@ def _rename(frame: pl.DataFrame, users: dict[str, str], findings: Findings) -> p
     """Give the mapped columns Assay's names; a mapping wins over a column of that name."""
     for name, user in users.items():
         if user not in frame.columns:
-            findings.header(
-                f"columns maps {name} to '{user}', which the table does not have"
-                f"{did_you_mean(user, frame.columns)}; it has {', '.join(frame.columns)}",
-                name,
-            )
+            hint = f"{did_you_mean(user, frame.columns)}; it has {', '.join(frame.columns)}"
+            message = f"columns maps {name} to '{user}', which the table does not have{hint}"
+            findings.header(message, name)
     mapped = {user: name for name, user in users.items() if user in frame.columns}
-    hidden = [name for user, name in mapped.items() if name != user and name in frame.columns]
-    unused = [name for name in hidden if name not in mapped]
+    unused = [name for name in mapped.values() if name in frame.columns and name not in mapped]
     if unused:
         text = f"not used, because columns maps another: {', '.join(unused)}"
         findings.notes.append(Note("column-replaced", text))
@@ -351,15 +346,6 @@ def _duplicate_remedy(frame: pl.DataFrame, schema: Schema) -> str:
     if "doc" not in frame.columns:
         return "add a doc column if seg restarts in every document, or remove one of the rows"
     return "remove one of the rows"
-
-
-def need_one_lp(frame: pl.DataFrame, what: str) -> None:
-    """Refuse answers of several language pairs: systems of different pairs are not compared."""
-    if "lp" in frame.columns and frame["lp"].n_unique() > 1:
-        pairs = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
-        raise InputError(
-            f"the {what} are of several language pairs ({pairs}); choose one with the option lp"
-        )
 
 
 def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.DataFrame:

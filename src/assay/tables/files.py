@@ -161,12 +161,9 @@ def refuse(source: str | Path, message: str, **place: Any) -> TableError:
 
 
 def load(
-    source: Source,
-    *,
-    text: Callable[[str], bool],
-    only: Only | None = None,
+    source: Source, *, text: Callable[[str], bool], only: Only | None = None,
     names: Collection[str] | None = None,
-) -> Raw:
+) -> Raw:  # fmt: skip
     """Read a file or take a frame; ``text`` tells the columns that are never numbers.
 
     Of the rows those that ``only`` describes, of the columns those in ``names``. A Parquet file is
@@ -182,11 +179,12 @@ def load(
     elif isinstance(source, pl.DataFrame):
         raw = Raw(source, "frame")
     elif type(source).__module__.partition(".")[0] == "pandas":
-        raw = Raw(_from_pandas(source), "frame")
+        from assay.tables.typed_files import from_pandas
+
+        raw = Raw(from_pandas(source), "frame")
     else:
-        raise refuse(
-            type(source).__name__, "is not a table; give a path, or a polars or pandas frame"
-        )
+        message = "is not a table; give a path, or a polars or pandas frame"
+        raise refuse(type(source).__name__, message)
     return select(raw, only, names)
 
 
@@ -295,19 +293,6 @@ def _similar(path: Path) -> str:
     return f"; did you mean '{close[0]}'?" if close else "; check the path"
 
 
-def _from_pandas(frame: Any) -> pl.DataFrame:
-    """A polars frame without going through pyarrow; pandas' missing values become null."""
-    names = [str(name) for name in frame.columns]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise refuse("frame", f"the column '{repeated[0]}' stands twice; rename one")
-    columns = [frame.iloc[:, position] for position in range(len(names))]
-    values = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
-    return pl.DataFrame(
-        [pl.Series(name, cells, strict=False) for name, cells in zip(names, values, strict=True)]
-    )
-
-
 def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
     """Write a frame by the type of the path's ending, atomically."""
     target = Path(path)
@@ -385,7 +370,12 @@ def decode_utf8(data: bytes, source: str) -> str:
 
 def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
     """Read separated text; ``text`` tells the columns that are never numbers."""
-    data = _normalise(data, path)
+    if b"\n" not in data and b"\r" in data:  # old Mac line ends
+        data = data.replace(b"\r", b"\n")
+    decode_utf8(data, str(path))
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if not data.strip():
+        raise refuse(path, _EMPTY)
     separator = _separator(data, path)
     header = _header(data, separator, path)
     for is_text in (text, lambda _: True):
@@ -407,17 +397,6 @@ def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
     from assay.tables.irregular_text import read_by_rows
 
     return read_by_rows(data, separator, clean_header(header), str(path))
-
-
-def _normalise(data: bytes, source: Path) -> bytes:
-    """Drop the byte-order mark, accept old Mac line ends, refuse other encodings."""
-    if b"\n" not in data and b"\r" in data:
-        data = data.replace(b"\r", b"\n")
-    decode_utf8(data, str(source))
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    if not data.strip():
-        raise refuse(source, _EMPTY)
-    return data
 
 
 def _separator(data: bytes, path: Path) -> str:

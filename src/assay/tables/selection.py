@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 import polars as pl
@@ -41,9 +41,8 @@ def condition(only: Only, schema: dict[str, pl.DataType]) -> pl.Expr:
     """Whether a row has all the values; a number may be written in any way."""
     for name in only:
         need_known("only", name, list(schema), "is not a column of the table")
-    return reduce(
-        pl.Expr.and_, (_equals(name, schema[name], value) for name, value in only.items())
-    )
+    equal = [_equals(name, schema[name], value) for name, value in only.items()]
+    return reduce(pl.Expr.and_, equal)
 
 
 def _equals(name: str, kind: pl.DataType, value: str | None) -> pl.Expr:
@@ -88,26 +87,18 @@ class Parts(Mapping[str, TestSet]):
     Nothing is kept: whoever asks twice has it read twice.
     """
 
-    path: Path
+    read: Callable[..., TestSet]
+    """Reads the rows that its argument ``only`` describes."""
     by: str
     parts: dict[str, str | None]
-    columns: Columns | None
-    metrics: Sequence[str] | None
-    lower_metrics: Sequence[str]
-    exclude: Sequence[str]
     only: Only
-    keep: Sequence[str] | None
 
     def renamed(self, names: Mapping[str, str]) -> Parts:
         """The same under other names."""
         return replace(self, parts={names[name]: value for name, value in self.parts.items()})
 
     def __getitem__(self, name: str) -> TestSet:
-        part = read_scores(
-            self.path, columns=self.columns, metrics=self.metrics,
-            lower_metrics=self.lower_metrics, exclude=self.exclude,
-            only={**self.only, self.by: self.parts[name]}, keep=self.keep,
-        )  # fmt: skip
+        part = self.read(only={**self.only, self.by: self.parts[name]})
         # That it is a part of the file goes without saying here.
         return replace(part, notes=tuple(note for note in part.notes if note.code != "part-read"))
 
@@ -140,23 +131,17 @@ def read_parts(
     >>> {name: test_set.systems for name, test_set in parts.items()}
     {'de': ('A', 'B'), 'fr': ('A',)}
     """
-    if isinstance(source, str | os.PathLike) and is_plain_parquet(Path(source)):
-        path, users = Path(source), columns or {}
-        rows = {users.get(name, name): value for name, value in (only or {}).items()}
-        values = _values(path, users.get(by, by), rows)
-        return Parts(
-            path, by, values, columns, metrics, lower_metrics, exclude, dict(only or {}), keep
-        )
-    wanted = None if keep is None else [*keep, by]
-    whole = read_scores(
-        source, columns=columns, metrics=metrics, lower_metrics=lower_metrics, exclude=exclude,
-        only=only, keep=wanted,
+    read = partial(
+        read_scores, source, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude,
     )  # fmt: skip
-    return whole.split(by)
-
-
-def _values(path: Path, column: str, only: Only) -> dict[str, str | None]:
+    if not (isinstance(source, str | os.PathLike) and is_plain_parquet(Path(source))):
+        return read(only=only, keep=None if keep is None else [*keep, by]).split(by)
     from assay.tables.typed_files import parquet_columns, parquet_values
 
+    path, users = Path(source), columns or {}
+    column = users.get(by, by)
     need_known("by", column, parquet_columns(path), NOT_A_COLUMN)
-    return {str(value): value for value in parquet_values(path, column, only)}
+    rows = {users.get(name, name): value for name, value in (only or {}).items()}
+    parts = {str(value): value for value in parquet_values(path, column, rows)}
+    return Parts(partial(read, keep=keep), by, parts, dict(only or {}))

@@ -1,4 +1,4 @@
-"""Files whose cells have types of their own: JSON lines, Parquet and Excel.
+"""Tables whose cells have types of their own: JSON lines, Parquet, Excel and pandas frames.
 
 - **JSON lines**: one object per line, the keys are the columns.
 - **Parquet** is searched where it lies: only the rows and columns asked for are loaded.
@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -202,11 +203,8 @@ def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
         )
     for name in frame.columns:
         if frame.schema[name] == pl.String and (frame[name].str.len_chars() > MAX_TEXT).any():
-            raise refuse(
-                path,
-                f"text of over {MAX_TEXT} characters does not fit a cell; write .tsv or .parquet",
-                column=name,
-            )
+            message = f"text of over {MAX_TEXT} characters does not fit a cell"
+            raise refuse(path, f"{message}; write .tsv or .parquet", column=name)
     buffer = io.BytesIO()
     workbook = xlsxwriter.Workbook(buffer, {"in_memory": True})
     sheet = workbook.add_worksheet("table")
@@ -222,9 +220,20 @@ def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
     return buffer.getvalue()
 
 
+def from_pandas(frame: Any) -> pl.DataFrame:
+    """A polars frame without going through pyarrow; pandas' missing values become null."""
+    names = [str(name) for name in frame.columns]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise refuse("frame", f"the column '{repeated[0]}' stands twice; rename one")
+    columns = [frame.iloc[:, position] for position in range(len(names))]
+    values = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
+    return pl.DataFrame(
+        [pl.Series(name, cells, strict=False) for name, cells in zip(names, values, strict=True)]
+    )
+
+
 READERS: dict[str, Callable[[bytes, Path], Raw]] = {
-    ".jsonl": read_jsonl,
-    ".parquet": read_parquet,
-    ".xlsx": read_xlsx,
-}
+    ".jsonl": read_jsonl, ".parquet": read_parquet, ".xlsx": read_xlsx,
+}  # fmt: skip
 WRITERS = {".jsonl": jsonl_bytes, ".parquet": parquet_bytes, ".xlsx": xlsx_bytes}

@@ -73,9 +73,11 @@ def simulate_judgments(
     """
     rng = as_rng(rng)
     n = _check_systems(systems)
-    _check_set(n, judgments, per_set)
+    _check_counts({"judgments": judgments, "segments": segments, "raters": raters})
+    if not 2 <= per_set <= n:
+        remedy = f"give 2 to {n}, the systems"
+        raise OptionError("per_set", per_set, "outputs cannot fill a screen", remedy)
     _check_noise(sigma, tie, random_share, segment_share, rater_share)
-    _check_counts(segments, raters)
     if isinstance(systems, int | np.integer):
         mu = draw_qualities(1, n, rng, qualities)[0]
     else:
@@ -279,14 +281,6 @@ def _check_systems(systems: int | Sequence[float]) -> int:
     return n
 
 
-def _check_set(n: int, judgments: int, per_set: int) -> None:
-    if judgments < 1:
-        raise OptionError("judgments", judgments, "is not a number of them", "give at least 1")
-    if not 2 <= per_set <= n:
-        remedy = f"give 2 to {n}, the systems"
-        raise OptionError("per_set", per_set, "outputs cannot fill a screen", remedy)
-
-
 def _check_noise(
     sigma: float, tie: float, random_share: float, segment_share: float, rater_share: float
 ) -> None:
@@ -305,7 +299,7 @@ def _check_noise(
         )  # fmt: skip
 
 
-def _check_counts(segments: int | None, raters: int) -> None:
-    for name, value in (("segments", segments), ("raters", raters)):
+def _check_counts(counts: dict[str, int | None]) -> None:
+    for name, value in counts.items():
         if value is not None and value < 1:
             raise OptionError(name, value, "is not a number of them", "give at least 1")

@@ -143,12 +143,9 @@ class World:
         count = ceil(judgments / comb(per_set, 2))
         seen = screens(self.badness, count, per_set, noise=noise, tie=tie, rng=as_rng(rng))
         screen, columns = judgment_columns(seen, self.systems, self.raters)
-        places = {
-            "set": (screen + 1).astype(str).tolist(),
-            "doc": self.segments["doc"].gather(seen.segment[screen]),
-            "seg": self.segments["seg"].gather(seen.segment[screen]),
-        }
-        return read_judgments(pl.DataFrame(places | columns)[:judgments])
+        places = self.segments.select("doc", "seg")[seen.segment[screen]].to_dict()
+        sets = {"set": (screen + 1).astype(str).tolist()}
+        return read_judgments(pl.DataFrame(sets | places | columns)[:judgments])
 
     @property
     def signature(self) -> str:
