@@ -19,6 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from pathlib import Path
 from typing import Any, Self
 
 SHOWN = 20
@@ -76,6 +77,16 @@ class OptionError(InputError):
     def renamed(self, name: str) -> Self:
         """The same error with the argument as somebody else calls it."""
         return type(self)(name, self.value, *self._rest)
+
+
+def similar_file(path: Path) -> str:
+    """What to do about a file that is not there."""
+    from difflib import get_close_matches
+
+    if not path.parent.is_dir():
+        return f"; the folder '{path.parent}' does not exist either"
+    close = get_close_matches(path.name, [item.name for item in path.parent.iterdir()], n=1)
+    return f"; did you mean '{close[0]}'?" if close else "; check the path"
 
 
 def need_known(

@@ -1,9 +1,8 @@
 """The folder of a WMT metrics task, as mt-metrics-eval lays it out, for one language pair.
 
 ``sources/LP.txt``, ``documents/LP.docs`` (domain and document per line),
-``references/LP.NAME.txt``, ``system-outputs/LP/SYSTEM.txt``: texts, a segment per line, the same
-number of lines in each.
-``human-scores/LP.NAME.seg.score`` and ``metric-scores/LP/METRIC-REF.seg.score``: system and score
+``references/LP.NAME.txt``, ``system-outputs/LP/SYSTEM.txt``: texts, a segment per line, as many in
+each. ``human-scores/LP.NAME.seg.score`` and ``metric-scores/LP/METRIC-REF.seg.score``: system and score
 per line, all segments of a system in a block. Any part may be missing.
 
 Segments have no names there: line ``n`` of every file is about the same segment, and ``n`` is our

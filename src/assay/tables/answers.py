@@ -396,13 +396,16 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
     sign = 1 if ratings.better == "lower" else -1
     worse = sign * (pl.col("score") - pl.col("score").mean().over("system"))
     rows = rows.select("system", *key, _worse=worse)
-    rows = rows.join(test_set.segments.select(key), on=key, how="semi")
+    rows = rows.join(test_set.segments.select(key), on=key, how="semi", maintain_order="left")
     if not rows.height:
         raise InputError(
             "no rating of the history is about a segment of the scores; are doc and seg the same?"
         )
-    total = rows.group_by(key).agg(_sum=pl.col("_worse").sum(), _n=pl.len())
-    own = rows.group_by("system", *key).agg(_own=pl.col("_worse").sum(), _own_n=pl.len())
+    # In the order of the rows, or sums would differ in their last digits from run to run.
+    total = rows.group_by(key, maintain_order=True).agg(_sum=pl.col("_worse").sum(), _n=pl.len())
+    own = rows.group_by("system", *key, maintain_order=True).agg(
+        _own=pl.col("_worse").sum(), _own_n=pl.len()
+    )
     frame = test_set.frame.join(total, on=key, how="left", maintain_order="left")
     frame = frame.join(own, on=["system", *key], how="left", maintain_order="left")
     others = pl.col("_n").fill_null(0).cast(pl.Int64) - pl.col("_own_n").fill_null(0)

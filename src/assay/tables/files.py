@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from assay.errors import Problem, TableError
+from assay.errors import Problem, TableError, similar_file
 from assay.results import Note
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ def readable(path: Path) -> Iterator[None]:
     except IsADirectoryError:
         raise refuse(path, "is a directory where a file belongs; name a file in it") from None
     except FileNotFoundError:
-        raise refuse(path, f"there is no such file{_similar(path)}") from None
+        raise refuse(path, f"there is no such file{similar_file(path)}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise refuse(path, f"cannot be read: {reason}") from None
@@ -282,15 +282,6 @@ def read_bytes(path: Path) -> bytes:
         raise refuse(
             path, f"the gzip file is damaged or cut off ({error}); fetch or pack it again"
         ) from None
-
-
-def _similar(path: Path) -> str:
-    from difflib import get_close_matches
-
-    if not path.parent.is_dir():
-        return f"; the folder '{path.parent}' does not exist either"
-    close = get_close_matches(path.name, [item.name for item in path.parent.iterdir()], n=1)
-    return f"; did you mean '{close[0]}'?" if close else "; check the path"
 
 
 def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:

@@ -1,0 +1,105 @@
+"""The raters: severity, agreement, attention checks, and the scores each of them would give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from assay.estimation.results import (
+    RaterEstimate,
+    RaterReport,
+)
+from assay.results import plain
+from assay.views.section import (
+    Block,
+    Column,
+    Section,
+    Table,
+    plural,
+    shown,
+    table,
+)
+
+
+def raters_section(result: RaterReport) -> Section:
+    """Every rater, and how far they agree."""
+    known = math.isfinite(result.alpha)
+    apart = [f"{item.rater} ({', '.join(item.reasons)})" for item in result.raters if item.outlier]
+    blocks: list[Block] = [_raters(result)]
+    if known:
+        blocks.append(
+            f"Agreement on {result.overlapping:,} of {result.outputs:,} outputs: Krippendorff's"
+            f" alpha {result.alpha:.2f} (ordinal {shown(result.alpha_ordinal, 'number')}), mean r"
+            f" {shown(result.mean_correlation, 'number')} over"
+            f" {plural(result.pairs, 'pair')} of raters."
+        )
+    blocks += [f"Outliers: {'; '.join(apart) or 'none'}.", f"{result.rule}."]
+    if result.estimates:
+        blocks += [_scores_across(result.estimates), _scores_by_rater(result.estimates)]
+    return Section(
+        "raters", f"The raters ({result.better} is better)", _agreement(result), tuple(blocks),
+        result.signature, stage="collect",
+        methods=(
+            f"Agreement between raters was {result.alpha:.2f} (Krippendorff's alpha, interval"
+            " scale)." if known else ""
+        ),
+        sources=("krippendorff2011",) if known else (),
+        notes=result.notes,
+    )  # fmt: skip
+
+
+def _agreement(result: RaterReport) -> str:
+    if math.isfinite(result.alpha):
+        agree = (
+            f"Their agreement is {result.alpha:.2f} (Krippendorff's alpha, 1 is perfect) on"
+            f" {result.overlapping:,} outputs that two or more of them rated."
+        )
+    else:
+        why = "all ratings are equal" if result.overlapping else "no output has two ratings"
+        agree = f"Nothing can be said of their agreement: {why}."
+    verb = "stands" if len(result.outliers) == 1 else "stand"
+    apart = f" {', '.join(result.outliers)} {verb} apart." if result.outliers else ""
+    return f"{plural(len(result.raters), 'rater')} gave {result.ratings:,} ratings. {agree}{apart}"
+
+
+def _raters(result: RaterReport) -> Table:
+    checks: dict[Any, tuple[str, Any]] = {}
+    if any(item.checks for item in result.raters):
+        checks = {("passed", "checks"): ("checks passed", "of")}
+    return table(
+        "raters", "Severity: how many points worse than the average rater, on the same outputs.",
+        {"rater": ("rater", "text"), "n": ("rated", "count"), "skipped": ("skipped", "count"),
+         "mean": ("mean", "number"), "severity": ("severity", "number"), "stderr": ("±", "number"),
+         "spread": ("sd", "number"), "correlation": ("r", "number"), "overlap": ("on", "count"),
+         "seconds": ("seconds", "number"), **checks, "outlier": ("apart", "text")},
+        result.raters,
+    )  # fmt: skip
+
+
+def _scores_across(estimates: Sequence[RaterEstimate]) -> Table:
+    """Systems down, raters across, what each of them alone says."""
+    cells = {
+        (item.rater, item.system): f"{item.estimate:.2f} ({item.low:.2f} to {item.high:.2f})"
+        for item in estimates
+    }
+    raters = dict.fromkeys(item.rater for item in estimates)
+    systems = dict.fromkeys(item.system for item in estimates)
+    return Table(
+        "scores-across",
+        "Scores on the whole test set by each rater alone (95% interval)",
+        (Column("system", "text"), *(Column(rater or "all", "text") for rater in raters)),
+        tuple((name, *(cells.get((rater, name)) for rater in raters)) for name in systems),
+        where="terminal",
+    )
+
+
+def _scores_by_rater(estimates: Sequence[RaterEstimate]) -> Table:
+    return table(
+        "scores-by-rater", "Every system's score on the whole test set, by all raters and by each.",
+        {"rater": ("rater", "text"), "system": ("system", "text"),
+         "estimate": ("estimate", "number"), ("low", "high"): ("95% interval", "interval"),
+         "n": ("rated", "count")},
+        [plain(item) | {"rater": item.rater or "all"} for item in estimates],
+        where="page",
+    )  # fmt: skip
