@@ -269,3 +269,10 @@ def test_on_the_command_line(tmp_path: Path, run_assay, world: World) -> None:  
     done = run_assay("estimate", scores, everything, "--sample", drawn, "--borrow", *options)
     assert done.code == 2
     assert "--borrow (True) adds a second history" in done.err
+
+
+def test_a_history_is_the_same_in_every_run() -> None:
+    world = assay.simulate(documents=40, systems=5, rng=1)
+    ratings = world.rate()
+    first, *others = (assay.add_history(world.test_set, ratings).frame for _ in range(6))
+    assert all(first["history"].to_list() == other["history"].to_list() for other in others)

@@ -2,8 +2,8 @@
 
 ``sources/LP.txt``, ``documents/LP.docs`` (domain and document per line),
 ``references/LP.NAME.txt``, ``system-outputs/LP/SYSTEM.txt``: texts, a segment per line, as many in
-each. ``human-scores/LP.NAME.seg.score`` and ``metric-scores/LP/METRIC-REF.seg.score``: system and score
-per line, all segments of a system in a block. Any part may be missing.
+each. ``human-scores/LP.NAME.seg.score`` and ``metric-scores/LP/METRIC-REF.seg.score``: system and
+score per line, all segments of a system in a block. Any part may be missing.
 
 Segments have no names there: line ``n`` of every file is about the same segment, and ``n`` is our
 ``seg``. Writing is in :mod:`~assay.formats.mt_metrics_eval_write`.

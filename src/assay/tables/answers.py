@@ -395,23 +395,16 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
         )
     sign = 1 if ratings.better == "lower" else -1
     worse = sign * (pl.col("score") - pl.col("score").mean().over("system"))
+    places = test_set.segments.select(key).with_row_index("_place")
     rows = rows.select("system", *key, _worse=worse)
-    rows = rows.join(test_set.segments.select(key), on=key, how="semi", maintain_order="left")
+    rows = rows.join(places, on=key, how="inner", maintain_order="left")
     if not rows.height:
         raise InputError(
             "no rating of the history is about a segment of the scores; are doc and seg the same?"
         )
-    # In the order of the rows, or sums would differ in their last digits from run to run.
-    total = rows.group_by(key, maintain_order=True).agg(_sum=pl.col("_worse").sum(), _n=pl.len())
-    own = rows.group_by("system", *key, maintain_order=True).agg(
-        _own=pl.col("_worse").sum(), _own_n=pl.len()
+    frame = test_set.frame.with_columns(
+        pl.Series(HISTORY, _of_others(test_set, rows)).fill_nan(None)
     )
-    frame = test_set.frame.join(total, on=key, how="left", maintain_order="left")
-    frame = frame.join(own, on=["system", *key], how="left", maintain_order="left")
-    others = pl.col("_n").fill_null(0).cast(pl.Int64) - pl.col("_own_n").fill_null(0)
-    mean = (pl.col("_sum") - pl.col("_own").fill_null(0.0)) / others
-    frame = frame.with_columns(pl.when(others > 0).then(mean).alias(HISTORY))
-    frame = frame.drop("_sum", "_n", "_own", "_own_n")
     known = frame[HISTORY].drop_nulls().len()
     text = (
         f"history: {rows.height} ratings of other systems speak of {known} of {frame.height}"
@@ -420,6 +413,25 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
     )
     notes = (*test_set.notes, Note("history", text))
     return replace(test_set, frame=frame, history=HISTORY, notes=notes)
+
+
+def _of_others(test_set: TestSet, rows: pl.DataFrame) -> np.ndarray:
+    """The mean of the other systems' ratings for every row of the test set, NaN where none is.
+
+    Summed in the order of the rows: polars' sums by group differ in their last digits from run to
+    run.
+    """
+    number = {name: k for k, name in enumerate(test_set.systems)}
+    system = np.array([number.get(name, len(number)) for name in rows["system"]])
+    place, worse = rows["_place"].to_numpy().astype(np.int64), rows["_worse"].to_numpy()
+    total, count = np.zeros((2, len(number) + 1, test_set.segments.height))
+    np.add.at(total, (system, place), worse)
+    np.add.at(count, (system, place), 1.0)
+    others = count.sum(axis=0) - count
+    mean = np.divide(
+        total.sum(axis=0) - total, others, out=np.full(others.shape, np.nan), where=others > 0
+    )
+    return np.asarray(mean[test_set.positions])
 
 
 def history_digest(test_set: TestSet) -> str | None:
