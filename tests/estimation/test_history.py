@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import assay
 from assay.designs.population import Population
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate

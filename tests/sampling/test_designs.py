@@ -193,7 +193,7 @@ class TestBudgets:
         table = plain([10, 10], words=pl.lit(15.0))
         drawn = sample(table, budget="10 min", design="WD", seconds_per_word=2.0, rng=1)
         assert len(drawn) == 10
-        with pytest.raises(OptionError, match=r"seconds_per_word \(0\) is no time"):
+        with pytest.raises(OptionError, match=r"seconds_per_word \(0\) is not a time"):
             sample(table, budget="10 min", seconds_per_word=0)
         with pytest.raises(InputError, match="seconds per word needs a words column"):
             sample(plain([9, 9]), budget="10 min", seconds_per_word=1)

@@ -18,7 +18,16 @@ from assay.audit.coverage import (
     represent,
     segment_ease,
 )
-from assay.audit.findings import judgments_findings, judgments_next, ratings_findings, ratings_next
+from assay.audit.findings import (
+    count_verdicts,
+    distinctions,
+    judge,
+    judgments_findings,
+    judgments_next,
+    ratings_findings,
+    ratings_next,
+    unclaimed,
+)
 from assay.audit.pairs import (
     compare_apart,
     judged_pairs,
@@ -26,7 +35,6 @@ from assay.audit.pairs import (
     rated_pairs,
     ratings_power,
 )
-from assay.audit.published import count_verdicts, distinctions, judge, unclaimed
 from assay.audit.results import Audit, AuditedSystem
 from assay.designs.population import Population
 from assay.errors import InputError

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from assay.errors import OptionError, need_positive, need_share, need_whole
+from assay.errors import OptionError, need_known, need_positive, need_share, need_whole
 from assay.planning.plan import Plan
 from assay.results import Note, plain, signature
 from assay.stats.intervals import LEVEL, POWER
@@ -103,64 +103,41 @@ def plan_editors(
     """
     _check(systems, gap, segments, power, level, sizes, least=4 if place else 3)
     cell, residual, source = _spread(measure, pilot, cell, residual)
-    variance = cell + residual / segments
-
-    def least(*, place: bool) -> int | None:
-        return editors_needed(
-            gap, power=power, variance=variance, systems=systems, level=level, place=place
-        )
-
-    needed = least(place=place)
+    given: dict[str, Any] = {
+        "variance": cell + residual / segments,
+        "engines": systems,
+        "level": level,
+    }
+    needed = editors_needed(gap, power=power, place=place, **given)
+    rotated = needed if place else editors_needed(gap, power=power, place=True, **given)
     points = tuple(
         EditorsPoint(
             number,
-            gap_power(
-                gap, editors=number, variance=variance, systems=systems, level=level, place=place
-            ),
-            detectable_gap(
-                editors=number, power=power, variance=variance, systems=systems, level=level,
-                place=place,
-            ),
+            gap_power(gap, editors=number, place=place, **given),
+            detectable_gap(editors=number, power=power, place=place, **given),
         )
         for number in sizes
-    )  # fmt: skip
+    )
     return EditorsPlan(
-        needed=needed,
-        level=level,
-        source=source,
-        notes=(
-            *_small_pilot(pilot), *(() if place else _rotated(needed, least(place=True))),
-        ),
-        complete=None if needed is None else -(-needed // systems) * systems,
-        points=points,
-        systems=systems,
-        gap=gap,
-        measure=measure,
-        power=power,
-        segments=segments,
-        place=place,
-        cell=cell,
-        residual=residual,
+        needed=needed, level=level, source=source, notes=_notes(pilot, needed, rotated),
+        complete=None if needed is None else -(-needed // systems) * systems, points=points,
+        systems=systems, gap=gap, measure=measure, power=power, segments=segments, place=place,
+        cell=cell, residual=residual,
     )  # fmt: skip
 
 
-def _small_pilot(pilot: Effort | None) -> tuple[Note, ...]:
-    if pilot is None or len(pilot.editors) >= MIN_EDITORS_FOR_VARIANCES:
-        return ()
-    return (
-        Note(
+def _notes(pilot: Effort | None, needed: int | None, rotated: int | None) -> tuple[Note, ...]:
+    notes = []
+    if pilot is not None and len(pilot.editors) < MIN_EDITORS_FOR_VARIANCES:
+        notes.append(Note(
             "small-pilot",
             f"the pilot has {len(pilot.editors)} editors: its variances, and so the number needed,"
             " are rough",
-        ),
-    )
-
-
-def _rotated(needed: int | None, rotated: int | None) -> tuple[Note, ...]:
-    if rotated is None or rotated == needed:
-        return ()
-    text = f"if the documents' order is rotated and allowed for (place): {rotated} editors"
-    return (Note("rotated-order", text),)
+        ))  # fmt: skip
+    if rotated is not None and rotated != needed:
+        text = f"if the documents' order is rotated and allowed for (place): {rotated} editors"
+        notes.append(Note("rotated-order", text))
+    return tuple(notes)
 
 
 def _check(
@@ -187,29 +164,18 @@ def _spread(
     if pilot is not None:
         if cell is not None or residual is not None:
             raise OptionError("pilot", "given", "has variances of its own", "leave yours out")
-        return *_pilot_spread(measure, pilot), "pilot"
+        need_known("measure", measure, list(pilot.components), "is not in the pilot")
+        parts = pilot.components[measure]
+        if not parts["editor x document"] + parts["residual"] > 0:
+            remedy = "give a pilot in which editors differ, or variances"
+            raise OptionError("pilot", measure, "has no spread to plan with", remedy)
+        return parts["editor x document"], parts["residual"], "pilot"
     if (cell is None) != (residual is None):
         raise OptionError("cell", cell, "needs residual beside it", "give both or neither")
     if cell is not None and residual is not None:
         if not (0 <= cell < float("inf") and 0 < residual < float("inf")):
-            raise OptionError(
-                "cell", f"{cell}, {residual}", "are not variances", "give them above 0"
-            )
+            both = f"{cell}, {residual}"
+            raise OptionError("cell", both, "are not variances", "give them above 0")
         return cell, residual, "given"
-    if measure not in KOROTAEV:
-        known = ", ".join(KOROTAEV)
-        raise OptionError("measure", measure, "has no usual spread", f"choose from {known}")
+    need_known("measure", measure, list(KOROTAEV), "has no usual spread")
     return *KOROTAEV[measure], "korotaev2022"
-
-
-def _pilot_spread(measure: str, pilot: Effort) -> tuple[float, float]:
-    if measure not in pilot.components:
-        known = ", ".join(pilot.components)
-        raise OptionError("measure", measure, "is not in the pilot", f"choose from {known}")
-    parts = pilot.components[measure]
-    if not parts["editor x document"] + parts["residual"] > 0:
-        raise OptionError(
-            "pilot", measure, "has no spread to plan with",
-            "give a pilot in which editors differ, or variances",
-        )  # fmt: skip
-    return parts["editor x document"], parts["residual"]

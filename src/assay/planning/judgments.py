@@ -149,36 +149,19 @@ def plan_judgments(
         target, test, known.curve_sigma
     )  # fmt: skip
     return JudgmentsPlan(
-        needed=needed,
-        level=level,
-        source="given" if known is None else "pilot",
-        notes=(
-            *_pilot_notes(model, known, test, by_curve), *(_out_of_reach(goal, needed)),
-        ),
-        needed_by=by,
-        more=more,
-        needed_range=_ends(model, known, goal, target, test),
-        goal=goal,
-        target=target,
-        test=test,
-        systems=model.systems,
-        sigma=model.sigma,
+        needed=needed, level=level, source="given" if known is None else "pilot",
+        notes=(*_pilot_notes(model, known, test, by_curve), *_out_of_reach(goal, needed)),
+        needed_by=by, more=more, needed_range=_ends(model, known, goal, target, test),
+        goal=goal, target=target, test=test, systems=model.systems, sigma=model.sigma,
         sigma_interval=None if known is None else known.sigma_interval,
-        sigma_by_curve=None if known is None else known.curve_sigma,
-        needed_by_curve=by_curve,
-        per_set=model.per_set,
-        tie_share=model.tie_share,
-        block_effect=model.block_effect,
-        judged=judged,
-        reached=None if known is None else model.expected(judged),
+        sigma_by_curve=None if known is None else known.curve_sigma, needed_by_curve=by_curve,
+        per_set=model.per_set, tie_share=model.tie_share, block_effect=model.block_effect,
+        judged=judged, reached=None if known is None else model.expected(judged),
         observed=None if known is None else known.observed,
         votes=None if pilot is None else votes(pilot),
-        seconds_per_judgment=seconds_per_judgment,
-        cost_per_judgment=cost_per_judgment,
+        seconds_per_judgment=seconds_per_judgment, cost_per_judgment=cost_per_judgment,
         minutes=_times(more, seconds_per_judgment, 60.0),
-        money=_times(more, cost_per_judgment, 1.0),
-        seed=seed,
-        curve=_curve(model, judged),
+        money=_times(more, cost_per_judgment, 1.0), seed=seed, curve=_curve(model, judged),
     )  # fmt: skip
 
 
@@ -218,9 +201,8 @@ def _check_target(goal: str, target: float, systems: int) -> None:
     if goal == "significant":
         need_share(goal, target, "0.8")
     elif not 1 <= target <= systems:
-        raise OptionError(
-            goal, target, f"is not between 1 and {systems}, the systems", "give a number like 3"
-        )
+        fault = f"is not between 1 and {systems}, the systems"
+        raise OptionError(goal, target, fault, "give a number like 3")
 
 
 def _ends(

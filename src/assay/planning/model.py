@@ -11,7 +11,7 @@ from scipy import special
 from assay.errors import InputError, need_whole
 from assay.ranking.calibration import simulated_tables
 from assay.ranking.counts import block_numbers, check_per_set, count, screen_size, set_effect
-from assay.ranking.pairs import pooled_counts, pooled_strengths, pooled_test, sign_test
+from assay.ranking.pairs import pooled_counts, pooled_judgments, pooled_strengths, sign_test
 from assay.ranking.power import judgments_for, pooled_share, sign_share
 from assay.ranking.sigma import fit_sigma, match_sigma
 from assay.ranking.uncertainty import MIN_BLOCKS, shortest_ranges
@@ -222,14 +222,7 @@ def significant_share(pilot: Judgments, test: str, *, alpha: float) -> float:
         p = sign_test(counts.wins)
     else:
         block = block_numbers(pilot, "segment")
-        block = block_numbers(pilot, "set") if block is None else block
-        untied = counts.outcome != 0
-        arrays = counts.left[untied], counts.right[untied], counts.outcome[untied]
-        pooled = (
-            pooled_counts(counts.wins) if block is None
-            else pooled_test(*arrays, block[untied], len(counts.systems))
-        )  # fmt: skip
-        p = pooled.p
+        p = pooled_judgments(counts, block_numbers(pilot, "set") if block is None else block).p
     n = len(counts.systems)
     return float((p <= alpha).sum() / (n * (n - 1) / 2))
 

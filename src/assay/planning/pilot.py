@@ -56,45 +56,28 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
     segments = len(np.unique(groups))
     sd, low, high, degrees = _spread(y, blocks, groups, level)
     correlation, features, explained = _explained(y, X, groups)
-    notes = (
-        Note(
-            "pilot-random",
-            f"pilot: the {segments} rated segments are taken as a simple random sample",
-        ),
-        Note(
-            "pilot-sd",
-            f"pilot: sd {sd:.3g}, {level:.0%} interval {low:.3g} to {high:.3g} (chi-square with"
-            f" {degrees:.1f} degrees of freedom, fewer than segments where scores have long tails)",
-        ),
-        explained,
+    drawn = f"pilot: the {segments} rated segments are taken as a simple random sample"
+    interval = (
+        f"pilot: sd {sd:.3g}, {level:.0%} interval {low:.3g} to {high:.3g} (chi-square with"
+        f" {degrees:.1f} degrees of freedom, fewer than segments where scores have long tails)"
     )
     rows = ratings.genuine.drop_nulls("score")
     seconds = rows["seconds"].mean() if "seconds" in rows.columns else None
     return Pilot(
-        sd=sd,
-        low=low,
-        high=high,
-        degrees=degrees,
-        correlation=correlation,
-        features=features,
-        segments=segments,
-        population=test_set.segments.height,
+        sd=sd, low=low, high=high, degrees=degrees, correlation=correlation, features=features,
+        segments=segments, population=test_set.segments.height,
         ratings_per_output=rows.height / int((~np.isnan(scores)).sum()),
         seconds=None if seconds is None else float(seconds),  # type: ignore[arg-type]
-        notes=notes,
-    )
+        notes=(Note("pilot-random", drawn), Note("pilot-sd", interval), explained),
+    )  # fmt: skip
 
 
 def _checked(pilot: tuple[TestSet, Ratings]) -> tuple[TestSet, Ratings]:
-    if (
-        not isinstance(pilot, tuple)
-        or len(pilot) != 2
-        or not isinstance(pilot[0], TestSet)
-        or not isinstance(pilot[1], Ratings)
-    ):
-        raise InputError("pilot must be a tuple (test_set, ratings), as the readers return them")
-    need_one_lp(pilot[0].segments, "scores")
-    return pilot
+    match pilot:
+        case (TestSet() as test_set, Ratings()) if isinstance(pilot, tuple):
+            need_one_lp(test_set.segments, "scores")
+            return pilot
+    raise InputError("pilot must be a tuple (test_set, ratings), as the readers return them")
 
 
 def _long(

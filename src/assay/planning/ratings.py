@@ -234,7 +234,14 @@ def _assume(
     cost: float | None,
 ) -> _Assumptions:  # fmt: skip
     """Check the arguments that both plans share, and take from the pilot what they leave open."""
-    _check(population, level, correlation, features)
+    if population is not None:
+        need_whole("population", population, 2)
+    need_share("level", level, "0.95")
+    if correlation is not None and not abs(correlation) < 1:
+        remedy = "give that of ratings and metrics, like 0.4"
+        raise OptionError("correlation", correlation, "is not between -1 and 1", remedy)
+    if features is not None:
+        need_whole("features", features, 1)
     for name, value, example in (
         (argument, sd, "3"),
         ("design_effect", design_effect, "1 (a simple random sample) or 1.5"),
@@ -295,21 +302,6 @@ def _from_pilot(
     )  # fmt: skip
 
 
-def _check(
-    population: int | None, level: float, correlation: float | None, features: int | None
-) -> None:
-    if population is not None:
-        need_whole("population", population, 2)
-    need_share("level", level, "0.95")
-    if correlation is not None and not abs(correlation) < 1:
-        raise OptionError(
-            "correlation", correlation, "is not between -1 and 1",
-            "give that of ratings and metrics, like 0.4",
-        )  # fmt: skip
-    if features is not None:
-        need_whole("features", features, 1)
-
-
 def _common(
     given: _Assumptions, needed_for: Callable[[Precision], int | None], systems: int,
     sizes: Sequence[int] | None, *, gap: float | None,
@@ -347,13 +339,11 @@ def _common(
 def _remarks(base: Precision, needed: int | None, fewer: int | None) -> list[Note]:
     notes = []
     if needed == base.population:
-        notes.append(Note(
-            "everything-needed", f"only rating all {needed:,} segments reaches the goal"
-        ))  # fmt: skip
+        text = f"only rating all {needed:,} segments reaches the goal"
+        notes.append(Note("everything-needed", text))
     if needed is not None and fewer is not None and fewer > needed:
-        notes.append(Note(
-            "weak-metrics", "metrics this weak cost more degrees of freedom than they save ratings"
-        ))  # fmt: skip
+        text = "metrics this weak cost more degrees of freedom than they save ratings"
+        notes.append(Note("weak-metrics", text))
     return notes
 
 
@@ -364,9 +354,8 @@ def _sizes(sizes: Sequence[int] | None, population: int) -> list[int]:
     for size in sizes:
         need_whole("sizes", size, 2)
         if size > population:
-            raise OptionError(
-                "sizes", size, f"exceeds the {population} segments", f"give at most {population}"
-            )
+            fault = f"exceeds the {population} segments"
+            raise OptionError("sizes", size, fault, f"give at most {population}")
     return sorted({int(size) for size in sizes})
 
 

@@ -60,17 +60,27 @@ def by_sign_test(counts: Counts, rule: Rule) -> Uncertainty:
 
 def by_pooled_test(counts: Counts, block: np.ndarray | None, ties: str, rule: Rule) -> Uncertainty:
     """Each pair by all judgments, on one scale."""
-    n = len(counts.systems)
-    used = np.ones(len(counts.left), dtype=bool) if ties == "half" else counts.outcome != 0
-    single = np.arange(len(counts.left)) if block is None else block
-    data = counts.left[used], counts.right[used], counts.outcome[used], single[used]
-    if block is None:
-        test = pooled_counts(counts.wins, counts.ties if ties == "half" else None)
-    else:
-        test = pooled_test(*data, n)
-    p = student_p(test.z, evidence(counts, block, ties))
+    z = pooled_judgments(counts, block, ties).z
+    p = student_p(z, evidence(counts, block, ties))
     low, high = rank_ranges(rule.decide(p))
-    return Uncertainty(low, high, p, (_fit_note(counts.systems, fit_check(*data, n)),))
+    single = np.arange(len(counts.left)) if block is None else block
+    fit = fit_check(*_counted(counts, single, ties), len(counts.systems))
+    return Uncertainty(low, high, p, (_fit_note(counts.systems, fit),))
+
+
+def pooled_judgments(counts: Counts, block: np.ndarray | None, ties: str = "drop") -> Pooled:
+    """The pooled test over the blocks, or over single judgments where there are none."""
+    if block is None:
+        return pooled_counts(counts.wins, counts.ties if ties == "half" else None)
+    return pooled_test(*_counted(counts, block, ties), len(counts.systems))
+
+
+def _counted(
+    counts: Counts, block: np.ndarray, ties: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Left, right, outcome and block of the judgments that count."""
+    used = np.ones(len(block), dtype=bool) if ties == "half" else counts.outcome != 0
+    return counts.left[used], counts.right[used], counts.outcome[used], block[used]
 
 
 def _fit_note(systems: tuple[str, ...], fit: ScaleFit | None) -> Note:
