@@ -104,7 +104,7 @@ BESIDE = {
     "korotaev2022": ("section 3.2", "Table 2, as described", "Table 3, as described",
                      "Table 4, as described", "H1", "H2", "section 4.3", "beyond"),
     "lo2023": ("beyond",),
-    "saldias2022": ("plain means", "literal", "beyond"),
+    "saldias2022": ("other means", "literal", "beyond"),
 }  # fmt: skip
 """Tables that stand beside the printed numbers, of those that a page can bear."""
 

@@ -20,7 +20,14 @@ from assay.errors import InputError, OptionError
 from assay.estimation.results import EvaluationRecord
 from assay.papers.compare import PrintedCell, Reproduction, read_printed
 from assay.papers.reproduce import start_paper
-from assay.papers.saldias2022.draws import RaterRun
+from assay.papers.saldias2022.draws import (
+    OTHER_MEANS,
+    UNEVEN,
+    MeanWork,
+    RaterRun,
+    known_systems,
+    try_means,
+)
 from assay.papers.saldias2022.ours import Saldias2022
 from assay.papers.saldias2022.ratings import DEVELOPMENT, read_folder
 from assay.papers.saldias2022.tally import METHODS, TABLES, TrialKey, summarise
@@ -150,7 +157,7 @@ def doing_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, st
     names = ("baseline", *METHODS.values())
     runs = [run._replace(methods=names) for run in work.runs if run.source.year == 20]
     runs = [run for run in runs if run.trial.rater != "mean"]
-    data = replace(work.data, development={})  # no bounds, no plain means
+    data = replace(work.data, development={})  # no bounds, no other means
     result = work.finish(replace(work, runs=tuple(runs), data=data).run())
     cells = [c for table in TABLES for c in result.table(table) if c.number]
     outcomes = {c.number: c.outcome for c in cells if not c.row.endswith("baseline")}
@@ -309,22 +316,34 @@ def test_new_files_change_no_number_of_the_old(folder: Path) -> None:
     after = small(folder, methods=("baseline",))
     new = {(c.table, c.row, c.column): c for c in after.finish(after.run()).tables}
     places = [(c.table, c.row, c.column) for c in old.tables]
-    kept = [c for c in old.tables if c.ours is not None and c.table != "plain means"]
+    kept = [c for c in old.tables if c.ours is not None and c.table != "other means"]
     assert len(places) == len(set(places))
     assert all(new[c.table, c.row, c.column].ours == c.ours for c in kept)
 
 
-def test_plain_means_stand_beside_equation_1(folder: Path) -> None:
+def test_other_means_stand_beside_equation_1(folder: Path) -> None:
     work = small(folder, methods=("baseline", "docs-opt", "docs-incr-human"))
     result = work.finish(work.run())
-    rows = {c.row for c in result.table("plain means")}
-    assert rows == {
-        "EnDe docs-opt, equation 1", "EnDe docs-opt, plain mean",
-        "EnDe docs-incr-metrics, plain mean", "EnDe docs-incr-human, equation 1",
-        "EnDe docs-incr-human, plain mean",
+    rows = {c.row for c in result.table("other means")}
+    tried = {f"EnDe {method}, {name}" for method in UNEVEN for name in OTHER_MEANS}
+    assert rows == tried | {
+        "EnDe docs-opt, equation 1", "EnDe docs-incr-human, equation 1",
     }  # fmt: skip
     used = cell(result, "Table 2", "EnDe docs-incr-human", "gain %").ours
-    assert cell(result, "plain means", "EnDe docs-incr-human, equation 1", "gain %").ours == used
+    assert cell(result, "other means", "EnDe docs-incr-human, equation 1", "gain %").ours == used
+
+
+def test_other_means_by_hand(folder: Path) -> None:
+    """All drawn: every mean is the truth; of one document in two, the other counts as 0."""
+    data = read_folder(folder)
+    known = known_systems("EnDe", data.development["EnDe"].raters)[0]
+    for method in UNEVEN:
+        whole = try_means(MeanWork(known, method, (1.0,), 2), np.random.default_rng(1))
+        assert [record.error for record in whole.records] == pytest.approx([0, 0])
+    few = try_means(MeanWork(known, "docs-incr-human", (0.02,), 50), np.random.default_rng(1))
+    plain, letter = few.records
+    assert (plain.method, letter.method) == tuple(f"docs-incr-human, {n}" for n in OTHER_MEANS)
+    assert letter.bias < -0.5 * known.x.mean() < plain.bias  # two or three of twelve documents
 
 
 def test_errors_of_nested_samples_add_up() -> None:

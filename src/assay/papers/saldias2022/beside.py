@@ -7,7 +7,7 @@ from itertools import combinations
 
 from assay.papers.compare import PrintedCell, beside, read_printed
 from assay.papers.saldias2022.description import description_cells
-from assay.papers.saldias2022.draws import PLAIN, Tallies, bound_cells
+from assay.papers.saldias2022.draws import OTHER_MEANS, UNEVEN, Tallies, bound_cells
 from assay.papers.saldias2022.ratings import RatingFile, RatingFolder
 from assay.papers.saldias2022.tally import (
     BEST,
@@ -30,7 +30,7 @@ def beside_cells(data: RatingFolder, tallies: Tallies) -> Iterator[PrintedCell]:
     """All of it but the curves, which only figures want."""
     yield from _gain_cells(tallies)
     yield from _test_cells(tallies.tests)
-    yield from _plain_cells(tallies.single)
+    yield from _other_mean_cells(tallies.single)
     yield from bound_cells(tallies.bounds)
     yield from description_cells(data, tallies.single)
     yield from _mean_cells(tallies.means)
@@ -103,14 +103,15 @@ def _test_cells(tallies: Mapping[RatingFile, Tally]) -> Iterator[PrintedCell]:
                              summary.gain_noise, paper=gain, digits=1)  # fmt: skip
 
 
-def _plain_cells(tallies: Mapping[str, Tally]) -> Iterator[PrintedCell]:
-    """The unweighted mean of what was rated, beside equation 1."""
+def _other_mean_cells(tallies: Mapping[str, Tally]) -> Iterator[PrintedCell]:
+    """Other means of what was drawn, beside equation 1."""
     for lp, tally in tallies.items():
-        for method in PLAIN:
-            for label, name in (("equation 1", method), ("plain mean", f"{method}, plain mean")):
+        for method in UNEVEN:
+            names = {"equation 1": method} | {name: f"{method}, {name}" for name in OTHER_MEANS}
+            for label, name in names.items():
                 summary = summarise(tally, name)
                 if summary is not None:
-                    yield beside("plain means", f"{lp} {method}, {label}", "gain %", summary.gain,
+                    yield beside("other means", f"{lp} {method}, {label}", "gain %", summary.gain,
                                  summary.gain_noise, paper=paper_gain(lp, method),
                                  digits=1)  # fmt: skip
 

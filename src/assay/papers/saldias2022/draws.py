@@ -1,13 +1,14 @@
 """The simulations of saldias2022, and samples that no public function draws.
 
-These are for the bounds of Table 5 and for plain means.
+These are for the bounds of Table 5 and for other means than equation 1.
 
 Table 5 says how often Hoeffding's and Bernstein's bounds hold, and how wide they are, for the mean
 of a simple random sample (*base*) and for the paper's best, docs-prop+cv-knn (*best*), with the
 range R of MQM, 25, and with the range that the paper found to fit, 4 and 7.
 
-Plain means are the other reading of methods that sample some documents more than others: what was
-rated counts alike, where equation 1 weights every document by its length.
+Methods that sample some documents more than others can be read in three ways. Equation 1 weights
+the mean of every document by its length: over those of which something was drawn, as we read it, or
+to the letter over all, so that the others count as 0. The plain mean weights nothing.
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ OTHER = {"base": "best", "best": "base"}
 EXCHANGED = "ZhEn"
 """Where Table 5 prints the slack of base and best in each other's place: slack is the bound less
 the error, the bound is the same for both, and best has the smaller error."""
-PLAIN = ("docs-opt", "docs-incr-metrics", "docs-incr-human")
+UNEVEN = ("docs-opt", "docs-incr-metrics", "docs-incr-human")
 """Methods that sample some documents more than others."""
+OTHER_MEANS = ("plain mean", "documents not drawn as 0")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +87,7 @@ class BoundRecord:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlainWork:
+class MeanWork:
     """One method at all sizes."""
 
     known: KnownSystem
@@ -95,8 +97,8 @@ class PlainWork:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainRecord:
-    """The errors of plain means of one system by one rater, a record per size."""
+class MeanRecord:
+    """The errors of other means of one system by one rater, a record per mean and size."""
 
     lp: str
     rater: str
@@ -116,7 +118,7 @@ class RaterRun(NamedTuple):
         return len(self.methods) * len(self.trial.test_set.systems) * len(SIZES)
 
 
-Step = tuple[RaterRun | None, EvaluationRecord | BoundRecord | PlainRecord]
+Step = tuple[RaterRun | None, EvaluationRecord | BoundRecord | MeanRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ class Tallies:
         for run, record in steps:
             if isinstance(record, BoundRecord):
                 found.bounds.append(record)
-            elif isinstance(record, PlainRecord):
+            elif isinstance(record, MeanRecord):
                 tally = found.single.setdefault(record.lp, {})
                 for item in record.records:
                     key = TrialKey(record.rater, item.system, item.size)
@@ -172,11 +174,11 @@ def bound_work(systems: Sequence[KnownSystem], draws: int) -> list[BoundWork]:
     ]
 
 
-def plain_work(
+def mean_work(
     systems: Sequence[KnownSystem], sizes: tuple[float, ...], draws: int
-) -> list[PlainWork]:
-    """What :func:`try_plain` has to do."""
-    return [PlainWork(known, method, sizes, draws) for known in systems for method in PLAIN]
+) -> list[MeanWork]:
+    """What :func:`try_means` has to do."""
+    return [MeanWork(known, method, sizes, draws) for known in systems for method in UNEVEN]
 
 
 def try_bounds(work: BoundWork, rng: np.random.Generator) -> BoundRecord:
@@ -224,34 +226,50 @@ def _best(
     return adjusted_means(x, drawn, units, "cv-knn", known_of).center, [x[row] for row in drawn]
 
 
-def try_plain(work: PlainWork, rng: np.random.Generator) -> PlainRecord:
-    """Draw samples of every size and take the plain mean of what was rated."""
+def try_means(work: MeanWork, rng: np.random.Generator) -> MeanRecord:
+    """Draw samples of every size and take other means than equation 1 over what was drawn."""
+    x, document = work.known.x, work.known.population.layout.document
+    sizes = [max(1, round(size * len(x))) for size in work.sizes]
+    records = []
+    for size, n, drawn in zip(work.sizes, sizes, _drawn(work, sizes, rng), strict=True):
+        count = np.stack([np.bincount(document, row) for row in drawn])
+        total = np.stack([np.bincount(document, row * x) for row in drawn])
+        by_length = (total / np.maximum(count, 1)) @ np.bincount(document)
+        means = (total.sum(axis=1) / count.sum(axis=1), by_length / len(x))
+        records += [
+            _mean_record(work, name, size, n, mean - x.mean())
+            for name, mean in zip(OTHER_MEANS, means, strict=True)
+        ]
+    return MeanRecord(work.known.lp, work.known.rater, tuple(records))
+
+
+def _drawn(work: MeanWork, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """For every size, draws x segments: what a method draws."""
     x, population = work.known.x, work.known.population
-    truth, sizes = float(x.mean()), [max(1, round(size * len(x))) for size in work.sizes]
     if work.method == "docs-opt":
-        design = find_design(work.method)
-        plans = [design.plan(population, n) for n in sizes]
-        masks = [plan.draw(rng, work.draws).masks(len(x)) for plan in plans]
-        means = [mask @ x / mask.sum(axis=1) for mask in masks]
-    else:
-        features = make_features(population.test_set)
-        near = None
-        if work.method == "docs-incr-metrics" and features is not None:
-            near = features.values[0][:, : features.metrics]
-        order = incremental_order(
-            x, population.layout.document, max(sizes), rng, features=near, draws=work.draws
-        )
-        means = [x[order[:, :n]].mean(axis=1) for n in sizes]
-    nan = float("nan")
-    records = tuple(
-        EvaluationRecord(
-            f"{work.method}, plain mean", work.known.system, size, n, work.draws,
-            float(np.abs(mean - truth).mean()), float(np.abs(mean - truth).std()),
-            float((mean - truth).mean()), nan, nan,
-        )
-        for size, n, mean in zip(work.sizes, sizes, means, strict=True)
+        plans = [make_plan(population, find_design(work.method), n) for n in sizes]
+        yield from (plan.draw(rng, work.draws).masks(len(x)) for plan in plans)
+        return
+    features, near = make_features(population.test_set), None
+    if work.method == "docs-incr-metrics" and features is not None:
+        near = features.values[0][:, : features.metrics]
+    order = incremental_order(
+        x, population.layout.document, max(sizes), rng, features=near, draws=work.draws
+    )
+    for n in sizes:
+        drawn = np.zeros((work.draws, len(x)), dtype=bool)
+        np.put_along_axis(drawn, order[:, :n], values=True, axis=1)
+        yield drawn
+
+
+def _mean_record(
+    work: MeanWork, name: str, size: float, n: int, off: np.ndarray
+) -> EvaluationRecord:
+    method, error = f"{work.method}, {name}", np.abs(off)
+    return EvaluationRecord(
+        method, work.known.system, size, n, work.draws, float(error.mean()), float(error.std()),
+        float(off.mean()), float("nan"), float("nan"),
     )  # fmt: skip
-    return PlainRecord(work.known.lp, work.known.rater, records)
 
 
 def bound_numbers(data: RatingFolder, records: Sequence[BoundRecord]) -> dict[str, OurNumber]:

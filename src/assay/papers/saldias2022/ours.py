@@ -21,16 +21,16 @@ from assay.papers.saldias2022.beside import beside_cells, curve_cells
 from assay.papers.saldias2022.description import description_numbers, scatter, scatter_cells
 from assay.papers.saldias2022.draws import (
     OTHER,
-    PLAIN,
+    UNEVEN,
     RaterRun,
     Step,
     Tallies,
     bound_numbers,
     bound_work,
     known_systems,
-    plain_work,
+    mean_work,
     try_bounds,
-    try_plain,
+    try_means,
 )
 from assay.papers.saldias2022.ratings import (
     DEVELOPMENT,
@@ -42,9 +42,9 @@ from assay.papers.saldias2022.ratings import (
 from assay.papers.saldias2022.tally import (
     BEST,
     DRAWS,
+    MEAN_SHARE,
     METHODS,
     PAPER_SIMULATIONS,
-    PLAIN_SHARE,
     SIZES,
     TEST_METHODS,
     TRIED,
@@ -57,11 +57,12 @@ from assay.stats.random import spawn
 LEAST = 1
 READINGS = (
     Note("reading-strata", "reading: strata are rounded at random, and equation 1 weights what was"
-         " drawn by 1/probability; docs-opt allocates by standard deviations (table 'plain means'"
-         " has its unweighted mean, table 'literal' strata rounded to the nearest)"),
+         " drawn by 1/probability; docs-opt allocates by standard deviations (table 'literal' has"
+         " strata rounded to the nearest, table 'other means' other weights)"),
     Note("reading-incremental", "reading: Table 2 takes equation 1 over the documents visited, the"
          " only estimate that the paper gives for strata, and starts every document with two"
-         " pseudo-ratings; table 'plain means' has the unweighted mean of what was rated"),
+         " pseudo-ratings; table 'other means' has it to the letter, with 0 for what is not drawn,"
+         " and the plain mean of what was rated"),
     Note("reading-cv", "reading: control variates use the centred slope (table 'literal' has"
          " E[XZ]); cv-knn predicts a rated segment by the others, with k = min(25, n // 3)"),
     Note("reading-exchanged", "reading: Table 5 prints the slack of base and best of ZhEn in each"
@@ -73,10 +74,10 @@ METRICS = f"other metrics than the paper's ten; {RATERS}"
 REASONS = {
     "baseline": RATERS,
     "docs-prop": RATERS,
-    "docs-opt": "the paper does not say how it weights documents of which little or nothing is"
-    " drawn: 'plain means' has the unweighted mean",
-    "docs-incr-metrics": "the paper does not say which mean it takes, nor what it does before a"
-    " document has two ratings: 'plain means' has both means",
+    "docs-opt": "the paper does not say what becomes of documents of which nothing is drawn:"
+    " 'other means' has other readings",
+    "docs-incr-metrics": "the paper does not say what becomes of documents of which nothing is"
+    " drawn, nor of those with one rating: 'other means' has other readings",
     "cv-bleurt": f"BLEURT-20 in place of BLEURT-extended; {RATERS}",
 }
 """Why a method's numbers may differ from the paper's; of the others, because of the metrics."""
@@ -101,14 +102,14 @@ class Saldias2022:
             for corpus in self.data.development.values()
             for trial in corpus.raters
         ]
-        return sum(run.steps for run in self.runs) + sum(systems) * (3 * len(OTHER) + len(PLAIN))
+        return sum(run.steps for run in self.runs) + sum(systems) * (3 * len(OTHER) + len(UNEVEN))
 
     def run(self) -> Iterator[Step]:
         """Draw the samples: a record per method, rater, system and size, then bounds and means."""
         rngs = spawn(self.request.rng, len(self.runs) + 2)
         # Files of WMT21 in the folder change no other number: their runs come after the bounds.
         bound_rng = rngs.pop(sum(run.source.year != 21 for run in self.runs))
-        plain_rng = rngs.pop()
+        mean_rng = rngs.pop()
         for run, rng in zip(self.runs, rngs, strict=True):
             records = assay.evaluate_estimators(
                 run.trial.test_set, run.trial.ratings, methods=run.methods, sizes=SIZES,
@@ -123,8 +124,8 @@ class Saldias2022:
         draws, workers = self.request.draws, self.request.workers
         bounds = engine_run(try_bounds, bound_work(systems, draws), rng=bound_rng, workers=workers)
         yield from ((None, record) for record in bounds)
-        work = plain_work(systems, SIZES, max(2, draws // PLAIN_SHARE))
-        means = engine_run(try_plain, work, rng=plain_rng, workers=workers)
+        work = mean_work(systems, SIZES, max(2, draws // MEAN_SHARE))
+        means = engine_run(try_means, work, rng=mean_rng, workers=workers)
         yield from ((None, record) for record in means)
 
     def finish(self, steps: Iterable[Step]) -> Reproduction:
@@ -156,7 +157,7 @@ def list_work(request: PaperRequest) -> Saldias2022:
 
 def _runs(data: RatingFolder) -> Iterator[RaterRun]:
     for corpus in data.development.values():
-        methods = tuple(m for m in TRIED if ":" not in m or _metric(m) in corpus.metrics)
+        methods = tuple(m for m in TRIED if _metric(m) in ("", *corpus.metrics))
         for trial in (*corpus.raters, corpus.mean):
             yield RaterRun(corpus.source, trial, methods)
     for corpus in sorted(data.tests.values(), key=lambda corpus: corpus.source.year == 21):

@@ -17,8 +17,8 @@ from assay.estimation.results import EvaluationRecord
 SIZES = tuple(k / 20 for k in range(1, 11))
 """Sample sizes of all simulations: 5 to 50 % of the segments."""
 DRAWS = 100
-PLAIN_SHARE = 5
-"""Plain means, which stand beside the tables, have a fifth of the draws."""
+MEAN_SHARE = 5
+"""Other means, which stand beside the tables, have a fifth of the draws."""
 BEST = "docs-prop+cv-knn"
 METHODS = {
     "docs-prop": "docs-prop",
@@ -51,8 +51,8 @@ TRIED = (
     *METHODS.values(),
     "metrics-opt",
     *LITERAL.values(),
-    *ROUNDED.values(),
     *BEYOND,
+    *ROUNDED.values(),
 )
 TEST_METHODS = ("baseline", BEST, "balanced+regression")
 TABLES = ("Table 1", "Table 2", "Table 3", "Table 4")
