@@ -247,7 +247,7 @@ def _drawn(work: MeanWork, sizes: Sequence[int], rng: np.random.Generator) -> It
     """For every size, draws x segments: what a method draws."""
     x, population = work.known.x, work.known.population
     if work.method == "docs-opt":
-        plans = [make_plan(population, find_design(work.method), n) for n in sizes]
+        plans = [find_design(work.method).plan(population, n) for n in sizes]
         yield from (plan.draw(rng, work.draws).masks(len(x)) for plan in plans)
         return
     features, near = make_features(population.test_set), None
