@@ -95,11 +95,23 @@ def t_cdf(t: float, degrees: float) -> float:
     return tail if t < 0 else 1 - tail
 
 
+CORNISH_FISHER = (
+    (4, (1, 0, 1, 0)),
+    (96, (5, 0, 16, 0, 3, 0)),
+    (384, (3, 0, 19, 0, 17, 0, -15, 0)),
+    (92160, (79, 0, 776, 0, 1482, 0, -1920, 0, -945, 0)),
+)
+"""Divisor and polynomial in z of the terms in 1/degrees, 1/degrees^2, ..."""
+MANY_DEGREES = 2000
+"""From here on the expansion alone is right to ten digits."""
+
+
 @lru_cache(maxsize=1024)
 def t_quantile(p: float, degrees: float) -> float:
     """The t with P(T <= t) = p.
 
-    By Newton's method, kept between bounds, from the expansion of Cornish and Fisher.
+    By the expansion of Cornish and Fisher (Abramowitz and Stegun 1964, 26.7.5) and, with few
+    degrees, Newton's method from there, kept between bounds.
 
     >>> round(t_quantile(0.975, 10), 6)
     2.228139
@@ -111,7 +123,12 @@ def t_quantile(p: float, degrees: float) -> float:
         return NormalDist().inv_cdf(p)
     wanted = min(p, 1 - p)
     z = -NormalDist().inv_cdf(wanted)
-    t = z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
+    t = z + sum(
+        float(np.polyval(series, z)) / (divisor * degrees**power)
+        for power, (divisor, series) in enumerate(CORNISH_FISHER, start=1)
+    )
+    if degrees > MANY_DEGREES:
+        return math.copysign(t, p - 0.5)
     low, high = 0.0, math.inf
     while True:
         tail = _tail(t, degrees)
