@@ -16,6 +16,7 @@ import assay
 TARGET = Path(__file__).with_name("api.md")
 STAGES = {
     "tables": "Load: tables",
+    "formats": "Load: other tools' files",
     "worlds": "Simulate: worlds with known truth",
     "planning": "Plan",
     "sampling": "Sample",
