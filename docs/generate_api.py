@@ -16,6 +16,7 @@ import assay
 TARGET = Path(__file__).with_name("api.md")
 STAGES = {
     "tables": "Load: tables",
+    "formats": "Load: other tools' files",
     "worlds": "Simulate: worlds with known truth",
     "planning": "Plan",
     "sampling": "Sample",
@@ -36,11 +37,11 @@ INTRODUCTION = """# The Python library
 This page is generated from the docstrings. `import assay` gives every name below; each is loaded
 when it is first used. Tables are the positional arguments, options have names, and `rng` is a seed,
 a numpy generator or None. Results are frozen: they repeat the settings they were made with, and
-have `.to_dict()`, `.from_dict()` and a `signature` to quote beside the number, most have
+have `.to_dict()`, `.from_dict()` and a `signature` to quote beside the number; most have
 `.to_frame()`, and a notebook shows them as tables and figures. Notes are sentences with a `code`.
-Bad input raises
-`assay.errors.InputError` (or `OptionError`, for one argument), which says where, what and what to
-do. The examples are run by the tests; names without `assay.` stand for those of the library.
+Bad input raises `assay.errors.InputError` (or `OptionError`, for one argument), which says where,
+what and what to do. The examples are run by the tests; names without `assay.` stand for those of
+the library.
 """
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -21,7 +23,16 @@ done; 2: bad input, with a message that says where and what to do; 1: anything e
 
 
 def page() -> str:
-    """The whole page."""
+    """The whole page, from a fresh process: what is loaded already can change the order of choices.
+
+    (``Literal["a", "b"]`` equals ``Literal["b", "a"]``, and typing keeps the one it saw first.)
+    """
+    command = [sys.executable, "-X", "utf8", __file__, "--print"]
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
+    return done.stdout
+
+
+def _page() -> str:
     return "\n".join([INTRODUCTION, *(_block(words) for words in _commands())])
 
 
@@ -49,4 +60,7 @@ def _block(words: Sequence[str]) -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(page(), encoding="utf-8")
+    if "--print" in sys.argv:
+        sys.stdout.write(_page())
+    else:
+        TARGET.write_text(_page(), encoding="utf-8")

@@ -23,6 +23,8 @@ from assay.estimation.results import Comparison as Comparison
 from assay.estimation.results import Difference as Difference
 from assay.estimation.results import Estimates as Estimates
 from assay.estimation.results import SystemEstimate as SystemEstimate
+from assay.formats.convert import check as check
+from assay.formats.convert import convert as convert
 from assay.kits.build import build_kits as build_kits
 from assay.kits.collect import collect_kits as collect_kits
 from assay.kits.design import design_kits as design_kits
@@ -33,6 +35,7 @@ from assay.kits.pieces import read_pieces as read_pieces
 from assay.kits.results import Kit as Kit
 from assay.kits.results import KitDesign as KitDesign
 from assay.kits.results import KitSet as KitSet
+from assay.papers.reproduce import reproduce as reproduce
 from assay.planning.editors import plan_editors as plan_editors
 from assay.planning.judgments import plan_judgments as plan_judgments
 from assay.planning.ratings import plan_comparison as plan_comparison
@@ -67,6 +70,7 @@ from assay.tables.test_set import Sample as Sample
 from assay.tables.test_set import TestSet as TestSet
 from assay.tables.test_set import read_sample as read_sample
 from assay.tables.test_set import read_scores as read_scores
+from assay.views.page import read_result as read_result
 from assay.views.page import write_parts as write_parts
 from assay.views.page import write_report as write_report
 from assay.worlds.judgments import simulate_judgments as simulate_judgments

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.designs.population import Population
 from assay.results import Note
@@ -156,7 +156,8 @@ def _by_system(test_set: TestSet, drawn: np.ndarray, rated: np.ndarray) -> list[
         return []
     spread = ((done - share * counts) ** 2 / (counts * share * (1 - share))).sum()
     # The two-sided probability of the z that raises the alarm.
-    if special.chdtrc(len(counts) - 1, spread) > 2 * special.ndtr(-SKIPPING_ALARM):
+    likely = scipy.special.chdtrc(len(counts) - 1, spread)
+    if likely > 2 * scipy.special.ndtr(-SKIPPING_ALARM):
         return []
     rates = done / counts
     least, most = int(np.argmin(rates)), int(np.argmax(rates))

@@ -158,9 +158,18 @@ def find_kits(
 
 
 def kit_texts(found: KitSet, pieces: Pieces) -> pl.DataFrame:
-    """The sentences of the kits, to be translated: kit, doc, seg, paragraph, source.
+    r"""The sentences of the kits, to be translated: kit, doc, seg, paragraph, source.
 
     ``pieces`` are those the kits were found among.
+
+    >>> import assay, pathlib, tempfile
+    >>> book = pathlib.Path(tempfile.mkdtemp()) / "book.txt"
+    >>> lines = [f"The {name} sat on the mat. It was very glad." for name in ("cat", "dog", "hen")]
+    >>> _ = book.write_text("\n\n".join(lines))
+    >>> pieces = assay.read_pieces(book, words=8, language="xx", shortest=1)
+    >>> kits = assay.find_kits(pieces, size=2, shared=None, density=None, rng=1)
+    >>> assay.kit_texts(kits, pieces).select("kit", "doc", "seg").rows()
+    [(1, 'piece 0', 1), (1, 'piece 0', 2), (1, 'piece 1', 1), (1, 'piece 1', 2)]
     """
     rows = [
         (number, f"piece {k}", place, source)

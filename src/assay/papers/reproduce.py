@@ -82,6 +82,10 @@ def reproduce(
 
     A number whose data is not in the folder has the outcome ``no data`` and names the file that it
     needs; an empty folder gives nothing else.
+
+    >>> import assay, tempfile
+    >>> assay.reproduce("koehn2012", tempfile.mkdtemp(), draws=2).counts
+    {'equal': 0, 'different': 0, 'cannot tell': 0, 'no data': 199}
     """
     work = start_paper(paper, folder, draws=draws, rng=rng, workers=workers)
     return work.finish(work.run())

@@ -40,15 +40,18 @@ def sample_section(result: SampleSummary) -> Section:
         "shares", "Whole test set and sample side by side.",
         lambda: draw_shares([group._asdict() for group in groups]),
     )  # fmt: skip
-    unreachable = (
-        (f"{result.unreachable:.1%} of the segments could never be drawn.",)
-        if result.unreachable else ()
-    )  # fmt: skip
+    remarks = []
+    if result.unreachable:
+        remarks.append(f"{result.unreachable:.1%} of the segments could never be drawn.")
+    if result.vocabulary is not None:
+        remarks.append(
+            f"{result.vocabulary:.1%} of the source words of the test set occur in the sample."
+        )
     return Section(
         name="sample",
         title="The sample",
         lead=f"{_drawn(result)}; {_chance(result)}. {_mirrors(groups)}",
-        blocks=(figure, shares, _work(result), *unreachable, f"Design: {result.parameters}."),
+        blocks=(figure, shares, _work(result), *remarks, f"Design: {result.parameters}."),
         signature=result.signature,
         stage="sample",
         notes=(*result.notes, f"metrics: {', '.join(result.metrics) or 'none'}"),
