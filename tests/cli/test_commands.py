@@ -168,7 +168,7 @@ def test_convert_errors_with_a_severity_nobody_weighs(run_assay: Run, tmp_path: 
           "--sample", "sample.tsv"], "applies to scores only"),
         (["convert", "errors.tsv", "x.tsv", "--from", "errors", "--to", "ratings",
           "--weights", "major=x"], "is not a weight"),
-        (["report", "scores.tsv"], "no saved result"),
+        (["report", "scores.tsv"], "is not a saved result"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_with_exit_code_2(
@@ -245,9 +245,9 @@ def test_a_report_names_the_bad_file_and_writes_nothing(
     good, cut = tmp_path / "good.json", tmp_path / "cut.json"
     plan = assay.plan_ratings(population=500, half_width=0.1, sd=1.0).to_dict()
     good.write_text(json.dumps(plan), "utf-8")
-    cut.write_text(json.dumps({"kind": "effort"}), "utf-8")
+    cut.write_text(json.dumps({key: plan[key] for key in ("kind", "version")}), "utf-8")
     for arguments, said in (
-        (("good.json", "cut.json"), "cut.json: the saved result is not complete"),
+        (("good.json", "cut.json"), "cut.json: the saved result has no"),
         (("good.json", "-o", "x.docx"), "--output (x.docx) is not a kind of report"),
         (("good.json", "--parts", "good.json"), "no folder can be made there"),
     ):
