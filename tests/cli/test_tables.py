@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import Ran
 
-from assay.cli import options
+from assay.cli import files as command_files
 from assay.errors import InputError, OptionError
 from assay.formats.catalogue import FORMATS
 from assay.tables import files
@@ -63,7 +63,7 @@ def test_an_error_under_another_name() -> None:
 
 def answers(path: Path, **given: str | None) -> Judgments | Ratings:
     usual = dict.fromkeys(("columns", "exclude", "only", "lp"))
-    return options.read_answers(path, **{**usual, **given})  # type: ignore[arg-type]
+    return command_files.read_answers(path, **{**usual, **given})  # type: ignore[arg-type]
 
 
 def test_answers_are_what_the_file_has(tmp_path: Path) -> None:

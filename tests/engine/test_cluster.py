@@ -292,7 +292,7 @@ def test_a_scheduler_without_workers_one_whose_workers_die_and_one_that_dies(
 
 
 def test_nobody_answers(tmp_path: Path, run_assay: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.engine.cluster.CONNECT", 1.0)
+    monkeypatch.setattr("assay.engine.CONNECT_SECONDS", 1.0)
     made("km-en", [8] * 6).write_parquet(tmp_path / "wmt20_metrics_km-en.parquet")
     ran = run_assay("reproduce", "lo2023", "--data", tmp_path, "--draws", 2,
                     "--scheduler", "tcp://127.0.0.1:9")  # fmt: skip

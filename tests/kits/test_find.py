@@ -230,7 +230,7 @@ def test_the_command_says_when_there_is_no_kit(book: Path, run_assay: Callable[.
             ("--length-tolerance", "wide"),
             "--length-tolerance (wide) is not a limit; give a number, or none",
         ),
-        (("--figure", "kits.gif"), "is no kind of figure"),
+        (("--figure", "kits.gif"), "is not a kind of figure"),
         (("--words", "100000"), "the texts make no piece of 100000 words"),
         (("--pieces", "30"), "cannot make 1 kit of 30"),
     ],

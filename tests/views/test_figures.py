@@ -48,7 +48,7 @@ def words(svg: str) -> set[str]:
 def test_length_figure_shows_pairs_samples_and_bins() -> None:
     shown = words(svg_text(draw_lengths(LENGTHS)))
     assert {"en-de", "uk-cs", "0-9", "10+", "share of the data (%)"} <= shown
-    assert {"whole test set", "fixed snippets (DF)", "budgeted snippets (DB)"} <= shown
+    assert {"whole test set", "DF", "DB"} <= shown
 
 
 def test_length_figure_has_a_bar_per_row() -> None:

@@ -105,7 +105,7 @@ def plan_editors(
     cell, residual, source = _spread(measure, pilot, cell, residual)
     given: dict[str, Any] = {
         "variance": cell + residual / segments,
-        "engines": systems,
+        "systems": systems,
         "level": level,
     }
     needed = editors_needed(gap, power=power, place=place, **given)

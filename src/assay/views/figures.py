@@ -122,7 +122,13 @@ def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
         for number, name in enumerate(here):
             places = [k + 0.27 * (number - (len(here) - 1) / 2) for k in range(len(bins))]
             heights = [shares.get((pair, name, length), 0.0) for length in bins]
-            axes.bar(places, heights, 0.25, color=SAMPLE_COLOURS[number], label=name)
+            axes.bar(
+                places,
+                heights,
+                0.25,
+                color=SAMPLE_COLOURS[number % len(SAMPLE_COLOURS)],
+                label=name,
+            )
         axes.set_xticks(range(len(bins)), bins)
         axes.set_title(pair, fontsize=10, color=INK, loc="left")
         axes.set_xlabel("segments in the document", color=INK)
