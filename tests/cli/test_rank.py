@@ -100,7 +100,7 @@ def test_ratings(folder: Path, run_assay: Run) -> None:
         (["judgments.tsv", "--better", "lower"], "--better (lower) is for ratings"),
         (["judgments.tsv", "--method", "z"], "method (z) is not known"),
         (["judgments.tsv", "--level", "95"], "is not a confidence level"),
-        (["judgments.tsv", "-o", "judgments.tsv"], "let its name end in .json"),
+        (["judgments.tsv", "-o", "judgments.tsv"], "is a file that is read"),
     ],
 )
 def test_refusals(arguments: list[str], message: str, folder: Path, run_assay: Run) -> None:

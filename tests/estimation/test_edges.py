@@ -109,7 +109,7 @@ def test_ratings_outside_the_sample_are_said() -> None:
     test_set, ratings = tables({"A": [1.0, 2.0, 4.0, 9.0]})
     result = assay.estimate(test_set, ratings, sample=drawn([1, 2], 4))
     assert result.systems[0].estimate == 1.5
-    assert "2 ratings of segments outside the sample not used" in result.notes
+    assert "2 rated outputs are outside the sample and not used" in result.notes
 
 
 def test_a_sample_of_other_scores_is_refused() -> None:

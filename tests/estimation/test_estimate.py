@@ -101,7 +101,7 @@ def test_ratings_outside_the_sample_and_missing_ones_are_counted() -> None:
     assert result.systems[0].n == 2
     assert result.notes == (
         "1 of 4 rows have no score: not rated",
-        "1 ratings of segments outside the sample not used",
+        "1 rated outputs are outside the sample and not used",
         "1 of 3 drawn outputs have no rating; the rest is taken as a random part of them",
     )
 

@@ -319,7 +319,7 @@ def test_everything_rated_is_an_empty_result(world: World, drawn: Sample) -> Non
 def test_ratings_outside_the_sample_are_counted(world: World, drawn: Sample) -> None:
     result = next_segments(world.test_set, world.rate(), sample=drawn)
     outside = 4 * (world.segments.height - len(drawn))
-    assert f"{outside} ratings of segments outside the sample not used" in result.notes
+    assert f"{outside} rated outputs are outside the sample and not used" in result.notes
 
 
 def test_what_adaptive_needs(world: World, drawn: Sample) -> None:

@@ -268,7 +268,7 @@ def test_ratings_outside_the_sample_are_not_used(world: World) -> None:
         world.test_set, world.rate(), sample=drawn, method="docs-incr-human", rng=0
     )
     outside = 3 * (world.segments.height - len(drawn))
-    assert f"{outside} ratings of segments outside the sample not used" in result.notes
+    assert f"{outside} rated outputs are outside the sample and not used" in result.notes
     assert result.segments == ()
     assert any("enlarge the sample" in note for note in result.notes)
 

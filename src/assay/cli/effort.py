@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.files import columns_for, figure_file, json_file, names, refuse_overwriting
+from assay.cli.files import columns_for, figure_file, names, refuse_overwriting, save_file
 from assay.cli.options import (
     BETTER,
     COLUMNS,
@@ -93,7 +93,8 @@ def effort(
     from assay.cli.files import deliver
     from assay.effort.effort import effort as compare
 
-    for file in (json_file(save), figure_file(figure), figure_file(figure_by_editor)):
+    save_file(save, *edits)
+    for file in (figure_file(figure), figure_file(figure_by_editor)):
         refuse_overwriting(file, *edits)
     table = read_edit_files(edits, format=format, system=system, editor=editor, columns=columns)
     with progress_bars() as progress:

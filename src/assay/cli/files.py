@@ -314,20 +314,13 @@ def figure_file(figure: Path | None) -> Path | None:
     return figure
 
 
-def json_file(output: Path | None) -> Path | None:
-    """The file for a result, which is JSON."""
-    if output is not None and output.suffix.lower() != ".json":
-        raise OptionError("output", output, "is for a JSON result", "let its name end in .json")
-    return output
-
-
 def save_file(save: Path | None, *inputs: Path | None) -> None:
-    """Refuse a file for the result that is not JSON, or that the command reads."""
-    if save is not None and save.suffix.lower() != ".json":
-        raise OptionError("--save", save, "is for a JSON result", "let its name end in .json")
+    """Refuse a file for the result that the command reads, or that is not JSON."""
     for path in inputs:
         if save is not None and path is not None and save.resolve() == path.resolve():
-            raise OptionError("--save", save, "is a file that is read", "name another one")
+            raise OptionError("save", save, "is a file that is read", "name another one")
+    if save is not None and save.suffix.lower() != ".json":
+        raise OptionError("save", save, "is for a JSON result", "let its name end in .json")
 
 
 def read_drawn(sample: Path | None, test_set: TestSet) -> Sample | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli.files import columns_for, figure_file, json_file, names, refuse_overwriting
+from assay.cli.files import columns_for, figure_file, names, refuse_overwriting, save_file
 from assay.cli.options import COLUMNS, FIGURE, HUMAN_TRANSLATION, JSON, LP, SAVE, SAVE_ONLY, SEED
 from assay.errors import InputError, OptionError
 
@@ -80,7 +80,8 @@ def find(
     from assay.kits.find import find_kits, kit_texts
     from assay.kits.pieces import read_pieces
 
-    for written in (json_file(save), figure_file(figure), texts):
+    save_file(save, *corpus)
+    for written in (figure_file(figure), texts):
         refuse_overwriting(written, *corpus)
     with progress_bars() as progress:
         read = read_pieces(
@@ -167,7 +168,7 @@ def design(
     from assay.kits.design import design_kits
     from assay.tables.files import save as save_table
 
-    json_file(save)
+    save_file(save)
     people = names(editors) or []
     number = int(people[0]) if len(people) == 1 and people[0].isdecimal() else None
     if number is None and len(people) == 1 and re.fullmatch(r"[-+]?[\d.]+", people[0]):
@@ -175,7 +176,7 @@ def design(
             "editors", editors, "is not a number of editors", "give a whole number, or names"
         )
     result = design_kits(
-        names(systems) or [], people if number is None else number, design=design,
+        _names_of_systems(systems), people if number is None else number, design=design,
         documents=names(documents), rng=seed,
     )  # fmt: skip
     if output is not None:
@@ -183,6 +184,13 @@ def design(
     deliver(result, save, json)
     if not json:
         _say_written(output)
+
+
+def _names_of_systems(text: str) -> list[str]:
+    """The systems by their names, or so many of them."""
+    if text.strip().isdecimal():
+        return [f"system-{number}" for number in range(1, int(text) + 1)]
+    return names(text) or []
 
 
 @kits.command("build")
@@ -223,7 +231,7 @@ def build(
     from assay.tables.files import load
     from assay.tables.test_set import read_scores
 
-    json_file(save)
+    save_file(save)
     (mapping,) = columns_for(columns, ("scores", texts))
     result = build_kits(
         read_design(load(design, text=lambda name: True).frame),
@@ -259,7 +267,7 @@ def collect(
     from assay.kits.collect import collect_kits, summarise_collected
 
     refuse_overwriting(output, key, *files)
-    refuse_overwriting(json_file(save), key, *files, output)
+    save_file(save, key, *files, output)
     if output.exists() and output.is_dir():
         raise OptionError("output", output, "is a folder", "name a file")
     edits = collect_kits(key, files, empty=empty)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from assay.cli.files import json_file, names, read_judged, refuse_overwriting
+from assay.cli.files import names, read_judged, save_file
 from assay.cli.options import BETTER, COLUMNS, EXCLUDE, JSON, LP, ONLY, SAVE, SEED
 from assay.errors import OptionError
 
@@ -89,7 +89,7 @@ def rank(
     from assay.cli.files import deliver, read_answers
     from assay.tables.answers import Judgments
 
-    refuse_overwriting(json_file(save), table)
+    save_file(save, table)
     common = _given({
         "method": method, "range_kind": range_kind, "level": level, "sides": sides, "holm": holm,
         "resamples": resamples, "rng": seed,
@@ -165,7 +165,7 @@ def next_set(
     from assay.cli.files import deliver
     from assay.ranking.best import next_sets
 
-    refuse_overwriting(json_file(save), judgments)
+    save_file(save, judgments)
     table = read_judged(judgments, columns, exclude, only, lp)
     result = next_sets(
         table, goal=goal, systems=names(systems), per_set=per_set, count=count, rng=seed

@@ -146,7 +146,7 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
     pi = carried.pi
     extra = int((rated & np.isnan(pi)).sum())
     if extra:
-        text = f"{extra} ratings of segments outside the sample not used"
+        text = f"{extra} rated outputs are outside the sample and not used"
         notes.append(Note("outside-the-sample", text))
     classes = None
     if (~np.isnan(pi) & ~rated & test_set.present).any():

@@ -227,7 +227,7 @@ def _pool(
     drawn = ~np.isnan(sample.probabilities(test_set))
     extra = int((~np.isnan(scores) & ~drawn).sum())
     if extra:
-        text = f"{extra} ratings of segments outside the sample not used"
+        text = f"{extra} rated outputs are outside the sample and not used"
         notes.append(Note("outside-the-sample", text))
     return np.where(drawn, scores, np.nan), drawn.any(axis=0), notes
 

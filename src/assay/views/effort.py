@@ -122,7 +122,7 @@ def _costs(result: Effort) -> Table | None:
         + ("." if result.rate is None else f", and their price at {result.rate:g} an hour."),
         {"system": ("system", "text"), "hours_per_1000_words": ("hours", "number"),
          ("hours_low", "hours_high"): (interval, "interval"),
-         "price_per_1000_words": ("price", "number"),
+         "price_per_1000_words": ("price", "money"),
          ("price_low", "price_high"): (f"price, {interval}", "interval")},
         result.systems,
     )  # fmt: skip

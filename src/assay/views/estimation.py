@@ -132,8 +132,12 @@ def _lead(result: Estimates) -> str:
         equal = all(item.difference == 0 for item in undecided)
         rest = f"; the other {len(undecided)} are equal" if equal else rest
     verb = "is" if len(pairs) == 1 else "are"
+    scores = [item.estimate for item in result.systems]
+    first = min(scores) if result.better == "lower" else max(scores)
+    # Ranks come from differences on shared segments, and need not follow the scores.
+    leads = "has the best estimated score," if best.estimate == first else "ranks first, with"
     return (
-        f"{best.system} has the best estimated score, {best.estimate:.3f} on a scale where"
+        f"{best.system} {leads} {best.estimate:.3f} on a scale where"
         f" {result.better} is better, {alone}. {len(pairs) - len(undecided)} of"
         f" {plural(len(pairs), 'difference')} between systems {verb} decided at the {level}"
         f" level{rest}."

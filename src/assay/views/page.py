@@ -60,8 +60,10 @@ def read_result(path: str | os.PathLike[str]) -> Result:
     data = read_bytes(source)
     try:
         saved = json.loads(data.decode())
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{source}: is not a saved result ({error})") from None
+    except (ValueError, RecursionError):
+        raise InputError(
+            f"{source}: is not a saved result, or only a part of one; save it again"
+        ) from None
     if not isinstance(saved, dict) or "kind" not in saved:
         raise InputError(f"{source}: is JSON but not a saved result")
     try:

@@ -58,7 +58,7 @@ def _curve(name: str, caption: str, plan: PrecisionPlan) -> Table:
          "half_width": ("half-width", "number"),
          "half_width_with_metrics": ("with metrics", "number"), "power": ("power", "percent"),
          "power_with_metrics": ("power with metrics", "percent"), "minutes": ("minutes", "count"),
-         "money": ("cost", "number")},
+         "money": ("cost", "money")},
         plan.curve,
     )  # fmt: skip
 

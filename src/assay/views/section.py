@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-Show = Literal["text", "number", "count", "percent", "p", "interval", "ranks", "of"]
+Show = Literal["text", "number", "count", "percent", "money", "p", "interval", "ranks", "of"]
 Where = Literal["everywhere", "page", "terminal"]
 Stage = Literal[
     "plan", "sample", "kits", "collect", "estimate", "rank", "effort", "audit", "research"
@@ -243,6 +243,8 @@ def shown(value: object, show: Show) -> str:
         return f"{value:,.0f}"
     if show == "percent":
         return f"{100 * value:.1f} %"
+    if show == "money":
+        return f"{value:,.2f}"
     if show == "p" and value < 0.001:
         return "< 0.001"
     # A small number keeps the digits that matter.
@@ -292,7 +294,9 @@ def print_table(title: str, table: Table) -> None:
     grid = Grid(box=box.SIMPLE_HEAD)
     for column in table.columns:
         side = "left" if column.show == "text" else "right"
-        grid.add_column(column.name, justify=side, overflow="fold")  # type: ignore[arg-type]
+        # A narrow terminal breaks words, never numbers.
+        whole = column.show != "text"
+        grid.add_column(column.name, justify=side, overflow="fold", no_wrap=whole)  # type: ignore[arg-type]
     for number, row in enumerate(table.rows[: table.page]):
         cells = zip(row, table.columns, strict=True)
         grid.add_row(
