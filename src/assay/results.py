@@ -10,6 +10,7 @@ A result is a frozen dataclass that inherits :class:`Result`. Its fields are the
 from __future__ import annotations
 
 import math
+import re
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -98,6 +99,10 @@ class Result:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The result that :meth:`to_dict` wrote; what does not fit is refused with its place."""
         version = str(data.get("version", "0"))
+        if _numbers(version) > _numbers(__version__):
+            raise InputError(
+                f"the result was saved by Assay {version}, and this is {__version__}; update Assay"
+            )
         if _numbers(version) < _numbers(cls.since):
             data = cls.migrate(data)
         found = _typed(data, cls, "the saved result")
@@ -118,7 +123,7 @@ class Result:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdecimal())
+    return tuple(int(digits) for digits in re.findall(r"(?:^|\.)(\d+)", version))
 
 
 def plain(value: object) -> Any:

@@ -255,3 +255,40 @@ def test_a_report_names_the_bad_file_and_writes_nothing(
         assert ran.code == 2, ran.out
         assert said in ran.err
         assert {path.name for path in tmp_path.iterdir()} == {"good.json", "cut.json"}
+
+
+def test_no_command_writes_over_what_it_reads(
+    run_assay: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    world = assay.simulate(documents=10, systems=2, rng=1)
+    world.test_set.write("scores.tsv")
+    drawn = assay.sample(world.test_set, budget="30%", rng=1)
+    drawn.write("sample.tsv")
+    world.rate(drawn).write("ratings.tsv")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for words in (
+        "check ratings.tsv --kind ratings -o ratings.tsv",
+        "convert scores.tsv out.csv --from scores --to scores -o scores.tsv",
+        "convert scores.tsv sample.tsv --from scores --to ratings --sample sample.tsv",
+        "sample scores.tsv --budget 30% --history ratings.tsv -o ratings.tsv",
+        "sample scores.tsv --budget 50% --top-up sample.tsv -o sample.tsv",
+        "estimate scores.tsv ratings.tsv --sample sample.tsv -o sample.tsv",
+    ):
+        ran = run_assay(*words.split())
+        assert ran.code == 2, words
+        assert "is a file that is read" in ran.err, words
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_what_demo_prints_can_be_reported_and_what_report_prints_cannot(
+    run_assay: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("demo.json").write_text(run_assay("demo", "-o", "demo", "--json").out, "utf-8")
+    again = run_assay("report", "demo.json", "-o", "again.html", "--json")
+    assert again.code == 0, again.err
+    Path("written.json").write_text(again.out, "utf-8")
+    refused = run_assay("report", "written.json")
+    assert refused.code == 2
+    assert "kind 'report' has no section" in refused.err

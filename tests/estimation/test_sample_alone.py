@@ -270,3 +270,40 @@ def test_coverage(design: str) -> None:
             found = assay.estimate(bare, everything, sample=drawn, method="mean")
             hits += [item.low <= truth[item.system] <= item.high for item in found.systems]
     assert 0.94 <= np.mean(hits) <= 0.97
+
+
+@pytest.mark.parametrize(
+    ("design", "change", "message"),
+    [
+        ("balanced", {"position": None}, "empty cells in its column position"),
+        ("metrics-prop", {"stratum_size": None}, "empty cells in its column stratum_size"),
+        ("metrics-prop", {"stratum_size": 1000}, "strata do not fit the test set"),
+        ("metrics-prop", {"stratum_size": 79}, "strata do not fit the test set"),
+    ],
+)
+def test_a_damaged_file_is_refused(
+    design: str, change: dict[str, object], message: str, world: World, scores: pl.DataFrame
+) -> None:
+    known = table(scores)
+    drawn = assay.sample(known, design=design, budget="30%", rng=1)
+    (name, value), first = *change.items(), pl.int_range(pl.len()) == 0  # type: ignore[misc]
+    damaged = drawn.frame.with_columns(
+        pl.when(first).then(pl.lit(value)).otherwise(pl.col(name)).alias(name)
+    )
+    with pytest.raises(InputError, match=message):
+        errors(known, world.rate(drawn), read_sample(damaged, known))
+
+
+@pytest.mark.parametrize("design", ["balanced", "documents", "snippets-linear"])
+def test_scores_without_documents_are_refused_where_the_error_rests_on_them(
+    design: str, world: World, scores: pl.DataFrame
+) -> None:
+    unique = scores.with_columns(seg=pl.concat_str("doc", "seg", separator="-"))
+    known = table(unique)
+    drawn = assay.sample(known, design=design, budget="30%", rng=1)
+    ratings = assay.read_ratings(
+        world.rate().frame.with_columns(seg=pl.concat_str("doc", "seg", separator="-")), known
+    )
+    bare = table(unique.drop("doc"))
+    with pytest.raises(InputError, match="give scores with a doc column"):
+        assay.estimate(bare, ratings, sample=drawn, method="mean")

@@ -50,6 +50,12 @@ RENAMED = {
     "cost_per_judgment": "cost",
     "seconds_per_rating": "seconds",
     "cost_per_rating": "cost",
+    "bin": "bin_size",
+    "max": "max_snippet",
+    "limit": "size_limit",
+    "first": "longest_first",
+    "size": "pieces",
+    "methods": "terms",
 }
 """Arguments of the library whose parameter here has another name."""
 
@@ -129,10 +135,10 @@ class Command(TyperCommand):
         try:
             return super().invoke(ctx)
         except OptionError as error:
-            name = RENAMED.get(error.argument, error.argument)
-            for parameter in self.params:
-                if parameter.name == name and isinstance(parameter, TyperOption):
-                    raise error.renamed(max(parameter.opts, key=len)) from None
+            options = {item.name: item for item in self.params if isinstance(item, TyperOption)}
+            for name in (error.argument, RENAMED.get(error.argument)):
+                if name in options:
+                    raise error.renamed(max(options[name].opts, key=len)) from None
             raise
 
 

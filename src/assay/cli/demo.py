@@ -60,7 +60,7 @@ def demo(
     )
     estimates = run.estimates
     if json:
-        print_json(estimates.to_dict() | {"kind": "demo", "report": str(page)})
+        print_json(estimates.to_dict() | {"report": str(page)})
         return
     show(replace(section_of(estimates), next=()))
     _show_sample(run)

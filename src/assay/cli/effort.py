@@ -93,9 +93,9 @@ def effort(
     from assay.cli.files import deliver
     from assay.effort.effort import effort as compare
 
-    save_file(save, *edits)
+    save_file(save, *edits, ratings, kits)
     for file in (figure_file(figure), figure_file(figure_by_editor)):
-        refuse_overwriting(file, *edits)
+        refuse_overwriting(file, *edits, ratings, kits)
     table = read_edit_files(edits, format=format, system=system, editor=editor, columns=columns)
     with progress_bars() as progress:
         result = compare(

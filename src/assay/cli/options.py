@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
-
-if TYPE_CHECKING:
-    pass
-
 
 COLUMNS = Annotated[
     str | None,

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from assay.cli.files import refuse_overwriting
 from assay.cli.options import JSON
-
-if TYPE_CHECKING:
-    pass
 
 
 def report(

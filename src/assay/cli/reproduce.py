@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.files import chosen_workers
+from assay.cli.files import chosen_workers, save_file
 from assay.cli.options import BACKEND, JSON, SAVE, SCHEDULER, WORKERS
 
 
@@ -52,6 +52,7 @@ def reproduce(
     from assay.cli.files import deliver, note
     from assay.papers.reproduce import start_paper
 
+    save_file(save)
     work = start_paper(
         paper, data, draws=draws, rng=seed, workers=chosen_workers(backend, workers, scheduler),
         figures=figures is not None,

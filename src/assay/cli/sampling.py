@@ -169,8 +169,8 @@ def sample(
     from assay.views.figures import save_figure
     from assay.views.sampling import sample_figure
 
-    refuse_overwriting(output, scores, figure_file(figure))
-    save_file(save, scores, output)
+    refuse_overwriting(output, scores, top_up, history, figure_file(figure))
+    save_file(save, scores, top_up, history, output)
     (own,) = columns_for(columns, ("scores", scores))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,

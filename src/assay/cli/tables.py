@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from assay.cli.files import columns_for, names, pairs, score_range
+from assay.cli.files import columns_for, names, pairs, refuse_overwriting, save_file, score_range
 from assay.cli.options import COLUMNS, EDITOR, EXCLUDE, JSON, LP, METRICS, RANGE, SAVE, SYSTEM
 from assay.errors import OptionError
 
@@ -83,6 +83,7 @@ def check(
     from assay.formats.convert import refused
     from assay.tables.test_set import read_scores
 
+    save_file(save, file, test_set)
     options = _options(lp, human_scores, system, editor, weights, blanks)
     chosen, left_out = names(metrics), names(exclude) or ()
     # Another tool's columns are translated by its format, so there is nothing to map.
@@ -140,6 +141,8 @@ def convert(
     from assay.formats.convert import convert as run
     from assay.tables.test_set import read_sample
 
+    refuse_overwriting(target, sample)
+    save_file(save, source, target, sample)
     result = run(
         source, target, origin=origin, to=to, columns=pairs("columns", columns),
         exclude=names(exclude) or (), sample=None if sample is None else read_sample(sample),

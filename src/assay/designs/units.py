@@ -8,7 +8,7 @@ is derived then is compared with what the sample states.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -100,6 +100,7 @@ class SampledUnits:
     def of_sample(cls, sample: Sample, test_set: TestSet) -> SampledUnits:
         """From the columns of a sample that lacks nothing."""
         carries = design_of(sample.design).carries
+        _need_whole(sample, carries)
         shape = test_set.present.shape
         drawn = np.zeros(shape, dtype=bool)
         position = np.full(shape, np.nan) if "position" in carries else None
@@ -121,11 +122,27 @@ class SampledUnits:
         return cls(drawn, pi, position, tuple(strata) if "stratum_size" in carries else None)
 
 
+def _need_whole(sample: Sample, carries: Sequence[str]) -> None:
+    """Refuse a sample of which a part was lost, as in a spreadsheet."""
+    for name in carries:
+        empty = sample.frame[name].null_count()
+        if empty:
+            raise InputError(
+                f"the sample has {empty} empty cells in its column {name}, on which the error"
+                " rests; use the file as assay sample wrote it"
+            )
+
+
 def _strata_of(rows: pl.DataFrame, places: np.ndarray, population: int, segments: int) -> Strata:
     """The strata of drawn segments, laid out over the test set."""
     start, size = (rows[name].to_numpy() for name in ("stratum_start", "stratum_size"))
     found = Strata.drawn(start, size, population)
-    if (np.bincount(found.number) > found.sizes).any() or (start + size > population).any():
+    strata = rows.group_by("stratum_start").agg(pl.col("stratum_size").n_unique() > 1)
+    if (
+        strata["stratum_size"].any()
+        or (np.bincount(found.number) > found.sizes).any()
+        or (start + size > population).any()
+    ):
         raise InputError(
             "the sample's strata do not fit the test set; use the file as assay sample wrote it,"
             " and the scores it was drawn from"
@@ -161,13 +178,13 @@ def complete(sample: Sample, test_set: TestSet) -> tuple[Sample, list[Note]]:
         plan = first_plan(own, design_of(line), own_sizes(design_of(line), own, test_set))
         parts.append(rows.with_columns(carried_columns(plan, places_in(rows, own.test_set))))
     found = make_sample(pl.concat(parts).with_columns(design=pl.lit(str(line))))
-    return found, [
-        Note(
-            "sample-derived",
-            f"the sample file lacks {' and '.join(lacking)}: derived from these scores, which agree"
-            " with what it states",
-        )
-    ]
+    # Equal probabilities are the same whatever the metrics say.
+    flat = np.ptp(sample.frame["probability"].to_numpy()) < TOLERANCE
+    agree = ", which agree with what it states"
+    if "position" in lacking and flat:
+        agree = "; nothing in the file tells whether they are those it was drawn from"
+    text = f"the sample file lacks {' and '.join(lacking)}: derived from these scores{agree}"
+    return found, [Note("sample-derived", text)]
 
 
 def _lacking(sample: Sample) -> list[str]:

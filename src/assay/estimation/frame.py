@@ -181,6 +181,12 @@ def _begun(
 def _refuse_foreign(design: SamplingDesign, test_set: TestSet, sample: Sample) -> None:
     """Refuse a sample that is not the one it says it is."""
     need_population(design, test_set)
+    needs = design.documents or "position" in design.carries
+    if needs and "doc" in sample.frame.columns and not test_set.has_documents:
+        raise InputError(
+            "the sample says which documents its segments are of, on which its error rests, and"
+            " the scores do not; give scores with a doc column"
+        )
     get, probability = design.parameters, sample.frame["probability"].to_numpy()
     stated = get.get("n", "").isdecimal() and "parts" not in get
     # Systems of an unmatched sample may lack segments and have sizes of their own.

@@ -151,7 +151,7 @@ def monitor(
         design=rated.design.name,
         seed=rated.design.seed,
         in_a_row=row,
-        notes=noted((*ratings.notes, *notes, *_caveats(items, goal, guarantee, n))),
+        notes=noted((*study.notes, *notes, *_caveats(items, goal, guarantee, n))),
     )
 
 

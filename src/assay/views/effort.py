@@ -123,7 +123,7 @@ def _costs(result: Effort) -> Table | None:
         {"system": ("system", "text"), "hours_per_1000_words": ("hours", "number"),
          ("hours_low", "hours_high"): (interval, "interval"),
          "price_per_1000_words": ("price", "money"),
-         ("price_low", "price_high"): (f"price, {interval}", "interval")},
+         ("price_low", "price_high"): (f"price, {interval}", "money")},
         result.systems,
     )  # fmt: skip
 

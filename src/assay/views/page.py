@@ -107,10 +107,11 @@ def write_report(
     if ending not in WRITERS:
         known = ", ".join(WRITERS)
         raise OptionError("path", target.name, "is no kind of report", f"let it end in {known}")
-    report = make_report(results, title)
     try:
-        text = WRITERS[ending](report)
-    except (KeyError, TypeError, ValueError) as error:
+        text = WRITERS[ending](make_report(results, title))
+    except InputError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         # A drawing is made late, and a file that was edited may contradict itself.
         raise InputError(
             f"the saved results contradict themselves ({type(error).__name__}: {error}); save them"

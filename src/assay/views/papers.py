@@ -242,4 +242,3 @@ DRAWN: Mapping[str, Callable[[Reproduction], Iterator[tuple[str, Any]]]] = {
     "saldias2022": _draw_saldias2022,
 }
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {"reproduction": reproduction_section}
-DICT_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Section]] = {}

@@ -8,21 +8,19 @@ about a result are written in the room's module beside this one, and nowhere els
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TextIO
+
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
-
-    from assay.results import Result
-import sys
-from typing import TYPE_CHECKING, TextIO
-
-if TYPE_CHECKING:
     from rich.console import Console
 
+    from assay.results import Result
 
 Show = Literal["text", "number", "count", "percent", "money", "p", "interval", "ranks", "of"]
 Where = Literal["everywhere", "page", "terminal"]
@@ -148,9 +146,13 @@ class Report:
 def section_of(result: Result) -> Section:
     """The section of a result: the view of its room knows it by its kind."""
     room = type(result).__module__.split(".")[1]
-    sections: Mapping[str, Callable[[Any], Section]]
-    sections = import_module(f"assay.views.{room}").SECTIONS
-    return sections[result.kind](result)
+    try:
+        sections: Mapping[str, Callable[[Any], Section]]
+        sections = import_module(f"assay.views.{room}").SECTIONS
+        make = sections[result.kind]
+    except (ModuleNotFoundError, KeyError):
+        raise InputError(f"a result of kind '{result.kind}' has no section to show") from None
+    return make(result)
 
 
 def table(
@@ -252,8 +254,9 @@ def shown(value: object, show: Show) -> str:
 
 
 def _shown_pair(pair: tuple[object, ...], show: Show) -> str:
-    low, high = (shown(part, "number" if show == "interval" else "count") for part in pair)
-    if show == "interval":
+    inside: Show = {"interval": "number", "money": "money"}.get(show, "count")  # type: ignore[assignment]
+    low, high = (shown(part, inside) for part in pair)
+    if show in ("interval", "money"):
         return "unknown" if low == high == "–" else f"{low} – {high}"
     if show == "of":
         return f"{low}/{high}"
