@@ -95,7 +95,7 @@ def test_demo(run_assay: Run, tmp_path: Path) -> None:
 def test_demo_as_json(run_assay: Run, tmp_path: Path) -> None:
     ran = run_assay("demo", "-o", tmp_path / "demo", "--json")
     result = json.loads(ran.out)
-    assert result["kind"] == "demo"
+    assert result["kind"] == "estimates"
     assert Path(result["report"]).is_file()
     assert len(result["systems"]) == len(result["truth"])
 
