@@ -70,6 +70,12 @@ SYSTEMS = Annotated[
         "--systems", help="The systems compared: their names, or how many.", metavar="A,B|N"
     ),
 ]
+FAMILY = Annotated[
+    Literal["all", "pair"] | None,
+    typer.Option(
+        "--family", help="From judgments: the level is for all pairs (default) or each pair."
+    ),
+]
 TARGET = Annotated[
     str | None,
     typer.Option("--target", help="What intervals are for: test-set or new-documents."),

@@ -1,4 +1,4 @@
-"""``assay rank`` and ``assay next-set``."""
+"""``assay rank``, ``assay next-set``, and ``assay monitor`` of judgments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from assay.cli.files import names, read_judged, save_file
 from assay.cli.options import BETTER, COLUMNS, EXCLUDE, JSON, LP, ONLY, SAVE, SEED
-from assay.errors import OptionError
+from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from assay.ranking.rank import Ranking
@@ -128,6 +128,35 @@ def _with_pairs(result: Ranking) -> Callable[[], None]:
     from assay.views.section import show
 
     return lambda: show(ranking_section(result, pairs_in_terminal=True))
+
+
+def monitor_judged(
+    judgments: Path, of_ratings: dict[str, Any], *, family: Literal["all", "pair"] | None,
+    systems: str | None, level: float, columns: str | None, exclude: str | None, only: str | None,
+    lp: str | None, save: Path | None, json: bool,
+) -> None:  # fmt: skip
+    """``assay monitor`` with one file: judgments; options that only ratings have are refused."""
+    from assay.cli.files import answers_kind, deliver
+    from assay.ranking.monitor import monitor_judgments
+
+    if answers_kind(judgments, columns) == "ratings":
+        raise InputError(f"{judgments}: ratings are watched with their test set; name SCORES first")
+    _refuse("ratings", _given(of_ratings))
+    save_file(save, judgments)
+    table = read_judged(judgments, columns, exclude, only, lp)
+    result = monitor_judgments(table, systems=names(systems), family=family or "all", level=level)
+    deliver(result, save, json)
+
+
+def need_for_ratings(
+    sample: Path | None, half_width: float | None, *, family: str | None, systems: str | None
+) -> tuple[Path, float]:
+    """``assay monitor`` of ratings: what it needs; what is for judgments is refused."""
+    _refuse("judgments", _given({"family": family, "systems": systems}))
+    if sample is None or half_width is None:
+        missing = "--sample" if sample is None else "--half-width"
+        raise InputError(f"ratings are watched along their sample, to a half-width; give {missing}")
+    return sample, half_width
 
 
 def next_set(

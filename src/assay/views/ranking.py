@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
 from assay.ranking.best import NextSets
+from assay.ranking.monitor import JudgmentsMonitoring
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.views.figures import ACCENT, COLOURS, INK, MARKS, MUTED, draw_pairs, new_figure, tidy
@@ -235,6 +237,43 @@ def next_sets_section(result: NextSets) -> Section:
     )  # fmt: skip
 
 
+def judgments_monitoring_section(result: JudgmentsMonitoring) -> Section:
+    """Which pairs are decided so far."""
+    number = len(result.systems) * (len(result.systems) - 1) // 2
+    wrong = "each pair" if result.family == "pair" else "any pair"
+    verdict = "every pair is decided: stop" if result.stop else "go on, or stop when you like"
+    best = "" if result.best is None else f" {result.best} is decidedly better than all others."
+    open_pairs = [pair for pair in result.pairs if pair.more]
+    nearest = min(open_pairs, key=lambda pair: pair.more or 0, default=None)
+    return Section(
+        name="monitoring-judgments",
+        title="Which pairs are decided?",
+        stage="collect",
+        lead=f"{result.decided:,} of {number:,} pairs are decided after {result.judgments:,}"
+        f" judgments: {verdict}.{best} However often you look and however pairs are chosen, the"
+        f" chance of ever deciding {wrong} wrongly is at most {100 * (1 - result.level):.3g} %.",
+        blocks=(table(
+            "pairs", f"Evidence is a power of ten; {math.log10(result.needed):.1f} decides. Share:"
+            " the left's share of the judgments, a tie half; its interval holds at all looks.",
+            {"left": ("left", "text"), "right": ("right", "text"), "wins": ("wins", "count"),
+             "losses": ("losses", "count"), "ties": ("ties", "count"),
+             "share": ("share", "percent"), ("low", "high"): ("interval", "interval"),
+             "evidence": ("evidence", "number"), "better": ("better", "text"),
+             "more": ("more judgments", "count")},
+            [asdict(item) | {"better": item.better or "undecided"} for item in result.pairs],
+        ),),
+        signature=result.signature,
+        methods=f"Pairs were watched with e-values of a fair coin, valid at any time, at"
+        f" {100 * result.level:g} % for {wrong}.",
+        sources=("waudbysmith2024",),
+        next=() if nearest is None else (
+            f"about {nearest.more:,} more judgments of {nearest.left} and {nearest.right} decide"
+            f" them, if {nearest.left} keeps winning {nearest.share:.0%} (ties are half)",
+        ),
+        notes=result.notes,
+    )  # fmt: skip
+
+
 def draw_ranges(systems: Sequence[Mapping[str, Any]]) -> Drawing:
     """Every system's rank and rank range, best at the top; a line closes a cluster."""
     figure = new_figure(7.2, 0.9 + 0.34 * len(systems))
@@ -334,6 +373,7 @@ def draw_error_curves(rows: Sequence[Mapping[str, Any]]) -> Drawing:
 
 
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {
+    "monitoring-judgments": judgments_monitoring_section,
     "next-sets": next_sets_section,
     "ranking": ranking_section,
     "sigma": sigma_section,
