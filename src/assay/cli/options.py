@@ -33,6 +33,7 @@ RANGE = Annotated[
 ]
 SCORES = Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")]
 RATINGS = Annotated[Path, typer.Argument(help="What the raters answered.", metavar="RATINGS")]
+SCORES_OPTION = typer.Option("--scores", help="The test set that the file is about.")
 SAMPLE_OPTION = typer.Option(
     "--sample", help="The sample: which segments, and how they were drawn."
 )

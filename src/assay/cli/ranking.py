@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from assay.cli.files import names, read_judged, save_file
-from assay.cli.options import BETTER, COLUMNS, EXCLUDE, JSON, LP, ONLY, SAVE, SEED
+from assay.cli.files import has_rows, names, read_judged, save_file
+from assay.cli.options import (
+    BETTER,
+    COLUMNS,
+    EXCLUDE,
+    JSON,
+    LP,
+    ONLY,
+    SAVE,
+    SCORES_OPTION,
+    SEED,
+)
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -159,14 +169,24 @@ def need_for_ratings(
     return sample, half_width
 
 
+def _systems_of(scores: Path) -> list[str]:
+    from assay.tables.test_set import read_scores
+
+    return list(read_scores(scores).systems)
+
+
 def next_set(
-    judgments: Annotated[Path, typer.Argument(help="Judgments so far.", metavar="JUDGMENTS")],
+    judgments: Annotated[
+        Path,
+        typer.Argument(help="Judgments so far; at first a header line.", metavar="JUDGMENTS"),
+    ],
     systems: Annotated[
         str | None,
         typer.Option(
             "--systems", help="The systems compared: their names, or how many.", metavar="A,B"
         ),
     ] = None,
+    scores: Annotated[Path | None, SCORES_OPTION] = None,
     goal: Annotated[
         Literal["best", "order"],
         typer.Option("--goal", help="What to aim at."),
@@ -186,17 +206,19 @@ def next_set(
 ) -> None:
     """Choose the systems to show next: to find the best one soon, or the order.
 
-    Judgments chosen this way must not be tested for significance. Towards the best system they
-    take far fewer judgments than random sets, towards the order hardly fewer.
+    Ordinary tests do not hold for judgments chosen this way; assay monitor's verdicts do. Towards
+    the best system they take far fewer judgments than random sets, towards the order hardly fewer.
 
     Example: assay next-set judgments.tsv --per-set 5 --count 20
     """
     from assay.cli.files import deliver
     from assay.ranking.best import next_sets
 
-    save_file(save, judgments)
-    table = read_judged(judgments, columns, exclude, only, lp)
-    result = next_sets(
-        table, goal=goal, systems=names(systems), per_set=per_set, count=count, rng=seed
-    )
+    save_file(save, judgments, scores)
+    if systems is not None and scores is not None:
+        raise OptionError("--systems", systems, "and --scores name them twice", "give one of them")
+    compete = names(systems) if scores is None else _systems_of(scores)
+    empty = not has_rows(judgments)
+    table = None if empty else read_judged(judgments, columns, exclude, only, lp)
+    result = next_sets(table, goal=goal, systems=compete, per_set=per_set, count=count, rng=seed)
     deliver(result, save, json)

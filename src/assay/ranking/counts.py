@@ -247,6 +247,21 @@ def check_per_set(per_set: int | None, systems: int, default: int = 5) -> int:
     return per_set
 
 
+def all_systems(judged: tuple[str, ...], given: Sequence[str] | None) -> tuple[str, ...]:
+    """All that compete: as given, which must name those judged, else those judged."""
+    if given is None:
+        return judged
+    names = tuple(dict.fromkeys(given))
+    for name in judged:
+        if name not in names:
+            raise OptionError(
+                "systems", ", ".join(names), f"lacks '{name}', which is judged", "name it too"
+            )
+    if len(names) < 2:
+        raise InputError("fewer than two systems are named, so there is nothing to compare")
+    return names
+
+
 def set_effect(per_set: int) -> float:
     """How much larger the variance of a difference is than from independent judgments.
 

@@ -16,8 +16,8 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError, need_known, need_level
-from assay.ranking.counts import block_numbers
+from assay.errors import need_known, need_level
+from assay.ranking.counts import all_systems, block_numbers
 from assay.ranking.counts import count as count_judgments
 from assay.results import Note, Result, signature
 from assay.stats.betting import coin_evidence, coin_interval
@@ -117,21 +117,6 @@ def monitor_judgments(
         decided=decided, judgments=len(judgments), level=level, family=family, needed=needed,
         notes=(*judgments.notes, *_not_judged(number, pairs), *_same_segment(judgments)),
     )  # fmt: skip
-
-
-def all_systems(judged: tuple[str, ...], given: Sequence[str] | None) -> tuple[str, ...]:
-    """All that compete: as given, which must name those judged, else those judged."""
-    if given is None:
-        return judged
-    names = tuple(dict.fromkeys(given))
-    for name in judged:
-        if name not in names:
-            raise OptionError(
-                "systems", ", ".join(names), f"lacks '{name}', which is judged", "name it too"
-            )
-    if len(names) < 2:
-        raise InputError("fewer than two systems are named, so there is nothing to compare")
-    return names
 
 
 def _watched(

@@ -220,13 +220,16 @@ def next_sets_section(result: NextSets) -> Section:
     sets = [
         {"set": number, "systems": ", ".join(names)} for number, names in enumerate(result.sets, 1)
     ]
+    ahead = (
+        f"After {result.judgments:,} judgments {result.best} is ahead; {likely[0].system} is"
+        f" the best system with probability {100 * likely[0].best:.0f} %."
+    )
     return Section(
         name="next-sets",
         title="Which systems to show next",
         stage="collect",
-        lead=f"After {result.judgments:,} judgments {result.best} is ahead; {likely[0].system} is"
-        f" the best system with probability {100 * likely[0].best:.0f} %. No significance may be"
-        " claimed from judgments chosen this way.",
+        lead=f"{ahead if result.judgments else 'Nothing is judged yet.'} Ordinary tests do not"
+        " hold for judgments chosen this way; the verdicts of assay monitor do.",
         blocks=(
             table("sets", "Systems to show together.",
                   {"set": ("set", "count"), "systems": ("systems", "text")}, sets),
