@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import assay
 from assay.errors import InputError, OptionError, TableError
 from assay.ranking.methods import METHODS
 from assay.ranking.rank import PairComparison, next_steps
+from assay.views.section import section_of
 
 
 @pytest.fixture(scope="module")
@@ -386,3 +389,20 @@ def test_rankings_carry_the_advice() -> None:
     assert "judgments" in judged.next[0]
     rated = assay.rank_ratings(world.rate(), rng=1)
     assert all("ratings" in line for line in rated.next)
+
+
+def test_ties_are_modelled_with_bradley_terry(
+    run_assay: Callable[..., Any], tmp_path: Path
+) -> None:
+    judged = assay.simulate_judgments(5, 2000, tie=4.0, rng=1)
+    result = assay.rank(judged, method="bradley-terry", ties="davidson", resamples=100, rng=1)
+    assert "are modelled (Davidson)" in " ".join(result.notes)
+    assert result.ties == "davidson"
+    assert "davidson1970" in section_of(result).sources
+    with pytest.raises(OptionError, match="is for bradley-terry"):
+        assay.rank(judged, ties="davidson")
+    with pytest.raises(OptionError, match="ranges from resampling"):
+        assay.rank(judged, method="bradley-terry", ranges="pooled", ties="davidson")
+    file = judged.write(tmp_path / "j.tsv")
+    ran = run_assay("rank", file, "--method", "bt", "--ties", "davidson", "--resamples", 100)
+    assert ran.code == 0, ran.err

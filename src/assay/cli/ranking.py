@@ -50,8 +50,11 @@ def rank(
         typer.Option("--range-kind", help="Which bootstrap range holds the level (shortest)."),
     ] = None,
     ties: Annotated[
-        Literal["drop", "half"] | None,
-        typer.Option("--ties", help="Ties are dropped (default) or half a win for each."),
+        Literal["drop", "half", "davidson"] | None,
+        typer.Option(
+            "--ties",
+            help="Ties are dropped (default), half a win for each, or modelled (Bradley-Terry).",
+        ),
     ] = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
     calibrate: Annotated[

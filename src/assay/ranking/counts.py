@@ -45,6 +45,12 @@ MIN_JUDGMENTS_OF_PAIR = 10
 MAX_SPREAD = 4
 """Numbers up to so many times their count are told apart by a table, faster than by sorting."""
 
+TREATED = {
+    "drop": "are left out",
+    "half": "count as half a win for both",
+    "davidson": "are modelled (Davidson)",
+}
+
 _OUTCOME = {"left": 1, "tie": 0, "right": -1}
 
 
@@ -112,7 +118,7 @@ def winner_cells(
 
 def effective_wins(wins: np.ndarray, ties: np.ndarray, treat: str) -> np.ndarray:
     """The wins that count: ties dropped, or half a win to each side."""
-    return wins + ties / 2 if treat == "half" else wins
+    return wins if treat == "drop" else wins + ties / 2
 
 
 def block_numbers(judgments: Judgments, unit: str) -> np.ndarray | None:
@@ -220,9 +226,9 @@ def evidence(counts: Counts, block: np.ndarray | None, ties: str) -> np.ndarray:
     """How many blocks say something about each system."""
     n = len(counts.systems)
     if block is None:
-        games = counts.wins + counts.wins.T + (counts.ties if ties == "half" else 0)
+        games = counts.wins + counts.wins.T + (0 if ties == "drop" else counts.ties)
         return np.asarray(games.sum(axis=1))
-    used = np.ones(len(block), dtype=bool) if ties == "half" else counts.outcome != 0
+    used = counts.outcome != 0 if ties == "drop" else np.ones(len(block), dtype=bool)
     cells = [block[used] * n + side[used] for side in (counts.left, counts.right)]
     there, _ = renumbered(np.concatenate(cells))
     return np.bincount(there % n, minlength=n)
@@ -286,8 +292,7 @@ def check_counts(
         notes += _few_judgments(games)
     tied = int(np.triu(counts.ties).sum())
     if tied:
-        treated = "count as half a win for both" if ties == "half" else "are left out"
-        treated = "count as wins of both" if method == "better-or-equal" else treated
+        treated = "count as wins of both" if method == "better-or-equal" else TREATED[ties]
         tests = "; the sign test leaves them out" if ties == "half" and ranges == "sign" else ""
         text = f"{tied:,} of {len(judgments):,} judgments are ties and {treated}{tests}"
         notes.append(Note("ties", text))

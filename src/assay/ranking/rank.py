@@ -137,7 +137,7 @@ def rank(
     ranges: Literal["bootstrap", "sign", "pooled"] = "bootstrap",
     resample: Literal["auto", "document", "segment", "set", "rater", "pair"] = "auto",
     range_kind: Literal["shortest", "equal-tailed"] | None = None,
-    ties: Literal["drop", "half"] = "drop",
+    ties: Literal["drop", "half", "davidson"] = "drop",
     level: float = LEVEL,
     calibrate: bool = False,
     sides: Literal[1, 2] = 1,
@@ -156,8 +156,9 @@ def rank(
     range_kind: the shortest range that holds ``level`` of the resamples (default), or what is left
     when as many are cut off at both ends. calibrate: such a range misses fewer than 1 - level of
     true ranks; shorten it as far as simulated campaigns of this size allow (a few seconds).
-    ties: dropped, or half a win for each side. sides: one-sided tests at 1 - level, as the paper
-    has them, or two-sided. holm: correct for the number of pairs.
+    ties: dropped, half a win for each side, or, with bradley-terry, modelled (davidson).
+    sides: one-sided tests at 1 - level, as the paper has them, or two-sided. holm: correct for the
+    number of pairs.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -243,7 +244,7 @@ def _check_options(
     """Refuse what is not known, and what would be ignored."""
     need_known("ranges", ranges, ("bootstrap", "sign", "pooled"))
     need_known("resample", resample, ("auto", *UNITS))
-    need_known("ties", ties, ("drop", "half"))
+    need_known("ties", ties, ("drop", "half", "davidson"))
     if ranges == "sign" and resample != "auto":
         remedy = "leave it out, or use pooled"
         raise OptionError("resample", resample, "has no effect on sign tests", remedy)
@@ -251,6 +252,9 @@ def _check_options(
     for name, value in resampled.items():
         if ranges != "bootstrap" and value is not None:
             raise OptionError(name, value, "is for ranges from resampling", "leave it out")
+    if ties == "davidson" and (method, ranges) != ("bradley-terry", "bootstrap"):
+        fault = "is for bradley-terry with ranges from resampling"
+        raise OptionError("ties", ties, fault, "choose drop or half")
     if method == "better-or-equal" and ties != "drop":
         fault = "does not go with better-or-equal, where ties are wins"
         raise OptionError("ties", ties, fault, "leave it out")

@@ -151,7 +151,7 @@ def _methods(result: Ranking) -> str:
         level += f" (at a level found by simulation, {100 * result.calibrated:.1f} %)"
     tests = " Tests of pairs were corrected for their number (Holm)." if result.holm else ""
     seed = "" if result.seed is None else f" (seed {result.seed})"
-    ties = ", ties left out" if result.ties == "drop" else ""
+    ties = {"drop": ", ties left out", "davidson": " with ties"}.get(result.ties or "", "")
     return (
         f"We ranked {plural(len(result.systems), 'system')} from"
         f" {_number(result).replace(' ', ' human ')} by {_method(result)[0]}{ties}. Rank"
@@ -168,6 +168,7 @@ def _sources(result: Ranking) -> tuple[str, ...]:
     return (
         *_method(result)[1],
         *RANGES[result.ranges][1],
+        *(("davidson1970",) if result.ties == "davidson" else ()),
         *(("wilcoxon1945",) if result.source == "ratings" else ()),
         *(("holm1979",) if result.holm else ()),
     )
