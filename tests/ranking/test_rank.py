@@ -119,7 +119,7 @@ def test_ranges_cover_the_truth() -> None:
 
 def test_sides_and_holm_decide_fewer_pairs(judgments: assay.Judgments) -> None:
     for ranges in ("sign", "pooled", "bootstrap"):
-        plain = assay.rank(judgments, ranges=ranges, rng=1)  # type: ignore[arg-type]
+        plain = assay.rank(judgments, ranges=ranges, sides=1, rng=1)  # type: ignore[arg-type]
         strict = assay.rank(judgments, ranges=ranges, sides=2, rng=1)  # type: ignore[arg-type]
         corrected = assay.rank(judgments, ranges=ranges, holm=True, rng=1)  # type: ignore[arg-type]
         assert corrected.significant_pairs <= plain.significant_pairs
@@ -193,7 +193,7 @@ def test_p_of_one_clear_pair_is_near_the_sign_test(method: str) -> None:
     clear = table(*[("A", "B", "left")] * 58, *[("A", "B", "right")] * 2)
     assert assay.rank(clear, method=method, rng=1).comparisons[0].p < 0.001
     some = table(*[("A", "B", "left")] * 60, *[("A", "B", "right")] * 40)
-    p = assay.rank(some, method=method, rng=1).comparisons[0].p
+    p = assay.rank(some, method=method, sides=1, rng=1).comparisons[0].p
     assert p == pytest.approx(stats.binomtest(60, 100, alternative="greater").pvalue, abs=0.016)
 
 

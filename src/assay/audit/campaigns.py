@@ -124,7 +124,10 @@ def audit_ratings(
         representation=represent(given, rated) if known else (),
         systems=_rated_rows(
             given, ratings, scores, estimates,
-            rank_ratings(ratings, method=practice, level=level, rng=generator), known=known,
+            rank_ratings(
+                ratings, method=practice, rank_sum=True, level=level, sides=1, rng=generator
+            ),
+            known=known,
         ),
         pairs=pairs,
         published=count_verdicts(claims, given=published is not None),
@@ -207,7 +210,7 @@ def audit_judgments(
         practice="bootstrap pair",
         better="higher",
         level=level,
-        sides=1,
+        sides=ranking.sides,
         seed=seed,
         notes=(
             # An audit does not choose the units that are drawn.

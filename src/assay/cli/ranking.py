@@ -64,8 +64,8 @@ def rank(
         ),
     ] = False,
     sides: Annotated[
-        int, typer.Option("--sides", help="Tests one-sided (1) or two-sided (2).", min=1, max=2)
-    ] = 1,
+        int, typer.Option("--sides", help="Tests two-sided (2) or one-sided (1).", min=1, max=2)
+    ] = 2,
     holm: Annotated[
         bool, typer.Option("--holm", help="Correct the tests for the number of pairs.")
     ] = False,
@@ -80,6 +80,12 @@ def rank(
             " above differ from all below, as WMT has it.",
         ),
     ] = None,
+    rank_sum: Annotated[
+        bool,
+        typer.Option(
+            "--rank-sum", help="From ratings: test single outputs, as WMT does, not documents."
+        ),
+    ] = False,
     better: BETTER = "higher",
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
@@ -110,7 +116,7 @@ def rank(
     of_judgments = _given(
         {"ranges": ranges, "resample": resample, "ties": ties, "calibrate": calibrate or None}
     )
-    of_ratings = _given({"cluster_rule": cluster_rule})
+    of_ratings = _given({"cluster_rule": cluster_rule, "rank_sum": rank_sum or None})
     answers = read_answers(table, columns=columns, exclude=exclude, only=only, lp=lp, better=better)
     if isinstance(answers, Judgments):
         from assay.ranking.rank import rank as run

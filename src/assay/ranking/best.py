@@ -26,11 +26,11 @@ from assay.ranking.counts import (
     all_systems,
     check_per_set,
     effective_wins,
+    normal_equations,
     screen_size,
     set_effect,
 )
 from assay.ranking.counts import count as count_judgments
-from assay.ranking.pairs import normal_equations
 from assay.results import Result, signature
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Judgments

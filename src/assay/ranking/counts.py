@@ -39,6 +39,9 @@ MAX_SYSTEMS = 1000
 MIN_UNITS = 30
 """Units below which ranges from them are called rough."""
 
+MIN_RATERS = 5
+"""Raters from which on judgments show how much their tastes differ."""
+
 MIN_JUDGMENTS_OF_PAIR = 10
 """Judgments of a pair below which the expected win is called unsteady."""
 
@@ -77,6 +80,13 @@ class JudgmentUnits:
     block: np.ndarray | None
     count: int
     notes: tuple[Note, ...]
+    rater: np.ndarray | None = None
+    """The number of the rater of every judgment, where raters' tastes are taken into account."""
+
+    @property
+    def raters(self) -> int | None:
+        """How many raters' tastes are taken into account."""
+        return None if self.rater is None else int(self.rater.max()) + 1
 
 
 def count(judgments: Judgments) -> Counts:
@@ -168,16 +178,25 @@ def renumbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def find_units(judgments: Judgments, resample: str) -> JudgmentUnits:
     """The unit that was asked for; ``auto`` is the segment, else the screen, else the judgment."""
-    unit, block, notes = _largest(judgments) if resample == "auto" else _asked(judgments, resample)
+    rater = _tasting(judgments) if resample == "auto" else None
+    unit, block, notes = (
+        _largest(judgments, rater) if resample == "auto" else _asked(judgments, resample)
+    )
     blocks = int(block.max()) + 1
     if blocks == 1:
         raise InputError("one judgment ranks two systems and says nothing else; add judgments")
     if blocks < MIN_UNITS:
         notes.append(Note("few-units", f"with only {blocks} units, ranges and p values are rough"))
-    return JudgmentUnits(unit, None if unit == "pair" else block, blocks, tuple(notes))
+    return JudgmentUnits(unit, None if unit == "pair" else block, blocks, tuple(notes), rater)
 
 
-def _largest(judgments: Judgments) -> tuple[str, np.ndarray, list[Note]]:
+def _tasting(judgments: Judgments) -> np.ndarray | None:
+    """The raters, if they are enough to show how much their tastes differ."""
+    rater = block_numbers(judgments, "rater")
+    return None if rater is None or int(rater.max()) + 1 < MIN_RATERS else rater
+
+
+def _largest(judgments: Judgments, rater: np.ndarray | None) -> tuple[str, np.ndarray, list[Note]]:
     notes: list[Note] = []
     for unit in ("segment", "set", "pair"):
         block = block_numbers(judgments, unit)
@@ -191,7 +210,15 @@ def _largest(judgments: Judgments) -> tuple[str, np.ndarray, list[Note]]:
     if unit == "pair":
         named = "no more than one segment or screen" if notes else "neither segments nor screens"
         reason = f"single judgments, because the table names {named}"
-    return unit, block, [*notes, _unit_note(unit, block, reason), *_other_units(judgments)]
+    choice = ["document"] if rater is not None else ["document", "rater"]
+    others = [name for name in choice if _fewer(judgments, name, int(block.max()) + 1)]
+    return unit, block, [*notes, _unit_note(unit, block, reason), *_other_units(judgments, others)]
+
+
+def _fewer(judgments: Judgments, unit: str, blocks: int) -> bool:
+    """Whether the table names such units, and a unit holds several of the blocks."""
+    block = block_numbers(judgments, unit)
+    return block is not None and 1 < int(block.max()) + 1 < blocks
 
 
 def _asked(judgments: Judgments, unit: str) -> tuple[str, np.ndarray, list[Note]]:
@@ -208,13 +235,12 @@ def _unit_note(unit: str, block: np.ndarray, reason: str) -> Note:
     return Note("unit", f"unit: {unit} ({int(block.max()) + 1:,} of them); {reason}")
 
 
-def _other_units(judgments: Judgments) -> list[Note]:
+def _other_units(judgments: Judgments, units: list[str]) -> list[Note]:
     """Units the table names that only the user can choose."""
-    blocks = {unit: block_numbers(judgments, unit) for unit in ("document", "rater")}
-    numbers = {unit: 1 + int(block.max()) for unit, block in blocks.items() if block is not None}
-    several = {unit: number for unit, number in numbers.items() if number > 1}
-    if not several:
+    if not units:
         return []
+    blocks = {unit: block_numbers(judgments, unit) for unit in units}
+    several = {unit: 1 + int(block.max()) for unit, block in blocks.items() if block is not None}
     text = (
         f"the table also names {' and '.join(f'{k:,} {unit}s' for unit, k in several.items())}: if"
         f" their judgments are correlated, resample by {' or by '.join(several)}"
@@ -232,6 +258,38 @@ def evidence(counts: Counts, block: np.ndarray | None, ties: str) -> np.ndarray:
     cells = [block[used] * n + side[used] for side in (counts.left, counts.right)]
     there, _ = renumbered(np.concatenate(cells))
     return np.bincount(there % n, minlength=n)
+
+
+def normal_equations(
+    wins: np.ndarray, ties: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """X'X and X'y of the least squares."""
+    wins = np.asarray(wins, dtype=float)
+    games = wins + np.swapaxes(wins, -1, -2)
+    if ties is not None:
+        games = games + ties
+    return laplacian_of(games), wins.sum(axis=-1) - wins.sum(axis=-2)
+
+
+def laplacian_of(weights: np.ndarray) -> np.ndarray:
+    """The matrix with the weights of every system's pairs on the diagonal, less the weights."""
+    n = weights.shape[-1]
+    return np.asarray(weights.sum(axis=-1)[..., None] * np.eye(n) - weights)
+
+
+def solve(laplacian: np.ndarray, net: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Strengths of mean 0 and the (pseudo-)inverse: every constant is in the null space."""
+    n = laplacian.shape[-1]
+    # A unit added along the constant leaves all differences as they are and makes it regular,
+    # unless systems fall into parts that were never compared.
+    scale = np.trace(laplacian, axis1=-2, axis2=-1)[..., None, None] / n + 1e-300
+    level = np.full((n, n), 1.0 / n)
+    try:
+        inverse = np.linalg.inv(laplacian / scale + level) - level
+    except np.linalg.LinAlgError:
+        inverse = np.linalg.pinv(laplacian / scale, hermitian=True)
+    inverse = inverse / scale
+    return (inverse @ net[..., None])[..., 0], inverse
 
 
 def screen_size(judgments: Judgments) -> int:
@@ -347,8 +405,8 @@ def _few_judgments(games: np.ndarray) -> list[Note]:
         return []
     text = (
         f"half the pairs have fewer than {MIN_JUDGMENTS_OF_PAIR} judgments; the expected win gives"
-        " them the same weight as the others, so its p values may be too small: use bradley-terry"
-        " or the pooled test"
+        " them the same weight as the others, which makes it rough; the pooled test and"
+        " bradley-terry decide more"
     )
     return [Note("few-judgments-per-pair", text)]
 

@@ -78,8 +78,10 @@ class Ranking(Result, kind="ranking"):
     Either ``judgments`` or ``ratings`` is how many there were. ``unit`` is what was resampled, or
     what correlated judgments have in common; ``calibrated`` is the share of resamples in a range
     where that was found by simulation; ``sides`` says whether ``p`` are one-sided or two-sided;
+    ``raters`` is how many raters' tastes the ranges and tests take into account besides the units.
     ``next`` what more judgments would bring. ``clusters_by`` is for ratings: ``neighbours``, or
-    ``all`` systems above a line against all below.
+    ``all`` systems above a line against all below; ``rank_sum`` says whether outputs were tested
+    one by one (None in older results: they were).
     """
 
     method: str
@@ -89,6 +91,7 @@ class Ranking(Result, kind="ranking"):
     interval: Literal["shortest", "equal-tailed"] | None
     unit: str
     blocks: int
+    raters: int | None = None
     ties: str | None
     level: float
     calibrated: float | None = None
@@ -102,6 +105,7 @@ class Ranking(Result, kind="ranking"):
     significant_pairs: int
     clusters: int
     clusters_by: Literal["neighbours", "all"] | None = None
+    rank_sum: bool | None = None
     comparisons: tuple[PairComparison, ...]
     notes: tuple[Note, ...] = ()
     next: tuple[str, ...] = ()
@@ -117,10 +121,11 @@ class Ranking(Result, kind="ranking"):
         return signature(
             self.method, judgments=self.judgments, ratings=self.ratings, ties=self.ties,
             ranges="-".join(filter(None, (self.ranges, self.interval))),
-            unit=f"{self.unit}-{self.blocks}", level=f"{self.level:g}",
+            unit=f"{self.unit}-{self.blocks}", raters=self.raters, level=f"{self.level:g}",
             calibrated=None if self.calibrated is None else f"{self.calibrated:.4g}",
             sides=self.sides, holm="yes" if self.holm else "no",
             clusters="all" if self.clusters_by == "all" else None,
+            test="rank-sum" if self.rank_sum else None,
             better="lower" if self.better == "lower" else None,
             resamples=self.resamples, seed=self.seed,
         )  # fmt: skip
@@ -140,7 +145,7 @@ def rank(
     ties: Literal["drop", "half", "davidson"] = "drop",
     level: float = LEVEL,
     calibrate: bool = False,
-    sides: Literal[1, 2] = 1,
+    sides: Literal[1, 2] = 2,
     holm: bool = False,
     resamples: int | None = None,
     rng: Rng = None,
@@ -157,8 +162,8 @@ def rank(
     when as many are cut off at both ends. calibrate: such a range misses fewer than 1 - level of
     true ranks; shorten it as far as simulated campaigns of this size allow (a few seconds).
     ties: dropped, half a win for each side, or, with bradley-terry, modelled (davidson).
-    sides: one-sided tests at 1 - level, as the paper has them, or two-sided. holm: correct for the
-    number of pairs.
+    sides: two-sided tests at 1 - level, or one-sided as the paper has them, which call twice as
+    many equal systems different. holm: correct for the number of pairs.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -188,11 +193,11 @@ def rank(
         seed = None
         sure = (
             by_sign_test(counts, rule) if ranges == "sign"
-            else by_pooled_test(counts, units.block, ties, rule)
+            else by_pooled_test(counts, units, ties, rule)
         )  # fmt: skip
     else:
         sure = bootstrap(
-            counts, units.block, method=method, ties=ties, range_kind=str(kind),
+            counts, units, method=method, ties=ties, range_kind=str(kind),
             level=level if chosen is None else chosen.level, rule=rule, resamples=drawn,
             rng=generator, progress=progress,
         )  # fmt: skip
@@ -203,6 +208,7 @@ def rank(
         significant_pairs=sum(item.decided for item in comparisons),
         clusters=max(item.cluster for item in systems), judgments=len(judgments),
         method=method, ranges=ranges, interval=kind, unit=units.name, blocks=units.count,
+        raters=None if ranges == "sign" else units.raters,
         ties="win" if method == "better-or-equal" else ties, level=level,
         calibrated=None if chosen is None else chosen.level, sides=sides, holm=holm,
         resamples=drawn, seed=seed,

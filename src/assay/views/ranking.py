@@ -39,8 +39,8 @@ CLUSTER_ENDS = {
 }
 CLUSTERS = {
     None: "systems whose ranges do not overlap fall into different clusters",
-    "neighbours": "clusters come from Wilcoxon rank-sum tests of neighbours",
-    "all": "clusters come from Wilcoxon rank-sum tests of all pairs",
+    "neighbours": "clusters come from {} tests of neighbours",
+    "all": "clusters come from {} tests of all pairs",
 }
 
 
@@ -131,7 +131,7 @@ def _pairs(result: Ranking, *, in_terminal: bool) -> Table:
     if result.holm:
         both = " in both directions" if result.source == "judgments" else ""
         what = f"p corrected for the number of pairs{both} (Holm)"
-    test = "" if result.source == "judgments" else " of the rank-sum test"
+    test = " of the rank-sum test of single outputs" if _rank_sums(result) else ""
     rows = sorted(result.comparisons, key=lambda item: item.decided)
     return table(
         "pairs",
@@ -152,12 +152,19 @@ def _methods(result: Ranking) -> str:
     tests = " Tests of pairs were corrected for their number (Holm)." if result.holm else ""
     seed = "" if result.seed is None else f" (seed {result.seed})"
     ties = {"drop": ", ties left out", "davidson": " with ties"}.get(result.ties or "", "")
+    how = "Wilcoxon rank-sum" if _rank_sums(result) else "blockwise"
+    raters = "" if result.raters is None else f", with the tastes of {result.raters:,} raters"
     return (
         f"We ranked {plural(len(result.systems), 'system')} from"
         f" {_number(result).replace(' ', ' human ')} by {_method(result)[0]}{ties}. Rank"
         f" ranges at {level} come from {RANGES[result.ranges][0]}{times} over {result.blocks:,}"
-        f" blocks, the unit being the {result.unit}{seed}; {CLUSTERS[result.clusters_by]}.{tests}"
+        f" blocks, the unit being the {result.unit}{raters}{seed};"
+        f" {CLUSTERS[result.clusters_by].format(how)}.{tests}"
     )
+
+
+def _rank_sums(result: Ranking) -> bool:
+    return result.source == "ratings" and result.rank_sum is not False
 
 
 def _method(result: Ranking) -> tuple[str, tuple[str, ...]]:
@@ -169,7 +176,7 @@ def _sources(result: Ranking) -> tuple[str, ...]:
         *_method(result)[1],
         *RANGES[result.ranges][1],
         *(("davidson1970",) if result.ties == "davidson" else ()),
-        *(("wilcoxon1945",) if result.source == "ratings" else ()),
+        *(("wilcoxon1945",) if _rank_sums(result) else ()),
         *(("holm1979",) if result.holm else ()),
     )
 
