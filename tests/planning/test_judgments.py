@@ -172,3 +172,12 @@ def test_wmt13(shared_data: Path) -> None:
     assert plan.reached is not None
     assert plan.reached["sign"] == pytest.approx(0.83, abs=0.03)
     assert 0.87 <= plan.reached["pooled"] <= 0.92
+
+
+def test_out_of_reach_is_not_advice_to_plan_with_another_sigma() -> None:
+    """One system far off, the rest all but equal: both were said in one breath."""
+    uneven = assay.simulate_judgments([0.0, *[10.0] * 7], 2000, sigma=3.0, rng=1)
+    plan = assay.plan_judgments(pilot=uneven, significant=0.999, sigma=None)
+    codes = {note.code for note in plan.notes}
+    assert not {"out-of-reach", "uneven-systems"} <= codes
+    assert (plan.needed is None) <= (plan.needed_by_curve is None)

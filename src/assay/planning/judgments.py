@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -145,12 +146,17 @@ def plan_judgments(
     needed = by[test]
     judged = 0 if known is None else known.judged
     more = None if needed is None else max(0, needed - judged)
-    by_curve = None if known is None or goal != "significant" else model.for_share(
+    planned = goal == "significant" and needed is not None
+    by_curve = None if known is None or not planned else model.for_share(
         target, test, known.curve_sigma
     )  # fmt: skip
     return JudgmentsPlan(
         needed=needed, level=level, source="given" if known is None else "pilot",
-        notes=(*_pilot_notes(model, known, test, by_curve), *_out_of_reach(goal, needed)),
+        notes=(
+            *(known.notes if known is not None else ()),
+            *(_uneven(model, known, test, by_curve) if needed is not None else ()),
+            *_out_of_reach(model, goal, needed),
+        ),
         needed_by=by, more=more, needed_range=_ends(model, known, goal, target, test),
         goal=goal, target=target, test=test, systems=model.systems, sigma=model.sigma,
         sigma_interval=None if known is None else known.sigma_interval,
@@ -215,27 +221,27 @@ def _ends(
     return low, high
 
 
-def _pilot_notes(
+def _uneven(
     model: JudgmentsModel, known: JudgmentsPilot | None, test: str, by_curve: int | None
 ) -> tuple[Note, ...]:
-    """What the pilot says, and a warning where the model does not fit it."""
-    if known is None:
+    """A warning where the model does not fit the pilot."""
+    if known is None or known.sigma_interval is None:
         return ()
     expected, observed = model.expected(known.judged)["sign"], known.observed["sign"]
-    if abs(expected - observed) <= MOST_MISFIT or known.sigma_interval is None:
-        return known.notes
+    if abs(expected - observed) <= MOST_MISFIT:
+        return ()
     takes = "" if by_curve is None else f" and needs {by_curve:,} judgments by {test} test"
-    return (*known.notes, Note(
+    return (Note(
         "uneven-systems",
         f"warning: sigma {model.sigma:.3g} predicts {expected:.0%} of the pairs told apart by sign"
         f" test, and the pilot tells {observed:.0%} apart: the systems are not spread evenly (one"
         f" far from the rest?). Sigma {known.curve_sigma:.3g} matches the pilot's significant"
         f" pairs{takes}: plan with that",
-    ))  # fmt: skip
+    ),)  # fmt: skip
 
 
-def _out_of_reach(goal: str, needed: int | None) -> tuple[Note, ...]:
-    if needed is not None:
+def _out_of_reach(model: JudgmentsModel, goal: str, needed: int | None) -> tuple[Note, ...]:
+    if needed is not None or not math.isfinite(model.sigma):
         return ()
     most = "a billion" if goal == "significant" else f"{MOST_JUDGMENTS:,}"
     return (Note("out-of-reach", f"the goal is out of reach of {most} judgments"),)

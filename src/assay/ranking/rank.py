@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
@@ -283,7 +284,7 @@ def _calibration(
     """
     # scipy.optimize is slow to load
     from assay.ranking.calibration import MAX_SYSTEMS_CALIBRATED, calibrated_level
-    from assay.ranking.sigma import fit_sigma
+    from assay.ranking.sigma import fit_sigma, pilot_needed
 
     n = len(judgments.systems)
     if n > MAX_SYSTEMS_CALIBRATED:
@@ -291,6 +292,11 @@ def _calibration(
         raise OptionError("calibrate", True, fault, "leave it out")
     fit = fit_sigma(judgments)
     k = screen_size(judgments)
+    if not math.isfinite(fit.sigma):
+        more = pilot_needed(fit, k)
+        remedy = "leave it out" if more is None else f"collect {more:,} judgments, or leave it out"
+        fault = "needs differences to simulate, and these judgments show none"
+        raise OptionError("calibrate", True, fault, remedy)
     worth = min(1.0, set_effect(k) / fit.effect)
     size = max(1, round(fit.judgments * worth))
     return calibrated_level(
