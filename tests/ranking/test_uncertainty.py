@@ -19,7 +19,7 @@ from assay.ranking.uncertainty import (
     rank_table,
     shortest_ranges,
 )
-from assay.stats.orders import competition_ranks, holm
+from assay.stats.intervals import competition_ranks, holm
 from assay.stats.random import as_rng
 from assay.worlds.judgments import draw_qualities
 

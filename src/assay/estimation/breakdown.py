@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
+from assay.estimation.frame import Mean, Study, make_study
 from assay.estimation.results import (
     Breakdown,
     Difference,
@@ -18,7 +19,6 @@ from assay.estimation.results import (
     noted,
     scored,
 )
-from assay.estimation.study import Mean, Study, make_study
 from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
 from assay.results import Note
 from assay.stats.intervals import LEVEL
@@ -39,7 +39,7 @@ def estimate_by(
     assume: str | None = None,
     method: str = "auto",
     level: float = LEVEL,
-    target: str = "test-set",
+    target: str | None = None,
     errors: Errors | None = None,
 ) -> Breakdown:
     """Estimate every system's score on each group of segments, with intervals.
@@ -48,7 +48,7 @@ def estimate_by(
     ``length``: four bands of about as many segments by source words. The estimate of a group is
     that of :func:`assay.estimate` on its segments, with the slopes of metrics fitted on all
     ratings. Groups with fewer than two ratings have no interval, with the
-    ``target`` ``new-documents`` those with ratings from fewer than two documents.
+    ``target`` ``texts`` those with ratings from fewer than two documents.
 
     ``category`` needs the marked ``errors``: the score is the MQM penalty that errors of a
     category add to an output, on the whole test set, 0 for rated outputs without such errors.

@@ -18,8 +18,8 @@ import polars as pl
 
 from assay.designs.base import design_of
 from assay.errors import InputError, OptionError
+from assay.estimation.frame import Study, make_study
 from assay.estimation.results import _frame, noted
-from assay.estimation.study import Study, make_study
 from assay.results import Note, Result, signature
 from assay.stats.betting import betting_sequence
 from assay.stats.intervals import LEVEL
@@ -125,7 +125,14 @@ def monitor(
     """
     _check(half_width, goal, level)
     study = make_study(
-        test_set, ratings, sample=sample, assume=None, method="auto", interval="t", level=level
+        test_set,
+        ratings,
+        sample=sample,
+        assume=None,
+        method="auto",
+        interval="t",
+        level=level,
+        target="answers",
     )
     ratings, rated = study.ratings, study.rated
     sample = sample.placed_in(test_set)

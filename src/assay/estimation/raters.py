@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
+from assay.estimation.frame import Study, make_study
 from assay.estimation.results import RaterEstimate, RaterReport, RaterSummary, noted, scored
-from assay.estimation.study import Study, make_study
 from assay.results import Note
 from assay.stats.agreement import (
     correlations_with_others,
@@ -121,7 +121,14 @@ def _estimates(
                      " ratings were drawn with"),
             )  # fmt: skip
     study = make_study(
-        test_set, ratings, sample=sample, assume=assume, method="auto", interval="t", level=LEVEL
+        test_set,
+        ratings,
+        sample=sample,
+        assume=assume,
+        method="auto",
+        interval="t",
+        level=LEVEL,
+        target="answers",
     )
     return _by_rater(study), study.rated.notes if stated else ()
 

@@ -30,7 +30,7 @@ from assay.ranking.uncertainty import (
     z_scores,
 )
 from assay.results import Note
-from assay.stats.orders import rank_ranges
+from assay.stats.intervals import rank_ranges
 
 MAX_DENSE = 20_000_000
 """Numbers in the table of blocks x systems beyond which it is kept sparse."""
