@@ -90,15 +90,13 @@ def test_more_judgments_at_this_share_decide() -> None:
 
 def test_the_family_is_all_systems_that_compete() -> None:
     judgments = rows(26, 8)
-    assert assay.monitor_judgments(judgments, family="pair").stop
+    assert assay.monitor_judgments(judgments, family=False).stop
     more = assay.monitor_judgments(judgments, systems=["A", "B", "C", "D", "E"])
     assert more.needed == pytest.approx(10 / 0.05)
     assert more.decided == 0
     assert [note.code for note in more.notes] == ["not-judged-yet"]
     with pytest.raises(OptionError, match="lacks 'B'"):
         assay.monitor_judgments(judgments, systems=["A", "C"])
-    with pytest.raises(OptionError, match="family"):
-        assay.monitor_judgments(judgments, family="some")  # type: ignore[arg-type]
 
 
 def adaptive(runs: int, judgments: int, rng: np.random.Generator) -> np.ndarray:
@@ -127,13 +125,18 @@ def test_one_segment_again_is_said() -> None:
     frame = rows(6, 2).frame.with_columns(seg=pl.Series(["1", "2"] * 4))
     watched = assay.monitor_judgments(assay.read_judgments(frame))
     assert [note.code for note in watched.notes] == ["segments-judged-again"]
+    # By one rater they are no new evidence, on another screen either.
+    again = frame.with_columns(rater=pl.lit("x"), set=pl.Series([str(k) for k in range(8)]))
+    watched = assay.monitor_judgments(assay.read_judgments(again))
+    assert (watched.pairs[0].wins, watched.pairs[0].losses) == (2, 0)
+    assert [note.code for note in watched.notes] == ["repeated-judgments"]
 
 
 def test_command(run_assay: Callable[..., Any], tmp_path: Path) -> None:
     path = assay.simulate_judgments([0, 9, 10], 400, per_set=2, rng=1).write(tmp_path / "j.tsv")
     found = json.loads(run_assay("monitor", str(path), "--json").out)
     assert found["kind"] == "monitoring-judgments"
-    assert found["family"] == "all"
+    assert found["family"] is True
     assert found["decided"] == sum(pair["decided"] for pair in found["pairs"])
 
 
@@ -149,7 +152,7 @@ def test_command_refuses(
         ("j.tsv", "--half-width", "0.3"): "is for ratings",
         ("ratings.tsv",): "name SCORES first",
         ("scores.tsv", "ratings.tsv", "--half-width", "1"): "give --sample",
-        ("scores.tsv", "ratings.tsv", "--family", "all"): "is for judgments",
+        ("scores.tsv", "ratings.tsv", "--each-pair"): "is for judgments",
     }.items():
         ran = run_assay("monitor", *arguments)
         assert ran.code == 2

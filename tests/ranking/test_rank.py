@@ -88,13 +88,13 @@ def test_the_largest_unit_is_drawn_and_the_notes_say_so(judgments: assay.Judgmen
 def test_judgments_that_hang_together_make_ranges_wider() -> None:
     """Every judgment ten times over: segments see through it, single judgments do not."""
     once = assay.simulate(systems=8, documents=60, rng=1).judge(1000, rng=2)
-    frame = pl.concat([once.frame] * 10)
-    many = assay.read_judgments(frame)
+    # Without screens and raters, so that they are not taken for repeats.
+    many = assay.read_judgments(pl.concat([once.frame.drop("set", "rater")] * 10))
     width = {
         unit: sum(i.high_rank - i.low_rank for i in assay.rank(many, resample=unit, rng=1).systems)  # type: ignore[arg-type]
-        for unit in ("pair", "set", "segment")
+        for unit in ("pair", "segment")
     }
-    assert width["segment"] >= width["set"] > 1.5 * width["pair"]
+    assert width["segment"] > 1.5 * width["pair"]
 
 
 def test_ranges_cover_the_truth() -> None:
@@ -281,11 +281,22 @@ def test_unbeaten_systems_have_no_finite_strength() -> None:
         assay.rank(rows, method="bradley-terry")
 
 
-def test_repeated_rows_are_counted_and_said(judgments: assay.Judgments) -> None:
-    twice = assay.read_judgments(pl.concat([judgments.frame, judgments.frame[:7]]))
+def test_the_first_of_repeated_judgments_counts(judgments: assay.Judgments) -> None:
+    """Counted before, as if a rater's second look were another opinion."""
+    turned = judgments.frame[:4].with_columns(
+        left="right", right="left", winner=pl.col("winner").replace("tie", "left")
+    )
+    ties = int((judgments.frame["winner"][:4] == "tie").sum())
+    same = int((judgments.frame["winner"][4:7] == judgments.frame["winner"][4:7]).sum())
+    twice = assay.read_judgments(pl.concat([judgments.frame, turned, judgments.frame[4:7]]))
     result = assay.rank(twice, rng=1)
-    assert result.judgments == 4007
-    assert any(note.startswith("7 judgments repeat a pair") for note in result.notes)
+    assert result.judgments == 4000
+    assert result.systems == assay.rank(judgments, rng=1).systems
+    (note,) = (note for note in result.notes if note.code == "repeated-judgments")
+    assert note.startswith("7 judgments repeat a pair")
+    # Left, right and winner all turned round: the other system won, but for ties.
+    assert f"{same / 7:.0%} of them agree" in note
+    assert ties < 4
 
 
 def test_identical_systems_share_a_rank() -> None:

@@ -22,8 +22,8 @@ from assay.cli.options import (
     BETTER,
     COLUMNS,
     DRAWS,
+    EACH_PAIR,
     EXCLUDE,
-    FAMILY,
     HALF_WIDTH_OPTION,
     HISTORY,
     JSON,
@@ -161,7 +161,7 @@ def monitor(
         bool,
         typer.Option("--guarantee", help="Valid however often you look; needs --range."),
     ] = False,
-    family: FAMILY = None,
+    each_pair: EACH_PAIR = False,
     systems: SYSTEMS = None,
     better: BETTER = "higher",
     range: RANGE = None,
@@ -189,11 +189,11 @@ def monitor(
     if ratings is None:
         monitor_judged(
             scores, {"sample": sample, "half_width": half_width, "range": range},
-            family=family, systems=systems, level=level, columns=columns, exclude=exclude,
+            family=not each_pair, systems=systems, level=level, columns=columns, exclude=exclude,
             only=only, lp=lp, save=save, json=json,
         )  # fmt: skip
         return
-    drawn, width = need_for_ratings(sample, half_width, family=family, systems=systems)
+    drawn, width = need_for_ratings(sample, half_width, each_pair=each_pair, systems=systems)
     save_file(save, scores, ratings, sample)
     test_set, given = read_rated(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,

@@ -71,10 +71,10 @@ SYSTEMS = Annotated[
         "--systems", help="The systems compared: their names, or how many.", metavar="A,B|N"
     ),
 ]
-FAMILY = Annotated[
-    Literal["all", "pair"] | None,
+EACH_PAIR = Annotated[
+    bool,
     typer.Option(
-        "--family", help="From judgments: the level is for all pairs (default) or each pair."
+        "--each-pair", help="From judgments: the level is for each pair, not for all together."
     ),
 ]
 TARGET = Annotated[

@@ -150,7 +150,7 @@ def _with_pairs(result: Ranking) -> Callable[[], None]:
 
 
 def monitor_judged(
-    judgments: Path, of_ratings: dict[str, Any], *, family: Literal["all", "pair"] | None,
+    judgments: Path, of_ratings: dict[str, Any], *, family: bool,
     systems: str | None, level: float, columns: str | None, exclude: str | None, only: str | None,
     lp: str | None, save: Path | None, json: bool,
 ) -> None:  # fmt: skip
@@ -163,15 +163,15 @@ def monitor_judged(
     _refuse("ratings", _given(of_ratings))
     save_file(save, judgments)
     table = read_judged(judgments, columns, exclude, only, lp)
-    result = monitor_judgments(table, systems=names(systems), family=family or "all", level=level)
+    result = monitor_judgments(table, systems=names(systems), family=family, level=level)
     deliver(result, save, json)
 
 
 def need_for_ratings(
-    sample: Path | None, half_width: float | None, *, family: str | None, systems: str | None
+    sample: Path | None, half_width: float | None, *, each_pair: bool, systems: str | None
 ) -> tuple[Path, float]:
     """``assay monitor`` of ratings: what it needs; what is for judgments is refused."""
-    _refuse("judgments", _given({"family": family, "systems": systems}))
+    _refuse("judgments", _given({"each_pair": each_pair or None, "systems": systems}))
     if sample is None or half_width is None:
         missing = "--sample" if sample is None else "--half-width"
         raise InputError(f"ratings are watched along their sample, to a half-width; give {missing}")

@@ -91,11 +91,7 @@ class JudgmentUnits:
 
 def count(judgments: Judgments) -> Counts:
     """The judgments as arrays and count matrices."""
-    if not isinstance(judgments, Judgments):
-        raise OptionError(
-            "judgments", type(judgments).__name__, "is not a table of judgments",
-            "read one with assay.read_judgments, which takes files and frames",
-        )  # fmt: skip
+    _need_table(judgments)
     need_one_lp(judgments.frame, "judgments")
     systems = judgments.systems
     n = len(systems)
@@ -116,6 +112,14 @@ def count(judgments: Judgments) -> Counts:
     wins = np.bincount(cells[outcome != 0], minlength=n * n).reshape(n, n)
     ties = np.bincount(cells[outcome == 0], minlength=n * n).reshape(n, n)
     return Counts(systems, left, right, outcome, wins, ties + ties.T)
+
+
+def _need_table(judgments: object) -> None:
+    if not isinstance(judgments, Judgments):
+        raise OptionError(
+            "judgments", type(judgments).__name__, "is not a table of judgments",
+            "read one with assay.read_judgments, which takes files and frames",
+        )  # fmt: skip
 
 
 def winner_cells(
@@ -354,7 +358,7 @@ def check_counts(
         tests = "; the sign test leaves them out" if ties == "half" and ranges == "sign" else ""
         text = f"{tied:,} of {len(judgments):,} judgments are ties and {treated}{tests}"
         notes.append(Note("ties", text))
-    return notes + _repeated(judgments, counts)
+    return notes
 
 
 def _need_wins(counts: Counts, counted: np.ndarray, number: int, method: str) -> None:
@@ -411,25 +415,34 @@ def _few_judgments(games: np.ndarray) -> list[Note]:
     return [Note("few-judgments-per-pair", text)]
 
 
-def _repeated(judgments: Judgments, counts: Counts) -> list[Note]:
-    """Judgments of a pair that the same rater judged before on the same screen or segment.
+def first_judgments(judgments: Judgments, *, screens: bool = True) -> tuple[Judgments, list[Note]]:
+    """The judgments without a rater's repeats of a pair, and a note on how far the two agree.
 
-    Only where the table tells raters or screens apart; elsewhere equal rows are what one expects.
+    A repeat is of the same pair on the same screen, or, where the table names none or ``screens``
+    do not matter, by the same rater on the same segment. Elsewhere equal rows are what one expects.
     """
+    _need_table(judgments)
     columns = judgments.frame.columns
-    if "set" not in columns and not {"seg", "rater"} <= set(columns):
-        return []
-    n = len(counts.systems)
-    screen = _codes(judgments, [name for name in UNITS["set"] if name in columns])
+    told = [name for name in UNITS["set"] if name in columns and (screens or name != "set")]
+    if "set" not in told and not {"seg", "rater"} <= set(told):
+        return judgments, []
+    counts = count(judgments)
+    n, screen = len(counts.systems), _codes(judgments, told)
     low, high = np.minimum(counts.left, counts.right), np.maximum(counts.left, counts.right)
-    again = len(judgments) - pl.Series((screen * n + low) * n + high).n_unique()
-    if not again:
-        return []
+    pair = pl.Series((screen * n + low) * n + high)
+    first = pair.is_first_distinct()
+    if first.all():
+        return judgments, []
+    answer = np.where(counts.left == low, counts.outcome, -counts.outcome)
+    _, start, place = np.unique(pair.to_numpy(), return_index=True, return_inverse=True)
+    again = ~first.to_numpy()
+    same = answer[again] == answer[start[place]][again]
     text = (
-        f"{again:,} judgments repeat a pair already judged on the same screen, or by the same rater"
-        " on the same segment; they are counted, so remove them if they are copies"
+        f"{len(same):,} judgments repeat a pair already judged on the same screen, or by the same"
+        f" rater on the same segment: the first counts, and {same.mean():.0%} of them agree with it"
     )
-    return [Note("repeated-judgments", text)]
+    kept = Judgments(judgments.frame.filter(first), judgments.notes)
+    return kept, [Note("repeated-judgments", text)]
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

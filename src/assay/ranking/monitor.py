@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from assay.errors import need_known, need_level
-from assay.ranking.counts import all_systems, block_numbers
+from assay.errors import need_level
+from assay.ranking.counts import all_systems, block_numbers, first_judgments
 from assay.ranking.counts import count as count_judgments
 from assay.results import Note, Result, signature
 from assay.stats.betting import coin_evidence, coin_interval
@@ -56,7 +55,7 @@ class WatchedPair:
 class JudgmentsMonitoring(Result, kind="monitoring-judgments"):
     """Which pairs are decided so far, valid however often one looks and however pairs are chosen.
 
-    ``family`` is what the level holds for: each ``pair`` by itself or ``all`` together; a pair is
+    ``family`` is whether the level holds for all pairs together, or for each by itself; a pair is
     decided when its evidence reaches ``needed``. ``best`` is decidedly better than all others.
     """
 
@@ -67,7 +66,7 @@ class JudgmentsMonitoring(Result, kind="monitoring-judgments"):
     decided: int
     judgments: int
     level: float
-    family: Literal["all", "pair"]
+    family: bool
     needed: float
     notes: tuple[Note, ...] = ()
 
@@ -76,7 +75,7 @@ class JudgmentsMonitoring(Result, kind="monitoring-judgments"):
         """How the verdicts came about, in one line."""
         return signature(
             "any-time", n=len(self.systems), judgments=self.judgments, ties="half",
-            family=self.family, level=f"{self.level:g}",
+            family="yes" if self.family else "no", level=f"{self.level:g}",
         )  # fmt: skip
 
     def to_frame(self) -> pl.DataFrame:
@@ -88,15 +87,16 @@ def monitor_judgments(
     judgments: Judgments,
     *,
     systems: Sequence[str] | None = None,
-    family: Literal["all", "pair"] = "all",
+    family: bool = True,
     level: float = LEVEL,
 ) -> JudgmentsMonitoring:
     """Say which pairs the judgments so far decide, valid at every look and for any choice of pairs.
 
     With W wins (ties are half) among n judgments of a pair, e = B(W + 1/2, n - W + 1/2) /
-    B(1/2, 1/2) 2^n; the pair is decided when e >= m / (1 - level). family: ``all``, the chance that
-    any of the m pairs is ever decided wrongly is at most 1 - level; ``pair``, that of each (m = 1).
-    systems: all that compete, where some have not been judged yet.
+    B(1/2, 1/2) 2^n; the pair is decided when e >= m / (1 - level). family: the chance that any
+    of the m pairs is ever decided wrongly is at most 1 - level; else that of each (m = 1).
+    systems: all that compete, where some have not been judged yet. Of a rater's judgments of a pair
+    on a segment the first counts.
 
     >>> from assay.worlds.judgments import simulate_judgments
     >>> table = simulate_judgments([0, 5, 10], 300, per_set=2, rng=1)
@@ -105,17 +105,17 @@ def monitor_judgments(
     [('S3', 'S1', True), ('S3', 'S2', True), ('S2', 'S1', False)]
     """
     need_level(level)
-    need_known("family", family, ("all", "pair"))
+    judgments, repeated = first_judgments(judgments, screens=False)
     counts = count_judgments(judgments)
     names = all_systems(counts.systems, systems)
     number = len(names) * (len(names) - 1) // 2
-    needed = (number if family == "all" else 1) / (1 - level)
+    needed = (number if family else 1) / (1 - level)
     pairs = _watched(counts.systems, counts.wins, counts.ties, needed)
     decided = sum(pair.decided for pair in pairs)
     return JudgmentsMonitoring(
         stop=decided == number, systems=names, best=_best(names, pairs), pairs=pairs,
         decided=decided, judgments=len(judgments), level=level, family=family, needed=needed,
-        notes=(*judgments.notes, *_not_judged(number, pairs), *_same_segment(judgments)),
+        notes=(*judgments.notes, *repeated, *_not_judged(number, pairs), *_same_segment(judgments)),
     )  # fmt: skip
 
 

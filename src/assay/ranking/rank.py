@@ -19,6 +19,7 @@ from assay.ranking.counts import (
     count,
     effective_wins,
     find_units,
+    first_judgments,
     screen_size,
     set_effect,
 )
@@ -178,9 +179,11 @@ def rank(
     drawn = resamples_for(resamples, level) if ranges == "bootstrap" else None
     kind = None if drawn is None else range_kind or "shortest"
     generator, seed = seeded(rng)
+    judgments, repeated = first_judgments(judgments)
     counts = count(judgments)
     notes = [
         *judgments.notes,
+        *repeated,
         *check_counts(judgments, counts, method, ranges, ties),
         *check_method(method, counts.systems, effective_wins(counts.wins, counts.ties, ties)),
     ]

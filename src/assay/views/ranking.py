@@ -251,7 +251,7 @@ def next_sets_section(result: NextSets) -> Section:
 def judgments_monitoring_section(result: JudgmentsMonitoring) -> Section:
     """Which pairs are decided so far."""
     number = len(result.systems) * (len(result.systems) - 1) // 2
-    wrong = "each pair" if result.family == "pair" else "any pair"
+    wrong = "any pair" if result.family else "each pair"
     verdict = "every pair is decided: stop" if result.stop else "go on, or stop when you like"
     best = "" if result.best is None else f" {result.best} is decidedly better than all others."
     open_pairs = [pair for pair in result.pairs if pair.more]
