@@ -31,7 +31,7 @@ def test_a_simulated_campaign(judgments: assay.Judgments) -> None:
     assert found.power.found_by is not None
     signs = assay.rank(judgments, ranges="sign")
     assert found.power.found_by["sign"] == signs.significant_pairs / signs.pairs
-    plan = assay.plan_judgments(pilot=judgments)
+    plan = assay.plan_judgments(pilot=judgments, sides=2)
     assert found.power.needed_by == plan.needed_by
     assert found.to_dict()["kind"] == "audit"
     assert found == assay.audit_judgments(judgments, rng=1)
@@ -113,7 +113,7 @@ def test_scores_show_what_was_judged(judgments: assay.Judgments) -> None:
 
 def test_the_safer_number_is_given_where_the_model_does_not_fit() -> None:
     """One system far behind the rest makes sigma look small, and the plan too short."""
-    even = assay.simulate_judgments([10 * k / 9 for k in range(10)], 30_000, rng=1)
+    even = assay.simulate_judgments([10 * k / 9 for k in range(10)], 30_000, rng=2)
     found = assay.audit_judgments(even, rng=1)
     assert found.power.needed_by_curve is None
     assert not has_note(found.notes, "uneven-systems")

@@ -181,3 +181,13 @@ def test_out_of_reach_is_not_advice_to_plan_with_another_sigma() -> None:
     codes = {note.code for note in plan.notes}
     assert not {"out-of-reach", "uneven-systems"} <= codes
     assert (plan.needed is None) <= (plan.needed_by_curve is None)
+
+
+def test_two_sided_tests_take_more() -> None:
+    one, two = (assay.plan_judgments(10, sigma=8.0, sides=sides) for sides in (1, 2))  # type: ignore[arg-type]
+    assert two.needed > 1.1 * one.needed  # type: ignore[operator]
+    strict = assay.plan_judgments(10, sigma=8.0, level=0.975)
+    assert two.needed == strict.needed
+    assert "sides:2" in two.signature
+    with pytest.raises(OptionError, match="sides"):
+        assay.plan_judgments(10, sigma=8.0, sides=3)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from assay.ranking.uncertainty import (
     shortest_ranges,
 )
 from assay.stats.intervals import competition_ranks, holm
-from assay.stats.random import as_rng
+from assay.stats.random import as_rng, spawn
 from assay.worlds.judgments import draw_qualities
 
 
@@ -103,12 +103,13 @@ def missed(runs: int, segments: int, rater_share: float) -> float:
     """How often a true rank of 12 systems lies outside the range, 2,000 judgments."""
     share = []
     for seed in range(runs):
-        mu = draw_qualities(1, 12, as_rng(seed))[0]
+        first, second = spawn(as_rng(seed), 2)
+        mu = draw_qualities(1, 12, first)[0]
         table = assay.simulate_judgments(
-            mu, 2000, segments=segments, segment_share=0.3, rater_share=rater_share, rng=seed
+            mu, 2000, segments=segments, segment_share=0.3, rater_share=rater_share, rng=second
         )
         true = dict(zip([f"S{k + 1}" for k in range(12)], competition_ranks(mu), strict=True))
-        ranking = assay.rank(table, resamples=200, rng=1)
+        ranking = assay.rank(table, rng=1)
         out = [not i.low_rank <= true[i.system] <= i.high_rank for i in ranking.systems]
         share.append(np.mean(out))
     return float(np.mean(share))

@@ -166,7 +166,7 @@ def audit_judgments(
     """Audit a finished campaign of judgments: who met whom how often, power, and what holds.
 
     Pairs are decided by expected win with segments (else screens) drawn anew, as
-    :func:`assay.rank` does by default, one-sided; beside it stands common practice, single
+    :func:`assay.rank` does by default, two-sided; beside it stands common practice, single
     judgments drawn anew and sign tests (koehn2012). What could be expected, and what it would take,
     comes from the model of koehn2012 with sigma fitted to these judgments.
 
@@ -403,7 +403,7 @@ def _notes(
 def _plan(judgments: Judgments, level: float) -> tuple[JudgmentsPlan | None, tuple[Note, ...]]:
     """What the model of koehn2012 says; nothing where it cannot be fitted."""
     try:
-        plan = plan_judgments(pilot=judgments, level=level)
+        plan = plan_judgments(pilot=judgments, level=level, sides=2)
     except InputError as error:
         return None, (Note("no-model", f"no model fits these judgments: {error}"),)
     return plan, plan.notes

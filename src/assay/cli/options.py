@@ -49,6 +49,9 @@ BETTER = Annotated[
     Literal["higher", "lower"],
     typer.Option("--better", help="Which ratings are good (MQM: lower)."),
 ]
+SIDES = Annotated[
+    int, typer.Option("--sides", help="Tests two-sided (2) or one-sided (1).", min=1, max=2)
+]
 SEED = Annotated[
     int | None, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")
 ]

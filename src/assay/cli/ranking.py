@@ -19,6 +19,7 @@ from assay.cli.options import (
     SAVE,
     SCORES_OPTION,
     SEED,
+    SIDES,
 )
 from assay.errors import InputError, OptionError
 
@@ -63,9 +64,7 @@ def rank(
             "--calibrate", help="Shorten ranges as far as simulated campaigns of this size allow."
         ),
     ] = False,
-    sides: Annotated[
-        int, typer.Option("--sides", help="Tests two-sided (2) or one-sided (1).", min=1, max=2)
-    ] = 2,
+    sides: SIDES = 2,
     holm: Annotated[
         bool, typer.Option("--holm", help="Correct the tests for the number of pairs.")
     ] = False,

@@ -86,13 +86,15 @@ class JudgmentsPlan(Plan, kind="plan-judgments"):
     money: float | None
     seed: int | None
     curve: tuple[JudgmentsPoint, ...]
+    sides: Literal[1, 2] = 1
 
     @property
     def signature(self) -> str:
         """How these numbers came about, in one line."""
         return signature(
             self.kind, self.source, n=self.systems, sigma=f"{self.sigma:.4g}",
-            k=self.per_set, level=f"{self.level:g}", test=self.test, seed=self.seed,
+            k=self.per_set, level=f"{self.level:g}", test=self.test,
+            sides=2 if self.sides == 2 else None, seed=self.seed,
             **{self.goal: f"{self.target:g}"},
         )  # fmt: skip
 
@@ -112,6 +114,7 @@ def plan_judgments(
     test: Literal["sign", "pooled", "bootstrap"] | None = None,
     per_set: int | None = None,
     level: float = LEVEL,
+    sides: Literal[1, 2] = 1,
     seconds_per_judgment: float | None = None,
     cost_per_judgment: float | None = None,
     rng: Rng = None,
@@ -127,7 +130,9 @@ def plan_judgments(
     fit sigma to, count ties in, and compare the plan with. test: ``sign`` (head to head) or
     ``pooled`` (all judgments decide about every pair); for clusters and range sizes also
     ``bootstrap``, the default there and in :func:`assay.rank`. The plan shows all.
-    level: of one-sided tests. per_set: systems on a screen; default 5, or as in the pilot.
+    level: of the tests. sides: one-sided in either direction, as in the paper, or two-sided, as
+    :func:`assay.rank` tests by default. per_set: systems on a screen; default 5, or as in the
+    pilot.
 
     >>> plan = plan_judgments(15, sigma=10, significant=0.8)
     >>> plan.needed, plan.needed_by["pooled"]
@@ -135,7 +140,9 @@ def plan_judgments(
     """
     goal, target = _goal(significant, clusters, range_size)
     test = _check(goal, test, level, sigma, seconds_per_judgment, cost_per_judgment)
-    model, known = make_model(systems, sigma, pilot, per_set, round(1 - level, 12))
+    if sides not in (1, 2):
+        raise OptionError("sides", sides, "is not known", "choose from 1, 2")
+    model, known = make_model(systems, sigma, pilot, per_set, round((1 - level) / sides, 12))
     _check_target(goal, target, model.systems)
     generator, seed = seeded(rng)
     if goal == "significant":
@@ -168,6 +175,7 @@ def plan_judgments(
         seconds_per_judgment=seconds_per_judgment, cost_per_judgment=cost_per_judgment,
         minutes=_times(more, seconds_per_judgment, 60.0),
         money=_times(more, cost_per_judgment, 1.0), seed=seed, curve=_curve(model, judged),
+        sides=sides,
     )  # fmt: skip
 
 

@@ -95,7 +95,8 @@ def judgments_section(plan: JudgmentsPlan) -> Section:
     return Section(
         "plan-judgments", "The plan: judgments",
         f"With {plural(plan.systems, 'system')} and sigma {plan.sigma:.3g}, {goal} {takes}"
-        f" ({_by(plan.test)}).",
+        f" ({_by(plan.test)}, {'one' if plan.sides == 1 else 'two'}-sided at"
+        f" {1 - plan.level:.2g}).",
         (_judgments_curve(plan), *_judgments_lines(plan)), plan.signature, stage="plan",
         sources=("koehn2012",), notes=plan.notes,
     )  # fmt: skip
