@@ -16,11 +16,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 SHOWN = 20
 """How many problems the text of a :class:`TableError` shows; ``problems`` has them all."""
@@ -37,6 +39,19 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     lowered = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.6)
     return f" (did you mean '{lowered[close[0]]}'?)" if close else ""
+
+
+Naming: TypeAlias = Callable[[str], str | None]
+"""What somebody else calls an argument; None where there is no other name."""
+
+
+def rename_arguments(text: str, naming: Naming) -> str:
+    """A message whose arguments, written in backticks, have the names that its reader knows.
+
+    >>> rename_arguments("map it with `columns` (score=YOURS)", {"columns": "--columns"}.get)
+    'map it with --columns (score=YOURS)'
+    """
+    return re.sub(r"`(\w+)`", lambda match: naming(match[1]) or match[0], text)
 
 
 class AssayError(Exception):
@@ -56,7 +71,16 @@ def _restore(
 
 
 class InputError(AssayError, ValueError):
-    """What the user gave cannot be used; the message says where, what and the remedy."""
+    """What the user gave cannot be used; the message says where, what and the remedy.
+
+    Arguments that a message speaks of stand in backticks: the command line shows their options.
+    """
+
+    def renamed(self, naming: Naming) -> Self:
+        """The same error with the arguments as somebody else calls them."""
+        other = copy(self)
+        other.args = (rename_arguments(str(self), naming),)
+        return other
 
 
 class OptionError(InputError):
@@ -74,9 +98,10 @@ class OptionError(InputError):
         self._rest = (fault, remedy)
         super().__init__(f"{argument} ({value}) {fault}; {remedy}")
 
-    def renamed(self, name: str) -> Self:
-        """The same error with the argument as somebody else calls it."""
-        return type(self)(name, self.value, *self._rest)
+    def renamed(self, naming: Naming) -> Self:
+        """The same error with the arguments as somebody else calls them."""
+        fault, remedy = (rename_arguments(part, naming) for part in self._rest)
+        return type(self)(naming(self.argument) or self.argument, self.value, fault, remedy)
 
 
 def similar_file(path: Path) -> str:

@@ -63,6 +63,33 @@ def signature(*parts: object, **named: object) -> str:
     return "|".join([*words, f"v:{__version__}"])
 
 
+def plural(number: int, thing: str) -> str:
+    """``1 system``, ``3 systems``.
+
+    >>> plural(1, "system"), plural(1200, "pair")
+    ('1 system', '1,200 pairs')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A stated share, such as a level, with the digits that it has.
+
+    >>> percent(0.95), percent(0.975)
+    ('95%', '97.5%')
+    """
+    return f"{100 * share:g}%"
+
+
+def p_value(p: float) -> str:
+    """A p-value as sentences have it.
+
+    >>> p_value(0.0312), p_value(0.00001)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 KINDS: dict[str, type[Result]] = {}
 """Kind to class, for every class of results that has been loaded."""
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from assay.audit.results import Audit, AuditedPair, AuditedSystem, Claim
 from assay.errors import InputError
-from assay.results import plain
+from assay.results import plain, plural
 from assay.views.figures import draw_pairs
 from assay.views.ranking import draw_ranges
-from assay.views.section import Block, Figure, Section, Show, Table, cluster_lines, plural, table
+from assay.views.section import Block, Figure, Section, Show, Table, cluster_lines, table
 
 TARGETS = {
     "new-documents": "documents like those of the test set",

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.effort.results import EditorEffort, Effort, EffortDifference
+from assay.results import plural
 from assay.views.figures import COLOURS, INK, new_figure, tidy
-from assay.views.section import Block, Figure, Section, Table, plural, table
+from assay.views.section import Block, Figure, Section, Table, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

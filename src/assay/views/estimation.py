@@ -17,7 +17,7 @@ from assay.estimation.results import (
     Estimates,
     Evaluation,
 )
-from assay.results import plain
+from assay.results import plain, plural
 from assay.views.figures import draw_intervals, draw_pairs
 from assay.views.raters import raters_section
 from assay.views.section import (
@@ -28,7 +28,6 @@ from assay.views.section import (
     Table,
     Text,
     cluster_lines,
-    plural,
     shown,
     some,
     table,

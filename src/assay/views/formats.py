@@ -7,7 +7,8 @@ from typing import Any
 
 from assay.formats.catalogue import FORMATS
 from assay.formats.convert import Checked, Converted
-from assay.views.section import Section, Show, plural, table
+from assay.results import plural
+from assay.views.section import Section, Show, table
 
 MAX_VALUE_LENGTH = 40
 """How much of a value a table shows."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.kits.results import BuiltKits, CollectedKits, Kit, KitDesign, KitSet
+from assay.results import plural
 from assay.views.figures import COLOURS, INK, MARKS, MUTED, new_figure, tidy
-from assay.views.section import Block, Column, Figure, Section, Table, plural, table
+from assay.views.section import Block, Column, Figure, Section, Table, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import OptionError
 from assay.papers.compare import OUTCOMES, PrintedCell, Reproduction
-from assay.views.section import Section, Table, plural, table
+from assay.results import plural
+from assay.views.section import Section, Table, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

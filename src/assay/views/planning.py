@@ -8,7 +8,8 @@ from typing import Any
 from assay.planning.editors import EditorsPlan
 from assay.planning.judgments import JudgmentsPlan
 from assay.planning.ratings import ComparisonPlan, PrecisionPlan, RatingsPlan
-from assay.views.section import Block, Section, Show, Table, plural, shown, table
+from assay.results import plural
+from assay.views.section import Block, Section, Show, Table, shown, table
 
 
 def ratings_section(plan: RatingsPlan) -> Section:

@@ -10,8 +10,9 @@ from assay.errors import InputError
 from assay.ranking.best import NextSets
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
+from assay.results import plural
 from assay.views.figures import ACCENT, COLOURS, INK, MARKS, MUTED, draw_pairs, new_figure, tidy
-from assay.views.section import Block, Figure, Section, Table, cluster_lines, plural, shown, table
+from assay.views.section import Block, Figure, Section, Table, cluster_lines, shown, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from assay.results import plural
 from assay.sampling.next import NextSegments
 from assay.sampling.stability import DesignStability, Stability
 from assay.sampling.summary import SampleSummary, bin_name
 from assay.views.figures import draw_lengths, draw_shares, draw_stability
-from assay.views.section import Figure, Section, Table, plural, table
+from assay.views.section import Figure, Section, Table, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
