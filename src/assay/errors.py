@@ -126,9 +126,8 @@ def need_known(
     """
     if name not in known:
         more = f" and {len(known) - most} more" if len(known) > most else ""
-        listed = ", ".join(known[:most]) or "none, as there are none"
-        fault += did_you_mean(str(name), known)
-        raise OptionError(argument, name, fault, f"choose from {listed}{more}")
+        remedy = f"choose from {', '.join(known[:most])}{more}" if known else "there are none"
+        raise OptionError(argument, name, fault + did_you_mean(str(name), known), remedy)
 
 
 def need_count(argument: str, value: object, what: str, least: int = 1) -> None:

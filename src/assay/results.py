@@ -128,7 +128,8 @@ class Result:
         version = str(data.get("version", "0"))
         if _numbers(version) > _numbers(__version__):
             raise InputError(
-                f"the result was saved by Assay {version}, and this is {__version__}; update Assay"
+                f"the result was saved by Assay {version}, which is newer than this one"
+                f" ({__version__}); update Assay"
             )
         if _numbers(version) < _numbers(cls.since):
             data = cls.migrate(data)
@@ -139,8 +140,8 @@ class Result:
     def migrate(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """The data of an older version in today's form."""
         raise InputError(
-            f"the result was saved by Assay {data.get('version', '(no version)')}, whose"
-            f" '{cls.kind}' this version cannot read; run the command again"
+            f"the '{cls.kind}' result was saved by Assay {data.get('version', '(no version)')}"
+            " and cannot be read by this version; run the command again"
         )
 
     def _repr_html_(self) -> str:

@@ -129,7 +129,7 @@ def test_reading_what_is_wrong_everywhere(tmp_path: Path, name: str) -> None:
         load_format(path, name, kind)
     problems = caught.value.problems
     assert LISTED < len(problems) <= LISTED + 2
-    assert problems[-1].message == f"{MANY - LISTED} more rows have problems like these"
+    assert problems[-1].message == f"{MANY - LISTED:,} more rows have problems like these"
 
 
 def test_lines_that_are_no_json_and_ratings_that_are_none(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def documents(test_set: TestSet, tool: str) -> Iterator[list[Segment]]:
         raise refuse(
             SOURCE,
             f"there is no {' and no '.join(missing)} column, and {tool} shows raters the texts;"
-            " add it or map yours with columns",
+            " add it or map yours with `columns`",
         )
     _need_texts(test_set, tool)
     targets: list[dict[str, str]] = [{} for _ in range(segments.height)]

@@ -146,7 +146,7 @@ class Findings:
     def error(self, rows: int | None = None) -> TableError:
         """Everything that was found, in the order of the lines."""
         more = [
-            Problem(f"{count - LISTED} more rows have problems like these", None, column)
+            Problem(f"{count - LISTED:,} more rows have problems like these", None, column)
             for (column, _), count in self._counts.items()
             if count > LISTED
         ]
@@ -262,7 +262,7 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except IsADirectoryError:
-        raise refuse(path, "is a directory where a file belongs; name a file in it") from None
+        raise refuse(path, "is a folder, not a file; name a file in it") from None
     except FileNotFoundError:
         raise refuse(path, f"there is no such file{similar_file(path)}") from None
     except (OSError, ValueError) as error:
@@ -316,7 +316,7 @@ def atomic(path: Path) -> Iterator[Path]:
     if not path.parent.is_dir():
         raise refuse(path, f"the folder '{path.parent}' does not exist; make it first")
     if path.is_dir():
-        raise refuse(path, "is a directory where a file belongs; name a file in it")
+        raise refuse(path, "is a folder, not a file; name a file in it")
     if path.exists() and not path.is_file():
         yield path
         return
@@ -412,7 +412,7 @@ def need_distinct(names: Sequence[str], source: str | Path, line: int = 1) -> No
     """Refuse a header that names a column twice."""
     findings = Findings(source)
     for name in sorted(name for name, count in Counter(names).items() if count > 1):
-        findings.add(f"the name '{name}' stands twice in the header; rename one", line, name, name)
+        findings.add(f"the header has '{name}' twice; rename one", line, name, name)
     findings.stop()
 
 

@@ -67,17 +67,17 @@ def no_rows(only: Only, table: pl.LazyFrame) -> OptionError:
             values = [text.removesuffix(".0") for text in listed]
             more = f" and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
             return OptionError(
-                "only", f"{name}={value}", f"is in no row{did_you_mean(value or '', values)}",
+                "only", f"{name}={value}", f"matches no row{did_you_mean(value or '', values)}",
                 f"choose from {', '.join(values[:SHOWN])}{more}",
             )  # fmt: skip
     asked = ",".join(f"{name}={value}" for name, value in only.items())
-    return OptionError("only", asked, "describes no row", "leave one of them out")
+    return OptionError("only", asked, "matches no row", "leave out one of the conditions")
 
 
 def only_note(only: Only, kept: int, rows: int) -> Note:
     """How much of the table was read."""
     asked = ", ".join(f"{name}={value}" for name, value in only.items())
-    return Note("part-read", f"only {asked}: {kept} of {rows} rows")
+    return Note("part-read", f"only {asked}: {kept:,} of {rows:,} rows read")
 
 
 @dataclass(frozen=True, eq=False)
