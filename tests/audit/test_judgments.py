@@ -125,7 +125,7 @@ def test_the_safer_number_is_given_where_the_model_does_not_fit() -> None:
 
 
 def test_wrong_tables_are_refused() -> None:
-    with pytest.raises(InputError, match="where Judgments belong"):
+    with pytest.raises(InputError, match="expected Judgments"):
         assay.audit_judgments(assay.simulate(rng=1).rate())  # type: ignore[arg-type]
 
 

@@ -166,7 +166,7 @@ def test_hter_is_sacrebleus(edits: Edits) -> None:
 def test_identical_kits_need_an_assumption() -> None:
     kits = [(f"E{n}", d, s) for n in range(4) for d, s in (("x", "A"), ("y", "B"))]
     edits = EditingWorld(systems={"A": 0.0, "B": 20.0}, segments=8).edits(kits, rng=1)
-    with pytest.raises(InputError, match="systems cannot be told from documents"):
+    with pytest.raises(InputError, match="systems cannot be separated from documents"):
         assay.effort(edits, measures=["distance"])
     result = assay.effort(edits, measures=["distance"], assume_alike=True)
     assert result.differences[0].verdict == "A needs less effort"

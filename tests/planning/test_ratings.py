@@ -363,9 +363,9 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("call", "message"),
         [
-            (lambda: plan_ratings(population=100), "neither sd nor a pilot is given"),
+            (lambda: plan_ratings(population=100), "neither `sd` nor a pilot is given"),
             (lambda: plan_comparison(population=9, gap=1), "neither difference_sd nor a pilot"),
-            (lambda: plan_ratings(sd=1), "population is not given"),
+            (lambda: plan_ratings(sd=1), "`population` is not given"),
             (lambda: plan_ratings(pilot=tables({"A": [1.0]})), "the pilot shows no spread: no sys"),
             (lambda: plan_ratings(pilot=tables({"A": [2.0] * 4})), "all equal and show no spread"),
             (lambda: plan_ratings(pilot=(1, 2)), "pilot must be a tuple"),  # type: ignore[arg-type]

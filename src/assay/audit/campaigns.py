@@ -355,8 +355,8 @@ def _few_raters(ratings: Ratings) -> tuple[Note, ...]:
     if not 0 < len(ratings.raters) <= MOST_FEW_RATERS:
         return ()
     text = (
-        f"{len(ratings.raters)} raters: their personal preferences count as quality, and no"
-        " interval shows it"
+        f"with {len(ratings.raters)} raters, their preferences count as quality, and no interval"
+        " shows that"
     )
     return (Note("few-raters", text),)
 
@@ -374,7 +374,9 @@ def _notes(
             " random from all of their kind",
         ))  # fmt: skip
     if guessed:
-        text = "how segments were chosen is not known: give the sample, or state it (assume)"
+        text = (
+            "it is not known how the segments were chosen: give the sample, or say what to assume"
+        )
         notes.append(Note("choice-guessed", text))
     if not known:
         text = "no scores are given, so it is not known what was left unrated"
@@ -435,7 +437,7 @@ def _need_table(table: object, kind: type[Ratings] | type[Judgments]) -> None:
     name = kind.__name__
     if not isinstance(table, kind):
         raise InputError(
-            f"{type(table).__name__} where {name} belong; read them with"
+            f"expected {name}, found {type(table).__name__}; read them with"
             f" assay.read_{name.lower()}(...)"
         )
 
