@@ -100,7 +100,7 @@ def test_ratings_outside_the_sample_and_missing_ones_are_counted() -> None:
     result = estimate(test_set, ratings, sample=drawn([1, 2, 3], 4))
     assert result.systems[0].n == 2
     assert result.notes == (
-        "1 of 4 rows have no score: not rated",
+        "1 of 4 rows have no score and count as not rated",
         "1 rated outputs are outside the sample and not used",
         "1 of 3 drawn outputs have no rating; the rest is taken as a random part of them",
     )
@@ -248,7 +248,7 @@ def test_several_language_pairs_have_no_common_score() -> None:
 def test_paths_are_not_tables(wrong: int) -> None:
     given: list[object] = [*tables(SCORES), drawn([1, 2], 4)]
     given[wrong] = "some.tsv"
-    with pytest.raises(InputError, match=r"str where a \w+ belongs; read it with assay.read_"):
+    with pytest.raises(InputError, match=r"expected \w+, found str; read it with assay.read_"):
         estimate(given[0], given[1], sample=given[2])  # type: ignore[arg-type]
 
 

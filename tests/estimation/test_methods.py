@@ -253,7 +253,7 @@ class TestIntervals:
         ("design", "options", "message"),
         [
             ("SL", {"interval": "beting"}, "did you mean 'betting'"),
-            ("SL", {"interval": "bootstrap"}, "is no longer there: .* take skew-t"),
+            ("SL", {"interval": "bootstrap"}, "is no longer available: .* use skew-t"),
             ("SL", {"interval": "betting", "method": "regression"}, "is for the mean"),
             ("DB", {"interval": "betting"}, "not for the design snippets"),
             ("docs-prop", {"interval": "skew-t"}, "not for the design segments.strata:documents"),

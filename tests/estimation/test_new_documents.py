@@ -72,7 +72,7 @@ def test_refusals(world: assay.World) -> None:
     ratings = world.rate()
     with pytest.raises(OptionError, match="did you mean 'new-documents'"):
         assay.estimate(world.test_set, ratings, target="new-document")
-    with pytest.raises(InputError, match="for new documents take the interval t"):
+    with pytest.raises(InputError, match="for new documents use the t interval"):
         assay.estimate(world.test_set, ratings, target="new-documents", interval="skew-t")
     bare = read_scores(pl.DataFrame({"system": ["A", "A"], "seg": [1, 2]}))
     scores = pl.DataFrame({"system": ["A", "A"], "seg": [1, 2], "score": [1.0, 2.0]})

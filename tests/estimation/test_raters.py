@@ -262,7 +262,7 @@ class TestRefusals:
         test_set, ratings = tables([("A", 1, "x", 1.0)])
         with pytest.raises(InputError, match="TestSet belongs; read it with assay.read_scores"):
             rater_report(ratings, ratings)  # type: ignore[arg-type]
-        with pytest.raises(InputError, match="where Ratings belong"):
+        with pytest.raises(InputError, match="expected Ratings"):
             rater_report(test_set, test_set)  # type: ignore[arg-type]
 
     def test_unrated_rows_stay_unrated(self) -> None:
@@ -336,7 +336,9 @@ def test_a_check_without_its_output_is_said() -> None:
     frame = ratings.frame.filter(~((pl.col("seg") == "0") & pl.col("check").is_null()))
     report = assay.rater_report(test_set, read_ratings(frame, test_set, better="lower"))
     assert [r.checks for r in report.raters] == [5, 5]
-    assert any("2 of 12 attention checks have no score of the output" in x for x in report.notes)
+    assert any(
+        "for 2 of 12 attention checks the same rater did not score" in x for x in report.notes
+    )
 
 
 @pytest.mark.parametrize("word", ["", "0", "False", "no", None])

@@ -149,10 +149,10 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     app = typer.Typer(
         name="assay",
         cls=Stages,
-        help="Human evaluation of machine translation: how good your systems are, and how sure you"
-        " can be, from few judgments.\n\nCommands are listed in the order of use; `assay` alone"
-        " shows the pipeline with an example of every stage, `assay COMMAND --help` all of a"
-        " command.",
+        help="Human evaluation of machine translation: how good your systems are, and how sure"
+        " you can be, from few judgments.\n\nCommands are listed in the order of use;"
+        " `assay` alone shows the pipeline with an example of every stage, `assay COMMAND"
+        " --help` everything about one.",
         add_completion=True,
         rich_markup_mode="markdown",
         pretty_exceptions_enable=False,

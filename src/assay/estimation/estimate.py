@@ -21,7 +21,7 @@ from assay.estimation.results import (
     noted,
     scored,
 )
-from assay.results import Note
+from assay.results import Note, p_value
 from assay.stats.intervals import LEVEL, POWER, Precision, detectable_shift, order_of_differences
 from assay.tables.answers import Errors, Ratings, add_history
 from assay.tables.test_set import Sample, TestSet
@@ -124,7 +124,7 @@ def _check(
 ) -> None:
     if remove_severity and by == "category":
         raise OptionError(
-            "remove_severity", True, "does nothing to marked errors",
+            "remove_severity", True, "has no effect on marked errors",
             "leave it out, or break down by something else",
         )  # fmt: skip
     if compare is not None and len(compare) != 2:
@@ -203,7 +203,7 @@ def _direction(study: Study) -> list[Note]:
         Note(
             "direction-doubtful",
             f"warning: all metrics contradict the ratings; are {other} ratings better, or lower"
-            " values of these metrics? State it (better, lower_metrics)",
+            " values of these metrics? Check the directions you stated",
         )
     ]
 
@@ -219,8 +219,8 @@ def _gain(means: list[Mean], features: Features | None) -> list[Note]:
     if not helped:
         return [
             *lines,
-            Note("metrics-unused", "the metrics explain nothing here, or ratings are too few: the"
-                 " mean is used"),
+            Note("metrics-unused", "the metrics explain nothing here, or there are too few"
+                                   " ratings: the plain mean is used"),
         ]  # fmt: skip
     left = float(np.mean([mean.unexplained for mean in helped]))
     ratings = float(np.mean([mean.n for mean in helped]))
@@ -422,15 +422,18 @@ def _to_decide(item: Difference, level: float) -> str:
         return f"{names} are equal in these ratings"
     needed = spread.n_for_power(item.difference, POWER)
     if needed <= item.n:
-        return f"{names}: the t interval would decide them; the chosen one asks for more certainty"
+        return (
+            f"{names}: the t interval would decide this pair; the interval you chose asks for"
+            " more certainty"
+        )
     if needed >= item.population:
         return (
-            f"to decide {names} (closest to it, p = {item.p:.2g}), all {item.population} segments"
-            " would have to be rated, if the difference is as large as it looks"
+            f"to decide {names} (the closest pair, {p_value(item.p)}), all {item.population:,}"
+            " segments would have to be rated, if the difference is as large as it looks"
         )
     return (
-        f"to decide {names} (closest to it, p = {item.p:.2g}): about {needed - item.n} more"
-        f" ratings per system, {needed} in all, find a difference of {abs(item.difference):.3g}"
+        f"to decide {names} (the closest pair, {p_value(item.p)}): about {needed - item.n:,} more"
+        f" ratings per system, {needed:,} in all, find a difference of {abs(item.difference):.3g}"
         f" with {POWER:.0%} probability"
     )
 
@@ -440,6 +443,6 @@ def _to_halve(item: SystemEstimate, level: float) -> str:
     half = (item.high - item.low) / 2
     goal = f"to halve the widest interval ({item.system}, ±{half:.3g})"
     if spread is None:
-        return f"{goal}: rate more; how many, these ratings do not say"
+        return f"{goal}: rate more; these ratings do not show how many"
     needed = spread.n_for_half_width(half / 2)
-    return f"{goal}: about {max(needed - item.n, 1)} more ratings per system, {needed} in all"
+    return f"{goal}: about {max(needed - item.n, 1):,} more ratings per system, {needed:,} in all"

@@ -217,8 +217,8 @@ def exclude_raters(ratings: Ratings, raters: Sequence[str]) -> Ratings:
         return ratings
     frame = ratings.frame.filter(~pl.col("rater").is_in(wanted))
     count = len(ratings) - frame.height
-    note = Note("raters-excluded", f"{count} of {len(ratings)} ratings left out: those of"
-                f" {', '.join(wanted)}")  # fmt: skip
+    note = Note("raters-excluded", f"{count:,} of {len(ratings):,} ratings left out: those of"
+                                   f" {', '.join(wanted)}")  # fmt: skip
     return replace(ratings, frame=frame, notes=(*ratings.notes, note))
 
 
@@ -243,7 +243,8 @@ class _Given:
 def _need_raters(ratings: Ratings) -> None:
     if not isinstance(ratings, Ratings):
         raise InputError(
-            f"{type(ratings).__name__} where Ratings belong; read them with assay.read_ratings(...)"
+            f"expected Ratings, found {type(ratings).__name__}; read them with"
+            " assay.read_ratings(...)"
         )
     if not ratings.raters:
         raise InputError("the ratings do not say who gave them; add a column rater")
@@ -252,7 +253,7 @@ def _need_raters(ratings: Ratings) -> None:
 def _given(test_set: TestSet, ratings: Ratings) -> _Given:
     if not isinstance(test_set, TestSet):
         raise InputError(
-            f"{type(test_set).__name__} where a TestSet belongs; read it with"
+            f"expected a TestSet, found {type(test_set).__name__}; read it with"
             " assay.read_scores(...)"
         )
     _need_raters(ratings)
@@ -309,7 +310,7 @@ def _groups(given: _Given, fit: RaterEffects) -> tuple[tuple[str, ...], ...]:
 
 def _not_identified(groups: Sequence[Sequence[str]]) -> str:
     shown = "; ".join("{" + ", ".join(group) + "}" for group in groups)
-    return f"severity is not identified between groups of raters that share nothing: {shown}"
+    return f"severity cannot be compared between groups of raters that share nothing: {shown}"
 
 
 def _remarks(given: _Given, model: str, groups: Sequence[Sequence[str]]) -> list[Note]:
@@ -437,8 +438,8 @@ def attention_checks(
     notes = () if not alone else (
         Note(
             "checks-unmatched",
-            f"{alone} of {controls.height} attention checks have no score of the output itself by"
-            " the same rater to compare with",
+            f"for {alone:,} of {controls.height:,} attention checks the same rater did not score"
+            " the original output, so there is nothing to compare with",
         ),
     )  # fmt: skip
     return AttentionChecks(done, passed, notes)
