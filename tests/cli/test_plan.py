@@ -96,7 +96,7 @@ def test_refusals(pilot: Path) -> None:
         (("ratings", scores), InputError, "was given alone; a pilot is two files"),
         (("ratings", *ASSUMED, "--metrics", "m"), OptionError, "--metrics (m) is about a pilot"),
         (("ratings", *ASSUMED, "--sizes", "a"), OptionError, "is not a list of whole numbers"),
-        (("ratings", "--population", 9), InputError, "neither `sd` nor a pilot is given"),
+        (("ratings", "--population", 9), InputError, "neither --sd nor a pilot is given"),
         (("ratings", "--population", 9, "--sd", 0), OptionError, "sd (0.0) is not a positive"),
         (("ratings", *ASSUMED, "-o", "plan.tsv"), OptionError, "let its name end in .json"),
         (("comparison", scores, ratings, "--gap", 0), OptionError, "gap (0.0) is not a positive"),

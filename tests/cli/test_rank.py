@@ -45,7 +45,10 @@ def test_judgments(folder: Path, run_assay: Run) -> None:
         "stderr",
     }  # fmt: skip
     ran = run_assay("rank", "judgments.tsv", "--seed", 1, "--pairs", "--holm", "--sides", 2)
-    assert "6 pairs are decided (tests at 0.05 for all of them together, Holm)" in ran.out
+    assert (
+        "6 pairs are decided (tests at 0.05, corrected for their number by Holm's method)"
+        in ran.out
+    )
     assert "signature: expected-win|judgments:1500" in ran.out
     assert "undecided" in ran.out
     assert "unit: segment" in ran.err

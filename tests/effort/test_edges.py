@@ -196,7 +196,7 @@ def test_the_report_has_documents_and_narrow_intervals(tmp_path: Path) -> None:
     assert "Documents against the average one, with the 90% interval" in text
     assert "83% interval" in text
     assert "p (Holm)" in text
-    assert "each editor a different document of each system" in text
+    assert "each editor a different document from each system" in text
     kits = [(f"E{n}", d, s) for n in range(4) for d, s in (("x", "A"), ("y", "B"))]
     same = _edits(kits, lambda e, d, s, k: ("a b c", "a b d", float(rng.gamma(2, 3) + 1)))
     result = assay.effort(same, measures=["time"], assume_alike=True, rng=1)

@@ -125,7 +125,7 @@ def test_effort_takes_paths_and_frames(built: assay.BuiltKits, tmp_path: Path) -
             lambda f: f.with_columns(
                 target=pl.when(pl.int_range(pl.len()) == 1).then(pl.lit("\u00a0 "))
                 .otherwise("target")),
-            ("line 3, column target: the translation of k01-1-002 is empty", "what empty means"),
+            ("line 3, column target: the translation of k01-1-002 is empty", "what it means"),
             id="a blank translation",
         ),
         pytest.param(

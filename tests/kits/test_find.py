@@ -111,7 +111,7 @@ def test_three_identical_pieces_share_their_terms() -> None:
     free = assay.find_kits(pieces, shared=None, density=None, rng=0)
     assert (free.kits[0].pieces, free.kits[0].diameter) == ((0, 1, 2), 0.0)
     assert free.knee is None
-    with pytest.raises(InputError, match=r"have no knee .*; give eps, or use the mode closest"):
+    with pytest.raises(InputError, match=r"have no knee .*; give `eps`, or set `mode` to closest"):
         assay.find_kits(pieces, mode="dbscan")
 
 
@@ -260,7 +260,7 @@ def test_the_remedy_names_what_is_in_the_way() -> None:
     lengths = pieces_from_features(points, words=[100, 200, 400, 800])
     found = assay.find_kits(lengths, rng=0)
     assert found.kits == ()
-    assert "length (±10%) refuses 6 pairs" in found.notes[-1]
+    assert "length (±10%) rules out 6 pairs" in found.notes[-1]
     assert "without length there would be one" in found.notes[-1]
     apart = assay.find_kits(lengths, mode="dbscan", eps=0.01, length_tolerance=None, rng=0)
     assert "give a larger eps, use the mode closest" in apart.notes[-1]

@@ -105,12 +105,12 @@ def _chance(result: SampleSummary) -> str:
 def _mirrors(groups: list[_Group]) -> str:
     """Whether shares of the sample are those of the test set, and which are not."""
     off = [
-        f"{group.by} {group.group} ({group.sample:.0%} instead of {group.full:.0%})"
+        f"{group.by}, {group.group} ({group.sample:.0%} instead of {group.full:.0%})"
         for group in groups
         if abs(group.sample - group.full) > LARGEST_GAP
     ]
     if off:
-        return f"It differs from the test set in {'; '.join(off[:3])}."
+        return f"It differs from the test set in these shares: {'; '.join(off[:3])}."
     ways = list(dict.fromkeys(group.by for group in groups))
     if not ways:
         return "The table has no column by which to compare it with the test set."
@@ -194,7 +194,7 @@ def _steadiest(result: Stability) -> str:
         share = f"{best.discordant_pairs:.1%} of the pairs of systems change places"
         way = "matched" if best.matched else "unmatched"
         fewest = "" if len(items) == 1 else ", the fewest"
-        lines.append(f"at {budget} {share} with {best.design} ({way}){fewest}")
+        lines.append(f"with a budget of {budget}, {share} under {best.design} ({way}){fewest}")
     return "; ".join(lines)
 
 
