@@ -24,7 +24,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
-SHOWN = 20
+MAX_PROBLEMS_SHOWN = 20
 """How many problems the text of a :class:`TableError` shows; ``problems`` has them all."""
 
 
@@ -190,9 +190,9 @@ class TableError(InputError):
         self.rows = rows
         count = len(self.problems)
         lines = [f"{source}: {count} problem{'s' if count != 1 else ''}"]
-        lines += [f"  {problem}" for problem in self.problems[:SHOWN]]
-        if count > SHOWN:
-            lines.append(f"  ... and {count - SHOWN} more")
+        lines += [f"  {problem}" for problem in self.problems[:MAX_PROBLEMS_SHOWN]]
+        if count > MAX_PROBLEMS_SHOWN:
+            lines.append(f"  ... and {count - MAX_PROBLEMS_SHOWN} more")
         super().__init__("\n".join(lines))
 
 

@@ -65,16 +65,17 @@ def estimate(
     ``bernstein``) for the mean of a simple random sample.
 
     With the ``target`` ``new-documents`` the intervals are not for this test set but for the mean
-    over all documents of the kind that these were drawn from, which no rating of everything makes
-    certain: the spread between documents counts, without a finite-population correction.
+    over all documents of the kind that these were drawn from, which stays uncertain even if
+    everything is rated: the spread between documents counts, without a finite-population
+    correction.
 
     Without a ``sample``, every output must be rated, or ``assume`` must state that the rated
     segments (``random``) or documents (``documents``) are a simple random sample; the result
     repeats the assumption.
 
     ``by`` (and ``errors``) adds the scores of groups, see :func:`assay.estimate_by`. ``compare``
-    names two systems whose comparison is added, see :func:`assay.compare_two`; the only two
-    systems there are, are always compared. ``exclude_raters`` and ``remove_severity`` change the
+    names two systems whose comparison is added, see :func:`assay.compare_two`; where there are only
+    two systems, they are always compared. ``exclude_raters`` and ``remove_severity`` change the
     ratings first, and the result says what that does to every estimate. With ``borrow``, a
     system's estimate learns from the ratings of the others how hard segments are.
 
@@ -350,7 +351,7 @@ def _pair(estimates: Estimates, left: str | None, right: str | None) -> Differen
 
 
 def _detectable(item: Difference, level: float, power: float) -> float:
-    """The smallest difference that is found with this probability at the n there is."""
+    """The smallest difference that is found with this probability at the given n."""
     if not item.stderr > 0:
         return item.stderr  # 0 or NaN
     return detectable_shift(item.degrees, level, power) * item.stderr

@@ -50,7 +50,7 @@ from assay.tables.test_set import TestSet
 INCREMENTAL = ("docs-incr-human", "docs-incr-metrics")
 INTERLEAVED = ("interleaved", "interleaved, first look")
 STOPPING_METHODS = (*INTERLEAVED, "random + t", "hoeffding", "betting")
-BLOCK = 250
+SAMPLES_AT_ONCE = 250
 """Samples estimated at a time: enough for speed, few enough for memory."""
 
 
@@ -185,8 +185,8 @@ def _try(trial: _Trial, rng: np.random.Generator) -> list[EvaluationRecord]:
         plan = design.plan(trial.population, n)
         units = DesignUnits.of_plan(design, plan, trial.population)
         parts = []
-        for start in range(0, trial.draws, BLOCK):
-            drawn = plan.draw(rng, min(BLOCK, trial.draws - start)).masks(len(trial.x))
+        for start in range(0, trial.draws, SAMPLES_AT_ONCE):
+            drawn = plan.draw(rng, min(SAMPLES_AT_ONCE, trial.draws - start)).masks(len(trial.x))
             drawn = drawn[drawn.any(axis=1)]  # a sample of documents may come out empty
             adjusted = adjusted_means(trial.x, drawn, units, estimator, trial.predictors)
             parts.append((adjusted.center, _half_width(adjusted, trial.level)))

@@ -1,4 +1,4 @@
-"""The raters behind the ratings: who is severe, who stands apart, and how far they agree."""
+"""The raters behind the ratings: who is severe, who is an outlier, and how well they agree."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ def rater_report(
     sample: Sample | None = None,
     assume: str | None = None,
 ) -> RaterReport:
-    """Describe every rater and how far the raters agree.
+    """Describe every rater and how well the raters agree.
 
     Severity is by how much worse a rater scores the same thing than the average rater (weighted
     by the number of ratings): the least-squares rater effect in score = output + rater, or, where
     raters do not overlap on outputs, score = segment + system + rater, or score = system + rater;
-    the first model in which all raters can be compared. Where none does it, the groups of
+    the first model in which all raters can be compared. Where there is none, the groups of
     comparable raters are named and severity is relative to the group.
 
     Rows with a ``check`` are controls, and used for nothing but counting how many of them the
     rater scored worse than the output itself. With the ``sample``, or an assumption as in
-    :func:`assay.estimate`, every system's score by each rater alone stands beside the pooled one.
+    :func:`assay.estimate`, every system's score by each rater alone is shown beside the pooled one.
 
     >>> import assay
     >>> world = assay.simulate(documents=10, raters=3, rng=1)

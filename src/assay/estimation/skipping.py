@@ -1,10 +1,10 @@
-"""Outputs that raters skipped: what stands for them, and when that may not be enough.
+"""Outputs that raters skipped: what represents them, and when that may not be enough.
 
 A skipped output leaves a hole in the sample. If raters skip what is hard, the rest looks better
 than it is. So the weights of the rated are raised inside classes (weighting-class adjustment,
 Sarndal, Swensson and Wretman 1992, section 15.6): the strata of the sample and fifths of the
 metrics' predicted badness, both at once by raking (Deming and Stephan 1940); where there are
-neither, documents. A bias that has to do with none of these stays.
+neither, documents. A bias that is related to none of these remains.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MIN_RATINGS_PER_CLASS = 5
 """Classes with fewer ratings are joined with their neighbours."""
 BADNESS_CLASSES = 5
 SKIPPING_ALARM = 2.5
-"""The z from which skipping is said to go with something."""
+"""The z from which skipping is reported to differ between groups."""
 MIN_TO_TEST_SKIPPING = 5
 """With fewer skipped or rated segments nothing is tested."""
 

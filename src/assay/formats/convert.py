@@ -102,7 +102,7 @@ def refused(error: TableError, kind: str, *, source: str | None = None) -> Check
 
 
 def _refuse_idle(argument: str, value: object, kind: str, kinds: Sequence[str]) -> None:
-    """An option that means nothing for this kind of table is a mistake, not a wish."""
+    """Refuse an option that does not apply to this kind of table."""
     if value is not None and value != () and kind not in kinds:
         fault, remedy = f"does not apply to {kind}", f"it is for {' and '.join(kinds)}"
         raise OptionError(argument, value, fault, remedy)

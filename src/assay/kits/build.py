@@ -24,7 +24,7 @@ _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 NEAR_SIMILARITY = 90.0
 """Similarity in percent from which on two translations of a segment are nearly the same."""
 SUSPECT_SHARE = 0.1
-"""The share of such segments that is told: people do not often write what a machine writes."""
+"""The share of such segments that is reported: people seldom write what a machine writes."""
 MIN_WORDS_TO_COMPARE = 5
 """Segments of fewer words come out the same whoever translates them."""
 

@@ -20,7 +20,7 @@ import polars as pl
 from assay.errors import InputError, OptionError, need_known
 from assay.results import Note
 from assay.tables.check import SCHEMAS, CheckedTable, Columns, conform, place_in
-from assay.tables.files import LISTED, Findings, Only, Raw, Source
+from assay.tables.files import MAX_LISTED, Findings, Only, Raw, Source
 from assay.tables.test_set import TestSet, as_matrix
 
 Better = Literal["higher", "lower"]
@@ -95,7 +95,7 @@ class Ratings(CheckedTable):
 
 @dataclass(frozen=True, eq=False)
 class Errors(CheckedTable):
-    """Errors that raters marked: category, severity, and where they stand.
+    """Errors that raters marked: category, severity and position.
 
     ``start`` and ``end`` are half-open and count code points of the text on ``side``.
     """
@@ -112,7 +112,7 @@ def read_ratings(
 ) -> Ratings:
     """Read a ratings table and check it against the test set it is about.
 
-    ``better`` says whether higher or lower scores are good (MQM: lower); ``range`` is the scale,
+    ``better`` says whether higher or lower scores are better (MQM: lower); ``range`` is the scale,
     and scores outside it are refused. Ratings of systems the test set excludes are left out.
     ``only`` reads part of the rows (``{"lp": "en-de"}``).
 
@@ -178,7 +178,7 @@ def read_errors(
 
 
 def _refuse_answers(test_set: TestSet, ratings: Ratings) -> None:
-    """Refuse a column that all but equals the ratings: it is the answer, not a metric."""
+    """Refuse a column that is almost the same as the ratings: it is the answer, not a metric."""
     scores = ratings.matrix(test_set)
     for name in test_set.metrics:
         values = test_set.matrix(name)
@@ -351,7 +351,7 @@ def _refuse_repeated(
         repeated = place.is_not_null()
         if not repeated.any():
             continue
-        lines = iter(theirs.raw.lines(place.filter(repeated)[:LISTED].to_list()))
+        lines = iter(theirs.raw.lines(place.filter(repeated)[:MAX_LISTED].to_list()))
         shown = frame.select(pl.concat_str(key, separator=" / ")).to_series()
         source = theirs.raw.source
 
@@ -372,7 +372,7 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
     For every output it is the mean, over the ratings of *other* systems of its segment, of how
     much worse than their system's average they are; missing where there is none. Ratings of the
     system itself never count. Where the history is known for some segments only, intervals
-    allow for that. Where the same raters scored all systems, part of what it gains is their
+    allow for that. Where the same raters scored all systems, part of the gain is their shared
     severity.
 
     >>> import assay

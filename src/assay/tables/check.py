@@ -19,7 +19,7 @@ import polars as pl
 
 from assay.errors import InputError, did_you_mean, need_known
 from assay.results import Note
-from assay.tables.files import LISTED, Findings, Only, Raw, Source, load, save, select
+from assay.tables.files import MAX_LISTED, Findings, Only, Raw, Source, load, save, select
 
 if TYPE_CHECKING:
     from assay.tables.test_set import TestSet
@@ -29,7 +29,7 @@ Columns: TypeAlias = Mapping[str, str]
 """Assay's column names to the user's own."""
 
 MISSING = ("", "na", "n/a", "none", "null")
-"""What stands for a missing number in a text file, in any case."""
+"""How a text file writes a missing number, in upper or lower case."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:[.\s]\d{3})*,\d+")
 
@@ -276,7 +276,7 @@ def to_text(values: pl.Series) -> pl.Series:
 
 
 def to_number(values: pl.Series, findings: Findings, name: str) -> pl.Series:
-    """The column as floats, null where nothing stands; whatever is not a number is reported."""
+    """The column as floats, null where the cell is empty; whatever is not a number is reported."""
     if values.dtype.is_numeric() or values.dtype == pl.Null:
         return values.cast(pl.Float64)
     if not (values.dtype == pl.String or isinstance(values.dtype, pl.Categorical | pl.Enum)):
@@ -328,7 +328,7 @@ def _unique(frame: pl.DataFrame, schema: Schema, findings: Findings) -> None:
     numbered = keys.with_row_index("row")
     first = numbered.select(pl.col("row").min().over(key)).to_series()
     repeated = first != numbered["row"]
-    lines = dict.fromkeys(first.filter(repeated)[:LISTED].to_list(), 0)
+    lines = dict.fromkeys(first.filter(repeated)[:MAX_LISTED].to_list(), 0)
     lines = dict(zip(lines, findings.raw.lines(list(lines)), strict=True))
     shown = keys.select(pl.concat_str(pl.all().fill_null(""), separator=" / ")).to_series()
     remedy = _duplicate_remedy(frame, schema)

@@ -34,7 +34,7 @@ from assay.tables.files import Findings, Only, Raw, Source
 
 NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
 """A text column with the first share of numbers is a metric with faults; from the second on, the
-user is told that it is not taken for one."""
+user learns that it is not used as one."""
 
 SEGMENT_COLUMNS = ("source", "reference", "words", "cost", "domain", "lp")
 """Columns that belong to the segment, whichever system translated it."""
@@ -166,8 +166,8 @@ def read_scores(
 
     ``columns`` maps Assay's names to the file's own (``{"seg": "seg_id"}``). ``metrics`` names
     the metric columns; without it, all numeric columns that are not reserved are metrics. Where the
-    table has the ``target`` texts, ``length`` may be named too: their characters, a metric for
-    free (longer outputs have more errors).
+    table has the ``target`` texts, ``length`` may be named too: their characters, a free
+    metric (longer outputs have more errors).
     ``lower_metrics`` are those where less is better, ``exclude`` the systems to leave out.
     ``only`` reads part of the rows (``{"lp": "en-de"}``), and ``keep`` says which columns, beside
     Assay's own and the metrics named, are wanted at all (None: all); a Parquet file is searched

@@ -227,7 +227,7 @@ SECTIONS: Mapping[str, Callable[[Any], Section]] = {"effort": effort_section}
 
 
 def draw_effort(result: Effort) -> Drawing:
-    """A panel per measure, a row per system; the thick bar is the 83 % interval."""
+    """A panel per measure, a row per system; the thick bar is the 83% interval."""
     systems, units = result.systems, result.units
     figure = new_figure(2.9 * len(units) + 0.8, 1.2 + 0.42 * len(systems))
     panels = figure.subplots(1, len(units), sharey=True, squeeze=False)[0]
