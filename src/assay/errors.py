@@ -48,8 +48,8 @@ Naming: TypeAlias = Callable[[str], str | None]
 def rename_arguments(text: str, naming: Naming) -> str:
     """A message whose arguments, written in backticks, have the names that its reader knows.
 
-    >>> rename_arguments("map it with `columns` (score=YOURS)", {"columns": "--columns"}.get)
-    'map it with --columns (score=YOURS)'
+    >>> rename_arguments("map it with `columns` (score=YOURS)", {"columns": "the mapping"}.get)
+    'map it with the mapping (score=YOURS)'
     """
     return re.sub(r"`(\w+)`", lambda match: naming(match[1]) or match[0], text)
 

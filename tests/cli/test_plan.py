@@ -98,7 +98,7 @@ def test_refusals(pilot: Path) -> None:
         (("ratings", *ASSUMED, "--sizes", "a"), OptionError, "is not a list of whole numbers"),
         (("ratings", "--population", 9), InputError, "neither --sd nor a pilot is given"),
         (("ratings", "--population", 9, "--sd", 0), OptionError, "sd (0.0) is not a positive"),
-        (("ratings", *ASSUMED, "-o", "plan.tsv"), OptionError, "let its name end in .json"),
+        (("ratings", *ASSUMED, "-o", "plan.tsv"), OptionError, "end its name in .json"),
         (("comparison", scores, ratings, "--gap", 0), OptionError, "gap (0.0) is not a positive"),
     ]
     for arguments, kind, message in faults:
