@@ -159,7 +159,7 @@ def editors_section(plan: EditorsPlan) -> Section:
         plan.points,
     )  # fmt: skip
     assumed = (
-        f"Assumed: {plural(plan.segments, 'segment')} a document, their order"
+        f"Assumed: {plural(plan.segments, 'segment')} a document, the order of documents"
         f" {'' if plan.place else 'not '}allowed for; variances {plan.cell:g} (editor x document)"
         f" and {plan.residual:g} (residual), {plan.source}."
     )
