@@ -267,7 +267,7 @@ def test_guaranteed_intervals_refuse_weights() -> None:
     test_set = read_scores(frame, metrics=list(world.test_set.metrics))
     drawn = assay.sample(test_set, budget=60, design="segments", importance="weight", rng=1)
     ratings = replace(world.rate(drawn), range=(-5.0, 40.0))
-    with pytest.raises(InputError, match="all count alike"):
+    with pytest.raises(InputError, match="ratings of equal weight"):
         assay.estimate(test_set, ratings, sample=drawn, interval="betting")
 
 

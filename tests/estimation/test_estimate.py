@@ -79,7 +79,7 @@ def test_everything_rated_needs_no_sample_and_leaves_no_doubt() -> None:
 
 def test_partly_rated_without_a_sample_is_refused() -> None:
     test_set, ratings = tables({"A": [1.0, None, 2.0]})
-    with pytest.raises(InputError, match="1 of 3 outputs have no rating and no sample says how"):
+    with pytest.raises(InputError, match="1 of 3 outputs have no rating, and no sample says how"):
         estimate(test_set, ratings)
     result = estimate(test_set, ratings, assume="random")
     assert result.design == "assumed-random"
@@ -102,7 +102,8 @@ def test_ratings_outside_the_sample_and_missing_ones_are_counted() -> None:
     assert result.notes == (
         "1 of 4 rows have no score and count as not rated",
         "1 rated outputs are outside the sample and not used",
-        "1 of 3 drawn outputs have no rating; the rest is taken as a random part of them",
+        "1 of 3 drawn outputs have no rating; the rated ones are taken as a random part of all"
+        " drawn",
     )
 
 

@@ -51,8 +51,8 @@ def test_segments_without_ratings_are_missing(world: World) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda frame: frame.drop("doc"), "does not say which doc"),
-        (lambda frame: frame.with_columns(doc=pl.lit("elsewhere")), "no rating of the history"),
+        (lambda frame: frame.drop("doc"), "the history has no column doc"),
+        (lambda frame: frame.with_columns(doc=pl.lit("elsewhere")), "no rating in the history"),
     ],
 )
 def test_a_history_of_something_else(change: object, message: str, world: World) -> None:

@@ -269,5 +269,5 @@ class TestIntervals:
     def test_a_guarantee_needs_a_range(self, world: World) -> None:
         drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
         ratings = read_ratings(world.rate(drawn).frame, world.test_set)
-        with pytest.raises(InputError, match="state the range"):
+        with pytest.raises(InputError, match="needs the range of the ratings"):
             estimate(world.test_set, ratings, sample=drawn, interval="betting")

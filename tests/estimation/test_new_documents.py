@@ -76,7 +76,7 @@ def test_refusals(world: assay.World) -> None:
         assay.estimate(world.test_set, ratings, target="new-documents", interval="skew-t")
     bare = read_scores(pl.DataFrame({"system": ["A", "A"], "seg": [1, 2]}))
     scores = pl.DataFrame({"system": ["A", "A"], "seg": [1, 2], "score": [1.0, 2.0]})
-    with pytest.raises(InputError, match="the scores have no doc column"):
+    with pytest.raises(InputError, match="needs a doc column in the scores"):
         assay.estimate(bare, read_ratings(scores, bare), target="new-documents")
     one = read_scores(pl.DataFrame({"system": ["A"] * 2, "doc": ["d"] * 2, "seg": [1, 2]}))
     with pytest.raises(InputError, match="all ratings of A are from 1 document"):

@@ -124,7 +124,7 @@ class TestModels:
         assert not report.identified
         assert report.groups == (("x", "y"), ("z",))
         assert report.notes[-1] == (
-            "severity is not identified between groups of raters that share nothing: {x, y}; {z}"
+            "severity cannot be compared between groups of raters that share nothing: {x, y}; {z}"
         )
         assert [item.severity for item in report.raters[:2]] == pytest.approx([-1, 1])
         assert np.isnan(report.raters[2].severity)
@@ -260,7 +260,9 @@ class TestRefusals:
 
     def test_other_things(self) -> None:
         test_set, ratings = tables([("A", 1, "x", 1.0)])
-        with pytest.raises(InputError, match="TestSet belongs; read it with assay.read_scores"):
+        with pytest.raises(
+            InputError, match="expected a TestSet, found Ratings; read it with assay.read_scores"
+        ):
             rater_report(ratings, ratings)  # type: ignore[arg-type]
         with pytest.raises(InputError, match="expected Ratings"):
             rater_report(test_set, test_set)  # type: ignore[arg-type]
@@ -351,7 +353,7 @@ def test_words_for_no_check(word: str | None) -> None:
 def test_an_output_twice_without_a_check_is_refused() -> None:
     rows = {"system": ["A"] * 2, "seg": [1] * 2, "rater": ["x"] * 2, "score": [1.0, 2.0]}
     frame = pl.DataFrame(rows | {"check": ["no", ""]})
-    with pytest.raises(TableError, match="is rated twice here"):
+    with pytest.raises(TableError, match="is rated twice; mark the attention check"):
         read_ratings(frame)
 
 
