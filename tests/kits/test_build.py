@@ -140,7 +140,7 @@ def test_nothing_is_overwritten(texts: TestSet, design: assay.KitDesign, tmp_pat
         assay.build_kits(design.kits, texts, tmp_path / "more", key=built.key)
     assert built.key.read_bytes() == before
     assert not (tmp_path / "more").exists()
-    with pytest.raises(OptionError, match="lies among the kits"):
+    with pytest.raises(OptionError, match="is inside the folder of the kits"):
         assay.build_kits(design.kits, texts, tmp_path / "more", key=tmp_path / "more" / "k.tsv")
 
 

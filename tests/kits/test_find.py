@@ -263,7 +263,7 @@ def test_the_remedy_names_what_is_in_the_way() -> None:
     assert "length (±10%) rules out 6 pairs" in found.notes[-1]
     assert "without length there would be one" in found.notes[-1]
     apart = assay.find_kits(lengths, mode="dbscan", eps=0.01, length_tolerance=None, rng=0)
-    assert "give a larger eps, use the mode closest" in apart.notes[-1]
+    assert "a larger radius, the mode closest" in apart.notes[-1]
     both = cut_pieces(
         [CorpusText("same", tuple(make_corpus(1, seed=1) * 3)),
          CorpusText("long", tuple(make_corpus(1, seed=1) * 4))], words=100,
