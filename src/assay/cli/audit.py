@@ -76,8 +76,7 @@ def audit(
 ) -> None:
     """Audit a finished campaign: what it covered, what it could find, which distinctions hold.
 
-    Distinctions are for documents like these (--target new-documents) unless you choose
-    another target.
+    Distinctions are for documents like these (--target texts) unless you choose another target.
 
     Example: assay audit scores.tsv ratings.tsv --better lower --published ranking.tsv
     """
