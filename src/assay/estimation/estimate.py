@@ -472,10 +472,10 @@ def _amount(segments: int, estimates: Estimates) -> str:
     """So many segments of every system, in ratings and, where known, in hours."""
     rated = sum(item.n for item in estimates.systems)
     ratings = round(segments * len(estimates.systems) * max(estimates.ratings / max(rated, 1), 1))
-    text = f"{segments:,} segments, {ratings:,} ratings in all"
+    text = f"{segments:,} segments ({ratings:,} ratings in all"
     if estimates.hours is None or not estimates.ratings:
-        return text
-    return f"{text}, about {estimates.hours / estimates.ratings * ratings:,.1f} hours"
+        return f"{text})"
+    return f"{text}, about {estimates.hours / estimates.ratings * ratings:,.1f} hours)"
 
 
 def _to_decide(item: Difference, estimates: Estimates) -> str:
@@ -502,7 +502,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
             " difference is as large as it looks"
         )
     return (
-        f"{goal}: {_amount(needed - item.n, estimates)}, find a difference of"
+        f"{goal}, rate another {_amount(needed - item.n, estimates)}: they find a difference of"
         f" {abs(item.difference):.3g} with {POWER:.0%} probability"
     )
 
@@ -515,4 +515,4 @@ def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
         more = "raters" if item.rater_stderr > 0 else "ratings"
         return f"{goal}: more segments alone will not do it; more {more} for each would"
     needed = spread.n_for_half_width(half / 2)
-    return f"{goal}: about {_amount(max(needed - item.n, 1), estimates)}"
+    return f"{goal}, rate another {_amount(max(needed - item.n, 1), estimates)}"

@@ -572,7 +572,7 @@ def _need_two_documents(test_set: TestSet, rated: Rated) -> None:
         if held < 2:
             raise InputError(
                 f"all ratings of {system} are from {held} document, which says nothing about"
-                " others; rate at least two, or choose the target test-set"
+                " others; rate at least two, or choose the target answers"
             )
 
 
@@ -584,8 +584,8 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
         return (
             Note(
                 "for-raters",
-                f"intervals are for this test set and raters like these {overlap.raters}: {tasks:,}"
-                " tasks have two or more raters, which shows how far raters differ",
+                f"intervals are for this test set and raters like these {overlap.raters}:"
+                f" {tasks:,} tasks have two or more raters, which shows how much raters differ",
             ),
         )
     if study.target == "texts":
@@ -593,10 +593,12 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
     if not study.cautious:
         text = "intervals are for these answers: what other raters would have said is not in them"
         return (Note("for-answers", text),)
-    text = "no output has two raters, so intervals leave out how far other raters would differ"
+    text = "no output has two raters, so intervals do not show how much other raters would differ"
     if study.ratings.raters and len(study.ratings.raters) < study.ratings.genuine.height:
         text = text.replace("no output has", f"fewer than {MIN_DOUBLED_TASKS} tasks have")
-    notes = [Note("raters-unknown", f"{text}; a second rater for a tenth of the tasks shows it")]
+    notes = [
+        Note("raters-unknown", f"{text}; a second rater for a tenth of the tasks would show it")
+    ]
     if 2 * (~np.isnan(rated.scores)).sum() > rated.present.sum():
         units = "documents" if study.test_set.has_documents else "segments"
         text = (

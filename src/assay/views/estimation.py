@@ -17,7 +17,7 @@ from assay.estimation.results import (
     Estimates,
     Evaluation,
 )
-from assay.results import has_note, percent, plain, plural
+from assay.results import has_note, p_value, percent, plain, plural
 from assay.views.figures import draw_intervals, draw_pairs
 from assay.views.raters import raters_section
 from assay.views.section import (
@@ -231,12 +231,10 @@ def _changes(result: Estimates) -> Table:
 
 def comparison_section(two: Comparison) -> Section:
     """Two systems: their difference, and what the ratings could have found."""
-    p = "< 0.001" if two.p < 0.001 else f"= {shown(two.p, 'p')}"
     lead = (
-        f"{two.left} − {two.right}: {shown(two.difference, 'number')}"
-        f" ({percent(two.level)} interval {shown(two.low, 'number')} to"
-        f" {shown(two.high, 'number')}),"
-        f" p {p}, {'decided' if two.decided else 'not decided'}."
+        f"{two.left} − {two.right}: {shown(two.difference, 'number')} ({percent(two.level)}"
+        f" interval {shown(two.low, 'number')} to {shown(two.high, 'number')}), {p_value(two.p)},"
+        f" {'decided' if two.decided else 'not decided'}."
     )
     return Section(
         "comparison", f"{two.left} and {two.right} compared", lead,
@@ -293,7 +291,7 @@ def _uncertainty(result: Estimates) -> str:
     name = result.interval.capitalize() if result.interval in NAMED else result.interval
     return (
         f" {percent(result.level)} intervals ({name}) take into account how the segments were"
-        f" drawn{' and how far raters of the same task differ' * (result.target == 'raters')}."
+        f" drawn{' and how much raters of the same task differ' * (result.target == 'raters')}."
     )
 
 
