@@ -155,7 +155,7 @@ def monitor(
     half_width: Annotated[float | None, HALF_WIDTH_OPTION] = None,
     goal: Annotated[
         Literal["score", "ranking"],
-        typer.Option("--goal", help="What to aim at."),
+        typer.Option("--goal", help="What to aim for."),
     ] = "score",
     guarantee: Annotated[
         bool,
