@@ -10,7 +10,6 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.monitor import Look, _verdict, look_sizes
 from assay.results import has_note
 from assay.stats.selection import interleaved_order
 from assay.tables.test_set import Sample
@@ -47,18 +46,6 @@ def test_sample_keeps_the_order(world: World) -> None:
     assert drawn.frame["order"].to_list() == list(range(1, len(drawn) + 1))
     part = assay.sample(world.test_set, budget="10%", design="interleaved", rng=7)
     assert part.frame["seg"].to_list() == drawn.frame["seg"].to_list()[: len(part)]
-
-
-def test_rule_by_hand() -> None:
-    looks = [Look("A", n, 1.0, h, h <= 0.5) for n, h in ((60, 0.4), (70, 0.6), (80, 0.45),
-                                                        (90, 0.4), (100, 0.3))]  # fmt: skip
-    found = _verdict(looks, 0.5, 1000, 2, "score")
-    assert (found.reached, found.low, found.high, found.more) == (90, 0.5, 1.5, 0)
-    open_ = _verdict(looks[:2], 0.5, 1000, 2, "score")
-    assert open_.reached is None
-    assert open_.more is not None
-    assert open_.more > 10
-    assert look_sizes(50, 50) == [50]
 
 
 def test_only_the_unbroken_beginning_counts(world: World) -> None:
