@@ -158,10 +158,11 @@ def monitor(
     (True, [2.63, 1.98])
     """
     _check(half_width, goal, per_output, guarantee, looks, before)
+    if isinstance(sample, Sample) and isinstance(test_set, TestSet):
+        sample = sample.placed_in(test_set)  # once, for all that follows
     study = make_study(
         test_set, ratings, sample=sample, assume=None, method="auto", interval="t", level=level
     )
-    sample = sample.placed_in(test_set)
     design = _need_sequence(sample, guarantee, study.ratings)
     progress = make_rated_order(study, sample.order(test_set), per_output, strict=guarantee)
     watched, items = Watched(study, design, progress), items_of(test_set.systems, goal)
@@ -199,10 +200,10 @@ def _wrapped(watched: Watched, plan: LookPlan, found: Sequence[Followed], goal: 
     ]
     notes = (
         *(note for note in study.notes if note.code not in SAID_BY_ESTIMATE),
-        *_caveats(plan, found, goal),
+        *_caveats(plan, found, goal, study.level),
         *_skipped_notes(watched, found),
         *awaited_notes(watched.progress, awaited, end, used),
-        *_rest_note(rest, open_, goal),
+        *_rest_note(rest if waiting else (), goal),
     )
     return Monitoring(
         stop=bool(found) and all(_over(watched, one, goal) for one in found),
@@ -262,7 +263,7 @@ def _more(watched: Watched, plan: LookPlan, one: Followed) -> int | None:
     return None if size is None else int(watched.progress.gaps(one.item)[:size].sum())
 
 
-def _caveats(plan: LookPlan, found: Sequence[Followed], goal: str) -> list[Note]:
+def _caveats(plan: LookPlan, found: Sequence[Followed], goal: str, level: float) -> list[Note]:
     lines = []
     if not any(one.looks for one in found):
         first = plan.sizes[0] if plan.sizes else FIRST_LOOK
@@ -274,8 +275,8 @@ def _caveats(plan: LookPlan, found: Sequence[Followed], goal: str) -> list[Note]
         text = "that intervals hold at the stop is measured, not proved"
         return [*lines, Note("not-guaranteed", text)]
     # fmt: off
-    lines.append(Note("planned-looks", "each pair by itself: all planned looks together call two"
-                      " equal systems decided with the probability that the level leaves"))
+    lines.append(Note("planned-looks", f"each pair by itself: over all {len(plan.sizes)} planned"
+                      f" looks, {1 - level:.2g} of the pairs of equal systems are called decided"))
     if any(one.looks and math.isnan(one.looks[-1].half_width) for one in found):
         lines.append(Note("no-width", "where everything is rated no sampling error is left, and"
                           " whether other raters would agree is not known: no verdict comes from"
@@ -296,8 +297,8 @@ def _skipped_notes(watched: Watched, found: Sequence[Followed]) -> list[Note]:
     return skipping_notes(study.test_set, drawn, rated, study.rated.classes)
 
 
-def _rest_note(rest: Sequence[str], open_: Sequence[Followed], goal: str) -> list[Note]:
-    if not rest or not open_:
+def _rest_note(rest: Sequence[str], goal: str) -> list[Note]:
+    if not rest:
         return []
     why = "precise enough" if goal == "score" else "every difference of theirs is settled"
     return [Note("may-rest", f"{', '.join(rest)} may rest: {why}")]

@@ -19,8 +19,8 @@ from assay.estimation.frame import Study
 from assay.results import Note
 from assay.tables.test_set import as_matrix
 
-MOST_SKIPPED = 0.25
-"""A look waits where a larger share of its segments has no rating."""
+MOST_SKIPPED = 0.5
+"""A look waits where a larger share of the segments since the last one has no rating."""
 MOST_NAMED = 5
 """So many of the segments that are waited for are named in a sentence."""
 
@@ -75,15 +75,20 @@ class RatedOrder(NamedTuple):
         gaps = self.gaps(item)
         return int(gaps.argmax()) if gaps.any() else len(gaps)
 
-    def ready(self, item: Item, n: int, following: int) -> bool:
-        """Whether a look at the first n takes place, the following one being planned there.
+    def complete(self, item: Item, sizes: Sequence[int]) -> int:
+        """How many of the planned looks can take place, one after the other.
 
-        Where somebody is slow, the look waits; what others have left behind by a whole look
-        will not come, and counts as skipped.
+        Where somebody is slow, a look waits; what others have left behind by a whole look will not
+        come and counts as skipped, if it is a few here and there.
         """
-        gaps = self.gaps(item)[:n]
-        passed = self.reach >= following and float(gaps.mean()) <= MOST_SKIPPED
-        return passed or not gaps.any()
+        gaps, before = self.gaps(item), 0
+        for k, n in enumerate(sizes):
+            following = sizes[k + 1] if k + 1 < len(sizes) else len(gaps)
+            passed = self.reach >= following and float(gaps[before:n].mean()) <= MOST_SKIPPED
+            if gaps[before:n].any() and not passed:
+                return k
+            before = n
+        return len(sizes)
 
 
 def make_rated_order(study: Study, order: np.ndarray, per_output: int, strict: bool) -> RatedOrder:

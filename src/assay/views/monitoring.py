@@ -17,7 +17,7 @@ def monitoring_section(result: Monitoring) -> Section:
             "Where each stands, by all that came in unbroken. Reached: the look that met the goal;"
             " missing: segments until the next look, or until the look expected to meet it.",
             {"what": (each, "text"), "estimate": ("estimate", "number"),
-             ("low", "high"): (level, "interval"), "interval": ("interval", "text"),
+             ("low", "high"): (level, "interval"), "interval": ("interval is", "text"),
              "n": ("rated", "count"), "winner": ("better", "text"),
              "reached": ("reached at", "count"), "more": ("missing", "count")},
             [_row(result, item) for item in result.items],
@@ -55,7 +55,7 @@ def monitoring_section(result: Monitoring) -> Section:
 def _row(result: Monitoring, item: Monitored) -> dict[str, object]:
     stands = None
     if result.limits:
-        stands = "for orientation" if item.orientation else "of the look"
+        stands = "for orientation" if item.orientation else "of a look"
     return {
         "what": item.what, "estimate": item.estimate, "low": item.low, "high": item.high,
         "interval": stands, "n": item.n, "winner": item.winner, "reached": item.reached,
@@ -94,7 +94,8 @@ def _lead(result: Monitoring, each: str) -> str:
     if not result.planned:
         return lead  # saved before looks were planned
     past = sum(any(look.n == n for look in result.looks) for n in result.planned)
-    lead += f" {past} of {plural(len(result.planned), 'planned look')} are past"
+    verb = "is" if past == 1 else "are"
+    lead += f" {past} of {plural(len(result.planned), 'planned look')} {verb} past"
     coming = [n for n in result.planned if all(look.n < n for look in result.looks)]
     if not result.stop and coming:
         lead += f", the next is at {coming[0]:,} segments"
