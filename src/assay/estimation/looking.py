@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.designs.base import SamplingDesign
 from assay.errors import OptionError
 from assay.estimation.frame import Study
 from assay.estimation.rated_order import Item, RatedOrder
@@ -81,9 +80,8 @@ def make_plan(
             "looks", sizes[-1], f"is beyond the {total} segments of the sample",
             f"plan the last look at {total} or before",
         )  # fmt: skip
-    is_sample = watched.design.is_sample
-    ends = (next((m for m in range(n, total) if is_sample(m)), total) for n in sizes)
-    sizes = tuple(dict.fromkeys(ends))
+    following = np.searchsorted(watched.ends, sizes).clip(max=len(watched.ends) - 1)
+    sizes = tuple(dict.fromkeys(watched.ends[following].tolist()))
     shares = shares_of(sizes, population) if goal == "ranking" else ()
     return LookPlan(sizes, look_limits(shares, watched.study.level) if shares else (), target)
 
@@ -102,14 +100,14 @@ def verdict_variance(stderr: float, raters: float = 0.0) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Watched:
-    """A campaign: what is known, in which order, and how far it has come.
+    """A campaign: what is known, how far it has come, and which beginnings are samples.
 
-    ``parts`` keeps what is known of beginnings, which all pairs share.
+    ``ends`` are their sizes; ``parts`` keeps what is known of them, which all pairs share.
     """
 
     study: Study
-    design: SamplingDesign
     progress: RatedOrder
+    ends: np.ndarray
     parts: dict[int, Study] = field(default_factory=dict)
 
     @property
@@ -126,8 +124,8 @@ class Watched:
 
     def latest(self, item: Item) -> int:
         """The size of the longest unbroken beginning that is a sample."""
-        n = self.progress.unbroken(item)
-        return next((m for m in range(n, 0, -1) if self.design.is_sample(m)), 0)
+        place = int(np.searchsorted(self.ends, self.progress.unbroken(item), side="right"))
+        return int(self.ends[place - 1]) if place else 0
 
     def seen(self, item: Item, n: int, tail: float | None = None) -> Look:
         """The first n segments; the interval leaves out this much on either side."""

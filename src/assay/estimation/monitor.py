@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from assay.designs.base import SamplingDesign, design_names, design_of
+from assay.designs.base import design_names, design_of
 from assay.errors import InputError, OptionError
 from assay.estimation.frame import Study, make_study
 from assay.estimation.looking import (
@@ -163,9 +163,9 @@ def monitor(
     study = make_study(
         test_set, ratings, sample=sample, assume=None, method="auto", interval="t", level=level
     )
-    design = _need_sequence(sample, guarantee, study.ratings)
+    ends = _beginnings(sample, guarantee, study.ratings)
     progress = make_rated_order(study, sample.order(test_set), per_output, strict=guarantee)
-    watched, items = Watched(study, design, progress), items_of(test_set.systems, goal)
+    watched, items = Watched(study, progress, ends), items_of(test_set.systems, goal)
     if guarantee:
         plan = LookPlan((), (), half_width)
         found = [follow_at_will(watched, plan, item) for item in items]
@@ -350,8 +350,8 @@ def watchable() -> list[str]:
     return [name for name in design_names() if design_of(f"{name}|n:2|N:2").is_sample(2)]
 
 
-def _need_sequence(sample: Sample, guarantee: bool, ratings: Ratings) -> SamplingDesign:
-    """The design of a sample whose beginnings are samples; others are refused."""
+def _beginnings(sample: Sample, guarantee: bool, ratings: Ratings) -> np.ndarray:
+    """The sizes of the beginnings that are samples, none of which tears a snippet apart."""
     design = design_of(sample.design)
     whole = sample.matched and "order" in sample.frame.columns
     if not whole or not design.is_sample(len(sample)):
@@ -368,7 +368,12 @@ def _need_sequence(sample: Sample, guarantee: bool, ratings: Ratings) -> Samplin
         )
     if guarantee and ratings.range is None:
         raise InputError("the guarantee needs the range of the ratings; state it (range)")
-    return design
+    last = np.ones(len(sample), dtype=bool)
+    if "snippet" in sample.frame.columns:
+        snippet = sample.frame.sort("order")["snippet"].to_numpy()
+        last[:-1] = snippet[1:] != snippet[:-1]
+    sizes = np.flatnonzero(last) + 1
+    return np.array([n for n in sizes.tolist() if design.is_sample(n)], dtype=np.int64)
 
 
 def _need_same(before: Monitoring, plan: LookPlan, study: Study, goal: str) -> None:
