@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from assay.designs.base import design_names, design_of
+from assay.designs.base import design_of, watchable_designs
 from assay.errors import InputError, OptionError
 from assay.estimation.frame import Study, make_study
 from assay.estimation.looking import (
@@ -345,11 +345,6 @@ def _check(
         raise OptionError("looks", looks, "are too many", f"plan at most {MOST_LOOKS}")
 
 
-def watchable() -> list[str]:
-    """The designs of which every beginning is a sample."""
-    return [name for name in design_names() if design_of(f"{name}|n:2|N:2").is_sample(2)]
-
-
 def _beginnings(sample: Sample, guarantee: bool, ratings: Ratings) -> np.ndarray:
     """The sizes of the beginnings that are samples, none of which tears a snippet apart."""
     design = design_of(sample.design)
@@ -358,8 +353,8 @@ def _beginnings(sample: Sample, guarantee: bool, ratings: Ratings) -> np.ndarray
         raise InputError(
             f"the first segments of a sample of the design '{sample.design}' are not a sample, so"
             " its ratings cannot be monitored; designs that can be are"
-            f" {', '.join(watchable())}: draw a matched sample by one of them, do not top it up,"
-            " and keep its order column. Once all of this sample is rated, estimate from it"
+            f" {', '.join(watchable_designs())}: draw a matched sample by one of them, do not top"
+            " it up, and keep its order column. Once all of this sample is rated, estimate from it"
         )
     if guarantee and not design.simple:
         raise InputError(
