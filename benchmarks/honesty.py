@@ -3,9 +3,9 @@
     python -m benchmarks.honesty [--runs 500] [--parts looks,cost,judgments,composite]
 
 A campaign has 1,420 segments in 142 documents (the size of WMT20 en-de), two systems with skewed
-ratings that share how hard a segment is, and a sample of 441 segments, each rated once for both. The
-truth is the difference on all 1,420. "Equal" is a difference of exactly 0; one look at the end finds
-the small gap in about half of the campaigns and the clear one in about 96 %.
+ratings that share how hard a segment is, and a sample of 441 segments, each rated once for both.
+The truth is the difference on all 1,420. "Equal" is a difference of exactly 0; one look at the end
+finds the small gap in about half of the campaigns and the clear one in about 98 %.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from assay.worlds.simulate import simulate
 from benchmarks.claims import claim, skipped
 
 SEGMENTS, DOCUMENTS, RATED = 1420, 142, 441
-GAPS = {"equal": 0.0, "small": 0.49, "clear": 0.92}
+GAPS = {"equal": 0.0, "small": 0.49, "clear": 1.0}
 DESIGNS = ("segments", "interleaved")
 PUBLISHED = {5: (4.877, 3.357, 2.680, 2.290, 2.031), 2: (2.963, 1.969)}
 """Two-sided .05, equal looks; Lan and DeMets (1983) with the spending of O'Brien and Fleming."""
