@@ -161,7 +161,14 @@ def monitor(
     if isinstance(sample, Sample) and isinstance(test_set, TestSet):
         sample = sample.placed_in(test_set)  # once, for all that follows
     study = make_study(
-        test_set, ratings, sample=sample, assume=None, method="auto", interval="t", level=level
+        test_set,
+        ratings,
+        sample=sample,
+        assume=None,
+        method="auto",
+        interval="t",
+        level=level,
+        target="answers",
     )
     ends = _beginnings(sample, guarantee, study.ratings)
     progress = make_rated_order(study, sample.order(test_set), per_output, strict=guarantee)
