@@ -13,7 +13,7 @@ import scipy.stats
 import assay
 from assay.errors import InputError, OptionError
 from assay.estimation.frame import Rated
-from assay.estimation.looking import usual_sizes, verdict_variance
+from assay.estimation.looking import usual_sizes
 from assay.results import has_note, plain
 from assay.stats.looks import look_limits, shares_of
 from assay.stats.selection import interleaved_order
@@ -111,7 +111,7 @@ def test_looks_take_place_at_planned_sizes_alone(four: World) -> None:
 def test_the_interval_of_a_look_is_its_limit_times_the_error(four: World) -> None:
     drawn = part(four)
     result = assay.monitor(four.test_set, first(four, drawn, 150), sample=drawn, goal="ranking")
-    shares = shares_of(result.planned, result.population)
+    shares = shares_of(result.planned, result.population)  # less than half: no rater's share
     assert result.limits == pytest.approx(look_limits(shares, 0.95))
     look = next(look for look in result.looks if look.n == 150)
     beginning = assay.sample(four.test_set, budget=150, design="interleaved", rng=7)
@@ -296,26 +296,47 @@ def test_decided_systems_may_rest_and_nobody_else_loses(four: World) -> None:
 
 
 def test_everything_rated_leaves_no_verdict_from_a_width_of_zero(world: World) -> None:
-    close = assay.monitor(
-        world.test_set, world.rate(), sample=whole(world), goal="ranking", looks=[427]
-    )
-    assert close.limits == ()
-    assert [item.winner for item in close.items] == [None]
-    assert not any(look.decided or look.met for look in close.looks)
-    assert has_note(close.notes, "no-width")
-    assert close.stop
+    given, drawn = world.rate(raters="rater-1"), whole(world)
+    result = assay.monitor(world.test_set, given, sample=drawn, goal="ranking", looks=1)
+    # Nothing is left to sampling: the look is one at other texts like these.
+    assert result.planned == (result.population,)
+    assert result.looks[0].stderr > 0
+    assert result.looks[0].half_width > 0
+    found = assay.estimate(world.test_set, given, sample=drawn).differences[0]
+    assert result.looks[0].stderr == pytest.approx(found.stderr)
     betting = assay.monitor(
-        world.test_set, replace(world.rate(), range=(0.0, 1e6)), sample=whole(world, "segments"),
+        world.test_set, replace(given, range=(0.0, 1e6)), sample=whole(world, "segments"),
         goal="ranking", guarantee=True,
     )  # fmt: skip
     assert betting.n == betting.population
     assert betting.items[0].winner is None
+    assert betting.stop
 
 
-def test_raters_add_to_the_variance_of_a_verdict() -> None:
-    assert verdict_variance(0.3, 0.16) == pytest.approx(0.25)
-    assert np.isnan(verdict_variance(0.0))
-    assert np.isnan(verdict_variance(float("nan"), 0.1))
+def test_equal_ratings_give_no_verdict(world: World) -> None:
+    drawn, given = whole(world), world.rate(raters="rater-1")
+    shifted = pl.when(pl.col("system") == "system-1").then(1.0).otherwise(2.0)
+    flat = replace(given, frame=given.frame.with_columns(score=shifted), checked=None)
+    result = assay.monitor(world.test_set, flat, sample=drawn, goal="ranking")
+    assert result.items[0].winner is None
+    assert not any(look.met for look in result.looks)
+    assert has_note(result.notes, "no-width")
+
+
+def test_raters_that_differ_make_looks_wider(four: World) -> None:
+    drawn = part(four)
+    both = four.rate(drawn, raters=["rater-1", "rater-2"])
+    # The mean of the two as one rater's answer hides how far they differ.
+    key = ["system", "doc", "seg"]
+    one = replace(both, frame=both.frame.group_by(key, maintain_order=True).agg(
+        pl.col("score").mean(), rater=pl.lit("x")), checked=None)  # fmt: skip
+    known = assay.monitor(four.test_set, both, sample=drawn, goal="ranking").looks
+    hidden = assay.monitor(four.test_set, one, sample=drawn, goal="ranking").looks
+    for look in known:
+        other = next((o for o in hidden if (o.what, o.n) == (look.what, look.n)), None)
+        if other is not None:
+            assert look.estimate == pytest.approx(other.estimate)
+            assert look.stderr > other.stderr
 
 
 # --- what is kept -------------------------------------------------------------------------------
@@ -406,7 +427,7 @@ def test_a_look_equals_the_estimate_of_that_sample(world: World) -> None:
     looks = assay.monitor(world.test_set, world.rate(), sample=whole(world), half_width=1.0).looks
     n = looks[0].n
     part = assay.sample(world.test_set, budget=n, design="interleaved", rng=7)
-    found = assay.estimate(world.test_set, world.rate(), sample=part, target="answers").systems
+    found = assay.estimate(world.test_set, world.rate(), sample=part, interval="t").systems
     item = next(row for row in found if row.system == looks[0].what)
     assert looks[0].estimate == pytest.approx(item.estimate)
     assert looks[0].half_width == pytest.approx((item.high - item.low) / 2)

@@ -155,7 +155,7 @@ def monitor(
     >>> drawn = assay.sample(world.test_set, budget="60%", design="interleaved", rng=7)
     >>> result = assay.monitor(world.test_set, world.rate(drawn), sample=drawn, goal="ranking")
     >>> result.planned[-1] == len(drawn), [round(limit, 2) for limit in result.limits[-2:]]
-    (True, [2.63, 1.98])
+    (True, [2.56, 1.99])
     """
     _check(half_width, goal, per_output, guarantee, looks, before)
     if isinstance(sample, Sample) and isinstance(test_set, TestSet):
@@ -168,11 +168,10 @@ def monitor(
         method="auto",
         interval="t",
         level=level,
-        target="answers",
     )
     ends = _beginnings(sample, guarantee, study.ratings)
     progress = make_rated_order(study, sample.order(test_set), per_output, strict=guarantee)
-    watched, items = Watched(study, progress, ends), items_of(test_set.systems, goal)
+    watched, items = Watched(study, sample, progress, ends), items_of(test_set.systems, goal)
     if guarantee:
         plan = LookPlan((), (), half_width)
         found = [follow_at_will(watched, plan, item) for item in items]
@@ -261,6 +260,8 @@ def _more(watched: Watched, plan: LookPlan, one: Followed) -> int | None:
     Half-widths shrink as sqrt(1/n - 1/N).
     """
     size, last, population = one.following, one.now, watched.population
+    if last.n == population:
+        return 0
     if not one.item.pair and plan.target and 0 < last.n < population and last.half_width > 0:
         unit = last.half_width**2 / (1 / last.n - 1 / population)
         needed = math.ceil(1 / (1 / population + plan.target**2 / unit))
@@ -285,9 +286,8 @@ def _caveats(plan: LookPlan, found: Sequence[Followed], goal: str, level: float)
     lines.append(Note("planned-looks", f"each pair by itself: over all {len(plan.sizes)} planned"
                       f" looks, {1 - level:.2g} of the pairs of equal systems are called decided"))
     if any(one.looks and math.isnan(one.looks[-1].half_width) for one in found):
-        lines.append(Note("no-width", "where everything is rated no sampling error is left, and"
-                          " whether other raters would agree is not known: no verdict comes from"
-                          " an interval of no width"))
+        lines.append(Note("no-width", "no verdict comes from an interval of no width: some pairs"
+                          " show no spread, or nothing of it is left"))
     # fmt: on
     return lines
 
