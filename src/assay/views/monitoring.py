@@ -48,8 +48,18 @@ def monitoring_section(result: Monitoring) -> Section:
         )  # fmt: skip
     return Section(
         "monitoring", "Is it enough?", _lead(result, each), tuple(blocks), result.signature,
-        stage="collect", notes=result.notes,
+        stage="collect", methods=_methods(result), sources=("lan1983",) if result.limits else (),
+        notes=result.notes,
     )  # fmt: skip
+
+
+def _methods(result: Monitoring) -> str:
+    if not result.limits:
+        return ""
+    return (
+        f"Differences were tested at {plural(len(result.planned), 'planned look')}, with limits"
+        " that keep the error of all looks together (spending of O'Brien and Fleming's type)."
+    )
 
 
 def _row(result: Monitoring, item: Monitored) -> dict[str, object]:
