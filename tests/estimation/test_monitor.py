@@ -247,6 +247,16 @@ def test_a_gap_holds_a_look_up_and_is_named(four: World) -> None:
         assert sizes == ([50] if held else [50, 100])
 
 
+def test_looks_at_will_wait_for_every_gap(world: World) -> None:
+    drawn = whole(world, "segments")
+    full = replace(world.rate(raters="rater-1"), range=(0.0, 100.0))
+    given = without(full, at(full, drawn, 90), stated=True)
+    result = assay.monitor(world.test_set, given, sample=drawn, goal="ranking", guarantee=True)
+    assert result.n < 90
+    assert [item.place for item in result.awaited] == [90]
+    assert any("looking any further waits for 2 outputs" in note for note in result.notes)
+
+
 def test_a_gap_left_behind_by_a_whole_look_counts_as_skipped(four: World) -> None:
     drawn = part(four)
     full = first(four, drawn, 150)

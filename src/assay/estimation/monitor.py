@@ -208,7 +208,7 @@ def _wrapped(watched: Watched, plan: LookPlan, found: Sequence[Followed], goal: 
         *(note for note in study.notes if note.code not in SAID_BY_ESTIMATE),
         *_caveats(plan, found, goal, study.level),
         *_skipped_notes(watched, found),
-        *awaited_notes(watched.progress, awaited, end, used),
+        *awaited_notes(watched.progress, awaited, end if plan.sizes else None, used),
         *_rest_note(rest if waiting else (), goal),
     )
     return Monitoring(

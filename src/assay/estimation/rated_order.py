@@ -130,30 +130,28 @@ def find_awaited(
 
 
 def awaited_notes(
-    progress: RatedOrder, awaited: Sequence[Awaited], size: int, ends: Sequence[int]
+    progress: RatedOrder, awaited: Sequence[Awaited], size: int | None, ends: Sequence[int]
 ) -> list[Note]:
-    """What the next look waits for; ``ends`` is how far each system's ratings are used."""
+    """What the look of a size (None: one at will) waits for; ``ends``: what is used of systems."""
     if not awaited:
         return []
     outputs = sum(len(item.systems) for item in awaited)
     shown = [f"{item.segment} ({_named(item.systems)})" for item in awaited[:MOST_NAMED]]
     if len(awaited) > MOST_NAMED:
-        shown.append(f"{len(awaited) - MOST_NAMED} more")
+        shown.append(f"{len(awaited) - MOST_NAMED:,} more")
     what = "1 output" if outputs == 1 else f"{outputs:,} outputs"
-    lines = [
-        Note(
-            "awaited",
-            f"the look at {size:,} segments waits for {what} in gaps of the order: segments"
-            f" {', '.join(shown)}; have them rated, or give those that will not come a row without"
-            " a score",
-        )
-    ]
+    waits, rest = "looking any further waits", ""
+    if size is not None:
+        waits = f"the look at {size:,} segments waits"
+        rest = ", or give those that will not come a row without a score"
+    text = f"{waits} for {what} in gaps of the order: segments {', '.join(shown)}; have them rated"
+    lines = [Note("awaited", text + rest)]
     later = sum(int(row[end:].sum()) for row, end in zip(progress.rated, ends, strict=True))
     if later:
+        text = "outputs are rated that stand after such a gap, and not used yet"
         lines.append(
-            Note("ratings-after-gap", f"{later:,} ratings stand after such a gap and are not used"
-                 " yet: what is finished first is easier than the rest")
-        )  # fmt: skip
+            Note("ratings-after-gap", f"{later:,} {text}: what is finished first is easier")
+        )
     return lines
 
 
