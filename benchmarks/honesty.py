@@ -134,7 +134,10 @@ def cost() -> None:
     drawn = sample(world.test_set, budget="100%", design="interleaved", rng=7)
     planned = usual_sizes(len(drawn), "ranking")
     total = 12 * world.test_set.segments.height
-    for where, more in (("as it is reached", 0), ("and, for orientation, all that came in since", 20)):
+    for where, more in (
+        ("as it is reached", 0),
+        ("and, for orientation, all that came in since", 20),
+    ):
         frame = world.rate(raters="rater-1").frame
         past = _first(world.test_set, frame, drawn, planned[0])
         now = _first(world.test_set, frame, drawn, planned[1] + more)
@@ -172,8 +175,12 @@ def other(name: str) -> None:
     except ModuleNotFoundError:
         skipped(f"there is no benchmarks/honesty_{name}.py")
         return
+    found = []
     for row in getattr(module, name)() or ():
         print(row, flush=True)
+        found.append(row)
+    if hasattr(module, "report"):  # its claims
+        module.report(found)
 
 
 def main() -> None:
