@@ -65,7 +65,7 @@ def test_what_does_not_fit_is_refused(watch: Callable[..., Ran]) -> None:
         (("--goal", "ranking", "--looks", "some"), "is no plan"),
         (("--goal", "ranking", "--before", "scores.tsv"), "is not a saved result"),
         (("--goal", "ranking", "--looks", "3", "--before", "past.json"), "has another plan"),
-        (("--goal", "ranking", "--before", "past.json", "-o", "past.json"), "is a file that is"),
+        (("--goal", "ranking", "--before", "past.json", "-o", "past.json"), "is an input file"),
         (("--goal", "ranking", "--before", "sampled.json"), "is a result of kind"),
     ):
         if "past.json" in options:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from assay.estimation.looking import Look
 from assay.estimation.monitor import Monitored, Monitoring
-from assay.views.section import Block, Section, plural, table
+from assay.results import plural
+from assay.views.section import Block, Section, table
 
 
 def monitoring_section(result: Monitoring) -> Section:
