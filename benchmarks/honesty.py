@@ -32,6 +32,8 @@ from benchmarks.claims import claim, skipped
 SEGMENTS, DOCUMENTS, RATED = 1420, 142, 441
 GAPS = {"equal": 0.0, "small": 0.49, "clear": 1.0}
 DESIGNS = ("segments", "interleaved")
+SIZES = {"judgments": "runs", "composite": "draws"}
+"""What the other parts call the number of their repetitions."""
 PUBLISHED = {5: (4.877, 3.357, 2.680, 2.290, 2.031), 2: (2.963, 1.969)}
 """Two-sided .05, equal looks; Lan and DeMets (1983) with the spending of O'Brien and Fleming."""
 
@@ -168,15 +170,15 @@ def _seconds(work: Callable[[], object], repeats: int = 5) -> float:
     return min(found)
 
 
-def other(name: str) -> None:
-    """A part that stands in a file of its own."""
+def other(name: str, runs: int) -> None:
+    """A part that stands in a file of its own: so many campaigns, or draws of real ratings."""
     try:
         module = importlib.import_module(f"benchmarks.honesty_{name}")
     except ModuleNotFoundError:
         skipped(f"there is no benchmarks/honesty_{name}.py")
         return
     found = []
-    for row in getattr(module, name)() or ():
+    for row in getattr(module, name)(**{SIZES[name]: runs}):
         print(row, flush=True)
         found.append(row)
     if hasattr(module, "report"):  # its claims
@@ -194,9 +196,9 @@ def main() -> None:
         looks(given.runs)
     if "cost" in parts:
         cost()
-    for name in ("judgments", "composite"):
+    for name, runs in (("judgments", given.runs), ("composite", max(20, given.runs // 10))):
         if name in parts:
-            other(name)
+            other(name, runs)
 
 
 if __name__ == "__main__":
