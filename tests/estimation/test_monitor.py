@@ -373,6 +373,14 @@ def test_past_looks_stay_what_they_were(four: World) -> None:
     assert any(look.n == 150 for look in after.looks)
 
 
+def test_a_system_may_be_left_out_later(four: World) -> None:
+    drawn, given = part(four), first(four, part(four), 100)
+    before = assay.monitor(four.test_set, given, sample=drawn, goal="ranking")
+    three = assay.read_scores(four.test_set.frame, exclude=["system-4"])
+    after = assay.monitor(three, given, sample=drawn, goal="ranking", before=before)
+    assert list(after.looks) == [look for look in before.looks if "system-4" not in look.what]
+
+
 def test_only_new_looks_are_computed(four: World, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn, given = part(four), first(four, part(four), 150)
     before = assay.monitor(four.test_set, first(four, drawn, 100), sample=drawn, goal="ranking")

@@ -177,12 +177,12 @@ def monitor(
         found = [follow_at_will(watched, plan, item) for item in items]
         return _wrapped(watched, plan, found, goal)
     plan = make_plan(watched, looks, goal, half_width)
-    past: dict[str, dict[int, Look]] = {item.what: {} for item in items}
+    past: dict[str, dict[int, Look]] = {}
     if before is not None:
         _need_same(before, plan, study, goal)
         for look in before.looks:
-            past[look.what][look.n] = look
-    found = [follow(watched, plan, item, past[item.what]) for item in items]
+            past.setdefault(look.what, {})[look.n] = look
+    found = [follow(watched, plan, item, past.get(item.what, {})) for item in items]
     return _wrapped(watched, plan, found, goal)
 
 
