@@ -22,7 +22,8 @@ from assay.estimation.results import (
     scored,
 )
 from assay.results import Note
-from assay.stats.intervals import LEVEL, POWER, Precision, detectable_shift, order_of_differences
+from assay.stats.intervals import LEVEL, POWER, detectable_shift, order_of_differences
+from assay.stats.precision import THESE_ANSWERS, Precision
 from assay.tables.answers import Errors, Ratings, add_history
 from assay.tables.test_set import Sample, TestSet
 
@@ -361,7 +362,7 @@ def _precision(item: Difference | SystemEstimate, level: float) -> Precision | N
     if not item.stderr > 0 or item.n >= item.population:
         return None
     sd = item.stderr * np.sqrt(item.n / (1 - item.n / item.population))
-    return Precision(item.population, float(sd), level)
+    return Precision(item.population, float(sd), level, raters=THESE_ANSWERS)
 
 
 def next_steps(estimates: Estimates) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from assay.errors import InputError, OptionError, need_positive, need_share, nee
 from assay.planning.pilot import Pilot, read_pilot
 from assay.planning.plan import Plan
 from assay.results import Note, plain, signature
-from assay.stats.intervals import LEVEL, POWER, Precision
+from assay.stats.intervals import LEVEL, POWER
+from assay.stats.precision import Precision
 from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
 

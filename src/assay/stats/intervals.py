@@ -252,55 +252,6 @@ def _gauss_legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
     return x, 2 / ((1 - x * x) * slope**2)
 
 
-@dataclass(frozen=True, slots=True)
-class Precision:
-    """What decides the precision of a mean of n out of ``population`` segments."""
-
-    population: int
-    sd: float
-    level: float
-    effect: float = 1.0
-    correlation: float = 0.0
-    features: int = 0
-
-    def stderr(self, n: np.ndarray) -> np.ndarray:
-        """Of the mean: sd sqrt(D (1 - r^2) (1 + p/n) (1 - n/N) / n), infinite without degrees."""
-        n = np.asarray(n, dtype=float)
-        rest = self.effect * (1 - self.correlation**2) * (1 + self.features / n)
-        stderr = self.sd * np.sqrt(rest * (1 - n / self.population) / n)
-        unknown = (self._degrees(n) < 1) & (n < self.population)
-        return np.where(unknown, np.inf, stderr)
-
-    def half_width(self, n: np.ndarray) -> np.ndarray:
-        """Half the t interval: falls with n, and is 0 when everything is rated."""
-        return np.asarray(self._quantile(n) * self.stderr(n))
-
-    def power(self, n: np.ndarray, gap: float) -> np.ndarray:
-        """The probability that the interval of a difference ``gap`` leaves out zero.
-
-        By the noncentral t distribution, both tails; 1 when everything is rated.
-        """
-        with np.errstate(divide="ignore"):
-            shift = np.minimum(abs(gap) / self.stderr(n), CERTAIN)
-        power = power_of(shift, np.maximum(self._degrees(np.asarray(n)), 1), self.level)
-        return np.where(np.isinf(self.stderr(n)), 0.0, power)
-
-    def n_for_half_width(self, target: float) -> int:
-        """The smallest n whose half-width is at most ``target``."""
-        return smallest(lambda n: float(self.half_width(np.array(n))) <= target, self.population)
-
-    def n_for_power(self, gap: float, power: float) -> int:
-        """The smallest n that finds ``gap`` with at least this probability."""
-        return smallest(lambda n: float(self.power(np.array(n), gap)) >= power, self.population)
-
-    def _degrees(self, n: np.ndarray) -> np.ndarray:
-        return np.asarray(n) - 1 - self.features
-
-    def _quantile(self, n: np.ndarray) -> np.ndarray:
-        degrees = np.maximum(self._degrees(np.asarray(n)), 1)
-        return np.asarray(np.vectorize(t_quantile, otypes=[float])(0.5 + self.level / 2, degrees))
-
-
 def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray:
     """The probability that a t interval leaves out zero, the truth ``shift`` standard errors away.
 

@@ -6,7 +6,7 @@ by says too little: segments of a task are summed before they are squared.
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -49,3 +49,38 @@ def pair_differences(scores: np.ndarray) -> np.ndarray:
     pairs = list(combinations(range(len(scores)), 2))
     left, right = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return np.asarray(scores[left] - scores[right])
+
+
+def doubled(
+    answers: np.ndarray, task: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What two raters said of the same outputs: ``first``, ``second``, the task, the segment.
+
+    ``answers`` are raters x systems x segments, NaN where a rater did not answer. In every task the
+    raters stand in the order of how much of it they rated, and every one is paired with the next,
+    so that r raters give r - 1 pairs, each with a number of its own.
+
+    >>> answers = np.array([[[1.0, 2.0, 3.0]], [[1.5, np.nan, 2.0]]])
+    >>> first, second, task, segment = doubled(answers, np.array([0, 0, 1]))
+    >>> first.tolist(), second.tolist(), task.tolist(), segment.tolist()
+    ([[1.0, 3.0]], [[1.5, 2.0]], [0, 1], [0, 2])
+    """
+    given = np.isfinite(answers)
+    parts = []
+    for number in np.unique(task):
+        inside = np.flatnonzero(task == number)
+        done = given[:, :, inside].sum(axis=(1, 2))
+        raters = [rater for rater in np.argsort(-done, kind="stable") if done[rater]]
+        for one, other in pairwise(raters):
+            both = (given[one] & given[other])[:, inside].any(axis=0)
+            parts.append((one, other, inside[both]))
+    parts = [part for part in parts if len(part[2])]
+    shape = (answers.shape[1], 0)
+    first = [np.empty(shape), *(answers[one][:, segments] for one, _, segments in parts)]
+    second = [np.empty(shape), *(answers[other][:, segments] for _, other, segments in parts)]
+    sizes = [len(segments) for *_, segments in parts]
+    places = [np.empty(0, dtype=np.int64), *(segments for *_, segments in parts)]
+    return (
+        np.concatenate(first, axis=1), np.concatenate(second, axis=1),
+        np.repeat(np.arange(len(parts)), sizes), np.concatenate(places),
+    )  # fmt: skip
