@@ -6,15 +6,21 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 from scipy import special
 
 from assay.errors import InputError
 from assay.results import Note
+from assay.stats.precision import RaterPart
+from assay.stats.rater_variance import doubled, pair_differences, rater_variance
 from assay.tables.answers import Ratings, need_one_lp
 from assay.tables.test_set import TestSet
 
 MIN_SEGMENTS_FOR_CORRELATION = 10
 """With fewer rated segments a correlation would be a guess."""
+
+FEW_TASKS = 10
+"""Fewer doubly rated tasks say little of what raters differ by."""
 
 RIDGE = 1e-6
 """Share of a metric's variance added to the normal equations, so that two equal metrics do no
@@ -25,9 +31,11 @@ harm."""
 class Pilot:
     """Standard deviation with its interval, and the correlation that metrics reach.
 
-    ``degrees`` are those of the chi-square interval (``low``, ``high``) of the sd, fewer than the
-    ``segments`` where the ratings have long tails. ``correlation`` is None where the pilot cannot
-    tell; ``features`` is the number of metrics behind it.
+    Both are those of single ratings. ``degrees`` are those of the chi-square interval (``low``,
+    ``high``) of the sd, fewer than the ``segments`` where the ratings have long tails.
+    ``correlation`` is None where the pilot cannot tell; ``features`` is the number of metrics
+    behind it. ``raters`` is None where no output was rated twice, ``widest`` the system (or pair)
+    with the largest sd and that sd, ``order`` None where too few segments are rated for all.
     """
 
     sd: float
@@ -40,7 +48,34 @@ class Pilot:
     population: int
     ratings_per_output: float
     seconds: float | None
+    raters: RaterPart | None
+    opinions: float
+    widest: tuple[str, float] | None
+    order: PilotOrder | None
     notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PilotOrder:
+    """The systems' means on n segments that all have, and what their later errors will be.
+
+    ``covariance`` is that of single segments, ``rater_variance`` the v of a difference by the
+    raters of an output together; None where it is not known.
+    """
+
+    means: np.ndarray
+    covariance: np.ndarray
+    n: int
+    population: int
+    rater_variance: float | None
+
+    def errors(self, n: int) -> np.ndarray:
+        """The covariance of the means of n segments, counted as in :class:`Precision`."""
+        known = self.rater_variance is not None
+        counted = n if known else min(n, self.population / 2)
+        raters = (self.rater_variance or 0.0) / 2 / self.population
+        share = 1 / counted - 1 / self.population
+        return self.covariance * share + raters * np.eye(len(self.means))
 
 
 def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: bool = False) -> Pilot:
@@ -54,21 +89,135 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
     scores = ratings.matrix(test_set)
     blocks, groups, y, X = _long(test_set, scores, differences)
     segments = len(np.unique(groups))
+    rows = ratings.genuine.drop_nulls("score")
+    twice = _Twice.of(test_set, ratings, scores, rows)
+    raters = twice.part(differences)
+    # What single ratings have beyond the means of several.
+    more = 0.0 if raters is None else raters.noise * (1 - 1 / twice.opinions)
     sd, low, high, degrees = _spread(y, blocks, groups, level)
     correlation, features, explained = _explained(y, X, groups)
+    single = _with_noise(sd, more)
+    seconds = rows["seconds"].mean() if "seconds" in rows.columns else None
+    return Pilot(
+        sd=single, low=_with_noise(low, more), high=_with_noise(high, more), degrees=degrees,
+        correlation=None if correlation is None else correlation * sd / single, features=features,
+        segments=segments, population=test_set.segments.height,
+        ratings_per_output=rows.height / int((~np.isnan(scores)).sum()),
+        seconds=None if seconds is None else float(seconds),  # type: ignore[arg-type]
+        raters=raters, opinions=1.0 if raters is None else twice.opinions,
+        widest=_widest(y, blocks, test_set.systems, differences, more),
+        order=_order(scores, twice),
+        notes=(*_said(segments, sd, low, high, degrees, level), explained, *_about_raters(raters)),
+    )  # fmt: skip
+
+
+def _with_noise(sd: float, more: float) -> float:
+    return float(np.sqrt(sd**2 + more))
+
+
+def _said(
+    segments: int, sd: float, low: float, high: float, degrees: float, level: float
+) -> tuple[Note, Note]:
     drawn = f"pilot: the {segments} rated segments are taken as a simple random sample"
     interval = (
         f"pilot: sd {sd:.3g}, {level:.0%} interval {low:.3g} to {high:.3g} (chi-square with"
         f" {degrees:.1f} degrees of freedom, fewer than segments where scores have long tails)"
     )
-    rows = ratings.genuine.drop_nulls("score")
-    seconds = rows["seconds"].mean() if "seconds" in rows.columns else None
-    return Pilot(
-        sd=sd, low=low, high=high, degrees=degrees, correlation=correlation, features=features,
-        segments=segments, population=test_set.segments.height,
-        ratings_per_output=rows.height / int((~np.isnan(scores)).sum()),
-        seconds=None if seconds is None else float(seconds),  # type: ignore[arg-type]
-        notes=(Note("pilot-random", drawn), Note("pilot-sd", interval), explained),
+    return Note("pilot-random", drawn), Note("pilot-sd", interval)
+
+
+def _about_raters(raters: RaterPart | None) -> list[Note]:
+    if raters is None:
+        return []
+    rough = ": few, so this is rough" if raters.degrees < FEW_TASKS else ""
+    return [Note(
+        "pilot-raters",
+        f"pilot: raters differ with a variance of {raters.variance:.3g} a segment by tasks"
+        f" ({raters.noise:.3g} by single segments), from {raters.degrees:.3g} doubly rated"
+        f" tasks{rough}",
+    )]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Twice:
+    """What was rated by two raters or more, in pairs; ``opinions`` is over all that was rated."""
+
+    first: np.ndarray
+    second: np.ndarray
+    task: np.ndarray
+    segment: np.ndarray
+    opinions: float
+    size: float
+
+    @classmethod
+    def of(
+        cls, test_set: TestSet, ratings: Ratings, scores: np.ndarray, rows: pl.DataFrame
+    ) -> _Twice:
+        """A task is what the column ``task`` says, else a document, else a segment."""
+        named = ratings.raters if "rater" in rows.columns else ()
+        count = len(named)
+        answers = np.array([ratings.matrix(test_set, rater=name) for name in named])
+        answers = answers.reshape(count, *scores.shape)
+        task = test_set.document if test_set.has_documents else np.arange(scores.shape[1])
+        pairs = doubled(answers, _tasks(test_set, rows, task))
+        given = np.isfinite(answers).sum(axis=0)
+        opinions = 1 / float((1 / given[given > 0]).mean()) if given.any() else 1.0
+        sizes = np.unique(pairs[2], return_counts=True)[1]
+        return cls(*pairs, opinions, float(sizes.mean()) if len(sizes) else 1.0)
+
+    def part(self, differences: bool) -> RaterPart | None:
+        """Their part of scores, or of differences; None where it cannot be known."""
+        first, second = self.first, self.second
+        if differences:
+            first, second = pair_differences(first), pair_differences(second)
+        v, degrees = rater_variance(first, second, self.task)
+        if degrees < 1:
+            return None
+        noise, _ = rater_variance(first, second, np.arange(len(self.task)))
+        return RaterPart(v, degrees, noise, self.size)
+
+
+def _tasks(test_set: TestSet, rows: pl.DataFrame, task: np.ndarray) -> np.ndarray:
+    if "task" not in rows.columns:
+        return task
+    key = list(test_set.key)
+    named = rows.group_by(key).agg(pl.col("task").drop_nulls().first())
+    placed = test_set.segments.select(key).join(named, on=key, how="left", maintain_order="left")
+    return placed["task"].cast(pl.String).fill_null("").to_numpy()
+
+
+def _widest(
+    y: np.ndarray, blocks: np.ndarray, systems: tuple[str, ...], differences: bool, more: float
+) -> tuple[str, float] | None:
+    """The system or pair with the largest sd, where there are several to choose from."""
+    count = np.bincount(blocks)
+    enough = count >= MIN_SEGMENTS_FOR_CORRELATION
+    if enough.sum() < 2:
+        return None
+    variance = np.where(enough, np.bincount(blocks, y**2) / np.maximum(count - 1, 1), -1.0)
+    at = int(np.argmax(variance))
+    names = [" and ".join(pair) for pair in combinations(systems, 2)] if differences else systems
+    return names[at], _with_noise(float(np.sqrt(variance[at])), more)
+
+
+def _order(scores: np.ndarray, twice: _Twice) -> PilotOrder | None:
+    """What the pilot says of the order of its systems.
+
+    The covariance is shrunk towards equal errors with weight (K - 1) / n, as few segments cannot
+    tell many systems apart.
+    """
+    matched = scores[:, ~np.isnan(scores).any(axis=0)]
+    systems, n = matched.shape
+    if systems < 2 or n < MIN_SEGMENTS_FOR_CORRELATION:
+        return None
+    centre = np.eye(systems) - 1 / systems
+    seen = centre @ np.cov(matched) @ centre
+    weight = min(1.0, (systems - 1) / n)
+    alike = float(np.trace(seen)) / (systems - 1) * np.eye(systems)
+    part = twice.part(differences=True)
+    return PilotOrder(
+        matched.mean(axis=1), (1 - weight) * seen + weight * alike, n, scores.shape[1],
+        None if part is None else part.variance / twice.opinions,
     )  # fmt: skip
 
 

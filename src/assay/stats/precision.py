@@ -32,10 +32,10 @@ THESE_ANSWERS = RaterPart(0.0, float("inf"), 0.0)
 class Precision:
     """What decides the precision of a mean of n out of ``population`` segments.
 
-    ``sd`` is that of single ratings, ``opinions`` the (harmonic) mean number of raters of an output.
-    With ``raters`` the interval is for raters like these. None where their part is not known: then
-    ratings beyond one half of the test set make no interval narrower (that of the half is, without
-    metrics, as wide as the one for texts like these with everything rated).
+    ``sd`` is that of single ratings, ``opinions`` the (harmonic) mean number of raters of an
+    output. With ``raters`` the interval is for raters like these. None where their part is not
+    known: then ratings beyond one half of the test set make no interval narrower (that of the half
+    is, without metrics, as wide as the one for texts like these with everything rated).
     """
 
     population: int
@@ -80,7 +80,7 @@ class Precision:
     def degrees(self, n: np.ndarray) -> np.ndarray:
         """Of the interval: n - 1 - p, joined with those of the raters' part (Satterthwaite)."""
         n = np.asarray(n, dtype=float)
-        own = np.maximum(n - 1 - self.features, 1.0)
+        own = np.asarray(np.maximum(n - 1 - self.features, 1.0))
         if self.raters is None:
             return own
         segments, raters = self._segments(n), self._raters()
@@ -88,7 +88,7 @@ class Precision:
         known = self.raters.degrees + doubled
         with np.errstate(invalid="ignore"):
             joined = (segments + raters) ** 2 / (segments**2 / own + raters**2 / known)
-        return np.where(np.isfinite(joined), np.maximum(joined, 1.0), own)
+        return np.asarray(np.where(np.isfinite(joined), np.maximum(joined, 1.0), own))
 
     def _segments(self, n: np.ndarray) -> np.ndarray:
         """The variance that more segments make smaller."""
@@ -96,8 +96,8 @@ class Precision:
         counted = n if self.raters is not None else np.minimum(n, self.population / 2)
         noise = 0.0 if self.raters is None else self.raters.noise * (1 - 1 / self.opinions)
         rest = max(self.sd**2 * (1 - self.correlation**2) - noise, 0.0)
-        rest *= self.effect * (1 + self.features / n)
-        variance = rest * (1 - counted / self.population) / counted
+        spread = rest * self.effect * (1 + self.features / n)
+        variance = spread * (1 - counted / self.population) / counted
         return np.where(n - 1 - self.features < 1, np.inf, variance)
 
     def _raters(self) -> float:

@@ -27,6 +27,9 @@ agreed as well with those of repeats where the true spread was between 1/2 and 1
 DRAWS = 20_000
 """Repeats drawn for the chance of the whole order: it is right to .0035."""
 
+PLANNED_DRAWS = 4_000
+"""The same for campaigns to come, which are shown for several sizes."""
+
 
 class _Truth(NamedTuple):
     """The truth given the estimates, for each tau: ``weight``, and ``kept`` of each contrast.
@@ -47,8 +50,8 @@ def stable_ranking(
 ) -> tuple[float, np.ndarray]:
     """The chance that a repeat of the same size puts all systems, and every two, in this order.
 
-    ``covariance`` is that of the errors of ``means`` which the repeat would make anew (other raters,
-    other texts, another sample); only differences count, so :func:`contrast_covariance` will do. A
+    ``covariance`` is that of the errors which the repeat would make anew (other raters, other
+    texts, another sample); only differences count, so :func:`contrast_covariance` will do. A
     repeat has the same errors around the truth as these estimates have: it is N(k z, (1 + k) l) for
     each contrast (Riley et al. 2024 count such repeats). The chances of pairs are a symmetric
     matrix with ones on its diagonal; they are exact, the chance of the whole order is simulated.
@@ -71,6 +74,29 @@ def stable_ranking(
     repeats = (k * truth.seen + np.sqrt((1 + k) * truth.error) * noise) @ truth.back.T
     order = np.argsort(-means, kind="stable")
     return float((np.diff(repeats[:, order], axis=1) < 0).all(axis=1).mean()), pairs
+
+
+def expected_stability(
+    means: np.ndarray, covariance: np.ndarray, later: np.ndarray, *, rng: Rng = 0
+) -> tuple[float, float]:
+    """The chances that two campaigns to come agree on the whole order, and on a pair on average.
+
+    ``means`` with ``covariance`` is what a pilot says of the truth, ``later`` the covariance that
+    each of the two campaigns will have.
+
+    >>> pilot = np.array([3.0, 1.0, 0.9]), 0.1 * np.eye(3)
+    >>> [round(chance, 2) for chance in expected_stability(*pilot, 0.01 * np.eye(3))]
+    [0.86, 0.95]
+    """
+    truth, random = _truth(means, covariance), as_rng(rng)
+    k = truth.kept[random.choice(len(truth.kept), PLANNED_DRAWS, p=truth.weight)]
+    noise = random.standard_normal(k.shape)
+    scores = (k * truth.seen + np.sqrt(k * truth.error) * noise) @ truth.back.T
+    errors = random.multivariate_normal(np.zeros(len(means)), later, (2, PLANNED_DRAWS))
+    left, right = np.triu_indices(len(means), 1)
+    one, other = (scores + error for error in errors)
+    same = (one[:, left] > one[:, right]) == (other[:, left] > other[:, right])
+    return float(same.all(axis=1).mean()), float(same.mean())
 
 
 def shrunk_gap(means: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from assay.planning.editors import EditorsPlan
 from assay.planning.judgments import JudgmentsPlan
-from assay.planning.ratings import ComparisonPlan, PrecisionPlan, RatingsPlan
+from assay.planning.results import ComparisonPlan, PlanPoint, PrecisionPlan, RatingsPlan, Widest
+from assay.planning.spending import Split
 from assay.views.section import Block, Section, Show, Table, plural, shown, table
 
 
 def ratings_section(plan: RatingsPlan) -> Section:
     """How many segments to rate."""
     lead = "What a number of ratings brings."
-    if plan.needed is not None:
+    if plan.half_width is not None:
         lead = (
-            f"For intervals of ±{plan.half_width:g}, {plan.needed:,} of"
-            f" {plural(plan.population, 'segment')} have to be rated for each"
-            f" system{_with_metrics(plan)}."
+            f"Intervals of ±{plan.half_width:g} are out of reach with {_raters(plan)} per output."
         )
+        if plan.needed is not None:
+            lead = (
+                f"For intervals of ±{plan.half_width:g}, {plan.needed:,} of"
+                f" {plural(plan.population, 'segment')} have to be rated for each"
+                f" system{_with_metrics(plan)}."
+            )
+    elif plan.bought is not None:
+        lead = _bought(plan, plan.bought)
     caption = f"Ratings per system, and half the width of their {plan.level:.0%} interval."
+    if any(point.stable_pairs is not None for point in plan.curve):
+        caption += (
+            " Same order: how likely two such campaigns agree on all systems, and on any two."
+        )
     return Section(
         "plan-ratings", "The plan: ratings", lead,
-        (_curve("plan-ratings", caption, plan), *_totals(plan)), plan.signature, stage="plan",
-        notes=plan.notes,
+        (_curve("plan-ratings", caption, plan), *_totals(plan), *_splits(plan)), plan.signature,
+        stage="plan", notes=plan.notes,
     )  # fmt: skip
 
 
@@ -34,14 +46,26 @@ def comparison_section(plan: ComparisonPlan) -> Section:
         f"Segments rated for both systems, half the width of the {plan.level:.0%} interval of their"
         f" difference, and the power to find a gap of {plan.gap:g}."
     )
+    lead = (
+        f"No number of segments finds a gap of {plan.gap:g} with {plan.power:.0%} probability with"
+        f" {_raters(plan)} per output."
+    )
+    if plan.needed is not None:
+        lead = (
+            f"To find a gap of {plan.gap:g} with {plan.power:.0%} probability, {plan.needed:,} of"
+            f" {plural(plan.population, 'segment')} have to be rated for both"
+            f" systems{_with_metrics(plan)}."
+        )
     return Section(
-        "plan-comparison", "The plan: two systems",
-        f"To find a gap of {plan.gap:g} with {plan.power:.0%} probability, {plan.needed:,} of"
-        f" {plural(plan.population, 'segment')} have to be rated for both"
-        f" systems{_with_metrics(plan)}.",
-        (_curve("plan-comparison", caption, plan), *_totals(plan)), plan.signature, stage="plan",
-        notes=plan.notes,
+        "plan-comparison", "The plan: two systems", lead,
+        (_curve("plan-comparison", caption, plan), *_totals(plan), *_splits(plan)), plan.signature,
+        stage="plan", notes=plan.notes,
     )  # fmt: skip
+
+
+def _raters(plan: PrecisionPlan) -> str:
+    mean = plan.ratings_per_output
+    return "one rater" if mean < 1.005 else f"{mean:.3g} raters"
 
 
 def _with_metrics(plan: PrecisionPlan) -> str:
@@ -52,33 +76,115 @@ def _with_metrics(plan: PrecisionPlan) -> str:
 
 
 def _curve(name: str, caption: str, plan: PrecisionPlan) -> Table:
+    rows = [_in_hours(point) for point in plan.curve]
     return table(
         name, caption,
         {"n": ("segments", "count"), "share": ("share", "percent"),
          "half_width": ("half-width", "number"),
          "half_width_with_metrics": ("with metrics", "number"), "power": ("power", "percent"),
-         "power_with_metrics": ("power with metrics", "percent"), "minutes": ("minutes", "count"),
-         "money": ("cost", "money")},
-        plan.curve,
+         "power_with_metrics": ("power with metrics", "percent"),
+         "stable_order": ("same order", "percent"), "stable_pairs": ("same pair", "percent"),
+         "ratings": ("ratings", "count"), "hours": ("hours", "number"), "money": ("cost", "money")},
+        rows,
     )  # fmt: skip
 
 
+def _in_hours(row: PlanPoint | Split) -> dict[str, object]:
+    minutes = row.minutes
+    hours = None if minutes is None else minutes / 60
+    return {item.name: getattr(row, item.name) for item in fields(row)} | {"hours": hours}
+
+
 def _totals(plan: PrecisionPlan) -> list[Block]:
-    """How sure the number is, and what it comes to."""
+    """What the number comes to, how sure it is, and what the money brings."""
     lines: list[Block] = []
+    if plan.needed is not None:
+        lines.append(f"In all {_counted(plan, plan.needed)}.")
+    if plan.needed_with_metrics is not None:
+        lines.append(f"With the help of metrics {_counted(plan, plan.needed_with_metrics)}.")
     if plan.needed_range is not None:
-        low, high = plan.needed_range
-        lines.append(f"The pilot leaves the sd uncertain: {low:,} to {high:,} segments.")
-    if plan.minutes is not None or plan.money is not None:
-        effort = _effort(plan.minutes, plan.money)
-        lines.append(f"In all {plan.ratings:,.0f} ratings: {effort}.")
+        low, high = (shown(end, "count") for end in plan.needed_range)
+        lines.append(f"The pilot leaves the sd uncertain: {low} to {high} segments.")
+    if plan.widest is not None and plan.needed is not None:
+        lines.append(_for_the_widest(plan, plan.widest))
+    if plan.bought is not None and not (isinstance(plan, RatingsPlan) and plan.half_width is None):
+        lines.append(_bought(plan, plan.bought))
     return lines
 
 
+def _counted(plan: PrecisionPlan, segments: int) -> str:
+    """Segments as ratings of all systems and raters, hours and money."""
+    ratings = plan.ratings_for(segments)
+    parts = [plural(segments, "segment"), plural(plan.systems_rated, "system"), _raters(plan)]
+    effort = _effort(plan.costs.minutes(ratings), plan.costs.money(ratings))
+    return f"{ratings:,.0f} ratings ({' x '.join(parts)})" + (f": {effort}" if effort else "")
+
+
+def _for_the_widest(plan: PrecisionPlan, widest: Widest) -> str:
+    needs = (
+        "cannot reach it" if widest.needed is None
+        else f"needs {plural(widest.needed, 'segment')}, {_counted(plan, widest.needed)}"
+    )  # fmt: skip
+    return (
+        f"That is for the average of the pilot; {widest.name}, whose scores spread most"
+        f" (sd {widest.sd:.3g}), {needs}."
+    )
+
+
+def _bought(plan: PrecisionPlan, point: PlanPoint) -> str:
+    """What there is to spend brings."""
+    brings = f"intervals of ±{point.half_width:.3g}"
+    if point.half_width_with_metrics is not None:
+        brings += f" (±{point.half_width_with_metrics:.3g} with the help of metrics)"
+    if point.power is not None:
+        brings += f" and a power of {point.power:.0%}"
+    return f"{plan.spend} are enough for {_counted(plan, point.n)}. That brings {brings}."
+
+
+def _splits(plan: PrecisionPlan) -> list[Block]:
+    """More segments, or second opinions: for as many ratings."""
+    best = next((split for split in plan.splits if split.best), None)
+    if best is None:
+        return []
+    most = max(split.ratings for split in plan.splits)
+    rows = [_in_hours(split) for split in plan.splits]
+    choices = table(
+        "plan-splits",
+        f"New segments or second opinions, with up to {most:,.0f} ratings: the share of outputs"
+        " rated once more (200 %: two more raters for each).",
+        {"overlap": ("second opinions", "percent"), "segments": ("segments", "count"),
+         "half_width": ("half-width", "number"), "power": ("power", "percent"),
+         "ratings": ("ratings", "count"), "hours": ("hours", "number"), "money": ("cost", "money"),
+         "best": ("best", "text")},
+        rows,
+    )  # fmt: skip
+    return [_best_split(plan.splits, best), choices]
+
+
+def _best_split(splits: tuple[Split, ...], best: Split) -> str:
+    once = splits[0]
+    if best is not once:
+        return (
+            f"Second opinions pay: {plural(best.segments, 'segment')} with {best.overlap:.0%} of"
+            f" the outputs rated once more give ±{best.half_width:.3g},"
+            f" {plural(once.segments, 'segment')} rated once ±{once.half_width:.3g}."
+        )
+    some = next((split for split in splits if split.overlap > 0), best)
+    return (
+        f"New segments bring more than second opinions: {plural(best.segments, 'segment')} rated"
+        f" once give ±{best.half_width:.3g}. Have {some.overlap:.0%} rated twice all the same"
+        f" (±{some.half_width:.3g}): only they show what raters differ by."
+    )
+
+
 def _effort(minutes: float | None, money: float | None) -> str:
-    parts = [] if minutes is None else [f"{minutes:,.0f} minutes"]
+    parts = [] if minutes is None else [_time(minutes)]
     parts += [] if money is None else [f"a cost of {money:,.2f}"]
     return " and ".join(parts)
+
+
+def _time(minutes: float) -> str:
+    return f"{minutes:,.0f} minutes" if minutes < 120 else f"{minutes / 60:,.1f} hours"
 
 
 def judgments_section(plan: JudgmentsPlan) -> Section:
