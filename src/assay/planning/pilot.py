@@ -91,28 +91,22 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
     segments = len(np.unique(groups))
     rows = ratings.genuine.drop_nulls("score")
     twice = _Twice.of(test_set, ratings, scores, rows)
-    raters = twice.part(differences)
-    # What single ratings have beyond the means of several.
-    more = 0.0 if raters is None else raters.noise * (1 - 1 / twice.opinions)
     sd, low, high, degrees = _spread(y, blocks, groups, level)
+    single = sd * twice.single(differences)
+    raters = twice.part(differences, single)
     correlation, features, explained = _explained(y, X, groups)
-    single = _with_noise(sd, more)
     seconds = rows["seconds"].mean() if "seconds" in rows.columns else None
     return Pilot(
-        sd=single, low=_with_noise(low, more), high=_with_noise(high, more), degrees=degrees,
+        sd=single, low=low * single / sd, high=high * single / sd, degrees=degrees,
         correlation=None if correlation is None else correlation * sd / single, features=features,
         segments=segments, population=test_set.segments.height,
         ratings_per_output=rows.height / int((~np.isnan(scores)).sum()),
         seconds=None if seconds is None else float(seconds),  # type: ignore[arg-type]
         raters=raters, opinions=1.0 if raters is None else twice.opinions,
-        widest=_widest(y, blocks, test_set.systems, differences, more),
+        widest=_widest(y, blocks, test_set.systems, differences, single / sd),
         order=_order(scores, twice),
         notes=(*_said(segments, sd, low, high, degrees, level), explained, *_about_raters(raters)),
     )  # fmt: skip
-
-
-def _with_noise(sd: float, more: float) -> float:
-    return float(np.sqrt(sd**2 + more))
 
 
 def _said(
@@ -165,16 +159,36 @@ class _Twice:
         sizes = np.unique(pairs[2], return_counts=True)[1]
         return cls(*pairs, opinions, float(sizes.mean()) if len(sizes) else 1.0)
 
-    def part(self, differences: bool) -> RaterPart | None:
+    def part(self, differences: bool, single: float) -> RaterPart | None:
         """Their part of scores, or of differences; None where it cannot be known."""
-        first, second = self.first, self.second
-        if differences:
-            first, second = pair_differences(first), pair_differences(second)
+        first, second = self._rows(differences)
         v, degrees = rater_variance(first, second, self.task)
         if degrees < 1:
             return None
-        noise, _ = rater_variance(first, second, np.arange(len(self.task)))
-        return RaterPart(v, degrees, noise, self.size)
+        return RaterPart(v, degrees, self._noise(differences) * single**2, self.size)
+
+    def single(self, differences: bool) -> float:
+        """The sd of single ratings, against that of the means of all ratings of an output."""
+        return float(1 / np.sqrt(1 - self._noise(differences) * (1 - 1 / self.opinions)))
+
+    def _rows(self, differences: bool) -> tuple[np.ndarray, np.ndarray]:
+        if differences:
+            return pair_differences(self.first), pair_differences(self.second)
+        return self.first, self.second
+
+    def _noise(self, differences: bool) -> float:
+        """The share of what raters differ by in the variance of single ratings.
+
+        As a share, since the sd of all segments is surer than that of the doubly rated ones.
+        """
+        first, second = self._rows(differences)
+        noise, degrees = rater_variance(first, second, np.arange(len(self.task)))
+        if degrees < 2:
+            return 0.0
+        both = np.concatenate([first, second])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = noise / np.nanmean(np.nanvar(both, axis=1, ddof=1))
+        return min(1.0, float(share)) if np.isfinite(share) else 0.0
 
 
 def _tasks(test_set: TestSet, rows: pl.DataFrame, task: np.ndarray) -> np.ndarray:
@@ -187,7 +201,7 @@ def _tasks(test_set: TestSet, rows: pl.DataFrame, task: np.ndarray) -> np.ndarra
 
 
 def _widest(
-    y: np.ndarray, blocks: np.ndarray, systems: tuple[str, ...], differences: bool, more: float
+    y: np.ndarray, blocks: np.ndarray, systems: tuple[str, ...], differences: bool, factor: float
 ) -> tuple[str, float] | None:
     """The system or pair with the largest sd, where there are several to choose from."""
     count = np.bincount(blocks)
@@ -197,7 +211,7 @@ def _widest(
     variance = np.where(enough, np.bincount(blocks, y**2) / np.maximum(count - 1, 1), -1.0)
     at = int(np.argmax(variance))
     names = [" and ".join(pair) for pair in combinations(systems, 2)] if differences else systems
-    return names[at], _with_noise(float(np.sqrt(variance[at])), more)
+    return names[at], factor * float(np.sqrt(variance[at]))
 
 
 def _order(scores: np.ndarray, twice: _Twice) -> PilotOrder | None:
@@ -214,7 +228,7 @@ def _order(scores: np.ndarray, twice: _Twice) -> PilotOrder | None:
     seen = centre @ np.cov(matched) @ centre
     weight = min(1.0, (systems - 1) / n)
     alike = float(np.trace(seen)) / (systems - 1) * np.eye(systems)
-    part = twice.part(differences=True)
+    part = twice.part(differences=True, single=0.0)
     return PilotOrder(
         matched.mean(axis=1), (1 - weight) * seen + weight * alike, n, scores.shape[1],
         None if part is None else part.variance / twice.opinions,

@@ -138,9 +138,10 @@ def _truth(means: np.ndarray, covariance: np.ndarray) -> _Truth:
     start = np.column_stack([np.ones(systems), np.eye(systems)[:, 1:]])
     contrasts = np.linalg.qr(start)[0][:, 1:]
     error, turn = np.linalg.eigh(contrasts.T @ covariance @ contrasts)
-    error = np.maximum(error, 1e-12 * max(float(error.max(initial=0.0)), 1e-300))
     back = contrasts @ turn
     z = back.T @ means
+    # No error at all would leave nothing to divide by.
+    error = np.maximum(error, 1e-12 * (error.max() + (z**2).max()) + 1e-300)
     share = (np.arange(GRID) + 0.5) / GRID
     tau = PRIOR_SCALE * np.sqrt(error.mean()) * np.tan(np.pi / 2 * share)
     total = tau[:, None] ** 2 + error

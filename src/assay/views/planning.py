@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from typing import Any
 
 from assay.planning.editors import EditorsPlan
@@ -76,7 +75,6 @@ def _with_metrics(plan: PrecisionPlan) -> str:
 
 
 def _curve(name: str, caption: str, plan: PrecisionPlan) -> Table:
-    rows = [_in_hours(point) for point in plan.curve]
     return table(
         name, caption,
         {"n": ("segments", "count"), "share": ("share", "percent"),
@@ -84,15 +82,10 @@ def _curve(name: str, caption: str, plan: PrecisionPlan) -> Table:
          "half_width_with_metrics": ("with metrics", "number"), "power": ("power", "percent"),
          "power_with_metrics": ("power with metrics", "percent"),
          "stable_order": ("same order", "percent"), "stable_pairs": ("same pair", "percent"),
-         "ratings": ("ratings", "count"), "hours": ("hours", "number"), "money": ("cost", "money")},
-        rows,
+         "ratings": ("ratings", "count"), "minutes": ("minutes", "count"),
+         "money": ("cost", "money")},
+        plan.curve,
     )  # fmt: skip
-
-
-def _in_hours(row: PlanPoint | Split) -> dict[str, object]:
-    minutes = row.minutes
-    hours = None if minutes is None else minutes / 60
-    return {item.name: getattr(row, item.name) for item in fields(row)} | {"hours": hours}
 
 
 def _totals(plan: PrecisionPlan) -> list[Block]:
@@ -121,13 +114,12 @@ def _counted(plan: PrecisionPlan, segments: int) -> str:
 
 
 def _for_the_widest(plan: PrecisionPlan, widest: Widest) -> str:
-    needs = (
-        "cannot reach it" if widest.needed is None
-        else f"needs {plural(widest.needed, 'segment')}, {_counted(plan, widest.needed)}"
+    takes = (
+        "cannot reach it" if widest.needed is None else f"takes {_counted(plan, widest.needed)}"
     )  # fmt: skip
     return (
-        f"That is for the average of the pilot; {widest.name}, whose scores spread most"
-        f" (sd {widest.sd:.3g}), {needs}."
+        "That is for the average of the pilot; the widest spread, that of"
+        f" {widest.name} (sd {widest.sd:.3g}), {takes}."
     )
 
 
@@ -147,16 +139,16 @@ def _splits(plan: PrecisionPlan) -> list[Block]:
     if best is None:
         return []
     most = max(split.ratings for split in plan.splits)
-    rows = [_in_hours(split) for split in plan.splits]
     choices = table(
         "plan-splits",
         f"New segments or second opinions, with up to {most:,.0f} ratings: the share of outputs"
         " rated once more (200 %: two more raters for each).",
         {"overlap": ("second opinions", "percent"), "segments": ("segments", "count"),
          "half_width": ("half-width", "number"), "power": ("power", "percent"),
-         "ratings": ("ratings", "count"), "hours": ("hours", "number"), "money": ("cost", "money"),
+         "ratings": ("ratings", "count"), "minutes": ("minutes", "count"),
+         "money": ("cost", "money"),
          "best": ("best", "text")},
-        rows,
+        plan.splits,
     )  # fmt: skip
     return [_best_split(plan.splits, best), choices]
 
