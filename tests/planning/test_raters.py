@@ -7,16 +7,17 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import assay
 from assay.errors import InputError, OptionError
+from assay.estimation.overlap import rater_variance
 from assay.planning.pilot import read_pilot
 from assay.planning.ratings import plan_comparison, plan_ratings
 from assay.planning.results import RatingsPlan
 from assay.planning.spending import Costs, opinions_of, share_out
+from assay.planning.spread import RaterPart, Spread
 from assay.results import has_note
-from assay.stats.precision import THESE_ANSWERS, Precision, RaterPart
-from assay.stats.rater_variance import pair_differences, rater_variance
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet
 from assay.views.section import section_of
@@ -44,23 +45,27 @@ def world() -> World:
 
 class TestPilot:
     def test_rater_part_by_hand(self) -> None:
-        rows = [
-            ("A", 1, "x", 1.0), ("A", 2, "x", 3.0), ("A", 3, "x", 2.0), ("A", 4, "x", 6.0),
-            ("A", 1, "y", 2.0), ("A", 2, "y", 5.0),
-        ]  # fmt: skip
-        frame = pl.DataFrame(rows, ["system", "seg", "rater", "score"], orient="row")
-        frame = frame.with_columns(doc=pl.when(pl.col("seg") < 3).then(1).otherwise(2))
+        # Five documents of two segments, rated by x and y; a sixth by x alone.
+        rng = np.random.default_rng(1)
+        x = rng.normal(size=12, scale=3).round(2)
+        y = (x + rng.normal(size=12)).round(2)
+        rows = [("A", k // 2, k, "x", x[k]) for k in range(12)]
+        rows += [("A", k // 2, k, "y", y[k]) for k in range(10)]
+        frame = pl.DataFrame(rows, ["system", "doc", "seg", "rater", "score"], orient="row")
         test_set = assay.read_scores(frame.select("system", "doc", "seg").unique(), metrics=[])
         pilot = read_pilot((test_set, read_ratings(frame, test_set)), 0.95)
         assert pilot.raters is not None
-        # one doubled task: (1 - 2 + 3 - 5)^2 / 2 / 2 segments
-        assert (pilot.raters.variance, pilot.raters.degrees) == (9 / 4, 1.0)
-        assert pilot.opinions == pytest.approx(1 / np.mean([0.5, 0.5, 1, 1]))
-        assert pilot.ratings_per_output == 1.5
-        tasks = frame.with_columns(task=pl.col("seg"))
+        gaps = (x - y)[:10]
+        e = gaps.reshape(5, 2).sum(axis=1)
+        assert pilot.raters.variance == pytest.approx((e**2).sum() / 2 / 10)
+        assert (pilot.raters.degrees, pilot.raters.task) == (5, 2)
+        assert pilot.raters.noise == pytest.approx((gaps**2).sum() / 2 / 10)
+        assert pilot.opinions == pytest.approx(1 / np.mean([0.5] * 10 + [1, 1]))
+        assert pilot.ratings_per_output == pytest.approx(22 / 12)
+        tasks = frame.with_columns(task=pl.col("seg").cast(pl.String))
         by_segment = read_pilot((test_set, read_ratings(tasks, test_set)), 0.95)
         assert by_segment.raters is not None
-        assert by_segment.raters.variance == (1 + 4) / 2 / 2
+        assert by_segment.raters.variance == pytest.approx(pilot.raters.noise)
 
     def test_single_ratings_spread_more_than_means(self, world: World) -> None:
         test_set = world.test_set
@@ -87,24 +92,29 @@ class TestSecondOpinions:
         assert opinions_of(1.5) == pytest.approx(1 / (0.5 / 2 + 0.5 / 3))
 
     def test_by_hand(self) -> None:
-        precision = Precision(1000, 3.0, 0.95, raters=RaterPart(12.0, 20.0, 4.0, task=5.0))
-        rows = share_out(800, precision, Costs(2, 30, 0.5), gap=None, overlaps=(0.0, 1.0))
+        spread = Spread(1000, 3.0, 0.95, raters=RaterPart(12.0, 20.0, 4.0, task=5.0))
+        rows = share_out(800, spread, Costs(2, 30, 0.5), gap=None, overlaps=(0.0, 1.0))
         assert [(row.segments, row.ratings) for row in rows] == [(400, 800), (200, 800)]
         assert [(row.minutes, row.money) for row in rows] == [(400, 400)] * 2
-        once = precision.stderr(np.array(400))
-        assert once == pytest.approx(np.sqrt(9 * 0.6 / 400 + 12 / 1000))
-        twice = Precision(1000, 3.0, 0.95, raters=precision.raters, opinions=2.0)
-        assert twice.stderr(np.array(200)) == pytest.approx(np.sqrt(7 * 0.8 / 200 + 12 / 2000))
-        assert [row.best for row in rows] == [rows[0].half_width < rows[1].half_width] * 1 + [
-            rows[1].half_width < rows[0].half_width
-        ]
+        once = np.array([9 * 0.6 / 400, 12 / 1000])
+        assert spread.precision().stderr(np.array(400)) == pytest.approx(np.sqrt(once.sum()))
+        degrees = once.sum() ** 2 / (once[0] ** 2 / 399 + once[1] ** 2 / 20)
+        width = stats.t.ppf(0.975, degrees) * np.sqrt(once.sum())
+        assert rows[0].half_width == pytest.approx(width)
+        # 200 segments in tasks of 5, all doubled: 40 tasks more tell of the raters
+        twice = np.array([7 * 0.8 / 200, 12 / 2000])
+        degrees = twice.sum() ** 2 / (twice[0] ** 2 / 199 + twice[1] ** 2 / 60)
+        width = stats.t.ppf(0.975, degrees) * np.sqrt(twice.sum())
+        assert rows[1].half_width == pytest.approx(width)
+        assert [row.best for row in rows] == [True, False]
 
     def test_what_is_best_follows_the_raters(self) -> None:
         costs = Costs(1, None, None)
         for part, best in ((RaterPart(0.1, 50, 0.1), 0.0), (RaterPart(400, 50, 8.0), 2.0)):
-            precision = Precision(1000, 3.0, 0.95, raters=part)
-            rows = share_out(600, precision, costs, gap=None)
+            spread = Spread(1000, 3.0, 0.95, raters=part)
+            rows = share_out(600, spread, costs, gap=None)
             assert next(row.overlap for row in rows if row.best) == best
+        assert share_out(600, Spread(1000, 3.0, 0.95), costs, gap=None) == ()
 
     def test_errors_are_those_of_campaigns(self) -> None:
         # One or two of 30 raters per document, a quarter of the segments or all: root mean square
@@ -113,38 +123,42 @@ class TestSecondOpinions:
         answers, document = np.moveaxis(world.scores, 2, 0), world.test_set.document
         population = len(document)
         rng = np.random.default_rng(1)
-        truth = pair_differences(answers.mean(axis=0).mean(axis=1)[:, None])
+        left, right = np.triu_indices(4, 1)
+
+        def differences(scores: np.ndarray) -> np.ndarray:
+            return np.asarray(scores[left] - scores[right])
+
+        truth = differences(answers.mean(axis=0)).mean(axis=1)
 
         def dealt(raters: int) -> np.ndarray:
             who = np.array([rng.permutation(30)[:raters] for _ in range(50)])[document].T
             return np.array([answers[one, :, np.arange(population)].T for one in who])
 
-        found = [dealt(2) for _ in range(20)]
-        pairs = [[pair_differences(rater) for rater in two] for two in found]
-        v = np.mean([rater_variance(a, b, document)[0] for a, b in pairs])
-        noise = np.mean([rater_variance(a, b, np.arange(population))[0] for a, b in pairs])
-        sd = np.sqrt(np.mean([a.var(axis=1, ddof=1) for a, _ in pairs]))
-        part = RaterPart(float(v), 50.0, float(noise))
+        parts, spreads = [], []
+        shape = np.indices((2, 4, population)).reshape(3, -1)
+        for _ in range(20):
+            two = dealt(2)
+            for task in (document, np.arange(population)):
+                found = rater_variance(two.ravel(), shape[1], shape[2], task[shape[2]], shape[0])
+                assert found is not None
+                parts.append(found.differences)
+            spreads.append(differences(two[0]).var(axis=1, ddof=1).mean())
+        part = RaterPart(float(np.mean(parts[::2])), 50.0, float(np.mean(parts[1::2])))
+        spread = Spread(population, float(np.sqrt(np.mean(spreads))), 0.95, raters=part)
         for raters in (1, 2):
             for n in (population // 4, population):
                 errors = []
                 for _ in range(150):
                     drawn = dealt(raters).mean(axis=0)[:, rng.permutation(population)[:n]]
-                    errors.append(pair_differences(drawn.mean(axis=1)[:, None]) - truth)
-                precision = Precision(
-                    population, float(sd), 0.95, raters=part, opinions=float(raters)
-                )
-                wanted = float(precision.stderr(np.array(n)))
-                assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(wanted, rel=0.12)
-                if n == population:
-                    assert Precision(
-                        population, float(sd), 0.95, raters=THESE_ANSWERS
-                    ).stderr(np.array(n)) == 0  # what was planned before  # fmt: skip
+                    errors.append(differences(drawn).mean(axis=1) - truth)
+                planned = spread.rated_by(float(raters)).precision().stderr(np.array(n))
+                assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(planned, rel=0.12)
 
     def test_in_a_plan(self, world: World) -> None:
         plan = plan_ratings(pilot=pilot_of(world, 30, 10), half_width=0.6, systems=4)
         assert plan.raters is not None
-        assert plan.raters.degrees <= 10
+        assert plan.raters.tasks == 10
+        assert 10 <= plan.raters.degrees <= 30
         assert [split.overlap for split in plan.splits] == [0.0, 0.1, 0.2, 0.5, 1.0, 2.0]
         assert sum(split.best for split in plan.splits) == 1
         assert all(split.ratings <= (plan.ratings or 0) + 1e-6 for split in plan.splits)

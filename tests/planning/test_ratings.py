@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from assay.errors import InputError, OptionError
 from assay.planning.pilot import read_pilot
 from assay.planning.ratings import plan_comparison, plan_ratings
 from assay.results import has_note
-from assay.stats.precision import THESE_ANSWERS, Precision, RaterPart
+from assay.stats.intervals import Precision
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.simulate import simulate
@@ -126,17 +127,20 @@ class TestProperties:
     @pytest.mark.parametrize("features", [0, 1, 5])
     def test_monotone(self, features: int) -> None:
         n = np.arange(2 + features, 801)
-        for raters in (None, THESE_ANSWERS, RaterPart(40.0, 12.0, 4.0)):
-            r = 0.4 if features else 0.0
-            precision = Precision(800, 3.0, 0.95, 1.2, r, features, raters)
-            assert (np.diff(precision.half_width(n)) < 0).all()
-            assert (precision.half_width(n)[-1] == 0) == (raters is THESE_ANSWERS)
+        r = 0.4 if features else 0.0
+        answers = Precision(800, 3.0, 0.95, 1.2, r, features)
+        known = replace(answers, floor=0.2, floor_degrees=12.0)
+        for precision in (answers, known, replace(answers, reach=0.5)):
+            widths = precision.half_width(n)
+            # A floor that is known from few tasks weighs more and more, with its few degrees.
+            assert (np.diff(widths[: len(n) // 2]) < 0).all()
+            assert (widths[-1] == 0) == (precision is answers)
             power = precision.power(n, 0.5)
-            assert (np.diff(power) > -1e-12).all()
-            assert (power[-1] == 1) == (raters is THESE_ANSWERS)
+            assert (np.diff(power)[: len(n) // 2] > -1e-12).all()
+            assert (power[-1] == 1) == (precision is answers)
 
     def test_bisection_is_the_first_of_all(self) -> None:
-        precision = Precision(300, 2.0, 0.9, raters=THESE_ANSWERS)
+        precision = Precision(300, 2.0, 0.9)
         n = np.arange(2, 301)
         for target in (5.0, 0.5, 0.1, 1e-9):
             first = n[np.argmax(precision.half_width(n) <= target)]

@@ -9,9 +9,7 @@ import polars as pl
 import pytest
 from scipy import special, stats
 
-from assay.stats.intervals import t_probability
-from assay.stats.precision import THESE_ANSWERS, Precision, RaterPart
-from assay.stats.rater_variance import pair_differences, rater_variance
+from assay.stats.intervals import Precision, t_probability
 from assay.stats.stable import (
     chance_to_decide,
     contrast_covariance,
@@ -32,6 +30,15 @@ def same_order(first: np.ndarray, second: np.ndarray) -> tuple[bool, float]:
 
 def pairs_of(chances: np.ndarray) -> np.ndarray:
     return chances[np.triu_indices(len(chances), 1)]
+
+
+def between_raters(first: np.ndarray, second: np.ndarray, task: np.ndarray) -> float:
+    """v of a difference, averaged over pairs of systems: sum e_t^2 / 2 / segments."""
+    _, number = np.unique(task, return_inverse=True)
+    sums = np.zeros((len(first), number.max() + 1))
+    np.add.at(sums, (slice(None), number), first - second)
+    # The mean square difference of two of K values is twice their variance.
+    return float(sums.var(axis=0, ddof=1).sum() / len(task))
 
 
 class TestByHand:
@@ -128,16 +135,14 @@ class TestRepeats:
                 rater = np.array([rng.permutation(20)[:3] for _ in range(40)])[document].T
                 first, repeat, second = (answers[who, :, segments].T for who in rater)
                 twice = np.isin(document, rng.permutation(40)[:8])
-                v, _ = rater_variance(
-                    pair_differences(first[:, twice]), pair_differences(second[:, twice]),
-                    document[twice],
-                )  # fmt: skip
+                v = between_raters(first[:, twice], second[:, twice], document[twice])
                 errors = v / 2 / len(document) * np.eye(6)
-                whole, pairs = stable_ranking(first.mean(axis=1), errors)
+                means = first.mean(axis=1)
+                whole, pairs = stable_ranking(means, errors)
                 said.append((whole, pairs_of(pairs).mean()))
-                found.append(same_order(first.mean(axis=1), repeat.mean(axis=1)))
-                gaps = np.abs(pair_differences(first.mean(axis=1)[:, None]))
-                naive.append(special.ndtr(gaps / np.sqrt(v / len(document))).mean())
+                found.append(same_order(means, repeat.mean(axis=1)))
+                gaps = np.subtract.outer(means, means)[np.triu_indices(6, 1)]
+                naive.append(special.ndtr(np.abs(gaps) / np.sqrt(v / len(document))).mean())
         difference = np.mean(said, axis=0) - np.mean(found, axis=0)
         assert np.abs(difference).max() < 0.05
         assert np.mean(naive) > np.mean(said, axis=0)[1]
@@ -154,10 +159,7 @@ class TestRepeats:
             inside = np.isin(document, chosen)
             twice = np.isin(document, chosen[: len(chosen) // 5])
             first, second, repeat = answers[rng.permutation(3)]
-            v, _ = rater_variance(
-                pair_differences(first[:, twice]), pair_differences(second[:, twice]),
-                document[twice],
-            )  # fmt: skip
+            v = between_raters(first[:, twice], second[:, twice], document[twice])
             errors = v / 2 / inside.sum() * np.eye(len(first))
             means = first[:, inside].mean(axis=1)
             whole, pairs = stable_ranking(means, errors)
@@ -200,10 +202,9 @@ class TestPromise:
         assert said == pytest.approx(found.mean(), abs=0.01)
 
     def test_no_number_may_be_enough(self) -> None:
-        raters = RaterPart(200.0, 30.0, 5.0)
-        precision = Precision(500, 3.0, 0.95, raters=raters)
+        precision = Precision(500, 3.0, 0.95, floor=0.6, floor_degrees=30.0)
         assert segments_to_decide(precision, 100, 0.4, gap=0.2, sd=0.4, power=0.8) is None
-        surely = Precision(500, 3.0, 0.95, raters=THESE_ANSWERS)
+        surely = Precision(500, 3.0, 0.95)
         assert segments_to_decide(surely, 100, 0.4, gap=0.2, sd=0.4, power=0.8) is not None
 
     @pytest.mark.slow
@@ -258,7 +259,7 @@ def taken_on(scores: np.ndarray, n: int) -> tuple[bool, bool] | None:
         return None
     a, b, seen = i[at], j[at], float((means[i] - means[j])[at])
     sd = float(stderr[at] * np.sqrt(n / (1 - n / population)))
-    precision = Precision(population, sd, 0.95, raters=THESE_ANSWERS)
+    precision = Precision(population, sd, 0.95)
     gap, doubt = shrunk_gap(means, covariance)
     shrunk = segments_to_decide(
         precision, n, seen, gap=float(gap[a, b]), sd=float(doubt[a, b]), power=0.8

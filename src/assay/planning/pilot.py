@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import polars as pl
 from scipy import special
 
 from assay.errors import InputError
+from assay.estimation.overlap import Overlap, find_overlap
+from assay.planning.spread import RaterPart
 from assay.results import Note
-from assay.stats.precision import RaterPart
-from assay.stats.rater_variance import doubled, pair_differences, rater_variance
 from assay.tables.answers import Ratings, need_one_lp
 from assay.tables.test_set import TestSet
 
@@ -70,7 +69,7 @@ class PilotOrder:
     rater_variance: float | None
 
     def errors(self, n: int) -> np.ndarray:
-        """The covariance of the means of n segments, counted as in :class:`Precision`."""
+        """The covariance of the means of n segments, counted as in :class:`Spread`."""
         known = self.rater_variance is not None
         counted = n if known else min(n, self.population / 2)
         raters = (self.rater_variance or 0.0) / 2 / self.population
@@ -90,10 +89,12 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
     blocks, groups, y, X = _long(test_set, scores, differences)
     segments = len(np.unique(groups))
     rows = ratings.genuine.drop_nulls("score")
-    twice = _Twice.of(test_set, ratings, scores, rows)
+    overlap = find_overlap(test_set, ratings, scores)
+    opinions = 1.0 if overlap is None else 1 / float(np.nanmean(overlap.share))
     sd, low, high, degrees = _spread(y, blocks, groups, level)
-    single = sd * twice.single(differences)
-    raters = twice.part(differences, single)
+    raters = None if overlap is None else _rater_part(overlap, differences, sd, opinions)
+    more = 0.0 if raters is None else raters.noise * (1 - 1 / opinions)
+    single = float(np.sqrt(sd**2 + more))
     correlation, features, explained = _explained(y, X, groups)
     seconds = rows["seconds"].mean() if "seconds" in rows.columns else None
     return Pilot(
@@ -102,9 +103,9 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
         segments=segments, population=test_set.segments.height,
         ratings_per_output=rows.height / int((~np.isnan(scores)).sum()),
         seconds=None if seconds is None else float(seconds),  # type: ignore[arg-type]
-        raters=raters, opinions=1.0 if raters is None else twice.opinions,
+        raters=raters, opinions=opinions,
         widest=_widest(y, blocks, test_set.systems, differences, single / sd),
-        order=_order(scores, twice),
+        order=_order(scores, overlap, opinions),
         notes=(*_said(segments, sd, low, high, degrees, level), explained, *_about_raters(raters)),
     )  # fmt: skip
 
@@ -123,81 +124,26 @@ def _said(
 def _about_raters(raters: RaterPart | None) -> list[Note]:
     if raters is None:
         return []
-    rough = ": few, so this is rough" if raters.degrees < FEW_TASKS else ""
+    rough = ": few, so this is rough" if raters.tasks < FEW_TASKS else ""
     return [Note(
         "pilot-raters",
         f"pilot: raters differ with a variance of {raters.variance:.3g} a segment by tasks"
-        f" ({raters.noise:.3g} by single segments), from {raters.degrees:.3g} doubly rated"
+        f" ({raters.noise:.3g} by single segments), from {raters.tasks} doubly rated"
         f" tasks{rough}",
     )]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Twice:
-    """What was rated by two raters or more, in pairs; ``opinions`` is over all that was rated."""
+def _rater_part(overlap: Overlap, differences: bool, sd: float, opinions: float) -> RaterPart:
+    """What raters differ by in scores, or in differences, as `estimate` counts it.
 
-    first: np.ndarray
-    second: np.ndarray
-    task: np.ndarray
-    segment: np.ndarray
-    opinions: float
-    size: float
-
-    @classmethod
-    def of(
-        cls, test_set: TestSet, ratings: Ratings, scores: np.ndarray, rows: pl.DataFrame
-    ) -> _Twice:
-        """A task is what the column ``task`` says, else a document, else a segment."""
-        named = ratings.raters if "rater" in rows.columns else ()
-        count = len(named)
-        answers = np.array([ratings.matrix(test_set, rater=name) for name in named])
-        answers = answers.reshape(count, *scores.shape)
-        task = test_set.document if test_set.has_documents else np.arange(scores.shape[1])
-        pairs = doubled(answers, _tasks(test_set, rows, task))
-        given = np.isfinite(answers).sum(axis=0)
-        opinions = 1 / float((1 / given[given > 0]).mean()) if given.any() else 1.0
-        sizes = np.unique(pairs[2], return_counts=True)[1]
-        return cls(*pairs, opinions, float(sizes.mean()) if len(sizes) else 1.0)
-
-    def part(self, differences: bool, single: float) -> RaterPart | None:
-        """Their part of scores, or of differences; None where it cannot be known."""
-        first, second = self._rows(differences)
-        v, degrees = rater_variance(first, second, self.task)
-        if degrees < 1:
-            return None
-        return RaterPart(v, degrees, self._noise(differences) * single**2, self.size)
-
-    def single(self, differences: bool) -> float:
-        """The sd of single ratings, against that of the means of all ratings of an output."""
-        return float(1 / np.sqrt(1 - self._noise(differences) * (1 - 1 / self.opinions)))
-
-    def _rows(self, differences: bool) -> tuple[np.ndarray, np.ndarray]:
-        if differences:
-            return pair_differences(self.first), pair_differences(self.second)
-        return self.first, self.second
-
-    def _noise(self, differences: bool) -> float:
-        """The share of what raters differ by in the variance of single ratings.
-
-        As a share, since the sd of all segments is surer than that of the doubly rated ones.
-        """
-        first, second = self._rows(differences)
-        noise, degrees = rater_variance(first, second, np.arange(len(self.task)))
-        if degrees < 2:
-            return 0.0
-        both = np.concatenate([first, second])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = noise / np.nanmean(np.nanvar(both, axis=1, ddof=1))
-        return min(1.0, float(share)) if np.isfinite(share) else 0.0
-
-
-def _tasks(test_set: TestSet, rows: pl.DataFrame, task: np.ndarray) -> np.ndarray:
-    if "task" not in rows.columns:
-        return task
-    key = list(test_set.key)
-    named = rows.group_by(key).agg(pl.col("task").drop_nulls().first())
-    placed = test_set.segments.select(key).join(named, on=key, how="left", maintain_order="left")
-    return placed["task"].cast(pl.String).fill_null("").to_numpy()
+    Single ratings vary with sd^2 + noise (1 - 1/k), of which the noise is a part.
+    """
+    v, noise = overlap.variance, overlap.noise
+    variance, single = (
+        (v.differences, noise.differences) if differences else (v.scores, noise.scores)
+    )  # fmt: skip
+    size = noise.tasks / v.tasks
+    return RaterPart(variance, v.degrees, min(single, opinions * sd**2), size, v.tasks)
 
 
 def _widest(
@@ -214,7 +160,7 @@ def _widest(
     return names[at], factor * float(np.sqrt(variance[at]))
 
 
-def _order(scores: np.ndarray, twice: _Twice) -> PilotOrder | None:
+def _order(scores: np.ndarray, overlap: Overlap | None, opinions: float) -> PilotOrder | None:
     """What the pilot says of the order of its systems.
 
     The covariance is shrunk towards equal errors with weight (K - 1) / n, as few segments cannot
@@ -228,10 +174,9 @@ def _order(scores: np.ndarray, twice: _Twice) -> PilotOrder | None:
     seen = centre @ np.cov(matched) @ centre
     weight = min(1.0, (systems - 1) / n)
     alike = float(np.trace(seen)) / (systems - 1) * np.eye(systems)
-    part = twice.part(differences=True, single=0.0)
     return PilotOrder(
         matched.mean(axis=1), (1 - weight) * seen + weight * alike, n, scores.shape[1],
-        None if part is None else part.variance / twice.opinions,
+        None if overlap is None else overlap.variance.differences / opinions,
     )  # fmt: skip
 
 

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-
 from assay.errors import InputError, OptionError, need_positive, need_share, need_whole
 from assay.planning.pilot import Pilot, PilotOrder, read_pilot
 from assay.planning.results import PAIR, ComparisonPlan, PlanPoint, RatingsPlan, Widest
 from assay.planning.spending import LITTLE, Costs, segments_for, share_out
+from assay.planning.spread import Spread
 from assay.results import Note
-from assay.stats.intervals import LEVEL, POWER
-from assay.stats.precision import Precision
+from assay.stats.intervals import LEVEL, POWER, smallest
 from assay.stats.stable import expected_stability
 from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
@@ -119,8 +117,8 @@ def plan_comparison(
 class _Assumptions:
     """Precision without and with metrics, and what a rated output costs."""
 
-    plain: Precision
-    with_metrics: Precision | None
+    plain: Spread
+    with_metrics: Spread | None
     sd_interval: tuple[float, float] | None
     ratings_per_output: float
     seconds_per_rating: float | None
@@ -143,27 +141,29 @@ class _Goal:
     gap: float | None = None
     power: float = POWER
 
-    def needed(self, spread: Precision) -> int | None:
+    def needed(self, spread: Spread) -> int | None:
         """The segments that reach it; None where no number does, or nothing is wanted."""
-        if self.half_width is not None:
-            n = spread.n_for_half_width(self.half_width)
-            return n if spread.half_width(np.array(n)) <= self.half_width else None
-        if self.gap is None:
+        if not self.wanted:
             return None
-        n = spread.n_for_power(self.gap, self.power)
-        return n if spread.power(np.array(n), self.gap) >= self.power else None
+        n = smallest(lambda n: self.reached(spread, n), spread.population)
+        return n if self.reached(spread, n) else None
+
+    def reached(self, spread: Spread, n: int) -> bool:
+        """Whether n segments do."""
+        if self.half_width is not None:
+            return spread.half_width(n) <= self.half_width
+        return self.gap is not None and spread.power(n, self.gap) >= self.power
 
     @property
     def wanted(self) -> bool:
         """Whether there is one."""
         return self.half_width is not None or self.gap is not None
 
-    def best(self, spread: Precision) -> str:
+    def best(self, spread: Spread) -> str:
         """What rating everything brings, in words."""
-        everything = np.array(spread.population)
         if self.gap is not None:
-            return f"the gap is found in {float(spread.power(everything, self.gap)):.0%}"
-        return f"±{float(spread.half_width(everything)):.3g} remain"
+            return f"the gap is found in {spread.power(spread.population, self.gap):.0%}"
+        return f"±{spread.half_width(spread.population):.3g} remain"
 
 
 def _assume(
@@ -200,11 +200,11 @@ def _assume(
         )
     if population is None:
         raise InputError("population is not given; give the number of segments of the test set")
-    precision = Precision(population, sd, level, design_effect)
+    spread = Spread(population, sd, level, design_effect)
     better = None if correlation is None else replace(
-        precision, correlation=correlation, features=features or 1
+        spread, correlation=correlation, features=features or 1
     )  # fmt: skip
-    return _Assumptions(precision, better, None, 1.0, seconds, cost, None, None, "given", ())
+    return _Assumptions(spread, better, None, 1.0, seconds, cost, None, None, "given", ())
 
 
 def _from_pilot(
@@ -223,15 +223,15 @@ def _from_pilot(
             " on as many, and takes their mean as the score",
         ))  # fmt: skip
     r, p = (correlation, 1) if correlation is not None else (pilot.correlation, pilot.features)
-    precision = Precision(
+    spread = Spread(
         pilot.population if population is None else population,
         pilot.sd if sd is None else sd, level, design_effect, raters=pilot.raters,
         opinions=pilot.opinions,
     )  # fmt: skip
     return _Assumptions(
-        plain=precision,
+        plain=spread,
         with_metrics=None if r is None else replace(
-            precision, correlation=r, features=features or p
+            spread, correlation=r, features=features or p
         ),
         sd_interval=(pilot.low, pilot.high) if sd is None else None,
         ratings_per_output=pilot.ratings_per_output,
@@ -323,7 +323,7 @@ def _remarks(
     if goal.wanted and needed is None:
         text = f"out of reach: if everything is rated, {goal.best(base)}"
         if base.raters is not None:
-            more = replace(base, opinions=base.opinions + 1)
+            more = base.rated_by(base.opinions + 1)
             text += f"; with one rater more per output {goal.best(more)}"
         notes.append(Note("out-of-reach", text))
     return notes
@@ -355,21 +355,22 @@ def _sizes(sizes: Sequence[int] | None, population: int) -> list[int]:
 def _curve(
     given: _Assumptions, sizes: list[int], systems: int, gap: float | None
 ) -> tuple[PlanPoint, ...]:
-    n = np.array(sizes)
     unknown = [None] * len(sizes)
-    costs = given.costs(systems)
+    costs, base = given.costs(systems), given.plain
     ratings = [size * systems * given.ratings_per_output for size in sizes]
 
-    def widths(spread: Precision | None) -> Sequence[float | None]:
-        return unknown if spread is None else spread.half_width(n).tolist()
+    def widths(spread: Spread | None) -> Sequence[float | None]:
+        return unknown if spread is None else [spread.half_width(n) for n in sizes]
 
-    def powers(spread: Precision | None) -> Sequence[float | None]:
-        return unknown if spread is None or gap is None else spread.power(n, gap).tolist()
+    def powers(spread: Spread | None) -> Sequence[float | None]:
+        if spread is None or gap is None:
+            return unknown
+        return [spread.power(n, gap) for n in sizes]
 
     stable = [_stable(given.order if gap is None else None, size) for size in sizes]
     columns = (
-        sizes, (n / given.plain.population).tolist(), given.plain.half_width(n).tolist(),
-        widths(given.with_metrics), powers(given.plain), powers(given.with_metrics),
+        sizes, [n / base.population for n in sizes], widths(base), widths(given.with_metrics),
+        powers(base), powers(given.with_metrics),
         [costs.minutes(number) for number in ratings], [costs.money(number) for number in ratings],
         ratings, [order for order, _ in stable], [pairs for _, pairs in stable],
     )  # fmt: skip

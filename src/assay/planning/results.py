@@ -8,8 +8,8 @@ import polars as pl
 
 from assay.planning.plan import Plan
 from assay.planning.spending import Costs, Split
+from assay.planning.spread import RaterPart
 from assay.results import plain, signature
-from assay.stats.precision import RaterPart
 
 PAIR = 2
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from assay.errors import InputError, OptionError
-from assay.stats.precision import Precision
+from assay.planning.spread import Spread
 
 OVERLAPS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Second opinions to compare, as a share of the outputs rated; 2 are two more on each."""
@@ -97,25 +96,24 @@ def segments_for(ratings: float, per_segment: float, population: int) -> int:
 
 
 def share_out(
-    ratings: float, precision: Precision, costs: Costs, *, gap: float | None,
+    ratings: float, spread: Spread, costs: Costs, *, gap: float | None,
     overlaps: Sequence[float] = OVERLAPS,
 ) -> tuple[Split, ...]:  # fmt: skip
     """New segments against second opinions for the same number of ratings of all systems.
 
     Empty where it is not known what raters differ by.
     """
-    if precision.raters is None:
+    if spread.raters is None:
         return ()
     rows = []
     for overlap in overlaps:
         per_segment = costs.systems * (1 + overlap)
-        n = segments_for(ratings, per_segment, precision.population)
-        spread = replace(precision, opinions=opinions_of(overlap))
-        width = float(spread.half_width(np.array(max(n, 2))))
-        if n < 2 or not np.isfinite(width):
+        n = segments_for(ratings, per_segment, spread.population)
+        rated = spread.rated_by(opinions_of(overlap))
+        if n < 2 or not math.isfinite(width := rated.half_width(n)):
             continue
         spent = n * per_segment
-        power = None if gap is None else float(spread.power(np.array(n), gap))
+        power = None if gap is None else rated.power(n, gap)
         rows.append(Split(
             overlap, n, spent, width, power, costs.minutes(spent), costs.money(spent), best=False
         ))  # fmt: skip

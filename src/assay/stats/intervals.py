@@ -98,13 +98,13 @@ def t_interval(center: float, stderr: float, degrees: float, level: float) -> In
 def t_probability(center: float, stderr: float, degrees: float) -> float:
     """P value of the two-sided t test that the true value is 0; NaN without a standard error.
 
+    An error of zero is none: nothing is tested by an interval of width zero.
+
     >>> round(t_probability(1.0, 0.5, 10), 4)
     0.0734
     """
-    if np.isnan(stderr):
+    if not stderr > 0:
         return float("nan")
-    if stderr == 0:
-        return 1.0 if center == 0 else 0.0
     return 2 * t_cdf(-abs(center) / stderr, degrees)
 
 
@@ -250,6 +250,71 @@ def _gauss_legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
         slope = n * (x * value - before) / (x * x - 1)
         x = x - value / slope
     return x, 2 / ((1 - x * x) * slope**2)
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """What decides the precision of a mean of n out of ``population`` segments."""
+
+    population: int
+    sd: float
+    level: float
+    effect: float = 1.0
+    correlation: float = 0.0
+    features: int = 0
+    floor: float = 0.0
+    """The part of the standard error that more segments do not take away: the raters'."""
+    floor_degrees: float = math.inf
+    reach: float = 1.0
+    """The share of the segments beyond which more of them are taken to make no error smaller."""
+
+    def stderr(self, n: np.ndarray) -> np.ndarray:
+        """Of the mean: sd sqrt(D (1 - r^2) (1 + p/n) (1 - n/N) / n), infinite without degrees.
+
+        Its square and that of the floor add up.
+        """
+        n = np.asarray(n, dtype=float)
+        rest = self.effect * (1 - self.correlation**2) * (1 + self.features / n)
+        counted = np.minimum(n, self.reach * self.population)
+        sampling = self.sd * np.sqrt(rest * (1 - counted / self.population) / counted)
+        unknown = (n - 1 - self.features < 1) & (counted < self.population)
+        return np.where(unknown, np.inf, np.hypot(sampling, self.floor))
+
+    def degrees(self, n: np.ndarray) -> np.ndarray:
+        """Of the interval: n - 1 - p, joined with those of the floor (Satterthwaite)."""
+        own = np.maximum(np.asarray(n, dtype=float) - 1 - self.features, 1.0)
+        total = self.stderr(n)
+        if not self.floor > 0:
+            return np.asarray(own)
+        share = np.minimum((self.floor / total) ** 2, 1.0)
+        return np.asarray(1 / ((1 - share) ** 2 / own + share**2 / self.floor_degrees))
+
+    def half_width(self, n: np.ndarray) -> np.ndarray:
+        """Half the t interval: falls with n, down to the floor's when everything is rated."""
+        return np.asarray(self._quantile(n) * self.stderr(n))
+
+    def power(self, n: np.ndarray, gap: float) -> np.ndarray:
+        """The probability that the interval of a difference ``gap`` leaves out zero.
+
+        By the noncentral t distribution, both tails; 1 when everything is rated and there is
+        no floor.
+        """
+        with np.errstate(divide="ignore"):
+            shift = np.minimum(abs(gap) / self.stderr(n), CERTAIN)
+        power = power_of(shift, self.degrees(n), self.level)
+        return np.where(np.isinf(self.stderr(n)), 0.0, power)
+
+    def n_for_half_width(self, target: float) -> int:
+        """The smallest n whose half-width is at most ``target``."""
+        return smallest(lambda n: float(self.half_width(np.array(n))) <= target, self.population)
+
+    def n_for_power(self, gap: float, power: float) -> int:
+        """The smallest n that finds ``gap`` with at least this probability."""
+        return smallest(lambda n: float(self.power(np.array(n), gap)) >= power, self.population)
+
+    def _quantile(self, n: np.ndarray) -> np.ndarray:
+        quantile = np.vectorize(t_quantile, otypes=[float])
+        return np.asarray(quantile(0.5 + self.level / 2, self.degrees(n)))
 
 
 def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray:

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from assay.stats.intervals import smallest, t_quantile
-from assay.stats.precision import Precision
+from assay.stats.intervals import Precision, smallest, t_quantile
 from assay.stats.random import Rng, as_rng
 
 GRID = 60
