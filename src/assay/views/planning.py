@@ -157,8 +157,8 @@ def _best_split(splits: tuple[Split, ...], best: Split) -> str:
     once = splits[0]
     if best is not once:
         return (
-            f"Second opinions pay: {plural(best.segments, 'segment')} with {best.overlap:.0%} of"
-            f" the outputs rated once more give ±{best.half_width:.3g},"
+            f"Second opinions pay: {plural(best.segments, 'segment')} {_rated(best.overlap)}"
+            f" give ±{best.half_width:.3g},"
             f" {plural(once.segments, 'segment')} rated once ±{once.half_width:.3g}."
         )
     some = next((split for split in splits if split.overlap > 0), best)
@@ -167,6 +167,12 @@ def _best_split(splits: tuple[Split, ...], best: Split) -> str:
         f" once give ±{best.half_width:.3g}. Have {some.overlap:.0%} rated twice all the same"
         f" (±{some.half_width:.3g}): only they show what raters differ by."
     )
+
+
+def _rated(overlap: float) -> str:
+    if overlap < 1:
+        return f"with {overlap:.0%} of the outputs rated twice"
+    return f"with {overlap + 1:g} raters for each output"
 
 
 def _effort(minutes: float | None, money: float | None) -> str:
