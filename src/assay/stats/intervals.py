@@ -283,10 +283,9 @@ class Precision:
     def degrees(self, n: np.ndarray) -> np.ndarray:
         """Of the interval: n - 1 - p, joined with those of the floor (Satterthwaite)."""
         own = np.maximum(np.asarray(n, dtype=float) - 1 - self.features, 1.0)
-        total = self.stderr(n)
-        if not self.floor > 0:
+        if not (self.floor > 0 and math.isfinite(self.floor_degrees)):
             return np.asarray(own)
-        share = np.minimum((self.floor / total) ** 2, 1.0)
+        share = np.minimum((self.floor / self.stderr(n)) ** 2, 1.0)
         return np.asarray(1 / ((1 - share) ** 2 / own + share**2 / self.floor_degrees))
 
     def half_width(self, n: np.ndarray) -> np.ndarray:
