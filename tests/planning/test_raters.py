@@ -96,23 +96,24 @@ class TestSecondOpinions:
         rows = share_out(800, spread, Costs(2, 30, 0.5), gap=None, overlaps=(0.0, 1.0))
         assert [(row.segments, row.ratings) for row in rows] == [(400, 800), (200, 800)]
         assert [(row.minutes, row.money) for row in rows] == [(400, 400)] * 2
-        once = np.array([9 * 0.6 / 400, 12 / 1000])
-        assert spread.precision().stderr(np.array(400)) == pytest.approx(np.sqrt(once.sum()))
+        # v / N + (1/n - 1/N) (v - u): tasks of the pilot's length
+        once = np.array([9 * 0.6 / 400, 12 / 1000 + 8 * 0.6 / 400])
+        assert spread.precision(400).stderr(np.array(400)) == pytest.approx(np.sqrt(once.sum()))
         degrees = once.sum() ** 2 / (once[0] ** 2 / 399 + once[1] ** 2 / 20)
         width = stats.t.ppf(0.975, degrees) * np.sqrt(once.sum())
         assert rows[0].half_width == pytest.approx(width)
         # 200 segments in tasks of 5, all doubled: 40 tasks more tell of the raters
-        twice = np.array([7 * 0.8 / 200, 12 / 2000])
+        twice = np.array([7 * 0.8 / 200, (12 / 1000 + 8 * 0.8 / 200) / 2])
         degrees = twice.sum() ** 2 / (twice[0] ** 2 / 199 + twice[1] ** 2 / 60)
         width = stats.t.ppf(0.975, degrees) * np.sqrt(twice.sum())
         assert rows[1].half_width == pytest.approx(width)
         assert [row.best for row in rows] == [True, False]
 
-    def test_what_is_best_follows_the_raters(self) -> None:
-        costs = Costs(1, None, None)
-        for part, best in ((RaterPart(0.1, 50, 0.1), 0.0), (RaterPart(400, 50, 8.0), 2.0)):
-            spread = Spread(1000, 3.0, 0.95, raters=part)
-            rows = share_out(600, spread, costs, gap=None)
+    def test_what_is_best(self) -> None:
+        # As long as there are new segments they bring more; then second opinions are all there is.
+        costs, spread = Costs(1, None, None), Spread(1000, 3.0, 0.95, raters=RaterPart(8, 50, 4.0))
+        for ratings, best in ((600, 0.0), (2000, 1.0), (5000, 2.0)):
+            rows = share_out(ratings, spread, costs, gap=None)
             assert next(row.overlap for row in rows if row.best) == best
         assert share_out(600, Spread(1000, 3.0, 0.95), costs, gap=None) == ()
 
@@ -134,24 +135,28 @@ class TestSecondOpinions:
             who = np.array([rng.permutation(30)[:raters] for _ in range(50)])[document].T
             return np.array([answers[one, :, np.arange(population)].T for one in who])
 
-        parts, spreads = [], []
         shape = np.indices((2, 4, population)).reshape(3, -1)
-        for _ in range(20):
-            two = dealt(2)
-            for task in (document, np.arange(population)):
-                found = rater_variance(two.ravel(), shape[1], shape[2], task[shape[2]], shape[0])
+        for n in (population // 4, population):
+            parts, spreads = [], []
+            for _ in range(20):
+                two = dealt(2)
+                inside = np.isin(shape[2], rng.permutation(population)[:n])
+                rater, system, segment = shape[:, inside]
+                found = rater_variance(
+                    two.ravel()[inside], system, segment, document[segment], rater
+                )  # fmt: skip
                 assert found is not None
-                parts.append(found.differences)
-            spreads.append(differences(two[0]).var(axis=1, ddof=1).mean())
-        part = RaterPart(float(np.mean(parts[::2])), 50.0, float(np.mean(parts[1::2])))
-        spread = Spread(population, float(np.sqrt(np.mean(spreads))), 0.95, raters=part)
-        for raters in (1, 2):
-            for n in (population // 4, population):
+                parts.append((found.differences, found.alone[1]))
+                spreads.append(differences(two[0]).var(axis=1, ddof=1).mean())
+            v, u = np.mean(parts, axis=0).tolist()
+            sd = float(np.sqrt(np.mean(spreads)))
+            spread = Spread(population, sd, 0.95, raters=RaterPart(v, 50.0, u))
+            for raters in (1, 2):
                 errors = []
                 for _ in range(150):
                     drawn = dealt(raters).mean(axis=0)[:, rng.permutation(population)[:n]]
                     errors.append(differences(drawn).mean(axis=1) - truth)
-                planned = spread.rated_by(float(raters)).precision().stderr(np.array(n))
+                planned = spread.rated_by(float(raters)).precision(n).stderr(np.array(n))
                 assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(planned, rel=0.12)
 
     def test_in_a_plan(self, world: World) -> None:
@@ -311,3 +316,22 @@ def test_out_of_reach_with_raters(world: World) -> None:
     assert has_note(plan.notes, "out-of-reach")
     assert "with one rater more per output" in " ".join(plan.notes)
     assert "are out of reach with 1.3" in section_of(plan).lead
+
+
+def test_answers_are_no_metrics() -> None:
+    # Named, and too few for the check of the tables: it said "12 with metrics (correlation 1.00)".
+    rng = np.random.default_rng(2)
+    rows = [
+        {"system": name, "seg": k, "score": value, "human": 2 * value + 1}
+        for name in "AB"
+        for k, value in enumerate(rng.normal(size=12).tolist())
+    ]
+    frame = pl.DataFrame(rows)
+    test_set = assay.read_scores(frame.drop("score"), metrics=["human"])
+    pilot = (test_set, read_ratings(frame.drop("human"), test_set))
+    for call in (
+        lambda: plan_comparison(pilot=pilot, gap=1.0),
+        lambda: plan_ratings(pilot=pilot, half_width=0.5),
+    ):
+        with pytest.raises(OptionError, match=r"correlation 1.00\) all but equal the ratings"):
+            call()

@@ -127,14 +127,12 @@ class Overlap:
     ``share`` is 1 over the number of raters of an output, as systems x segments. A system or pair
     whose ratings vary more than others' has raters that differ more, in proportion: the averaged
     variance is scaled by its own spread over the ``typical`` one of scores and of differences.
-    ``noise`` is the variance with every segment a task: what a second opinion on it halves.
     """
 
     variance: RaterVariance
     share: np.ndarray
     typical: tuple[float, float]
     raters: int
-    noise: RaterVariance
 
     def part(self, i: int, j: int, x: np.ndarray, population: int) -> float:
         """The variance of an estimate over raters that its sampling variance does not have.
@@ -173,17 +171,16 @@ def find_overlap(
     segment = rows["_segment"].cast(pl.Int64).to_numpy()
     used = ~np.isnan(scores[system, segment])
     rater = rows["rater"].rank("dense").cast(pl.Int64).to_numpy() - 1
-    score, place = rows["score"].to_numpy()[used], segment[used]
-    variance, noise = (
-        rater_variance(score, system[used], place, task, rater[used])
-        for task in (tasks[place], place)
-    )
-    if variance is None or noise is None or variance.tasks < MIN_DOUBLED_TASKS:
+    variance = rater_variance(
+        rows["score"].to_numpy()[used], system[used], segment[used], tasks[segment[used]],
+        rater[used],
+    )  # fmt: skip
+    if variance is None or variance.tasks < MIN_DOUBLED_TASKS:
         return None
     count = np.zeros(scores.shape)
     np.add.at(count, (system[used], segment[used]), 1)
     share = np.where(count > 0, 1 / np.maximum(count, 1), np.nan)
-    return Overlap(variance, share, _typical(scores), len(np.unique(rater[used])), noise)
+    return Overlap(variance, share, _typical(scores), len(np.unique(rater[used])))
 
 
 def _tasks(test_set: TestSet, frame: pl.DataFrame, sample: Sample | None) -> np.ndarray:

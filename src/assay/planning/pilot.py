@@ -8,11 +8,11 @@ from itertools import combinations
 import numpy as np
 from scipy import special
 
-from assay.errors import InputError
+from assay.errors import InputError, OptionError
 from assay.estimation.overlap import Overlap, find_overlap
-from assay.planning.spread import RaterPart
+from assay.planning.spread import UNKNOWN_REACH, RaterPart
 from assay.results import Note
-from assay.tables.answers import Ratings, need_one_lp
+from assay.tables.answers import SAME_AS_RATINGS, Ratings, need_one_lp
 from assay.tables.test_set import TestSet
 
 MIN_SEGMENTS_FOR_CORRELATION = 10
@@ -58,23 +58,25 @@ class Pilot:
 class PilotOrder:
     """The systems' means on n segments that all have, and what their later errors will be.
 
-    ``covariance`` is that of single segments, ``rater_variance`` the v of a difference by the
-    raters of an output together; None where it is not known.
+    ``covariance`` is that of single segments, ``raters`` v and u of a difference (:class:`Spread`)
+    by the raters of an output together; None where they are not known.
     """
 
     means: np.ndarray
     covariance: np.ndarray
     n: int
     population: int
-    rater_variance: float | None
+    raters: tuple[float, float] | None
 
     def errors(self, n: int) -> np.ndarray:
         """The covariance of the means of n segments, counted as in :class:`Spread`."""
-        known = self.rater_variance is not None
-        counted = n if known else min(n, self.population / 2)
-        raters = (self.rater_variance or 0.0) / 2 / self.population
-        share = 1 / counted - 1 / self.population
-        return self.covariance * share + raters * np.eye(len(self.means))
+        share = 1 / n - 1 / self.population
+        if self.raters is None:
+            share = max(share, 1 / (UNKNOWN_REACH * self.population) - 1 / self.population)
+            return self.covariance * share
+        v, u = self.raters
+        beyond = v / self.population + share * max(v - u, 0.0)
+        return self.covariance * share + beyond / 2 * np.eye(len(self.means))
 
 
 def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: bool = False) -> Pilot:
@@ -138,12 +140,13 @@ def _rater_part(overlap: Overlap, differences: bool, sd: float, opinions: float)
 
     Single ratings vary with sd^2 + noise (1 - 1/k), of which the noise is a part.
     """
-    v, noise = overlap.variance, overlap.noise
-    variance, single = (
-        (v.differences, noise.differences) if differences else (v.scores, noise.scores)
+    found = overlap.variance
+    v, noise = (
+        (found.differences, found.alone[1]) if differences else (found.scores, found.alone[0])
     )  # fmt: skip
-    size = noise.tasks / v.tasks
-    return RaterPart(variance, v.degrees, min(single, opinions * sd**2), size, v.tasks)
+    noise = min(noise, opinions * sd**2)
+    segments = int((overlap.share < 1).any(axis=0).sum())
+    return RaterPart(v, found.degrees, noise, segments / found.tasks, found.tasks)
 
 
 def _widest(
@@ -176,7 +179,8 @@ def _order(scores: np.ndarray, overlap: Overlap | None, opinions: float) -> Pilo
     alike = float(np.trace(seen)) / (systems - 1) * np.eye(systems)
     return PilotOrder(
         matched.mean(axis=1), (1 - weight) * seen + weight * alike, n, scores.shape[1],
-        None if overlap is None else overlap.variance.differences / opinions,
+        None if overlap is None
+        else (overlap.variance.differences / opinions, overlap.variance.alone[1] / opinions),
     )  # fmt: skip
 
 
@@ -265,6 +269,11 @@ def _explained(y: np.ndarray, X: np.ndarray, groups: np.ndarray) -> tuple[float 
     best = int(np.argmax(shares))
     r = float(np.sqrt(max(0.0, shares[best])))
     features = candidates[best].shape[1]
+    if r > SAME_AS_RATINGS:
+        raise OptionError(
+            "metrics", f"correlation {r:.2f}", "all but equal the ratings: one of them is the"
+            " answer, not a metric", "leave it out",
+        )  # fmt: skip
     what = "the metrics" if features > 1 else "the mean metric" if X.shape[1] > 1 else "the metric"
     text = f"pilot: correlation {r:.2f} with {what}, each segment predicted from the others"
     return r, features, Note("pilot-correlation", text)

@@ -42,11 +42,11 @@ def plan_ratings(
 ) -> RatingsPlan:
     """Plan how many segments to rate for an interval of a wanted half-width.
 
-    The variance of a mean is D sd^2 (1 - n/N) / n + v / (k N), with metrics (1 - r^2)(1 + p/n)
-    times as much in the first part; the half-width is its root times Student's t. v is what
-    raters differ by, which no sampling of segments removes, and k how many rate an output. v comes
-    from a pilot in which some outputs are rated twice; without it, ratings beyond one half of the
-    test set promise nothing.
+    The variance of a mean is D sd^2 (1 - n/N) / n, with metrics (1 - r^2)(1 + p/n) times as much,
+    and the raters' part beside it, v / (k N) when everything is rated; the half-width is its root
+    times Student's t. v is what raters differ by, and k how many rate an output. v comes from a
+    pilot in which some outputs are rated twice; without it, ratings beyond one half of the test
+    set promise nothing.
 
     population: segments of the test set (N). sd: of single ratings of one system's segments.
     correlation: multiple correlation of ratings and metrics (r), ``features`` their number (p, 1).

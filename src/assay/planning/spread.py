@@ -18,8 +18,8 @@ everything rated, from which verdicts come then."""
 class RaterPart:
     """What an answer owes to who gave it, from outputs that two raters or more rated.
 
-    ``variance`` is v, by ``tasks``, with its ``degrees``; ``noise`` is the variance between raters
-    of single segments, which a second opinion halves; ``task`` the segments of a task.
+    ``variance`` is v, by ``tasks``, with its ``degrees``; ``noise`` is the same by single segments,
+    which the sd holds already; ``task`` the outputs of a system in a task.
     """
 
     variance: float
@@ -46,24 +46,25 @@ class Spread:
     raters: RaterPart | None = None
     opinions: float = 1.0
 
-    def precision(self, n: int | None = None) -> Precision:
-        """The precision that goes with it; for n segments also the degrees of the raters' part.
+    def precision(self, n: int) -> Precision:
+        """The precision of n segments, raters doing tasks as long as those that v comes from.
 
-        The variance is D s^2 (1 - r^2) (1 + p/n) (1 - n/N) / n + v / (k N), s^2 = sd^2 less the
-        noise that k opinions take from it.
+        The variance is D s^2 (1 - r^2) (1 + p/n) (1 - n/N) / n + w / k with s^2 = sd^2 less the
+        noise u that k opinions take from it, and w = v/N + (1/n - 1/N) (v - u) as in `estimate`.
         """
         if self.raters is None:
             return Precision(
                 self.population, self.sd, self.level, self.effect, self.correlation, self.features,
                 reach=UNKNOWN_REACH,
             )  # fmt: skip
-        rest = self.sd**2 - self.raters.noise * (1 - 1 / self.opinions)
+        k, v, u = self.opinions, self.raters.variance, self.raters.noise
+        rest = self.sd**2 - u * (1 - 1 / k)
         explained = min((self.correlation * self.sd) ** 2, 0.99 * rest)
-        twice = min(1.0, 2 - 2 / self.opinions) * (n or 0) / self.raters.task
+        beyond = v / self.population + (1 / n - 1 / self.population) * max(v - u, 0.0)
+        twice = min(1.0, 2 - 2 / k) * n / self.raters.task
         return Precision(
             self.population, float(np.sqrt(rest)), self.level, self.effect,
-            float(np.sqrt(explained / rest)), self.features,
-            floor=float(np.sqrt(self.raters.variance / (self.opinions * self.population))),
+            float(np.sqrt(explained / rest)), self.features, floor=float(np.sqrt(beyond / k)),
             floor_degrees=self.raters.degrees + twice,
         )  # fmt: skip
 
