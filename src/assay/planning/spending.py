@@ -15,6 +15,9 @@ OVERLAPS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0)
 LITTLE = 0.1
 """The overlap that makes what raters differ by known."""
 
+ABOUT_AS_GOOD = 1.03
+"""A pilot cannot tell half-widths apart that differ by less."""
+
 _AMOUNT = re.compile(r"([€$£¥])?\s*(\d[\d,]*\.?\d*)\s*([^\d\s].*)?")
 _MINUTES = {"min": 1, "minute": 1, "minutes": 1, "h": 60, "hour": 60, "hours": 60}
 
@@ -66,7 +69,8 @@ class Split:
     """What the same ratings bring if some go to second opinions.
 
     ``overlap`` is the share of the outputs rated once more (2: twice more); ``segments`` those
-    that the ratings are enough for. The ``best`` has the narrowest interval.
+    that the ratings are enough for. The ``best`` has the narrowest interval; of several that are
+    about as good, the one with the fewest second opinions.
     """
 
     overlap: float
@@ -117,6 +121,6 @@ def share_out(
         rows.append(Split(
             overlap, n, spent, width, power, costs.minutes(spent), costs.money(spent), best=False
         ))  # fmt: skip
-    narrowest = min((row.half_width for row in rows), default=0.0)
-    chosen = next((k for k, row in enumerate(rows) if row.half_width == narrowest), None)
+    enough = ABOUT_AS_GOOD * min((row.half_width for row in rows), default=0.0)
+    chosen = next((k for k, row in enumerate(rows) if row.half_width <= enough), None)
     return tuple(replace(row, best=k == chosen) for k, row in enumerate(rows))
