@@ -221,9 +221,9 @@ class TestSpending:
 
     def test_refusals(self) -> None:
         given = {"population": 1400, "sd": 3.0, "systems": 8}
-        with pytest.raises(InputError, match="is a time; give seconds_per_rating too"):
+        with pytest.raises(InputError, match="is a time; give `seconds_per_rating` too"):
             plan_ratings(**given, spend="40 h")  # type: ignore[arg-type]
-        with pytest.raises(InputError, match="is money; give cost_per_rating too"):
+        with pytest.raises(InputError, match="is money; give `cost_per_rating` too"):
             plan_ratings(**given, spend="40 EUR")  # type: ignore[arg-type]
         with pytest.raises(OptionError, match="buys 15 ratings, not two segments of all systems"):
             plan_ratings(**given, spend="15 ratings")  # type: ignore[arg-type]

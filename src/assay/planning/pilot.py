@@ -115,7 +115,7 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
 def _said(
     segments: int, sd: float, low: float, high: float, degrees: float, level: float
 ) -> tuple[Note, Note]:
-    drawn = f"pilot: the {segments} rated segments are taken as a simple random sample"
+    drawn = f"pilot: the {segments:,} rated segments are taken as a simple random sample"
     interval = (
         f"pilot: sd {sd:.3g}, {level:.0%} interval {low:.3g} to {high:.3g} (chi-square with"
         f" {degrees:.1f} degrees of freedom, fewer than segments where scores have long tails)"

@@ -195,11 +195,11 @@ def _assume(
         )
     if sd is None:
         raise InputError(
-            f"neither {argument} nor a pilot is given; give the standard deviation"
-            f" ({argument}=3) or the ratings of a pilot to estimate it from"
+            f"neither `{argument}` nor a pilot is given; give the standard deviation, such as 3,"
+            " or a pilot to estimate it from"
         )
     if population is None:
-        raise InputError("population is not given; give the number of segments of the test set")
+        raise InputError("`population` is not given; give the number of segments of the test set")
     spread = Spread(population, sd, level, design_effect)
     better = None if correlation is None else replace(
         spread, correlation=correlation, features=features or 1
@@ -219,8 +219,8 @@ def _from_pilot(
     if pilot.ratings_per_output > 1.005:
         notes.append(Note(
             "ratings-per-output",
-            f"an output has {pilot.ratings_per_output:.3g} ratings in the pilot; the plan counts"
-            " on as many, and takes their mean as the score",
+            f"outputs have {pilot.ratings_per_output:.3g} ratings each in the pilot; the plan"
+            " counts on that many, and takes their mean as the score",
         ))  # fmt: skip
     r, p = (correlation, 1) if correlation is not None else (pilot.correlation, pilot.features)
     spread = Spread(
@@ -316,7 +316,10 @@ def _remarks(
         text = f"only rating all {needed:,} segments reaches the goal"
         notes.append(Note("everything-needed", text))
     if needed is not None and fewer is not None and fewer > needed:
-        text = "metrics this weak cost more degrees of freedom than they save ratings"
+        text = (
+            "metrics this weak do not help: they cost more degrees of freedom than they save"
+            " in ratings"
+        )
         notes.append(Note("weak-metrics", text))
     if base.raters is None:
         notes.append(_unknown_raters(needed, base.population, systems))
@@ -347,8 +350,8 @@ def _sizes(sizes: Sequence[int] | None, population: int) -> list[int]:
     for size in sizes:
         need_whole("sizes", size, 2)
         if size > population:
-            fault = f"exceeds the {population} segments"
-            raise OptionError("sizes", size, fault, f"give at most {population}")
+            fault = f"exceeds the {population:,} segments"
+            raise OptionError("sizes", size, fault, f"give at most {population:,}")
     return sorted({int(size) for size in sizes})
 
 

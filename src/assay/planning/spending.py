@@ -57,10 +57,10 @@ class Costs:
             return amount
         if unit.lower() in _MINUTES:
             if self.seconds is None:
-                raise InputError(f"spend ({spend}) is a time; give seconds_per_rating too")
+                raise InputError(f"`spend` ({spend}) is a time; give `seconds_per_rating` too")
             return amount * _MINUTES[unit.lower()] * 60 / self.seconds
         if self.price is None:
-            raise InputError(f"spend ({spend}) is money; give cost_per_rating too")
+            raise InputError(f"`spend` ({spend}) is money; give `cost_per_rating` too")
         return amount / self.price
 
 

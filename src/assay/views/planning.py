@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,7 +10,8 @@ from assay.planning.editors import EditorsPlan
 from assay.planning.judgments import JudgmentsPlan
 from assay.planning.results import ComparisonPlan, PlanPoint, PrecisionPlan, RatingsPlan, Widest
 from assay.planning.spending import Split
-from assay.views.section import Block, Section, Show, Table, plural, shown, table
+from assay.results import percent, plural
+from assay.views.section import Block, Section, Show, Table, shown, table
 
 
 def ratings_section(plan: RatingsPlan) -> Section:
@@ -27,7 +29,7 @@ def ratings_section(plan: RatingsPlan) -> Section:
             )
     elif plan.bought is not None:
         lead = _bought(plan, plan.bought)
-    caption = f"Ratings per system, and half the width of their {plan.level:.0%} interval."
+    caption = f"Ratings per system, and half the width of their {percent(plan.level)} interval."
     if any(point.stable_pairs is not None for point in plan.curve):
         caption += (
             " Same order: how likely two such campaigns agree on all systems, and on any two."
@@ -42,17 +44,17 @@ def ratings_section(plan: RatingsPlan) -> Section:
 def comparison_section(plan: ComparisonPlan) -> Section:
     """How many segments to rate to find a difference."""
     caption = (
-        f"Segments rated for both systems, half the width of the {plan.level:.0%} interval of their"
-        f" difference, and the power to find a gap of {plan.gap:g}."
+        f"Segments rated for both systems, half the width of the {percent(plan.level)} interval of"
+        f" their difference, and the power to find a gap of {plan.gap:g}."
     )
     lead = (
-        f"No number of segments finds a gap of {plan.gap:g} with {plan.power:.0%} probability with"
-        f" {_raters(plan)} per output."
+        f"No number of segments finds a gap of {plan.gap:g} with {percent(plan.power)} probability"
+        f" and {_raters(plan)} per output."
     )
     if plan.needed is not None:
         lead = (
-            f"To find a gap of {plan.gap:g} with {plan.power:.0%} probability, {plan.needed:,} of"
-            f" {plural(plan.population, 'segment')} have to be rated for both"
+            f"To find a gap of {plan.gap:g} with {percent(plan.power)} probability,"
+            f" {plan.needed:,} of {plural(plan.population, 'segment')} have to be rated for both"
             f" systems{_with_metrics(plan)}."
         )
     return Section(
@@ -142,7 +144,7 @@ def _splits(plan: PrecisionPlan) -> list[Block]:
     choices = table(
         "plan-splits",
         f"New segments or second opinions, with up to {most:,.0f} ratings: the share of outputs"
-        " rated once more (200 %: two more raters for each).",
+        " rated once more (200%: two more raters for each).",
         {"overlap": ("second opinions", "percent"), "segments": ("segments", "count"),
          "half_width": ("half-width", "number"), "power": ("power", "percent"),
          "ratings": ("ratings", "count"), "minutes": ("minutes", "count"),
@@ -164,14 +166,14 @@ def _best_split(splits: tuple[Split, ...], best: Split) -> str:
     some = next((split for split in splits if split.overlap > 0), best)
     return (
         f"New segments bring more than second opinions: {plural(best.segments, 'segment')} rated"
-        f" once give ±{best.half_width:.3g}. Have {some.overlap:.0%} rated twice all the same"
+        f" once give ±{best.half_width:.3g}. Have {percent(some.overlap)} rated twice all the same"
         f" (±{some.half_width:.3g}): only they show what raters differ by."
     )
 
 
 def _rated(overlap: float) -> str:
     if overlap < 1:
-        return f"with {overlap:.0%} of the outputs rated twice"
+        return f"with {percent(overlap)} of the outputs rated twice"
     return f"with {overlap + 1:g} raters for each output"
 
 
@@ -188,15 +190,18 @@ def _time(minutes: float) -> str:
 def judgments_section(plan: JudgmentsPlan) -> Section:
     """How many judgments to collect."""
     goal = {
-        "significant": f"{100 * plan.target:g} % of the pairs decided",
+        "significant": f"{percent(plan.target)} of the pairs decided",
         "clusters": f"{plan.target:g} clusters",
         "range_size": f"rank ranges of {plan.target:g} ranks",
     }[plan.goal]
     takes = "is out of reach" if plan.needed is None else f"takes {plan.needed:,} judgments"
+    if math.isinf(plan.sigma):
+        takes = "cannot be planned from this pilot"
     return Section(
         "plan-judgments", "The plan: judgments",
         f"With {plural(plan.systems, 'system')} and sigma {plan.sigma:.3g}, {goal} {takes}"
-        f" ({_by(plan.test)}).",
+        f" ({_by(plan.test)}, {'one' if plan.sides == 1 else 'two'}-sided at"
+        f" {1 - plan.level:.2g}).",
         (_judgments_curve(plan), *_judgments_lines(plan)), plan.signature, stage="plan",
         sources=("koehn2012",), notes=plan.notes,
     )  # fmt: skip
@@ -224,7 +229,7 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
         f"{'out of reach' if total is None else f'{total:,}'} {_by(test)}"
         for test, total in plan.needed_by.items()
     )
-    lines: list[Block] = [f"Needed: {needed}."]
+    lines: list[Block] = [] if math.isinf(plan.sigma) else [f"Needed: {needed}."]
     if plan.judged and plan.more is not None:
         lines.append(f"Still to collect {_by(plan.test)}: {plan.more:,}.")
     if plan.needed_range is not None:
@@ -241,8 +246,8 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
         )
     if plan.votes is not None:
         lines.append(
-            f"One more set on every segment is worth {plan.votes.worth:.2f} of as many sets on new"
-            f" segments (segments have {plan.votes.per_segment:.1f} sets)."
+            f"A further set on every segment is worth {plan.votes.worth:.2f} sets on new segments"
+            f" (segments have {plan.votes.per_segment:.1f} sets now)."
         )
     return lines
 
@@ -258,18 +263,18 @@ def editors_section(plan: EditorsPlan) -> Section:
     points = table(
         "plan-editors", "What a number of editors can find.",
         {"editors": ("editors", "count"), "power": ("power", "percent"),
-         "detectable": (f"gap found with power {plan.power:.0%}", "number")},
+         "detectable": (f"gap found with power {percent(plan.power)}", "number")},
         plan.points,
     )  # fmt: skip
     assumed = (
-        f"Assumed: {plural(plan.segments, 'segment')} a document, places"
+        f"Assumed: {plural(plan.segments, 'segment')} a document, the order of documents"
         f" {'' if plan.place else 'not '}allowed for; variances {plan.cell:g} (editor x document)"
         f" and {plan.residual:g} (residual), {plan.source}."
     )
     return Section(
         "plan-editors", "The plan: editors",
         f"To find a gap of {plan.gap:g} in {plan.measure} between two of"
-        f" {plural(plan.systems, 'system')} with {plan.power:.0%} probability, {takes}.",
+        f" {plural(plan.systems, 'system')} with {percent(plan.power)} probability, {takes}.",
         (points, assumed), plan.signature, stage="plan",
         sources=("korotaev2022",) if plan.source == "korotaev2022" else (), notes=plan.notes,
     )  # fmt: skip
