@@ -84,6 +84,8 @@ class Difference:
     """What the interval, p and the verdict hold for."""
     rater_stderr: float = 0.0
     """The raters' part of the standard error, which rating more segments leaves."""
+    stable: float | None = None
+    """The chance that a repeat of the same size puts the two in this order."""
 
     @property
     def reversed(self) -> Difference:
@@ -249,6 +251,8 @@ class Estimates(Result, kind="estimates"):
     """All ratings there are, by every rater."""
     hours: float | None = None
     """What they took, where the ratings say so."""
+    stable: float | None = None
+    """The chance that a repeat of the same size gives the same order of all systems."""
 
     @property
     def signature(self) -> str:

@@ -50,6 +50,11 @@ HELD_FOR = {
     "texts": "texts like these",
     "answers": "these raters' answers on this test set",
 }
+REPEATED = {
+    "raters": "other raters and as many ratings",
+    "texts": "other texts",
+    "answers": "another sample of this size",
+}
 SKIPPED_FOR_A_REASON = ("skipping-by-metrics", "skipping-by-document", "skipping-by-system")
 """Notes that say the rated outputs are not a random part of those drawn."""
 NAMED = ("hoeffding", "bernstein")
@@ -160,7 +165,21 @@ def _held(result: Estimates) -> str:
             "Everything is rated, so for these answers nothing is left to decide; whether other"
             " raters or texts would agree is another question (raters, texts)."
         )
-    return f"Verdicts hold for {HELD_FOR[_basis(result)]}."
+    return f"Verdicts hold for {HELD_FOR[_basis(result)]}.{_stable(result)}"
+
+
+def _stable(result: Estimates) -> str:
+    """How likely a repeat is to give this order."""
+    if result.stable is None:
+        return ""
+    pairs = [item.stable for item in result.differences if item.stable is not None]
+    share = f"{sum(pairs) / len(pairs):.0%} of pairs" if len(pairs) > 1 else "the pair"
+    whole = (
+        f" (all of them with probability {result.stable:.2f})"
+        if len(pairs) > 1
+        else (f" with probability {result.stable:.2f}")
+    )
+    return f" A repeat with {REPEATED[_basis(result)]} would put {share} in this order{whole}."
 
 
 def _basis(result: Estimates) -> str:
@@ -206,7 +225,8 @@ def _differences(pairs: Sequence[Difference]) -> Table:
         " zero." + (" The undecided ones come first." if many else ""),
         {"left": ("left", "text"), "right": ("right", "text"),
          "difference": ("difference", "number"), ("low", "high"): ("interval", "interval"),
-         "p": ("p", "p"), "n": ("rated", "count"), "decided": ("decided", "text")},
+         "p": ("p", "p"), "n": ("rated", "count"), "decided": ("decided", "text"),
+         "stable": ("stable", "number")},
         sorted(pairs, key=lambda item: item.decided) if many else pairs,
         where="page",
     )  # fmt: skip
