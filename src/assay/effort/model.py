@@ -7,6 +7,10 @@ work on one document has a level of its own, so that its segments are not indepe
 that term out halves the standard errors. Tests use the degrees of freedom of the design, that is
 of an analysis of the editors' document means, not of the segments. What of a comparison lies
 between editors, because kits are not balanced, is known from as many editors as there are.
+
+Where documents are assumed alike and systems have several, they are ``(1|document)`` instead: alike
+in kind, each with an effort of its own. A comparison of systems that have different documents then
+has the degrees of freedom of the documents.
 """
 
 from __future__ import annotations
@@ -27,8 +31,8 @@ from assay.tables.answers import Edits, edit_distance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-Factors = tuple[Ints, Ints, Ints]
-"""Editor, segment, and editor x document (cell) of every row."""
+Factors = tuple[Ints, ...]
+"""Editor, segment, editor x document (cell), and the document if it is random, of every row."""
 _ROUNDING = 1e-12
 _SHARE = 1e-9
 """A share of a variance that is rounding."""
@@ -116,6 +120,11 @@ class EffortModel:
     cell_sizes: Floats
     """Segments of each editor and document, and whose they are."""
     cell_editor: Ints
+    cell_document: Ints
+    document_sizes: Floats
+    """Segments of each document."""
+    document_degrees: int
+    """Degrees of freedom between documents; 0 where documents are not random."""
     without: Floats
     """The systems' means with each editor left out in turn (editors x systems), and their
     standard errors of differences; not numbers where the rest does not determine them."""
@@ -152,32 +161,39 @@ class EffortModel:
     def contrast_degrees(self, weights: Floats) -> float:
         """Degrees of freedom of a combination of the systems' means (Satterthwaite).
 
-        Its variance has a part between editors, one between segments of a document, and one within
-        editors, each with its own degrees of freedom. In balanced kits a difference of two systems
-        lies within editors alone, and its degrees of freedom are exact; it never has more than
-        these. A mean carries all three parts.
+        Its variance has a part between editors, one between segments of a document, one between
+        documents if they are random, and one within editors, each with its own degrees of freedom.
+        In balanced kits a difference of two systems lies within editors alone, and its degrees of
+        freedom are exact; it never has more than these. A mean carries all parts.
         """
         if self.fit is None:
             return float(self.degrees)
         full = self._padded(weights)
-        by_editor, by_segment, by_cell = (loads @ full for loads in self.fit.loads)
+        by_editor, by_segment, by_cell = (loads @ full for loads in self.fit.loads[:3])
         spread = self.fit.components[2] + self.fit.residual / self.cell_sizes
-        documents = np.bincount(self.cell_editor)[self.cell_editor]
-        shared = by_editor[self.cell_editor] / documents
+        shared = by_editor[self.cell_editor] / _sizes(self.cell_editor)
         between = float(self.fit.components[0] * (by_editor @ by_editor) + shared**2 @ spread)
         texts = float(self.fit.components[1] * (by_segment @ by_segment))
-        within = max(self.fit.contrast(full)[1] ** 2 - between - texts, 0.0)
+        rest, of_documents = by_cell - shared, 0.0
+        if self.document_degrees:
+            by_document = self.fit.loads[3] @ full
+            common = by_document[self.cell_document] / _sizes(self.cell_document)
+            of_texts = self.fit.components[1] * by_document**2 / self.document_sizes
+            own = self.fit.components[3] * (by_document @ by_document) + common**2 @ spread
+            rest, texts = rest - common, texts - float(of_texts.sum())
+            of_documents = float(own + of_texts.sum())
+        within = max(self.fit.contrast(full)[1] ** 2 - between - texts - of_documents, 0.0)
         parts = (
             (between, self.between_degrees),
             (texts, self.text_degrees),
-            (within, self._within_degrees(by_cell - shared, spread)),
+            (of_documents, self.document_degrees),
+            (within, self._within_degrees(rest, spread)),
         )
-        total = between + texts + within
+        total = sum(part for part, _ in parts)
         degrees = float(total**2 / sum(part**2 / max(own, 1) for part, own in parts))
         difference = abs(float(weights.sum())) <= _SHARE
-        if difference and degrees > self.degrees * (1 - _SHARE):
-            return float(self.degrees)
-        return degrees
+        most = max(self.degrees, self.document_degrees)
+        return float(most) if difference and degrees > most * (1 - _SHARE) else degrees
 
     def _within_degrees(self, loads: Floats, spread: Floats) -> float:
         """The design's where cells are of one size; fewer where a few long ones count most.
@@ -238,25 +254,53 @@ def fit_model(frame: pl.DataFrame, measure: str, names: Names, *, documents: boo
         )
     y = frame[measure].to_numpy()
     segment = _segment_codes(document, frame["seg"])
-    factors = (editor, segment, cell)
+    first = np.unique(cell, return_index=True)[1]
+    text = np.unique(document, return_inverse=True)[1]
+    factors: Factors = (editor, segment, cell)
+    between = 0 if documents else _random_degrees(fixed[first], text[first])
+    if between:
+        factors = (*factors, text)
+        apart = np.hstack([fixed, _deviations(text)])
+        degrees = max(_degrees(apart, editor, cell), 1)
     fit = None if _without_spread(y, fixed, factors) else MixedDesign(fixed, factors).fit(y)
     means = np.linalg.lstsq(fixed, y, rcond=None)[0] if fit is None else fit.coefficients
-    first = np.unique(cell, return_index=True)[1]
     without = _without(y, fixed, factors, fit, sizes[0], len(names.editors))
     return EffortModel(
         measure, used, fit, means[: sizes[0]], degrees,
         between_degrees=_between_degrees(fixed[first], editor[first]),
         text_degrees=int(segment.max()) + 1 - len(np.unique(document)),
         cell_sizes=np.bincount(cell).astype(float), cell_editor=editor[first],
-        without=without[0], without_stderr=without[1], without_degrees=without[2],
-        unlinked=unlinked,
+        cell_document=text[first], document_sizes=_segments_of(text, segment),
+        document_degrees=between, without=without[0], without_stderr=without[1],
+        without_degrees=without[2], unlinked=unlinked,
     )  # fmt: skip
+
+
+def _random_degrees(rows: Floats, document: Ints) -> int:
+    """Documents of the cells less what the fixed effects take up between them.
+
+    0 where every system has one document, which is then all there is of it, and where every
+    document has one editor: what a document costs is then what that editor's work on it costs.
+    """
+    if len(np.unique(document)) == len(document):
+        return 0
+    return _between_degrees(rows, document)
+
+
+def _segments_of(document: Ints, segment: Ints) -> Floats:
+    first = np.unique(segment, return_index=True)[1]
+    return np.bincount(document[first]).astype(float)
+
+
+def _sizes(codes: Ints) -> Ints:
+    """For every entry, how many have its code."""
+    return np.asarray(np.bincount(codes)[codes])
 
 
 def _without_spread(y: Floats, fixed: Floats, factors: Factors) -> bool:
     """Whether editors, segments and the fixed part leave nothing but rounding."""
     limit = _EXACT * float(np.abs(y).max())
-    editor, segment, cell = factors
+    editor, segment, cell = factors[:3]
     means = _means(y, cell)
     first = np.unique(cell, return_index=True)[1]
     # Documents' means first: what remains of them when editors and fixed effects are known.
@@ -331,10 +375,10 @@ def _unlinked(fixed: Floats, editor: Ints, cell: Ints, systems: int) -> Floats:
     return np.asarray(basis[:, size > _LINKED])
 
 
-def _between_degrees(rows: Floats, editor: Ints) -> int:
-    """Editors less what the fixed effects take up between them."""
-    people = np.unique(editor, return_inverse=True)[1]
-    means = np.column_stack([_means(column, people) for column in rows.T])
+def _between_degrees(rows: Floats, group: Ints) -> int:
+    """Editors, or documents, less what the fixed effects take up between them."""
+    groups = np.unique(group, return_inverse=True)[1]
+    means = np.column_stack([_means(column, groups) for column in rows.T])
     return int(len(means) - np.linalg.matrix_rank(means))
 
 
@@ -350,7 +394,7 @@ def _without(
     degrees = np.zeros(editors, dtype=np.intp)
     if fit is None:
         return means, errors, degrees
-    editor, _, cell = factors
+    editor, cell = factors[0], factors[2]
     first = np.unique(cell, return_index=True)[1]
     every = fit_without_each(y, fixed, factors, fit.ratios)
     for gone, (coefficients, covariance) in enumerate(zip(*every, strict=True)):
@@ -485,7 +529,7 @@ def measure_edits(
         (pl.col("seconds") / _timed_words()).alias("pace"),
     ]
     if "hter" in wanted:
-        columns.append(pl.Series("hter", _hter(texts, progress)))
+        columns.append(pl.Series("hter", _hter(texts, progress, notes)))
     frame = frame.with_columns(columns).with_columns(_places(frame))
     units = {name: MEASURES[name] for name in wanted}
     scaled, unit = _scaled(frame, time, notes if "time" in wanted else [])
@@ -520,7 +564,7 @@ def _with_words(frame: pl.DataFrame, notes: list[Note]) -> pl.DataFrame:
     return frame.with_columns(pl.col("words").clip(lower_bound=1.0))
 
 
-def _hter(texts: list[tuple[str, str]], progress: Progress) -> list[float]:
+def _hter(texts: list[tuple[str, str]], progress: Progress, notes: list[Note]) -> list[float]:
     from sacrebleu.metrics.ter import TER
 
     ter = TER()
@@ -528,6 +572,9 @@ def _hter(texts: list[tuple[str, str]], progress: Progress) -> list[float]:
     for number, (mt, edited) in enumerate(texts, start=1):
         values.append(0.0 if mt == edited else float(ter.sentence_score(mt, [edited]).score))
         progress("HTER of segments", number, len(texts))
+    ter.sentence_score("", [""])  # there is a signature once something was scored
+    text = "hter: words stand between spaces and keep their punctuation, case does not count"
+    notes.append(Note("hter-words", f"{text} (sacrebleu's TER, {ter.get_signature()})"))
     return values
 
 

@@ -190,7 +190,7 @@ class Effort(Result, kind="effort"):
     warnings: tuple[Note, ...]
     """What the reader of the numbers must know."""
     components: Mapping[str, Mapping[str, float]]
-    """Variances by measure: editor, segment, editor x document, residual."""
+    """Variances by measure: editor, segment, editor x document, document if random, residual."""
     overall_p: Mapping[str, float]
     """By measure: does any system differ from another, over the assignments of kits?"""
     units: Mapping[str, str]

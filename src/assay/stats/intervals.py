@@ -104,7 +104,7 @@ def interval_within(
     the nearer a value is to a limit, the less it can vary. For a share this is Wilson's interval
     with the number of cases that ``stderr`` amounts to (Franco et al. 2019); where the limits are
     far off it is the t interval. r is the center, kept t stderr / 2 away from the limits, so that a
-    center at a limit has an interval too. The whole range where the standard error is unknown (NaN).
+    center at a limit has an interval too. The whole range where the standard error is unknown.
 
     >>> interval_within(0.1, 0.0949, 1e9, 0.95, 0.0, 1.0)
     Interval(low=0.0178..., high=0.404..., level=0.95)
