@@ -11,6 +11,7 @@ import polars as pl
 from scipy import special
 
 from assay.effort.model import (
+    LIMITS,
     EffortModel,
     Measured,
     Names,
@@ -171,7 +172,8 @@ def _fit_models(
 ) -> dict[str, EffortModel]:
     models = {}
     for number, name in enumerate(measured.measures, start=1):
-        models[name] = fit_model(measured.frame, name, names, documents=documents)
+        limits = measured.limits[name]
+        models[name] = fit_model(measured.frame, name, names, documents=documents, limits=limits)
         progress("measures of effort", number, len(measured.measures))
     return models
 
@@ -187,7 +189,8 @@ def _paid(
     """The model of all seconds over all words, which hours and price follow from."""
     if "time" not in models or time == "mean":
         return models.get("time")
-    return fit_model(measured.frame, "pace", names, documents=documents)
+    limits = LIMITS["time"]
+    return fit_model(measured.frame, "pace", names, documents=documents, limits=limits)
 
 
 def _components(model: EffortModel) -> dict[str, float]:
@@ -223,8 +226,8 @@ def _difference(
     weights = systems[left] - systems[right]
     value, error = model.contrast(weights)
     degrees = model.contrast_degrees(weights)
-    half = float(special.stdtrit(degrees, (1 + level) / 2)) * error
-    decided = bool(abs(value) > half)
+    interval = model.difference_interval(weights, level)
+    decided = interval.low > 0 or interval.high < 0
     without = model.without[:, left] - model.without[:, right]
     known = without[~np.isnan(without)]
     p = t_p(value, error, degrees)
@@ -236,8 +239,8 @@ def _difference(
         difference=value,
         stderr=error,
         degrees=degrees,
-        low=value - half,
-        high=value + half,
+        low=interval.low,
+        high=interval.high,
         p=p,
         holm_p=p,
         randomisation_p=chances.pairs[pair],

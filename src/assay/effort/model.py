@@ -25,6 +25,7 @@ from scipy import linalg, special
 
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.results import Note
+from assay.stats.intervals import Interval, interval_within, t_interval
 from assay.stats.progress import Progress, silent
 from assay.stats.reml import MixedDesign, MixedFit, fit_without_each
 from assay.tables.answers import Edits, edit_distance
@@ -48,6 +49,12 @@ MEASURES = {
 }
 """The measures of effort and their units."""
 DEFAULT = ("time", "distance", "changed")
+Limits = tuple[float, float]
+UNLIMITED: Limits = (-np.inf, np.inf)
+LIMITS: Mapping[str, Limits] = {
+    "time": (0.0, np.inf), "distance": (0.0, 100.0), "changed": (0.0, 1.0), "hter": (0.0, np.inf),
+}  # fmt: skip
+"""What a measure can be at least and at most."""
 _OFFSET = 0.05
 """What is added to times before their logarithm where some are 0, a share of their mean."""
 
@@ -132,6 +139,8 @@ class EffortModel:
     without_degrees: Ints
     unlinked: Floats
     """Combinations of the coefficients that no editor's own work tells of (coefficients x ...)."""
+    limits: Limits
+    """What a mean can be at least and at most."""
 
     def contrast(self, weights: Floats) -> tuple[float, float]:
         """A combination of the systems' means and its standard error; not numbers if unlinked."""
@@ -148,6 +157,39 @@ class EffortModel:
         """
         full = self._padded(weights - weights.sum() / len(weights))
         return bool(np.abs(full @ self.unlinked).max(initial=0.0) < _LINKED)
+
+    def interval(self, number: int, level: float) -> Interval:
+        """A system's mean with its interval, inside what is possible; not numbers if unknown."""
+        weights = np.eye(len(self.means))[number]
+        mean, error = self.contrast(weights)
+        return self._inside(mean, error, self.contrast_degrees(weights), level, self.limits)
+
+    def comparing_interval(self, number: int, level: float) -> Interval:
+        """An interval whose standard error twice makes up that of a difference."""
+        systems = np.eye(len(self.means))
+        pairs = [systems[number] - other for k, other in enumerate(systems) if k != number]
+        error = float(np.sqrt(np.mean([self.contrast(pair)[1] ** 2 for pair in pairs]) / 2))
+        degrees = min(self.contrast_degrees(pair) for pair in pairs)
+        mean, _ = self.contrast(systems[number])
+        return self._inside(mean, error, degrees, level, self.limits)
+
+    def difference_interval(self, weights: Floats, level: float) -> Interval:
+        """The interval of a difference; the end next to 0 is the t test's, so that both agree."""
+        value, error = self.contrast(weights)
+        degrees, most = self.contrast_degrees(weights), self.limits[1] - self.limits[0]
+        inside = self._inside(value, error, degrees, level, (-most, most))
+        plain = t_interval(value, error, degrees, level)
+        if plain.low > 0:
+            return Interval(plain.low, inside.high, level)
+        return Interval(inside.low, plain.high, level) if plain.high < 0 else inside
+
+    @staticmethod
+    def _inside(
+        value: float, error: float, degrees: float, level: float, limits: Limits
+    ) -> Interval:
+        if np.isnan(error):
+            return Interval(float("nan"), float("nan"), level)
+        return interval_within(value, error, degrees, level, *limits)
 
     def _padded(self, weights: Floats) -> Floats:
         """Weights of the systems as weights of all coefficients."""
@@ -232,7 +274,9 @@ def _deviations(codes: Ints) -> Floats:
     return np.vstack([np.eye(levels - 1), -np.ones(levels - 1)])[codes]
 
 
-def fit_model(frame: pl.DataFrame, measure: str, names: Names, *, documents: bool) -> EffortModel:
+def fit_model(
+    frame: pl.DataFrame, measure: str, names: Names, *, documents: bool, limits: Limits = UNLIMITED
+) -> EffortModel:
     """Fit one measure of the segments; ``documents`` are allowed for unless assumed alike."""
     frame = frame.filter(pl.col(measure).is_not_null())
     system, document, editor = names.codes(frame)
@@ -272,7 +316,7 @@ def fit_model(frame: pl.DataFrame, measure: str, names: Names, *, documents: boo
         cell_sizes=np.bincount(cell).astype(float), cell_editor=editor[first],
         cell_document=text[first], document_sizes=_segments_of(text, segment),
         document_degrees=between, without=without[0], without_stderr=without[1],
-        without_degrees=without[2], unlinked=unlinked,
+        without_degrees=without[2], unlinked=unlinked, limits=limits,
     )  # fmt: skip
 
 
@@ -463,6 +507,7 @@ class Measured:
     measures: tuple[str, ...]
     notes: tuple[Note, ...]
     units: Mapping[str, str]
+    limits: Mapping[str, Limits]
 
     def cells(self) -> pl.DataFrame:
         """A row for each editor and document: means of the measures.
@@ -532,10 +577,11 @@ def measure_edits(
         columns.append(pl.Series("hter", _hter(texts, progress, notes)))
     frame = frame.with_columns(columns).with_columns(_places(frame))
     units = {name: MEASURES[name] for name in wanted}
-    scaled, unit = _scaled(frame, time, notes if "time" in wanted else [])
+    scaled, unit, limits = _scaled(frame, time, notes if "time" in wanted else [])
     if "time" in wanted:
         units["time"] = unit
-    return Measured(frame.with_columns(scaled.alias("time")), wanted, tuple(notes), units)
+    frame = frame.with_columns(scaled.alias("time"))
+    return Measured(frame, wanted, tuple(notes), units, {**LIMITS, "time": limits})
 
 
 def _timed_words() -> pl.Expr:
@@ -586,14 +632,14 @@ def _places(frame: pl.DataFrame) -> pl.Expr:
     return first.rank("dense").over("editor").cast(pl.Int64).alias("place")
 
 
-def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr, str]:
-    """Time on the scale asked for, and its unit.
+def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr, str, Limits]:
+    """Time on the scale asked for, its unit and its limits.
 
     A few long segments can dominate the plain mean. Other scales are taken segment by segment.
     """
-    unit = MEASURES["time"]
+    unit, limits = MEASURES["time"], LIMITS["time"]
     if time == "mean":
-        return pl.col("pace"), unit
+        return pl.col("pace"), unit, limits
     each = pl.col("seconds") / pl.col("words")
     known = frame.select(each.drop_nulls()).to_series().to_numpy()
     if time == "winsorised":
@@ -602,6 +648,7 @@ def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr,
             Note("time-scale", f"time per word is capped at its 95 % quantile, {cap:.2f} s")
         )
         scaled, unit = each.clip(upper_bound=cap), f"{unit}, at most {cap:.2f}"
+        limits = (0.0, cap) if cap > 0 else limits
     elif time == "log":
         # Without zeros differences of logs are ratios of times. A zero needs something added.
         extra = _OFFSET * float(known.mean()) if known.size and known.min() == 0 else 0.0
@@ -610,10 +657,10 @@ def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr,
             Note("time-scale", f"time is on the scale {unit}: differences are logarithms of ratios")
         )
         # Where all times are 0 there is no scale.
-        scaled = (each + extra).log() if known.any() else each
+        scaled, limits = (each + extra).log() if known.any() else each, UNLIMITED
     else:
         raise OptionError("time", time, "is not known", "choose from mean, log, winsorised")
     notes.append(
         Note("plain-time", "shares of documents, ratios, placings, hours and price use plain time")
     )
-    return scaled, unit
+    return scaled, unit, limits
