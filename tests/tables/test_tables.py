@@ -151,6 +151,22 @@ class TestRatings:
         with pytest.raises(TableError, match="no translation by this system"):
             read_ratings(frame, test_set)
 
+    def test_an_empty_column_is_none(self) -> None:
+        rows = {"system": ["A", "B"], "doc": [None, ""], "seg": ["1", "1"]}
+        scores = read_scores(pl.DataFrame(rows))
+        assert not scores.has_documents
+        assert [note.code for note in scores.notes] == ["empty-column"]
+        ratings = read_ratings(pl.DataFrame(rows | {"score": [1.0, 2.0], "rater": [None, None]}))
+        assert ratings.frame.columns == ["system", "seg", "score"]
+
+    def test_the_first_rating_of_an_output_counts(self, test_set: TestSet) -> None:
+        frame = pl.DataFrame(
+            {"system": ["A"] * 3, "seg": ["10"] * 3, "rater": ["x"] * 3, "score": [None, 1.0, 2.0]}
+        )
+        ratings = read_ratings(frame, test_set)
+        assert ratings.frame["score"].to_list() == [1.0]
+        assert ratings.repeats["score"].to_list() == [2.0]
+
     def test_a_task_is_text_that_stays_with_its_rating(self, test_set: TestSet) -> None:
         frame = pl.DataFrame(
             {"system": ["A", "A"], "seg": ["10", "1"], "task": [7.0, None], "score": [1.0, 2.0]}
@@ -215,6 +231,31 @@ class TestRatings:
 
 
 class TestJudgments:
+    @pytest.mark.parametrize("words", [["<", ">", "="], ["1", "2", "0"], [1.0, 2.0, 0.0]])
+    def test_winners_in_other_words(self, words: list[object]) -> None:
+        rows = pl.DataFrame({"left": ["A"] * 3, "right": ["B"] * 3, "winner": words})
+        judgments = read_judgments(rows)
+        assert judgments.frame["winner"].to_list() == ["left", "right", "tie"]
+        (note,) = judgments.notes
+        assert note.code == "values-read"
+        assert " as left, " in note
+        assert "was assumed" in note
+
+    def test_winners_that_could_mean_two_things_are_refused(self) -> None:
+        rows = {"left": ["A"] * 2, "right": ["B"] * 2}
+        with pytest.raises(TableError, match="where there is no 2, 0 may be a tie or a loss"):
+            read_judgments(pl.DataFrame({**rows, "winner": [0, 1]}))
+        with pytest.raises(TableError, match="'>' is not one of left, right, tie"):
+            read_judgments(pl.DataFrame({**rows, "winner": ["left", ">"]}))
+
+    def test_a_pair_again_is_known_and_counts(self) -> None:
+        rows = {"left": ["A", "B", "A"], "right": ["B", "A", "B"], "winner": ["left"] * 3,
+                "seg": ["1", "1", "2"], "rater": ["x"] * 3}  # fmt: skip
+        judgments = read_judgments(pl.DataFrame(rows))
+        assert len(judgments) == 3
+        assert judgments.repeated.to_list() == [False, True, False]
+        assert not read_judgments(pl.DataFrame(rows).drop("rater")).repeated.any()
+
     def test_excluded_systems(self) -> None:
         frame = pl.DataFrame({"left": ["A", "A"], "right": ["B", "C"], "winner": ["tie", "left"]})
         judgments = read_judgments(frame, exclude=["C"])

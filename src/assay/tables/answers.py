@@ -25,6 +25,12 @@ from assay.tables.test_set import TestSet, as_matrix
 
 Better = Literal["higher", "lower"]
 
+ANSWER: tuple[str, ...] = ("lp", "system", "doc", "seg", "rater")
+"""What a rater's answer is about."""
+
+REPEATED = "repeated-ratings"
+"""The note on outputs that a rater had twice."""
+
 GENUINE = ("", "0", "false", "no")
 """What the column ``check`` holds, in any case, in a row that is not a control."""
 
@@ -46,6 +52,8 @@ class Ratings(CheckedTable):
     range: tuple[float, float] | None = None
     checked: TestSet | None = field(default=None, repr=False)
     """The test set that they were checked against."""
+    repeats: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    """What raters answered when they had an output again, kept apart from their first answers."""
 
     @cached_property
     def genuine(self) -> pl.DataFrame:
@@ -56,6 +64,13 @@ class Ratings(CheckedTable):
     def controls(self) -> pl.DataFrame:
         """The rows that check the raters' attention."""
         return self.frame.filter(self._control)
+
+    @cached_property
+    def genuine_repeats(self) -> pl.DataFrame:
+        """The repeats that are about the systems' own outputs."""
+        if "check" not in self.repeats.columns:
+            return self.repeats
+        return self.repeats.filter(_genuine_words(self.repeats["check"]))
 
     @cached_property
     def _control(self) -> pl.Series:
@@ -79,8 +94,15 @@ class Ratings(CheckedTable):
         """The ratings that are about this test set, checked against it."""
         if self.checked is test_set:
             return self
-        placed = read_ratings(self.frame, test_set, better=self.better, range=self.range)
-        return replace(placed, notes=tuple(dict.fromkeys((*self.notes, *placed.notes))))
+        rows = self.frame
+        if len(self.repeats):
+            # Of an answer that is gone the repeat is not to take the place.
+            key = [name for name in ANSWER if name in rows.columns]
+            again = self.repeats.join(rows, on=key, how="semi")
+            rows = pl.concat([rows, again], how="diagonal")
+        placed = read_ratings(rows, test_set, better=self.better, range=self.range)
+        known = [note for note in self.notes if note.code != REPEATED]
+        return replace(placed, notes=tuple(dict.fromkeys((*known, *placed.notes))))
 
     def matrix(self, test_set: TestSet, *, rater: str | None = None) -> np.ndarray:
         """Systems x segments of the test set: the score, the mean where several raters gave one.
@@ -114,7 +136,8 @@ def read_ratings(
     """Read a ratings table and check it against the test set it is about.
 
     ``better`` says whether higher or lower scores are good (MQM: lower); ``range`` is the scale,
-    and scores outside it are refused. Ratings of systems the test set excludes are left out.
+    and scores outside it are refused. Ratings of systems the test set excludes are left out. Where
+    a rater had an output twice, the first rating counts and the others are kept in ``repeats``.
     ``only`` reads part of the rows (``{"lp": "en-de"}``).
 
     >>> import polars as pl
@@ -128,11 +151,10 @@ def read_ratings(
         _check_range(frame, range, findings)
     if test_set is not None:
         frame = place_in(frame, test_set, findings)
-    if "check" in frame.columns:
-        _repeated_genuine(frame, findings)
     findings.stop()
-    ratings = Ratings(frame, (), better, range, test_set)
     notes = list(findings.notes)
+    frame, repeats = _first_answers(frame, notes)
+    ratings = Ratings(frame, (), better, range, test_set, repeats)
     if ratings.unrated:
         text = f"{ratings.unrated} of {frame.height} rows have no score: not rated"
         notes.append(Note("not-rated", text))
@@ -199,17 +221,30 @@ def _genuine_words(check: pl.Series) -> pl.Series:
     return check.fill_null("").str.strip_chars().str.to_lowercase().is_in(list(GENUINE))
 
 
-def _repeated_genuine(frame: pl.DataFrame, findings: Findings) -> None:
-    """Report outputs that a rater rated twice, neither time as a control."""
-    key = [name for name in ("lp", "system", "doc", "seg", "rater") if name in frame.columns]
-    genuine = _genuine_words(frame["check"])
-    words = pl.col("check").fill_null("").n_unique()
-    marked = frame.select(*key, "check", _genuine=genuine)
-    several = marked.select(words.over([*key, "_genuine"]) > 1).to_series()
-    message = (
-        "segment '{}' is rated twice here; mark the row that is a check, or remove one of the rows"
+def _first_answers(
+    frame: pl.DataFrame, notes: list[Note]
+) -> tuple[pl.DataFrame, pl.DataFrame]:  # fmt: skip
+    """The first score of every output by each rater, and what the same rater gave it later."""
+    if "rater" not in frame.columns:
+        return frame, frame.clear()
+    key = [name for name in ANSWER if name in frame.columns]
+    rows = frame.select(*key, _unscored=pl.col("score").is_null()).with_row_index("_row")
+    if "check" in frame.columns:
+        check = frame["check"].fill_null("")
+        words = pl.Series([""] * len(check)).zip_with(_genuine_words(check), check)
+        rows, key = rows.with_columns(words.alias("_check")), [*key, "_check"]
+    if rows.select(key).n_unique() == frame.height:
+        return frame, frame.clear()
+    first = rows.sort("_unscored", "_row").unique(key, keep="first")["_row"]
+    again = ~rows["_row"].is_in(first.implode())
+    text = (
+        f"{int(again.sum())} rows are of outputs that the same rater has rated before: the first"
+        " rating counts, the others only say how far raters agree with themselves"
     )
-    findings.rows(genuine & several, "check", frame["seg"], message)
+    if copies := int((frame.is_duplicated() & again).sum()):
+        text += f"; {copies} of them equal another row in all columns: were they copied?"
+    notes.append(Note(REPEATED, text))
+    return frame.filter(~again), frame.filter(again).drop_nulls("score")
 
 
 def check_direction(better: str) -> None:
@@ -243,6 +278,16 @@ class Judgments(CheckedTable):
             names = column.gather(rows).to_list()
             firsts += [(row, side, name) for row, name in zip(rows.to_list(), names, strict=True)]
         return tuple(dict.fromkeys(name for _, _, name in sorted(firsts)))
+
+    @cached_property
+    def repeated(self) -> pl.Series:
+        """Which rows are of a pair that the same rater has judged on the same segment before."""
+        if not {"seg", "rater"} <= {*self.frame.columns}:
+            return pl.Series([False] * self.frame.height, dtype=pl.Boolean)
+        key = [name for name in ("lp", "doc", "seg", "rater") if name in self.frame.columns]
+        pair = [pl.min_horizontal("left", "right"), pl.max_horizontal("left", "right").alias("_")]
+        rows = self.frame.select(*key, *pair)
+        return ~rows.select(pl.struct(pl.all()).is_first_distinct()).to_series()
 
 
 def read_judgments(
