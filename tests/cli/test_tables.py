@@ -112,3 +112,57 @@ def test_the_header_alone_gives_the_columns_of_the_whole(tmp_path: Path, header:
     path = tmp_path / "x.tsv"
     path.write_text(f"{header}\nA\t1\n")
     assert files.column_names(path) == files.load(path, text=lambda _: True).frame.columns
+
+
+FIXTURES = Path(__file__).parents[1] / "formats" / "fixtures"
+
+
+def test_other_tools_answers_are_read_where_they_are_used(run_assay: Run, tmp_path: Path) -> None:
+    rnk, table = FIXTURES / "wmt12_rnk.txt", tmp_path / "judgments.tsv"
+    assert run_assay("convert", rnk, table, "--from", "wmt-rnk", "--to", "judgments").code == 0
+    one = ["--lp", "Czech-English", "--seed", "1"]
+    for command in (["rank", *one], ["audit", *one]):
+        direct = run_assay(*command, rnk, "--format", "wmt-rnk", "--json")
+        assert direct.code == 0, direct.err
+        known = json.loads(run_assay(*command, table, "--json").out)
+        assert json.loads(direct.out)["systems"] == known["systems"]
+    plan = ["plan", "judgments", *one, "--json", "--pilot"]
+    ran, same = run_assay(*plan, rnk, "--format", "wmt-rnk"), run_assay(*plan, table)
+    assert (ran.code, ran.out, ran.err) == (same.code, same.out, same.err)
+    ran = run_assay("rank", rnk, "--format", "xliff")
+    assert ran.code == 2
+    assert "--format (xliff) holds no judgments or ratings; choose from" in ran.err
+    ran = run_assay("plan", "ratings", "--population", "100", "--sd", "1", "--format", "google-mqm")
+    assert ran.code == 2
+    assert "--format (google-mqm) is about a pilot" in ran.err
+
+
+def test_part_of_a_table_is_checked(run_assay: Run, tmp_path: Path) -> None:
+    path = tmp_path / "edits.tsv"
+    path.write_text(
+        "system\tdoc\tseg\teditor\tmt\tedited\tdomain\n"
+        "A\td\t1\tE\ta\tb\tnews\nA\td\t1\tE\ta\tb\ttalk\n"
+    )
+    assert run_assay("check", path, "--kind", "edits").code == 2
+    ran = run_assay("check", path, "--kind", "edits", "--only", "domain=news", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["rows"] == 1
+    ran = run_assay("effort", path, "--only", "domain=news")
+    assert "only one system ('A')" in ran.err
+    ran = run_assay("effort", path, "--only", "domain=sports")
+    assert "--only (domain=sports) is in no row" in ran.err
+
+
+def test_two_sources_under_one_key(run_assay: Run, tmp_path: Path) -> None:
+    path, other = tmp_path / "edits.tsv", tmp_path / "more.tsv"
+    header = "system\tdoc\tseg\teditor\tsource\tmt\tedited\n"
+    path.write_text(f"{header}A\td\t1\tE\tein Haus\ta\tb\nB\td\t1\tF\tein Hund\ta\tb\n")
+    ran = run_assay("check", path, "--kind", "edits", "--json")
+    assert ran.code == 2
+    (problem,) = json.loads(ran.out)["problems"]
+    assert (problem["line"], problem["column"]) == (3, "source")
+    assert "'ein Hund' is not the source that this segment has" in problem["message"]
+    path.write_text(f"{header}A\td\t1\tE\tein  Haus\ta\tb\nB\td\t1\tF\tein Haus \ta\tb\n")
+    assert run_assay("check", path, "--kind", "edits").code == 0
+    other.write_text(f"{header}A\td\t1\tG\tein Hund\ta\tb\n")
+    assert "has another source in one file than in another" in run_assay("effort", path, other).err

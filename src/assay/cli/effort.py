@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.files import columns_for, figure_file, names, refuse_overwriting, save_file
+from assay.cli.files import columns_for, figure_file, names, pairs, refuse_overwriting, save_file
 from assay.cli.options import (
     BETTER,
     COLUMNS,
     EDITOR,
     FIGURE,
+    FORMAT,
     HUMAN_TRANSLATION,
     JSON,
+    ONLY,
     SAVE,
     SEED,
     SYSTEM,
@@ -58,13 +60,11 @@ def effort(
         float | None, typer.Option("--rate", help="What an editor's hour costs.")
     ] = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
-    format: Annotated[
-        str | None,
-        typer.Option("--format", help="Another tool's format, such as google-mqm or sdlxliff."),
-    ] = None,
+    format: FORMAT = None,
     system: SYSTEM = None,
     editor: EDITOR = None,
     columns: COLUMNS = None,
+    only: ONLY = None,
     figure: FIGURE = None,
     figure_by_editor: Annotated[
         Path | None,
@@ -96,7 +96,9 @@ def effort(
     save_file(save, *edits, ratings, kits)
     for file in (figure_file(figure), figure_file(figure_by_editor)):
         refuse_overwriting(file, *edits, ratings, kits)
-    table = read_edit_files(edits, format=format, system=system, editor=editor, columns=columns)
+    table = read_edit_files(
+        edits, format=format, system=system, editor=editor, columns=columns, only=only
+    )
     with progress_bars() as progress:
         result = compare(
             table, human=human, margin=margin, measures=names(measures), time=time,
@@ -156,6 +158,7 @@ def read_edit_files(
     system: str | None = None,
     editor: str | None = None,
     columns: str | None = None,
+    only: str | None = None,
 ) -> Edits:
     """One table of edits from one file or several, which together may not name a row twice."""
     from assay.tables.answers import join_edits
@@ -168,9 +171,10 @@ def read_edit_files(
     for place, file in enumerate(files):
         if file.resolve() in [other.resolve() for other in files[:place]]:
             raise OptionError("EDITS", file, "was given twice", "name each file once")
+    rows = pairs("only", only)
     if format is None:
         mappings = [columns_for(columns, ("edits", file))[0] for file in files]
-        return join_edits(list(zip(files, mappings, strict=True)))
+        return join_edits(list(zip(files, mappings, strict=True)), only=rows)
     from assay.errors import did_you_mean
     from assay.formats.catalogue import FORMATS, Options, load_format
 
@@ -181,4 +185,5 @@ def read_edit_files(
             f"choose from {', '.join(known)}",
         )  # fmt: skip
     options = Options(system=system, editor=editor)
-    return join_edits([(load_format(file, format, "edits", options), None) for file in files])
+    tables = [(load_format(file, format, "edits", options), None) for file in files]
+    return join_edits(tables, only=rows)

@@ -213,8 +213,10 @@ def raters(
     from assay.estimation.raters import rater_report
 
     save_file(save, scores, ratings, sample)
+    # Without a sample that was spread over them metrics play no part, whatever columns there are.
+    needed = metrics if sample is not None else metrics or ""
     test_set, given = read_rated(
-        scores, ratings, columns=columns, metrics=metrics, exclude=exclude, only=only, lp=lp,
+        scores, ratings, columns=columns, metrics=needed, exclude=exclude, only=only, lp=lp,
         better=better, range=range,
     )  # fmt: skip
     drawn = read_drawn(sample, test_set)

@@ -27,6 +27,10 @@ ONLY = Annotated[
     str | None,
     typer.Option("--only", help="Read only these rows: lp=en-de,domain=news.", metavar="A=B,..."),
 ]
+FORMAT = Annotated[
+    str | None,
+    typer.Option("--format", help="Another tool's format, such as google-mqm or sdlxliff."),
+]
 RANGE = Annotated[
     str | None,
     typer.Option("--range", help="The rating scale; scores outside are refused.", metavar="LO,HI"),

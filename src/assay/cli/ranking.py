@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from assay.cli.files import names, read_judged, save_file
-from assay.cli.options import BETTER, COLUMNS, EXCLUDE, JSON, LP, ONLY, SAVE, SEED
+from assay.cli.options import BETTER, COLUMNS, EXCLUDE, FORMAT, JSON, LP, ONLY, SAVE, SEED
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def rank(
     exclude: EXCLUDE = None,
     only: ONLY = None,
     lp: LP = None,
+    format: FORMAT = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Print the table of pairs, too.")] = False,
     seed: SEED = None,
     save: SAVE = None,
@@ -98,7 +99,9 @@ def rank(
         {"ranges": ranges, "resample": resample, "ties": ties, "calibrate": calibrate or None}
     )
     of_ratings = _given({"cluster_rule": cluster_rule})
-    answers = read_answers(table, columns=columns, exclude=exclude, only=only, lp=lp, better=better)
+    answers = read_answers(
+        table, columns=columns, exclude=exclude, only=only, lp=lp, better=better, format=format
+    )
     if isinstance(answers, Judgments):
         from assay.ranking.rank import rank as run
 

@@ -177,9 +177,12 @@ def need_one_lp(frame: pl.DataFrame, what: str) -> None:
 
 
 def read_errors(
-    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None
-) -> Errors:
+    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None,
+    only: Only | None = None,
+) -> Errors:  # fmt: skip
     """Read a table of marked errors and check it against the test set it is about.
+
+    ``only`` reads part of the rows (``{"lp": "en-de"}``).
 
     >>> import polars as pl
     >>> marked = pl.DataFrame({
@@ -189,7 +192,7 @@ def read_errors(
     >>> read_errors(marked).frame.height
     2
     """
-    frame, findings = conform(source, "errors", columns=columns)
+    frame, findings = conform(source, "errors", columns=columns, only=only)
     if "start" in frame.columns and "end" in frame.columns:
         wrong = frame["end"] < frame["start"]
         findings.rows(wrong, "end", frame["end"], "{} lies before start; correct it")
@@ -335,15 +338,19 @@ class Edits(CheckedTable):
         return tuple(self.frame["editor"].unique(maintain_order=True))
 
 
-def read_edits(source: Source | Raw, *, columns: Columns | None = None) -> Edits:
+def read_edits(
+    source: Source | Raw, *, columns: Columns | None = None, only: Only | None = None
+) -> Edits:
     """Read a table of edits; an empty translation or edit is empty text, not a missing value.
+
+    ``only`` reads part of the rows (``{"domain": "news"}``).
 
     >>> import polars as pl
     >>> row = {"system": "A", "doc": "d", "seg": 1, "editor": "E", "mt": "so", "edited": "so!"}
     >>> read_edits(pl.DataFrame([row])).editors
     ('E',)
     """
-    return _read_edits(source, columns)[0]
+    return _read_edits(source, columns, only)[0]
 
 
 def as_edits(edits: Edits | Source) -> Edits:
@@ -351,11 +358,13 @@ def as_edits(edits: Edits | Source) -> Edits:
     return edits if isinstance(edits, Edits) else read_edits(edits)
 
 
-def join_edits(sources: Sequence[tuple[Source | Raw, Columns | None]]) -> Edits:
+def join_edits(
+    sources: Sequence[tuple[Source | Raw, Columns | None]], *, only: Only | None = None
+) -> Edits:
     """One table of several, each with its column names; a row that two of them have is refused."""
     tables: list[tuple[Edits, Findings]] = []
     for source, columns in sources:
-        table, findings = _read_edits(source, columns)
+        table, findings = _read_edits(source, columns, only)
         _refuse_repeated(table.frame, findings, tables)
         tables.append((table, findings))
     notes = [
@@ -364,11 +373,34 @@ def join_edits(sources: Sequence[tuple[Source | Raw, Columns | None]]) -> Edits:
         for note in table.notes
     ]
     frame = pl.concat([table.frame for table, _ in tables], how="diagonal_relaxed")
+    if len(tables) > 1 and (other := _other_sources(frame)).any():
+        row = frame.filter(other).row(0, named=True)
+        raise InputError(
+            f"document '{row['doc']}', segment '{row['seg']}' has another source in one file than"
+            " in another; name documents and segments so that each is one text"
+        )
     return Edits(frame, tuple(notes))
 
 
-def _read_edits(source: Source | Raw, columns: Columns | None) -> tuple[Edits, Findings]:
-    frame, findings = conform(source, "edits", columns=columns)
+def _other_sources(frame: pl.DataFrame) -> pl.Series:
+    """Rows whose source is not the one that their segment has first, white space aside."""
+    if "source" not in frame.columns:
+        return pl.Series([False] * frame.height, dtype=pl.Boolean)
+    text = pl.col("source").str.replace_all(r"\s+", " ").str.strip_chars()
+    first = text.drop_nulls().first().over("doc", "seg")
+    return frame.select((text != first).fill_null(False)).to_series()
+
+
+def _read_edits(
+    source: Source | Raw, columns: Columns | None, only: Only | None
+) -> tuple[Edits, Findings]:
+    frame, findings = conform(source, "edits", columns=columns, only=only)
+    message = (
+        "'{}' is not the source that this segment has in an earlier row; give every segment of a"
+        " document its own seg"
+    )
+    if "source" in frame.columns:
+        findings.rows(_other_sources(frame), "source", frame["source"], message)
     findings.stop()
     frame = frame.with_columns(pl.col("mt", "edited").fill_null(""))
     empty = frame.select(

@@ -415,16 +415,19 @@ def make_sample(frame: pl.DataFrame) -> Sample:
 
 
 def read_sample(
-    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None
-) -> Sample:
+    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None,
+    only: Only | None = None,
+) -> Sample:  # fmt: skip
     """Read a sample file and check it against the test set it was drawn from.
+
+    ``only`` reads part of the rows (``{"lp": "en-de"}``).
 
     >>> import polars as pl
     >>> rows = {"seg": ["3", "8"], "probability": [.2, .2], "design": ["segments|n:2|N:10"] * 2}
     >>> read_sample(pl.DataFrame(rows)).design.name
     'segments'
     """
-    frame, findings = conform(source, "sample", columns=columns)
+    frame, findings = conform(source, "sample", columns=columns, only=only)
     _one_design(frame, findings)
     if test_set is not None:
         frame = place_in(frame, test_set, findings)
