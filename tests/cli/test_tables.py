@@ -166,3 +166,54 @@ def test_two_sources_under_one_key(run_assay: Run, tmp_path: Path) -> None:
     assert run_assay("check", path, "--kind", "edits").code == 0
     other.write_text(f"{header}A\td\t1\tG\tein Hund\ta\tb\n")
     assert "has another source in one file than in another" in run_assay("effort", path, other).err
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["plan", "ratings", "--population", "90", "--sd", "1"], "is about a pilot"),
+        (["plan", "comparison", "--population", "90", "--difference-sd", "1", "--gap", "1"],
+         "is about a pilot"),
+        (["effort", "edits.tsv"], "is about --ratings; give --ratings too"),
+        (["sample", "scores.tsv", "--budget", "5"], "is about --history; give --history too"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("better", ["lower", "higher"])
+def test_a_direction_that_nothing_reads_is_refused(
+    command: list[str], message: str, better: str, run_assay: Run
+) -> None:
+    ran = run_assay(*command, "--better", better)
+    assert ran.code == 2
+    assert f"--better ({better}) {message}" in ran.err
+
+
+def test_the_half_width_is_checked_before_the_work(run_assay: Run) -> None:
+    ran = run_assay("evaluate", "no.tsv", "no.tsv", "--half-width", "-1")
+    assert "half_width (-1" in ran.err.replace("--half-width", "half_width")
+
+
+def test_only_reports_are_written_over(run_assay: Run, tmp_path: Path) -> None:
+    path, saved = tmp_path / "ratings.tsv", tmp_path / "check.json"
+    path.write_text(RATINGS)
+    assert run_assay("check", path, "--kind", "ratings", "-o", saved).code == 0
+    for name in ("report.html", "report.md", "report.tex"):
+        report = tmp_path / name
+        for _ in range(2):
+            assert run_assay("report", saved, "-o", report).code == 0
+        report.write_text("my own page\n")
+        ran = run_assay("report", saved, "-o", report)
+        assert ran.code == 2
+        assert "is there, and not such a report of Assay's; name another one" in ran.err
+        assert report.read_text() == "my own page\n"
+
+
+def test_a_demo_writes_over_nothing_but_a_demo(run_assay: Run, tmp_path: Path) -> None:
+    mine = tmp_path / "scores.tsv"
+    mine.write_text("mine\n")
+    ran = run_assay("demo", "-o", tmp_path)
+    assert ran.code == 2
+    assert "is there, but no report of a demo; name another folder" in ran.err
+    assert mine.read_text() == "mine\n"
+    (tmp_path / "report.html").write_text("Made by Assay: mine, too\n")
+    assert "not such a report of Assay's" in run_assay("demo", "-o", tmp_path).err
+    assert len(list(tmp_path.iterdir())) == 2

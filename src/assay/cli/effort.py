@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.files import columns_for, figure_file, names, pairs, refuse_overwriting, save_file
+from assay.cli.files import (
+    columns_for,
+    figure_file,
+    names,
+    pairs,
+    refuse_alone,
+    refuse_overwriting,
+    save_file,
+)
 from assay.cli.options import (
-    BETTER,
+    BETTER_IF_RATED,
     COLUMNS,
     EDITOR,
     FIGURE,
@@ -74,7 +82,7 @@ def effort(
         Path | None,
         typer.Option("--ratings", help="Ratings of the same systems: do they agree?"),
     ] = None,
-    better: BETTER = "higher",
+    better: BETTER_IF_RATED = None,
     kits: Annotated[
         Path | None,
         typer.Option(
@@ -94,6 +102,7 @@ def effort(
     from assay.effort.effort import effort as compare
 
     save_file(save, *edits, ratings, kits)
+    refuse_alone("better", better, "ratings", ratings)
     for file in (figure_file(figure), figure_file(figure_by_editor)):
         refuse_overwriting(file, *edits, ratings, kits)
     table = read_edit_files(
@@ -105,7 +114,7 @@ def effort(
             time_weight=time_weight, alike=alike, assume_alike=assume_alike, rate=rate,
             level=level, rng=seed, progress=progress,
         )  # fmt: skip
-    result = replace(result, relations=_relations(result, ratings, better, kits, seed))
+    result = replace(result, relations=_relations(result, ratings, better or "higher", kits, seed))
     _draw(result, figure, figure_by_editor)
     deliver(result, save, json)
     for written in (figure, figure_by_editor):

@@ -262,9 +262,12 @@ def evaluate(
         evaluate_stopping,
         summarise_evaluation,
     )
+    from assay.estimation.monitor import check_half_width
     from assay.stats.random import seeded
 
     save_file(save, scores, ratings)
+    if half_width is not None:  # the estimators before it take a while
+        check_half_width(half_width)
     who = chosen_workers(backend, workers, scheduler)
     test_set, given = read_rated(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,

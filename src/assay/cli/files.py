@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from assay.tables.test_set import Sample, TestSet
 
 
+REPORT_SIGNS = ("Made by Assay", "All numbers were computed with Assay")
+"""What every report has, in HTML, Markdown or LaTeX."""
+
+
 def chosen_workers(backend: Backend | None, workers: int | None, scheduler: str | None) -> Workers:
     """Who does the work of a sweep; options that contradict each other are refused.
 
@@ -352,11 +356,28 @@ def without(frame: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
     return frame
 
 
+def refuse_alone(option: str, value: object, needed: str, given: object) -> None:
+    """Refuse an option that means nothing without another."""
+    if value is not None and given is None:
+        raise OptionError(f"--{option}", value, f"is about --{needed}", f"give --{needed} too")
+
+
 def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:
     """Refuse to write over a file that the command reads."""
     for path in inputs:
         if output is not None and path is not None and output.resolve() == path.resolve():
             raise OptionError("output", output, "is a file that is read", "name another one")
+
+
+def refuse_foreign(output: Path, mark: str = "Assay") -> None:
+    """Refuse to write a report over a file that is none of Assay's, or lacks the mark."""
+    if not output.is_file():
+        return
+    text = output.read_bytes().decode("utf-8", errors="replace")
+    if mark not in text or not any(sign in text for sign in REPORT_SIGNS):
+        raise OptionError(
+            "output", output, "is there, and not such a report of Assay's", "name another one"
+        )
 
 
 def figure_file(figure: Path | None) -> Path | None:

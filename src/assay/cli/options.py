@@ -48,10 +48,10 @@ ASSUME = Annotated[
 LEVEL = Annotated[float, typer.Option("--level", help="Confidence level.")]
 DRAWS = Annotated[int, typer.Option("--draws", help="Samples or campaigns to simulate.")]
 HALF_WIDTH_OPTION = typer.Option("--half-width", help="The half-width wanted of the intervals.")
-BETTER = Annotated[
-    Literal["higher", "lower"],
-    typer.Option("--better", help="Which ratings are good (MQM: lower)."),
-]
+BETTER_OPTION = typer.Option("--better", help="Which ratings are good (MQM: lower).")
+BETTER = Annotated[Literal["higher", "lower"], BETTER_OPTION]
+BETTER_IF_RATED = Annotated[Literal["higher", "lower"] | None, BETTER_OPTION]
+"""For commands that need no ratings: given without them it is refused."""
 SEED = Annotated[
     int | None, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")
 ]

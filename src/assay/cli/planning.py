@@ -9,7 +9,7 @@ import typer
 
 from assay.cli.files import names, read_judged, read_rated, save_file
 from assay.cli.options import (
-    BETTER,
+    BETTER_IF_RATED,
     COLUMNS,
     EDITOR,
     EXCLUDE,
@@ -99,7 +99,7 @@ def ratings_command(
     seconds: SECONDS = None,
     cost: COST = None,
     sizes: SIZES = None,
-    better: BETTER = "higher",
+    better: BETTER_IF_RATED = None,
     range: RANGE = None,
     columns: COLUMNS = None,
     metrics: METRICS = None,
@@ -153,7 +153,7 @@ def comparison_command(
     seconds: SECONDS = None,
     cost: COST = None,
     sizes: SIZES = None,
-    better: BETTER = "higher",
+    better: BETTER_IF_RATED = None,
     range: RANGE = None,
     columns: COLUMNS = None,
     metrics: METRICS = None,
@@ -321,7 +321,7 @@ def editors_command(
 
 
 def _pilot(
-    scores: Path | None, ratings: Path | None, better: Literal["higher", "lower"],
+    scores: Path | None, ratings: Path | None, better: Literal["higher", "lower"] | None,
     range: str | None, columns: str | None, metrics: str | None, lower_metrics: str | None,
     exclude: str | None, only: str | None, lp: str | None, format: str | None,
 ) -> tuple[TestSet, Ratings] | None:  # fmt: skip
@@ -329,12 +329,13 @@ def _pilot(
     if scores is not None and ratings is not None:
         return read_rated(
             scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-            exclude=exclude, only=only, lp=lp, better=better, range=range, format=format,
+            exclude=exclude, only=only, lp=lp, better=better or "higher", range=range,
+            format=format,
         )  # fmt: skip
     if scores is not None:
         raise InputError(f"{scores} stands alone; a pilot is two files, SCORES and RATINGS")
     _refuse_without_pilot(
-        {"--range": range, "--columns": columns, "--metrics": metrics,
+        {"--better": better, "--range": range, "--columns": columns, "--metrics": metrics,
          "--lower-metrics": lower_metrics, "--exclude": exclude, "--only": only, "--lp": lp,
          "--format": format},
         "give SCORES and RATINGS too",
