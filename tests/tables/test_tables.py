@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError, TableError
-from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
+from assay.tables.answers import add_history, read_edits, read_errors, read_judgments, read_ratings
 from assay.tables.test_set import Design, TestSet, read_sample, read_scores
 
 SCORES = pl.DataFrame(
@@ -217,12 +217,51 @@ class TestRatings:
     def test_a_column_that_is_the_ratings_is_no_metric(self) -> None:
         values = np.arange(20.0)
         frame = pl.DataFrame(
-            {"system": ["A"] * 20, "seg": range(20), "mqm": values, "chrF": values % 7, "flat": 1.0}
+            {
+                "system": ["A"] * 20,
+                "seg": range(20),
+                "mine": values,
+                "chrF": values % 7,
+                "flat": 1.0,
+            }
         )
-        with pytest.raises(OptionError, match=r"metrics \(mqm\) all but equals the ratings"):
-            read_ratings(frame, read_scores(frame), columns={"score": "mqm"})
-        named = read_scores(frame, metrics=["mqm"])
-        assert len(read_ratings(frame, named, columns={"score": "mqm"})) == 20
+        with pytest.raises(OptionError, match=r"metrics \(mine\) all but equals the ratings"):
+            read_ratings(frame, read_scores(frame), columns={"score": "mine"})
+        named = read_scores(frame, metrics=["mine"])
+        ratings = read_ratings(frame, named, columns={"score": "mine"})
+        assert len(ratings) == 20
+        assert [note.code for note in ratings.notes] == ["metric-like-answers"]
+
+    def test_ratings_by_their_names_are_no_metrics(self) -> None:
+        rated = ["mqm", "mqm_r1", "mqm.avg", "da_z", "da_raw", "da_sqm", "psqm_r3", "human_score"]
+        metrics = ["GEMBA-MQM", "COMET-MQM", "docWMT22CometDA", "MetricX-23", "esim", "YiSi-1"]
+        frame = pl.DataFrame({"system": ["A"] * 2, "seg": [1, 2]}).with_columns(
+            pl.Series([0.1, 0.2]).alias(name) for name in (*rated, *metrics)
+        )
+        test_set = read_scores(frame)
+        assert list(test_set.metrics) == metrics
+        (note,) = [note for note in test_set.notes if note.code == "ratings-not-metrics"]
+        assert all(name in note for name in rated)
+        assert read_scores(frame, metrics=["mqm_r1"]).metrics == ("mqm_r1",)
+
+    def test_answers_in_disguise_are_no_metrics(self) -> None:
+        rng = np.random.default_rng(1)
+        parts = rng.normal(0, 1, (3, 60))
+        score = parts.sum(axis=0)
+        base = {"system": ["A"] * 30 + ["B"] * 30, "seg": [*range(30)] * 2}
+        ratings = pl.DataFrame(base | {"score": score})
+        shifted = pl.DataFrame(base | {"other": score + np.repeat([0.0, 50.0], 30)})
+        with pytest.raises(OptionError, match=r"metrics \(other\) all but equals the ratings"):
+            read_ratings(ratings, read_scores(shifted))
+        apart = pl.DataFrame(base | {f"m{k}": part for k, part in enumerate(parts)})
+        with pytest.raises(OptionError, match="m2\\) together all but equal the ratings"):
+            read_ratings(ratings, read_scores(apart))
+        mine = ratings.rename({"score": "opinion"})
+        like = pl.DataFrame(base | {"opinion_2": rng.normal(0, 1, 60)})
+        with pytest.raises(OptionError, match="is named like the score 'opinion'"):
+            read_ratings(mine, read_scores(like), columns={"score": "opinion"})
+        with pytest.raises(OptionError, match=r"metrics \(other\) all but equals the ratings"):
+            add_history(read_scores(shifted), read_ratings(ratings))
 
     def test_errors_are_checked_against_the_test_set(self, test_set: TestSet) -> None:
         row = {"system": "C", "doc": "d2", "seg": "2", "category": "X", "severity": "Major"}

@@ -157,12 +157,13 @@ def read_test_set(
 ) -> TestSet:
     """The scores table of a command, or the rows of it that the user wants.
 
-    A column that the user calls the score is not a metric. Where the metrics are named, columns
-    that are neither Assay's nor in ``keep`` are not loaded.
+    A column that is called like the user's score is not a metric. Where the metrics are named,
+    columns that are neither Assay's nor in ``keep`` are not loaded.
     """
     from dataclasses import replace
 
-    from assay.tables.test_set import read_scores
+    from assay.results import Note
+    from assay.tables.test_set import is_like, read_scores
 
     test_set = read_scores(
         path,
@@ -174,10 +175,13 @@ def read_test_set(
         keep=None if metrics is None else [name for name in keep if name is not None],
     )
     answer = pairs("columns", columns).get("score")
-    if answer in test_set.metrics and not test_set.named:
-        rest = tuple(name for name in test_set.metrics if name != answer)
-        test_set = replace(test_set, metrics=rest)
-    return test_set
+    if answer is None or test_set.named:
+        return test_set
+    like = [name for name in test_set.metrics if is_like(name, answer)]
+    rest = tuple(name for name in test_set.metrics if name not in like)
+    text = f"named like the score '{answer}', not metrics: {', '.join(like)}"
+    notes = (*test_set.notes, Note("ratings-not-metrics", text)) if like else test_set.notes
+    return replace(test_set, metrics=rest, notes=notes)
 
 
 def with_history(

@@ -21,7 +21,7 @@ from assay.errors import InputError, OptionError, need_known
 from assay.results import Note
 from assay.tables.check import SCHEMAS, CheckedTable, Columns, conform, place_in
 from assay.tables.files import LISTED, Findings, Only, Raw, Source
-from assay.tables.test_set import TestSet, as_matrix
+from assay.tables.test_set import TestSet, as_matrix, is_like
 
 Better = Literal["higher", "lower"]
 
@@ -162,9 +162,10 @@ def read_ratings(
         text = f"{len(ratings.controls)} attention checks are left out of all estimates"
         notes.append(Note("attention-checks", text))
     ratings = replace(ratings, notes=tuple(notes))
-    if test_set is not None and not test_set.named:
-        _refuse_answers(test_set, ratings)
-    return ratings
+    if test_set is None:
+        return ratings
+    answers = refuse_answers(test_set, ratings, (columns or {}).get("score"))
+    return replace(ratings, notes=(*ratings.notes, *answers))
 
 
 def need_one_lp(frame: pl.DataFrame, what: str) -> None:
@@ -202,22 +203,62 @@ def read_errors(
     return Errors(frame, tuple(findings.notes))
 
 
-def _refuse_answers(test_set: TestSet, ratings: Ratings) -> None:
-    """Refuse a column that all but equals the ratings: it is the answer, not a metric."""
+def refuse_answers(
+    test_set: TestSet, ratings: Ratings, called: str | None = None
+) -> tuple[Note, ...]:
+    """Refuse metrics that all but equal the ratings: they are the answer.
+
+    The one place where this is looked at: whatever uses metrics and ratings together comes by.
+    Each metric is compared by itself, over all outputs and inside systems, and all together, since
+    the ratings may be the mean of several columns; ``called`` is the user's name of the score. Of
+    metrics that the user named it is only noted.
+    """
+    faults = []
     scores = ratings.matrix(test_set)
-    for name in test_set.metrics:
-        values = test_set.matrix(name)
-        both = ~np.isnan(scores) & ~np.isnan(values)
-        x, y = scores[both], values[both]
-        if len(x) < MIN_OUTPUTS_COMPARED or np.ptp(x) == 0 or np.ptp(y) == 0:
-            continue
-        r = float(np.corrcoef(x, y)[0, 1])
-        if abs(r) > SAME_AS_RATINGS:
-            raise OptionError(
-                "metrics", name,
-                f"all but equals the ratings (r = {r:.2f}): it is the answer, not a metric",
-                "choose the metrics by name; if this really is one, name it too",
-            )  # fmt: skip
+    stack = np.array([test_set.matrix(name) for name in test_set.metrics])
+    for name, values in zip(test_set.metrics, stack, strict=True):
+        r = max(_same(scores, values), _same(_centred(scores), _centred(values)))
+        if r > SAME_AS_RATINGS:
+            text = f"all but equals the ratings (r = {r:.2f}): it is the answer, not a metric"
+            faults.append((name, text))
+        elif called is not None and is_like(name, called):
+            faults.append((name, f"is named like the score '{called}'"))
+    several = len(stack) > 1 and not test_set.named and not faults
+    if several and (r := _together(scores, stack)) > SAME_AS_RATINGS:
+        text = f"together all but equal the ratings (R = {r:.2f}): the answer is among them"
+        faults.append((", ".join(test_set.metrics[:10]), text))
+    if faults and not test_set.named:
+        remedy = "choose the metrics by name; if this really is one, name it too"
+        raise OptionError("metrics", *faults[0], remedy)
+    return tuple(Note("metric-like-answers", f"the metric {' '.join(fault)}") for fault in faults)
+
+
+def _same(scores: np.ndarray, values: np.ndarray) -> float:
+    """The size of the correlation; 0 where too little is known."""
+    both = ~np.isnan(scores) & ~np.isnan(values)
+    x, y = scores[both], values[both]
+    if len(x) < MIN_OUTPUTS_COMPARED or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return 0.0
+    return abs(float(np.corrcoef(x, y)[0, 1]))
+
+
+def _centred(values: np.ndarray) -> np.ndarray:
+    """Deviations from each system's mean, outputs without a value left out."""
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0.0).sum(axis=1, keepdims=True)
+    rest = values - total / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    return np.where(np.abs(rest) < 1e-9 * np.abs(values), 0.0, rest)
+
+
+def _together(scores: np.ndarray, stack: np.ndarray) -> float:
+    """The multiple correlation of the ratings with all metrics; 0 where too little is known."""
+    known = ~np.isnan(scores) & ~np.isnan(stack).any(axis=0)
+    y, x = scores[known], stack[:, known].T
+    if len(y) < MIN_OUTPUTS_COMPARED * (len(stack) + 1) or np.ptp(y) == 0:
+        return 0.0
+    x, y = x - x.mean(axis=0), y - y.mean()
+    fitted = x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    return float(np.sqrt(min((fitted @ fitted) / (y @ y), 1.0)))
 
 
 def _genuine_words(check: pl.Series) -> pl.Series:
@@ -471,6 +512,7 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
             "the history has several language pairs and the scores do not say which is theirs;"
             " keep the one that is meant"
         )
+    refuse_answers(test_set, ratings)
     sign = 1 if ratings.better == "lower" else -1
     worse = sign * (pl.col("score") - pl.col("score").mean().over("system"))
     places = test_set.segments.select(key).with_row_index("_place")

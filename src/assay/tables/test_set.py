@@ -41,6 +41,13 @@ SEGMENT_COLUMNS = ("source", "reference", "words", "cost", "domain", "lp")
 
 NOT_THERE = "is not in the scores table"
 NOT_A_COLUMN = "is not a column of the scores"
+RATED = re.compile(
+    r"(?:mqm|[pc]?sqm|da|esa|human|gold|ratings?|scores?)"
+    r"(?:[ _.-]*(?:z|n|raw|mean|avg|average|median|sum|scores?|ratings?|sqm|annotated"
+    r"|(?:r|rater|a|annotator)?\d+))*",
+    re.IGNORECASE,
+)
+"""Names of columns that hold what people said, such as mqm_r1 or da_z."""
 LENGTH = "length"
 """The metric that every table with target texts has for free."""
 
@@ -167,7 +174,8 @@ def read_scores(
     ``columns`` maps Assay's names to the file's own (``{"seg": "seg_id"}``). ``metrics`` names
     the metric columns; without it, all numeric columns that are not reserved are metrics. Where the
     table has the ``target`` texts, ``length`` may be named too: their characters, a metric for
-    free (longer outputs have more errors).
+    free (longer outputs have more errors). A column that by its name is a rating (``mqm_r1``,
+    ``da_z``) is a metric only if it is named.
     ``lower_metrics`` are those where less is better, ``exclude`` the systems to leave out.
     ``only`` reads part of the rows (``{"lp": "en-de"}``), and ``keep`` says which columns, beside
     Assay's own and the metrics named, are wanted at all (None: all); a Parquet file is searched
@@ -227,15 +235,31 @@ def _choose_metrics(
             for name in metrics:
                 need_known("metrics", name, [*free, *left], NOT_THERE)
         return list(dict.fromkeys(metrics))
-    chosen = []
+    chosen, rated = [], []
     for name in free:
+        if RATED.fullmatch(name):
+            rated.append(name)
+            continue
         share, example = _numeric_share(frame[name])
         if share >= NEARLY_NUMBERS:
             chosen.append(name)
         elif share >= SOME_NUMBERS:
             text = f"{share:.0%} of its values are numbers, but not '{example}'"
             findings.notes.append(Note("not-a-metric", f"{name} is not a metric: {text}"))
+    if rated:
+        text = f"ratings by their names, not metrics unless you name them: {', '.join(rated)}"
+        findings.notes.append(Note("ratings-not-metrics", text))
     return chosen
+
+
+def is_like(name: str, score: str) -> bool:
+    """Whether a column is named like the score: another rater's, or the same in another form.
+
+    >>> is_like("mqm_r2", "mqm_r1"), is_like("mqm", "mqm_r1"), is_like("mqmetric", "mqm")
+    (True, True, False)
+    """
+    stem = re.sub(r"[ _.-]*[a-z]?\d+$", "", score.lower()) or score.lower()
+    return re.fullmatch(rf"{re.escape(stem)}(?:[ _.-].*|\d*)", name.lower()) is not None
 
 
 def _numeric_share(values: pl.Series) -> tuple[float, str]:
