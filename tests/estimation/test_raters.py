@@ -125,7 +125,7 @@ class TestModels:
         assert not report.identified
         assert report.groups == (("x", "y"), ("z",))
         assert report.notes[-1] == (
-            "severity is not identified between groups of raters that share nothing: {x, y}; {z}"
+            "severity cannot be compared between groups of raters that share nothing: {x, y}; {z}"
         )
         assert [item.severity for item in report.raters[:2]] == pytest.approx([-1, 1])
         assert np.isnan(report.raters[2].severity)
@@ -261,9 +261,11 @@ class TestRefusals:
 
     def test_other_things(self) -> None:
         test_set, ratings = tables([("A", 1, "x", 1.0)])
-        with pytest.raises(InputError, match="TestSet belongs; read it with assay.read_scores"):
+        with pytest.raises(
+            InputError, match="expected a TestSet, found Ratings; read it with assay.read_scores"
+        ):
             rater_report(ratings, ratings)  # type: ignore[arg-type]
-        with pytest.raises(InputError, match="where Ratings belong"):
+        with pytest.raises(InputError, match="expected Ratings"):
             rater_report(test_set, test_set)  # type: ignore[arg-type]
 
     def test_unrated_rows_stay_unrated(self) -> None:
@@ -337,7 +339,9 @@ def test_a_check_without_its_output_is_said() -> None:
     frame = ratings.frame.filter(~((pl.col("seg") == "0") & pl.col("check").is_null()))
     report = assay.rater_report(test_set, read_ratings(frame, test_set, better="lower"))
     assert [r.checks for r in report.raters] == [5, 5]
-    assert any("2 of 12 attention checks have no score of the output" in x for x in report.notes)
+    assert any(
+        "for 2 of 12 attention checks the same rater did not score" in x for x in report.notes
+    )
 
 
 @pytest.mark.parametrize("word", ["", "0", "False", "no", None])
@@ -366,8 +370,8 @@ def test_raters_agree_with_themselves() -> None:
     ratings = read_ratings(frame, test_set)
     assert ratings.frame.height == 20
     (note,) = [note for note in ratings.notes if note.code == "repeated-ratings"]
-    assert "6 rows are of outputs" in note
-    assert "2 of them equal another row" in note
+    assert "6 rows rate an output again" in note
+    assert "2 of them are equal to another row" in note
     report = rater_report(test_set, ratings)
     assert [(r.rater, r.repeats, r.self_difference) for r in report.raters] == [
         ("x", 4, 1.0), ("y", 2, 0.0),

@@ -23,6 +23,7 @@ from assay.cli.options import (
     RANGE,
     SAVE,
     SEED,
+    SIDES,
     SYSTEM,
     SYSTEMS,
 )
@@ -66,11 +67,12 @@ CORRELATION = Annotated[
     float | None, typer.Option("--correlation", help="Correlation of ratings and metrics.")
 ]
 FEATURES = Annotated[
-    int | None, typer.Option("--features", help="How many metrics are behind it; default: 1.")
+    int | None,
+    typer.Option("--features", help="How many metrics the correlation is with; default: 1."),
 ]
 EFFECT = Annotated[
     float,
-    typer.Option("--design-effect", help="Variance against that of a simple random sample."),
+    typer.Option("--design-effect", help="Variance relative to that of a simple random sample."),
 ]
 
 
@@ -85,7 +87,7 @@ def ratings_command(
     ratings: RATINGS = None,
     half_width: Annotated[
         float | None,
-        typer.Option("--half-width", help="The half-width wanted of the intervals."),
+        typer.Option("--half-width", help="The wanted half-width of the intervals."),
     ] = None,
     population: POPULATION = None,
     sd: Annotated[
@@ -195,7 +197,7 @@ def judgments_command(
     ] = None,
     significant: Annotated[
         float | None,
-        typer.Option("--significant", help="Goal: share of pairs told apart; default: .8."),
+        typer.Option("--significant", help="Goal: share of significant pairs; default: .8."),
     ] = None,
     clusters: Annotated[
         float | None, typer.Option("--clusters", help="Goal: mean number of clusters.")
@@ -216,6 +218,7 @@ def judgments_command(
         typer.Option("--per-set", help="Systems shown at once; default: as many as so far."),
     ] = None,
     level: LEVEL = 0.95,
+    sides: SIDES = 1,
     seconds: SECONDS = None,
     cost: COST = None,
     columns: COLUMNS = None,
@@ -227,7 +230,7 @@ def judgments_command(
     save: SAVE = None,
     json: JSON = False,
 ) -> None:
-    """Plan how many judgments to collect until systems are told apart.
+    """Plan how many judgments to collect to tell systems apart.
 
     Example: assay plan judgments --systems 15 --sigma 10 --significant .8
 
@@ -249,6 +252,7 @@ def judgments_command(
         result = plan_judgments(
             _how_many(systems), sigma=sigma, pilot=judged, significant=significant,
             clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
+            sides=sides,  # type: ignore[arg-type]
             seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed, progress=progress,
         )  # fmt: skip
     deliver(result, save, json)
@@ -333,7 +337,7 @@ def _pilot(
             format=format,
         )  # fmt: skip
     if scores is not None:
-        raise InputError(f"{scores} stands alone; a pilot is two files, SCORES and RATINGS")
+        raise InputError(f"{scores} was given alone; a pilot is two files, SCORES and RATINGS")
     _refuse_without_pilot(
         {"--better": better, "--range": range, "--columns": columns, "--metrics": metrics,
          "--lower-metrics": lower_metrics, "--exclude": exclude, "--only": only, "--lp": lp,
