@@ -184,7 +184,7 @@ def test_part_of_a_table_is_checked(run_assay: Run, tmp_path: Path) -> None:
     ran = run_assay("effort", path, "--only", "domain=news")
     assert "only one system ('A')" in ran.err
     ran = run_assay("effort", path, "--only", "domain=sports")
-    assert "--only (domain=sports) is in no row" in ran.err
+    assert "--only (domain=sports) matches no row" in ran.err
 
 
 def test_two_sources_under_one_key(run_assay: Run, tmp_path: Path) -> None:
