@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 import typer
 from typer.testing import CliRunner, Result
@@ -106,3 +108,19 @@ def test_refusals(pilot: Path) -> None:
         ran = run(*arguments)
         assert isinstance(ran.exception, kind), arguments
         assert message in str(ran.exception)
+
+
+def test_other_raters_columns_are_no_metrics(tmp_path: Path) -> None:
+    """The score of a file is the mean of its raters' columns: they would explain it wholly."""
+    world = assay.simulate(documents=20, systems=2, rng=1)
+    frame = world.test_set.frame.select("system", "doc", "seg", "neural")
+    rng = np.random.default_rng(1)
+    for k in range(3):
+        frame = frame.with_columns(pl.Series(f"quality_r{k}", rng.normal(0, 1, frame.height)))
+    frame = frame.with_columns(quality=pl.mean_horizontal("quality_r0", "quality_r1", "quality_r2"))
+    path = tmp_path / "all.tsv"
+    frame.write_csv(path, separator="\t")
+    ran = run("comparison", path, path, "--gap", 0.4, "--columns", "score=quality", "--json")
+    assert ran.exit_code == 0, ran.output
+    planned = json.loads(ran.stdout)
+    assert planned["correlation"] is None or planned["correlation"] < 0.5

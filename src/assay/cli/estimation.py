@@ -262,8 +262,10 @@ def raters(
     from assay.estimation.raters import rater_report
 
     save_file(save, scores, ratings, sample)
+    # Without a sample that was spread over them metrics play no part, whatever columns there are.
+    needed = metrics if sample is not None else metrics or ""
     test_set, given = read_rated(
-        scores, ratings, columns=columns, metrics=metrics, exclude=exclude, only=only, lp=lp,
+        scores, ratings, columns=columns, metrics=needed, exclude=exclude, only=only, lp=lp,
         better=better, range=range,
     )  # fmt: skip
     drawn = read_drawn(sample, test_set)
@@ -309,9 +311,12 @@ def evaluate(
         evaluate_stopping,
         summarise_evaluation,
     )
+    from assay.estimation.monitor import check_half_width
     from assay.stats.random import seeded
 
     save_file(save, scores, ratings)
+    if half_width is not None:  # the estimators before it take a while
+        check_half_width(half_width)
     who = chosen_workers(backend, workers, scheduler)
     test_set, given = read_rated(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,

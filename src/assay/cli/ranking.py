@@ -13,6 +13,7 @@ from assay.cli.options import (
     BETTER,
     COLUMNS,
     EXCLUDE,
+    FORMAT,
     JSON,
     LP,
     ONLY,
@@ -90,6 +91,7 @@ def rank(
     exclude: EXCLUDE = None,
     only: ONLY = None,
     lp: LP = None,
+    format: FORMAT = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Print the table of pairs, too.")] = False,
     seed: SEED = None,
     save: SAVE = None,
@@ -116,7 +118,9 @@ def rank(
         {"ranges": ranges, "resample": resample, "ties": ties, "calibrate": calibrate or None}
     )
     of_ratings = _given({"cluster_rule": cluster_rule, "rank_sum": rank_sum or None})
-    answers = read_answers(table, columns=columns, exclude=exclude, only=only, lp=lp, better=better)
+    answers = read_answers(
+        table, columns=columns, exclude=exclude, only=only, lp=lp, better=better, format=format
+    )
     if isinstance(answers, Judgments):
         from assay.ranking.rank import rank as run
 

@@ -16,6 +16,7 @@ from assay.cli.files import (
     only_for,
     read_rated,
     read_test_set,
+    refuse_alone,
     refuse_overwriting,
     save_file,
     with_history,
@@ -23,6 +24,7 @@ from assay.cli.files import (
 from assay.cli.options import (
     BACKEND,
     BETTER,
+    BETTER_IF_RATED,
     COLUMNS,
     DRAWS,
     EXCLUDE,
@@ -142,7 +144,7 @@ def sample(
     only: ONLY = None,
     lp: LP = None,
     history: HISTORY = None,
-    better: BETTER = "higher",
+    better: BETTER_IF_RATED = None,
     seed: SEED = None,
     figure: FIGURE = None,
     output: Annotated[
@@ -173,12 +175,13 @@ def sample(
 
     refuse_overwriting(output, scores, top_up, history, figure_file(figure))
     save_file(save, scores, top_up, history, output)
+    refuse_alone("better", better, "history", history)
     (own,) = columns_for(columns, ("scores", scores))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, keep=[importance],
     )  # fmt: skip
-    test_set = with_history(test_set, history, better)
+    test_set = with_history(test_set, history, better or "higher")
     given = {
         "strata": strata, "allocation": allocation, "rounding": rounding, "bin": bin_size,
         "stop": stop, "limit": size_limit, "length": length,

@@ -308,6 +308,9 @@ class RaterSummary:
     passed: int
     outlier: bool
     reasons: tuple[str, ...]
+    repeats: int = 0
+    """Outputs rated again, and by how much the second score differs from the first on average."""
+    self_difference: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +354,10 @@ class RaterReport(Result, kind="raters"):
     outliers: tuple[str, ...] = ()
     estimates: tuple[RaterEstimate, ...] = ()
     notes: tuple[Note, ...] = ()
+    repeats: int = 0
+    """Ratings of outputs that the same rater had rated before."""
+    self_alpha: float = float("nan")
+    """Krippendorff's alpha of raters with themselves, on these."""
 
     @property
     def signature(self) -> str:
@@ -367,7 +374,9 @@ class RaterReport(Result, kind="raters"):
     def to_frame(self) -> pl.DataFrame:
         """One row per rater."""
         rows = [plain(item) | {"reasons": ", ".join(item.reasons)} for item in self.raters]
-        numbers = ("mean", "severity", "stderr", "spread", "seconds", "correlation")
+        numbers = (
+            "mean", "severity", "stderr", "spread", "seconds", "correlation", "self_difference",
+        )  # fmt: skip
         return _frame(rows).with_columns(pl.col(numbers).cast(pl.Float64))
 
 

@@ -95,6 +95,44 @@ def t_interval(center: float, stderr: float, degrees: float, level: float) -> In
     return Interval(center - margin, center + margin, level)
 
 
+def interval_within(
+    center: float, stderr: float, degrees: float, level: float, low: float, high: float
+) -> Interval:
+    """Student's t interval of a value that must lie within ``low`` and ``high`` (infinite: open).
+
+    The values v with (center - v)^2 <= t^2 stderr^2 V(v) / V(r), where V(v) = (v - low)(high - v):
+    the nearer a value is to a limit, the less it can vary. For a share this is Wilson's interval
+    with the number of cases that ``stderr`` amounts to (Franco et al. 2019); where the limits are
+    far off it is the t interval. r is the center, kept t stderr / 2 away from the limits, so that a
+    center at a limit has an interval too. The whole range where the standard error is unknown.
+
+    >>> interval_within(0.1, 0.0949, 1e9, 0.95, 0.0, 1.0)
+    Interval(low=0.0178..., high=0.404..., level=0.95)
+    """
+    if np.isnan(center) or np.isnan(stderr):
+        return Interval(low, high, level)
+    if stderr == 0:
+        return Interval(center, center, level)
+    if math.isinf(low) and not math.isinf(high):
+        turned = interval_within(-center, stderr, degrees, level, -high, math.inf)
+        return Interval(-turned.high, -turned.low, level)
+    if math.isinf(low):
+        return t_interval(center, stderr, degrees, level)
+    margin = t_quantile(0.5 + level / 2, degrees) * stderr
+    width = high - low
+    x = min(max(center - low, 0.0), width)
+    if math.isinf(width):
+        k = margin**2 / max(x, margin / 2)
+        upper = (2 * x + k + math.sqrt(k * (4 * x + k))) / 2
+        return Interval(low + x**2 / upper, low + upper, level)
+    r = min(max(x, margin / 2), width - margin / 2) if margin < width else width / 2
+    k = margin**2 / (r * (width - r))
+    upper = 2 * x + k * width + math.sqrt(k * (4 * x * (width - x) + k * width**2))
+    upper /= 2 * (1 + k)
+    # Rounding must not leave the range.
+    return Interval(low + x**2 / (1 + k) / upper, min(low + upper, high), level)
+
+
 def t_probability(center: float, stderr: float, degrees: float) -> float:
     """P value of the two-sided t test that the true value is 0; NaN without a standard error.
 
