@@ -23,6 +23,10 @@ REFERENCES = {
         "Carl-Erik Särndal, Bengt Swensson and Jan Wretman. 1992. Model Assisted Survey Sampling."
         " Springer."
     ),
+    "lan1983": (
+        "K. K. Gordon Lan and David L. DeMets. 1983. Discrete Sequential Boundaries for Clinical"
+        " Trials. Biometrika 70."
+    ),
     "cochran1977": "William G. Cochran. 1977. Sampling Techniques, third edition. Wiley.",
     "grafstrom2012": (
         "Anton Grafström, Niklas Lundström and Lina Schelin. 2012. Spatially Balanced Sampling"
