@@ -12,10 +12,9 @@ from assay.designs.units import carried_columns
 from assay.errors import InputError
 from assay.sampling.budget import parse_budget, segments_for
 from assay.stats.random import Rng, seeded
+from assay.stats.selection import length_order
 from assay.tables.answers import history_digest
 from assay.tables.test_set import Design, Sample, TestSet, make_sample
-
-GOLDEN = (5**0.5 - 1) / 2
 
 
 def sample(
@@ -135,14 +134,12 @@ def _rating_order(
 ) -> np.ndarray:
     """The order in which to rate, such that every beginning of it is a fair part of the sample.
 
-    Segments come in random order. Snippets are lined up by the length of their documents (ties
-    at random) and taken in steps of the golden ratio from a random start: a campaign that ends
-    early has seen short and long documents alike.
+    Segments come in random order, snippets in golden order of the length of their documents: a
+    campaign that ends early has seen short and long documents alike.
     """
     if not contiguous:
         return rng.permutation(len(windows))
     first = np.array([start for start, _ in windows], dtype=np.int64)
     length = layout.lengths[layout.document[first]]
-    line = np.argsort(length + 0.5 * rng.random(len(windows)))
-    step = (np.arange(len(windows)) * GOLDEN + rng.random()) % 1
-    return np.asarray(line[np.argsort(step)])
+    line, place = length_order(length, rng)
+    return np.asarray(line[place])
