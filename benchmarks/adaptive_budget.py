@@ -22,7 +22,7 @@ from assay.designs.rounds import round_order
 from assay.designs.snippets import CircularPlan, TilesPlan
 from assay.sampling.next import CLOSE_Z, FIRST_SHARE, matched_z, still_open
 from assay.stats.clustered import prefix_sums, window_sums
-from assay.stats.orders import discordant
+from assay.stats.intervals import discordant
 from assay.stats.random import as_rng, spawn
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
