@@ -34,7 +34,7 @@ def test_a_saved_summary_comes_back(world: World, design: str, matched: bool) ->
 
 
 def test_the_section_says_what_was_drawn(world: World) -> None:
-    drawn = assay.sample(world.test_set, budget="20%", rng=1)
+    drawn = assay.sample(world.test_set, budget="20%", design="snippets", rng=1)
     summary = assay.summarise(world.test_set, drawn)
     section = section_of(summary)
     assert section.stage == "sample"

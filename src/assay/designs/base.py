@@ -25,8 +25,8 @@ MAX_IMPORTANCE_LEVELS = 10
 """Groups of documents with budgets of their own; more would leave too little for each."""
 
 GOALS: Mapping[str, tuple[str, ...]] = {
-    "ranking": ("snippets", "segments"),
-    "score": ("balanced", "snippets", "segments"),
+    "ranking": ("rounds", "segments"),
+    "score": ("balanced", "rounds", "segments"),
 }
 """The designs for a goal, best first; the first that the test set allows is taken."""
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from assay.designs.base import SamplingDesign
 from assay.designs.plan import Layout
-from assay.stats.estimators import simple_variance
 from assay.stats.serial import likeness, pair_lever, serial_effect
+from assay.stats.variances import simple_variance
 
 if TYPE_CHECKING:
     from assay.designs.units import DesignUnits

@@ -11,6 +11,7 @@ from assay.designs.population import Population
 from assay.designs.units import carried_columns
 from assay.errors import InputError
 from assay.sampling.budget import parse_budget, segments_for
+from assay.sampling.forecast import with_short_pieces
 from assay.stats.random import Rng, seeded
 from assay.stats.selection import length_order
 from assay.tables.answers import history_digest
@@ -33,8 +34,9 @@ def sample(
 
     ``budget`` is a number of segments, a share (``"20%"``), words (``"5000 words"``) or minutes
     (``"90 min"``). ``design`` is a name, a paper's short name (SL, WD, DF, DB, docs-prop, ...) or
-    a name with parameters (``"documents|stop:over"``); ``auto`` follows the ``goal``: snippets
-    to rank several systems, balanced to score one. Unless ``matched``, every system gets a
+    a name with parameters (``"documents|stop:over"``); ``auto`` follows the ``goal``: rounds
+    to rank several systems, with pieces as long as they do not cost precision, balanced to score
+    one. Unless ``matched``, every system gets a
     sample of its own. ``importance`` names a numeric column of the scores: segments are drawn in
     proportion to it.
 
@@ -45,12 +47,14 @@ def sample(
     >>> world = assay.simulate(documents=20, rng=1)
     >>> drawn = assay.sample(world.test_set, budget="25%", rng=7)
     >>> drawn.design.name, drawn.frame["probability"].unique().round(2).to_list()
-    ('snippets', [0.25])
+    ('rounds', [0.25])
     """
     whole = Population(test_set)
     chosen = choose_design(test_set, design, goal)
     generator, seed = seeded(rng)
     n = budget_size(whole, chosen, budget, importance, seconds_per_word)
+    if str(design).lower() == "auto":
+        chosen = with_short_pieces(chosen, whole, n)
     frames = []
     for system in [None] if matched else list(test_set.systems):
         population = whole if system is None else whole.of_system(system)

@@ -40,13 +40,11 @@ def fading(lags: np.ndarray) -> np.ndarray:
     return np.stack([np.ones(len(lags)), FADE**lags], axis=1)
 
 
-def likeness(
-    e: np.ndarray, drawn: np.ndarray, document: np.ndarray, usual: tuple[float, float] = USUAL
-) -> Likeness:
+def likeness(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> Likeness:
     """The correlation of drawn units of one document, fitted over their lags by least squares.
 
     ``e`` is samples x units, around 0; every pair of drawn units within reach counts alike, and
-    ``usual`` as much as ``USUAL_WORTH`` of them.
+    what is usual as much as ``USUAL_WORTH`` of them.
 
     >>> e = np.tile([1.0, 1.0, -1.0, -1.0], 25)[None, :]
     >>> found = likeness(e, np.ones((1, 100), dtype=bool), np.arange(100) // 2)
@@ -54,11 +52,8 @@ def likeness(
     [[0.5, 0.5]]
     """
     samples, units = np.nonzero(drawn)
-    count = len(drawn)
-    values = e[samples, units]
-    square = np.bincount(samples, values**2, minlength=count) / np.maximum(drawn.sum(axis=1), 1)
-    gram = np.tile(USUAL_WORTH * np.eye(2), (count, 1, 1))
-    along = np.tile(USUAL_WORTH * np.array(usual), (count, 1))
+    values, shape = e[samples, units], (len(drawn), REACH)
+    counts, products = np.zeros(shape), np.zeros(shape)
     for step in range(1, REACH + 1):
         lag = units[step:] - units[:-step]
         near = (
@@ -68,14 +63,15 @@ def likeness(
         )
         if not near.any():
             break
-        own, shape = samples[step:][near], fading(lag[near])
-        products = (values[step:] * values[:-step])[near]
-        for k in range(2):
-            along[:, k] += np.bincount(own, products * shape[:, k], minlength=count) / np.where(
-                square > 0, square, 1.0
-            )
-            for m in range(2):
-                gram[:, k, m] += np.bincount(own, shape[:, k] * shape[:, m], minlength=count)
+        cell = (samples[step:] * REACH + lag - 1)[near]
+        both = (values[step:] * values[:-step])[near]
+        counts += np.bincount(cell, minlength=counts.size).reshape(shape)
+        products += np.bincount(cell, both, minlength=counts.size).reshape(shape)
+    square = (np.where(drawn, e, 0.0) ** 2).sum(axis=1) / np.maximum(drawn.sum(axis=1), 1)
+    products /= np.where(square > 0, square, 1.0)[:, None]
+    parts = fading(np.arange(1, REACH + 1))
+    gram = np.einsum("st,ta,tb->sab", counts, parts, parts) + USUAL_WORTH * np.eye(2)
+    along = products @ parts + USUAL_WORTH * np.array(USUAL)
     inverse = np.linalg.inv(gram)
     return Likeness((inverse @ along[:, :, None])[:, :, 0], inverse)
 

@@ -130,7 +130,7 @@ def _work(result: SampleSummary) -> str:
     predicted = ""
     if result.design_effect is not None:
         predicted = (
-            f" By the metrics, the variance of differences between systems is"
+            f" Forecast: the variance of differences between systems will be about"
             f" {result.design_effect:.2f} times that of a simple random sample of this size."
         )
     return f"The work: {plural(result.outputs, 'output')} to rate{once}{context}.{predicted}"
