@@ -9,13 +9,12 @@ import polars as pl
 import pytest
 
 import assay
-from assay.designs.base import find_design
-from assay.designs.pieces import PieceDesign
+from assay.designs.base import PieceDesign, find_design
 from assay.designs.population import Population
 from assay.results import has_note
 from assay.sampling.forecast import expected_effect, expected_likeness, with_short_pieces
 from assay.sampling.summary import design_effect
-from assay.stats.serial import USUAL
+from assay.stats.variances import USUAL
 from assay.tables.answers import add_history, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 

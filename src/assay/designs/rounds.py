@@ -9,9 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.designs.base import Parameter
-from assay.designs.pieces import PieceDesign, same_piece, short_sections
-from assay.designs.plan import DrawPlan, Draws, Layout
+from assay.designs.base import Parameter, PieceDesign
+from assay.designs.plan import DrawPlan, Draws, Layout, same_piece, short_sections
 from assay.designs.population import Population
 from assay.stats.selection import length_order
 

@@ -16,9 +16,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.designs.base import DocumentDesign, Parameter
-from assay.designs.pieces import PieceDesign, cut, same_piece, short_sections
-from assay.designs.plan import DrawPlan, Draws, Layout
+from assay.designs.base import DocumentDesign, Parameter, PieceDesign
+from assay.designs.plan import DrawPlan, Draws, Layout, cut, same_piece, short_sections
 from assay.designs.population import Population
 from assay.stats.allocation import systematic_counts
 

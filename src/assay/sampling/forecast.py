@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.designs.base import SamplingDesign, find_design
-from assay.designs.pieces import PieceDesign
+from assay.designs.base import PieceDesign, SamplingDesign, find_design
 from assay.designs.population import Population
-from assay.stats.serial import LEAST_EFFECT, USUAL, likeness
+from assay.stats.variances import LEAST_EFFECT, USUAL, likeness
 from assay.tables.test_set import TestSet
 
 PIECES = (10, 5, 3, 2, 1)

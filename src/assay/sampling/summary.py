@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from assay.designs.base import design_of
-from assay.designs.pieces import PieceDesign
+from assay.designs.base import PieceDesign, design_of
 from assay.designs.plan import DrawPlan, Layout
 from assay.designs.population import Population
 from assay.designs.snippets import TilesPlan

@@ -84,11 +84,17 @@ def _groups(result: SampleSummary) -> list[_Group]:
 
 
 def _drawn(result: SampleSummary) -> str:
-    pieces = f" in {plural(result.snippets, 'snippet')}" if result.snippets < result.n else ""
-    alone = "" if result.matched else ", for each system by itself"
+    if result.matched:
+        pieces = f" in {plural(result.snippets, 'snippet')}" if result.snippets < result.n else ""
+        return (
+            f"{result.n:,} of {result.population:,} segments{pieces} were drawn ({result.design})"
+        )
+    pieces = ""
+    if result.snippets < result.outputs:
+        pieces = f", {plural(result.snippets, 'snippet')} in all"
     return (
-        f"{result.n:,} of {result.population:,} segments{pieces} were drawn"
-        f" ({result.design}{alone})"
+        f"{result.n:,} of {result.population:,} segments were drawn for each system by itself"
+        f" ({result.design}{pieces})"
     )
 
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.designs.base import find_design
-from assay.designs.pieces import PieceDesign
-from assay.stats.serial import FADE, REACH, USUAL, USUAL_WORTH, likeness, pair_lever, serial_effect
+from assay.designs.base import PieceDesign, design_of, find_design
+from assay.stats.variances import (
+    FADE,
+    REACH,
+    USUAL,
+    USUAL_WORTH,
+    likeness,
+    pair_lever,
+    serial_effect,
+)
 
 
 def naive(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> np.ndarray:
@@ -73,8 +80,6 @@ def test_the_effect_has_a_floor() -> None:
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.8])
 def test_what_documents_share_drops_out(line: str, share: float) -> None:
     # Every document has its share in every sample, so persistent likeness takes variance away.
-    from assay.designs.base import design_of
-
     design = design_of(line) if "parts" in line else find_design(line)
     assert isinstance(design, PieceDesign)
     persistent, fades = design.lever(np.array([10, 20, 30]), share)
