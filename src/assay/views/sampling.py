@@ -84,18 +84,14 @@ def _groups(result: SampleSummary) -> list[_Group]:
 
 
 def _drawn(result: SampleSummary) -> str:
+    share, pieces = f"{result.n:,} of {result.population:,} segments", ""
     if result.matched:
-        pieces = f" in {plural(result.snippets, 'snippet')}" if result.snippets < result.n else ""
-        return (
-            f"{result.n:,} of {result.population:,} segments{pieces} were drawn ({result.design})"
-        )
-    pieces = ""
+        if result.snippets < result.n:
+            pieces = f" in {plural(result.snippets, 'snippet')}"
+        return f"{share}{pieces} were drawn ({result.design})"
     if result.snippets < result.outputs:
         pieces = f", {plural(result.snippets, 'snippet')} in all"
-    return (
-        f"{result.n:,} of {result.population:,} segments were drawn for each system by itself"
-        f" ({result.design}{pieces})"
-    )
+    return f"{share} were drawn for each system by itself ({result.design}{pieces})"
 
 
 def _chance(result: SampleSummary) -> str:
