@@ -28,7 +28,9 @@ def grouped(column: list[str | None]) -> tuple[TestSet, assay.Ratings]:
 
 def test_by_hand() -> None:
     test_set, ratings = grouped(["x", "x", "x", "x", "y", "y"])
-    found = assay.estimate_by(test_set, ratings, by="kind", sample=drawn([1, 2, 3, 5], 6))
+    found = assay.estimate_by(
+        test_set, ratings, by="kind", sample=drawn([1, 2, 3, 5], 6), target="answers"
+    )
     first = found.estimates[0]
     # 1, 2, 6 of 4 in group x: mean 3, s^2 = 7, stderr sqrt(7/3 (1 - 3/4))
     assert (first.group, first.system, first.estimate) == ("x", "A", 3)
@@ -64,7 +66,7 @@ def test_one_group_of_everything_is_the_estimate(design: str) -> None:
 
 def test_groups_add_up_and_a_group_rated_fully_is_certain() -> None:
     test_set, ratings = grouped(["x", "x", "y", "y", "y", None])
-    found = assay.estimate_by(test_set, ratings, by="kind")
+    found = assay.estimate_by(test_set, ratings, by="kind", target="answers")
     assert [g.group for g in found.groups] == ["x", "y", "(missing)"]
     assert sum(g.population for g in found.groups) == 6
     assert [(e.estimate, e.low, e.high) for e in found.estimates[:2]] == [
@@ -84,7 +86,7 @@ def test_length_bands() -> None:
     texts = test_set.frame.drop("words").with_columns(source=pl.lit("one two  three"))
     found = assay.estimate_by(read_scores(texts), read_ratings(scores), by="length")
     assert [g.group for g in found.groups] == ["3 words"]
-    with pytest.raises(InputError, match="needs the column words or source"):
+    with pytest.raises(InputError, match="needs a words or source column"):
         assay.estimate_by(read_scores(texts.drop("source")), read_ratings(scores), by="length")
 
 
@@ -92,9 +94,9 @@ def test_refusals() -> None:
     test_set, ratings = grouped(["x"] * 6)
     with pytest.raises(OptionError, match="did you mean 'kind'"):
         assay.estimate_by(test_set, ratings, by="kinds")
-    with pytest.raises(InputError, match="the marked errors go with by='category'"):
+    with pytest.raises(InputError, match="`errors` and `by` category go together"):
         assay.estimate_by(test_set, ratings, by="category")
-    with pytest.raises(InputError, match="no doc column"):
+    with pytest.raises(InputError, match="needs a doc column"):
         assay.estimate_by(test_set, ratings, by="document")
     mixed = read_scores(test_set.frame.with_columns(kind=pl.col("system")))
     with pytest.raises(OptionError, match="differs between the systems of 6 segments"):
@@ -137,14 +139,16 @@ class TestCategories:
                 ("A", 3, "p", "Style", "minor"),
             ]
         )  # fmt: skip
-        found = assay.estimate_by(test_set, ratings, by="category", assume="random", errors=marked)
+        found = assay.estimate_by(
+            test_set, ratings, by="category", assume="random", errors=marked, target="answers"
+        )
         style, omission = found.estimates
         # style: 6 and 0 by the raters of segment 1, none on segment 2: (3 + 0) / 2
         assert (style.group, style.estimate, style.n, style.population) == ("Style", 1.5, 2, 3)
         assert style.stderr == pytest.approx(np.sqrt(4.5 / 2 / 3))
         assert (omission.group, omission.estimate) == ("Accuracy/Omission", 0.25)
         assert found.better == "lower"
-        assert "1 errors are of outputs without a rating, and not used" in found.notes
+        assert "1 errors belong to outputs without a rating and are not used" in found.notes
 
     def test_penalties_add_up_to_the_score(self) -> None:
         world = assay.simulate(documents=15, systems=2, rng=3)

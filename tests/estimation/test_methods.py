@@ -94,7 +94,7 @@ def test_a_useless_metric_is_not_used() -> None:
 
 def test_everything_rated_is_the_mean_whatever_the_method(world: World) -> None:
     for method in METHODS:
-        result = estimate(world.test_set, world.rate(), method=method)
+        result = estimate(world.test_set, world.rate(), method=method, target="answers")
         truth = world.truth()
         for item in result.systems:
             assert item.estimate == pytest.approx(truth[item.system])
@@ -226,10 +226,11 @@ class TestIntervals:
     def test_every_interval_holds_the_estimate(self, name: str, world: World) -> None:
         drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
         result = estimate(world.test_set, world.rate(drawn), sample=drawn, interval=name)
-        assert result.interval == name
+        used = "t" if name == "auto" else name
+        assert result.interval == used
         for item in result.systems:
             assert item.low <= item.estimate <= item.high
-            assert item.interval == name
+            assert item.interval == used
 
     def test_guarantees_are_wider_and_betting_the_narrowest(self, world: World) -> None:
         drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
@@ -246,14 +247,14 @@ class TestIntervals:
 
     def test_everything_rated_has_width_zero(self, world: World) -> None:
         for name in INTERVALS:
-            result = estimate(world.test_set, world.rate(), interval=name)
+            result = estimate(world.test_set, world.rate(), interval=name, target="answers")
             assert all(item.low == item.high for item in result.systems)
 
     @pytest.mark.parametrize(
         ("design", "options", "message"),
         [
             ("SL", {"interval": "beting"}, "did you mean 'betting'"),
-            ("SL", {"interval": "bootstrap"}, "is no longer there: .* take skew-t"),
+            ("SL", {"interval": "bootstrap"}, "is no longer available: .* use skew-t"),
             ("SL", {"interval": "betting", "method": "regression"}, "is for the mean"),
             ("DB", {"interval": "betting"}, "not for the design snippets"),
             ("docs-prop", {"interval": "skew-t"}, "not for the design segments.strata:documents"),
@@ -269,5 +270,5 @@ class TestIntervals:
     def test_a_guarantee_needs_a_range(self, world: World) -> None:
         drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
         ratings = read_ratings(world.rate(drawn).frame, world.test_set)
-        with pytest.raises(InputError, match="state the range"):
+        with pytest.raises(InputError, match="needs the range of the ratings"):
             estimate(world.test_set, ratings, sample=drawn, interval="betting")

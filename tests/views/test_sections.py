@@ -196,7 +196,9 @@ def test_values_as_people_read_them(value: object, show: Any, text: str) -> None
 def test_reports_of_unknown_ending_and_cut_results(
     results: dict[str, dict[str, Any]], tmp_path: Path
 ) -> None:
-    with pytest.raises(OptionError, match="is no kind of report; let it end in .html, .md, .tex"):
+    with pytest.raises(
+        OptionError, match="is not a kind of report; end its name in .html, .md, .tex"
+    ):
         write_report(results["ranking"], tmp_path / "r.docx")
     for kind, result in results.items():
         for key in result:
@@ -237,13 +239,13 @@ def test_the_paragraph_says_which_design_it_was(options: dict[str, Any], words: 
 
 def test_a_census_has_no_sampling_error_in_words() -> None:
     world = assay.simulate(documents=10, systems=2, rng=1)
-    part = section_of(assay.estimate(world.test_set, world.rate()))
+    part = section_of(assay.estimate(world.test_set, world.rate(), target="answers"))
     assert "all of which were rated; scores are plain means. They have no sampling error." in (
         part.methods
     )
     assert "regression" not in part.methods
-    new = assay.estimate(world.test_set, world.rate(), target="new-documents")
-    assert "spread between documents" in section_of(as_result(new.to_dict())).methods
+    new = assay.estimate(world.test_set, world.rate(), target="texts")
+    assert "spread between texts" in section_of(as_result(new.to_dict())).methods
 
 
 def test_intervals_that_do_not_go_with_the_root_of_n_give_no_number(
@@ -277,7 +279,7 @@ def test_ratings_rankings_say_what_a_line_means() -> None:
 
 def test_goals_of_plans_and_monitoring_in_words() -> None:
     for options, words in (
-        ({"significant": 0.7}, "70 % of the pairs decided takes"),
+        ({"significant": 0.7}, "70% of the pairs decided takes"),
         ({"clusters": 2}, "2 clusters takes"),
         ({"range_size": 3}, "rank ranges of 3 ranks takes"),
     ):

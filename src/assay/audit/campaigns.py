@@ -1,4 +1,4 @@
-"""``audit_ratings`` and ``audit_judgments``: a finished campaign under the loupe."""
+"""``audit_ratings`` and ``audit_judgments``: a finished campaign examined."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from assay.audit.results import Audit, AuditedSystem
 from assay.designs.population import Population
 from assay.errors import InputError
 from assay.estimation.estimate import estimate
-from assay.estimation.results import Estimates, SystemEstimate
+from assay.estimation.results import Basis, Estimates, SystemEstimate
 from assay.planning.judgments import JudgmentsPlan, plan_judgments
 from assay.ranking.counts import count
 from assay.ranking.rank import Ranking, SystemRank, rank
@@ -53,12 +53,12 @@ from assay.tables.files import Source
 from assay.tables.test_set import Sample, TestSet
 
 MOST_FEW_RATERS = 5
-"""With so few raters, their taste is worth a note."""
+"""With so few raters, their personal taste is worth a note."""
 
 WHOLE_DOCUMENT = 0.9
 """Ratings of documents that are rated to this part or more were chosen by document."""
 
-SAID_OTHERWISE = ("new-documents", "everything-rated")
+SAID_OTHERWISE = ("for-texts", "everything-rated", "for-answers")
 """Notes of an estimate that an audit words for its own units, or knows without a test set."""
 
 
@@ -69,7 +69,7 @@ def audit_ratings(
     published: Source | None = None,
     sample: Sample | None = None,
     assume: str | None = None,
-    target: str = "new-documents",
+    target: Basis = "texts",
     practice: Literal["mean", "z"] = "mean",
     level: float = LEVEL,
     rng: Rng = None,
@@ -85,7 +85,7 @@ def audit_ratings(
     published: a table of what was claimed, with columns ``system`` and ``cluster`` or ``rank``, or
     ``better`` and ``worse``; without it, the order of the plain means is audited.
     sample, assume: how segments were chosen, as in :func:`assay.estimate`; where neither is given
-    and not everything is rated, they are taken for random, or random documents where those are
+    and not everything is rated, they are taken as random, or as random documents where those are
     rated whole, and the result says so. target: what a distinction is about, new documents
     like these (the default), or this test set only. practice: whether the ranking as done at WMT
     uses the mean, or the mean of scores standardised per rater (``z``).
@@ -160,11 +160,11 @@ def audit_judgments(
     rng: Rng = None,
     progress: Progress = silent,
 ) -> Audit:
-    """Audit a finished campaign of judgments: who met whom how often, power, and what holds.
+    """Audit a finished campaign of judgments: how often pairs were compared, power, and what holds.
 
-    Pairs are decided by expected win with segments (else screens) drawn anew, as
-    :func:`assay.rank` does by default, one-sided; beside it stands common practice, single
-    judgments drawn anew and sign tests (koehn2012). What could be expected, and what it would take,
+    Pairs are decided by expected win with segments (else screens) resampled, as
+    :func:`assay.rank` does by default, one-sided; beside it is common practice, single
+    judgments resampled and sign tests (koehn2012). What could be expected, and what it would take,
     comes from the model of koehn2012 with sigma fitted to these judgments.
 
     test_set: what there was to judge, for coverage, where the judgments name segments.
@@ -230,14 +230,14 @@ class _Basis:
     ratings: Ratings
     unit_of: np.ndarray
     unit: Literal["document", "segment"]
-    target: str
+    target: Basis
 
     @property
-    def about(self) -> Literal["new-documents", "new-segments", "test-set"]:
+    def about(self) -> Literal["raters", "texts", "new-segments", "answers"]:
         """What a distinction is about."""
-        if self.target != "new-documents":
-            return "test-set"
-        return "new-documents" if self.unit == "document" else "new-segments"
+        if self.target in ("raters", "answers"):
+            return self.target
+        return "texts" if self.unit == "document" else "new-segments"
 
 
 def _genuine(ratings: Ratings) -> Ratings:
@@ -301,7 +301,7 @@ def _assumption(
 
 
 def _basis(
-    test_set: TestSet, ratings: Ratings, rated: np.ndarray, target: str, sample: Sample | None
+    test_set: TestSet, ratings: Ratings, rated: np.ndarray, target: Basis, sample: Sample | None
 ) -> _Basis:
     """By documents; where they say nothing, by segments, each taken as its own document."""
     document = test_set.document
@@ -309,11 +309,11 @@ def _basis(
     if test_set.has_documents and several:
         return _Basis(test_set, ratings, document, "document", target)
     numbers = np.arange(len(document))
-    if target != "new-documents":
+    if target != "texts":
         return _Basis(test_set, ratings, numbers, "segment", target)
     if sample is not None:
         # A design may speak of documents, so they cannot be renamed under it.
-        return _Basis(test_set, ratings, numbers, "segment", "test-set")
+        return _Basis(test_set, ratings, numbers, "segment", "answers")
     names = [name for name in ("doc", "seg") if name in test_set.key]
     single = pl.concat_str(names, separator="\t")
     by_segment = replace(test_set, frame=test_set.frame.with_columns(doc=single))
@@ -355,8 +355,8 @@ def _few_raters(ratings: Ratings) -> tuple[Note, ...]:
     if not 0 < len(ratings.raters) <= MOST_FEW_RATERS:
         return ()
     text = (
-        f"{len(ratings.raters)} raters: their personal preferences count as quality, and no"
-        " interval shows it"
+        f"with {len(ratings.raters)} raters, their preferences count as quality, and no interval"
+        " shows that"
     )
     return (Note("few-raters", text),)
 
@@ -367,14 +367,16 @@ def _notes(
     """What the numbers rest on."""
     left_out = SAID_OTHERWISE[:1] if known else SAID_OTHERWISE
     notes = [note for note in estimates.notes if note.code not in left_out]
-    if basis.target == "new-documents":
+    if basis.target == "texts":
         notes.append(Note(
             "new-units",
             f"intervals are for new {basis.unit}s like the rated ones, as if these were drawn at"
             " random from all of their kind",
         ))  # fmt: skip
     if guessed:
-        text = "how segments were chosen is not known: give the sample, or state it (assume)"
+        text = (
+            "it is not known how the segments were chosen: give the sample, or say what to assume"
+        )
         notes.append(Note("choice-guessed", text))
     if not known:
         text = "no scores are given, so it is not known what was left unrated"
@@ -435,7 +437,7 @@ def _need_table(table: object, kind: type[Ratings] | type[Judgments]) -> None:
     name = kind.__name__
     if not isinstance(table, kind):
         raise InputError(
-            f"{type(table).__name__} where {name} belong; read them with"
+            f"expected {name}, found {type(table).__name__}; read them with"
             f" assay.read_{name.lower()}(...)"
         )
 

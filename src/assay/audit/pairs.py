@@ -16,7 +16,7 @@ from assay.planning.judgments import JudgmentsPlan
 from assay.ranking.rank import Ranking
 from assay.results import has_note
 from assay.stats.intervals import (
-    CERTAIN,
+    MAX_GAP_IN_ERRORS,
     POWER,
     holm,
     order_of_differences,
@@ -71,7 +71,7 @@ def compare_apart(
             continue
         center, stderr, degrees = (
             _independent(item, estimates, document, left, right)
-            if sampled or estimates.target == "test-set"
+            if sampled or estimates.target == "answers"
             else apart_difference(scores[item.left], scores[item.right], document)
         )
         interval = t_interval(center, stderr, degrees, estimates.level)
@@ -91,7 +91,7 @@ def _independent(
     """Two estimates as if independent: documents that both have make it err on the safe side."""
     known = {system.system: system for system in estimates.systems}
     one, other = known[item.left], known[item.right]
-    if estimates.target == "new-documents":
+    if estimates.target == "texts":
         degrees = min(len(np.unique(document[row])) for row in (left, right)) - 1
     else:
         degrees = min(one.n, other.n) - 1
@@ -154,7 +154,7 @@ def _pair_power(item: Difference, level: float) -> float:
         return float("nan")
     if item.stderr == 0:
         return float(item.difference != 0)
-    shift = min(abs(item.difference) / item.stderr, CERTAIN)
+    shift = min(abs(item.difference) / item.stderr, MAX_GAP_IN_ERRORS)
     return float(power_of(np.array(shift), np.array(item.degrees), level))
 
 
@@ -192,7 +192,7 @@ def ratings_power(
         for name in ("difference", "stderr", "degrees", "n", "population")
     )
     gap = np.abs(gap) * true_size(gap, stderr)
-    new = estimates.target == "new-documents"
+    new = estimates.target == "texts"
 
     def chances(scale: float) -> np.ndarray:
         if new:
@@ -203,7 +203,9 @@ def ratings_power(
             left = (1 - more / population) / here / (more / n)
         with np.errstate(divide="ignore", invalid="ignore"):
             shift = np.where(gap > 0, gap / (stderr * np.sqrt(left)), 0.0)
-        return power_of(np.minimum(shift, CERTAIN), np.maximum(degrees * scale, 1), estimates.level)
+        return power_of(
+            np.minimum(shift, MAX_GAP_IN_ERRORS), np.maximum(degrees * scale, 1), estimates.level
+        )
 
     now = chances(1.0)
     largest = LARGEST_CAMPAIGN if new else room

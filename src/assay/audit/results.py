@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -12,7 +13,7 @@ from assay.results import Note, Result, plain, signature
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerCoverage:
-    """How much of the test set was looked at.
+    """How much of the test set has answers.
 
     ``answers`` are ratings or judgments, ``outputs`` those with an answer. Segments and documents
     of the test set are None where none was given or the answers do not name them; ``whole`` counts
@@ -35,7 +36,7 @@ class AnswerCoverage:
 
 @dataclass(frozen=True, slots=True)
 class SystemMatching:
-    """Whether systems met on the same ground.
+    """Whether systems were rated on the same segments.
 
     From ratings: ``complete`` of the rated ``segments`` are rated for all systems; ``common`` is
     the median over pairs of the share of the smaller system's segments that the other has too, and
@@ -77,7 +78,7 @@ class AuditedSystem:
     ``share`` is the part of the system's segments that have an answer, ``ease`` by how much
     better the system looks because its segments were easier (points of the scale; None where no
     chain of common segments connects all systems). ``low`` and ``high`` are the interval of the
-    ``score``. What begins with ``practice`` is what the field does: tests that take answers for
+    ``score``. What begins with ``practice`` is what the field does: tests that treat answers as
     independent.
     """
 
@@ -213,6 +214,10 @@ class Audit(Result, kind="audit"):
     for; ``practice`` names the common test that the systems' practice ranks come from.
     """
 
+    renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "target": {"test-set": "answers", "new-documents": "texts"}
+    }
+
     source: Literal["ratings", "judgments"]
     findings: tuple[str, ...] = ()
     coverage: AnswerCoverage
@@ -227,7 +232,7 @@ class Audit(Result, kind="audit"):
     unit: str
     blocks: int
     assumption: str
-    target: Literal["new-documents", "new-segments", "new-judgments", "test-set"]
+    target: Literal["raters", "texts", "new-segments", "new-judgments", "answers"]
     practice: str
     better: Literal["higher", "lower"]
     level: float

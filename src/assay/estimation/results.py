@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from assay.estimation.frame import Mean
 
 Better = Literal["higher", "lower"]
+Basis = Literal["raters", "texts", "answers"]
+FORMER_TARGETS = {"test-set": "answers", "new-documents": "texts"}
+"""Targets as version 0.2 called them."""
 
 
 def noted(notes: Iterable[Note]) -> tuple[Note, ...]:
@@ -54,14 +57,16 @@ class SystemEstimate:
     low_rank: int
     high_rank: int
     cluster: int
+    basis: Basis = "answers"
+    rater_stderr: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """``left`` minus ``right`` on the test set; decided if the interval leaves out zero.
+    """``left`` minus ``right`` on the test set; decided if the interval excludes zero.
 
     ``p`` is that of the two-sided t test of no difference, with ``degrees`` of freedom; NaN where
-    the standard error is not known.
+    the standard error is not known or zero: no verdict comes from an interval of width zero.
     """
 
     left: str
@@ -75,6 +80,10 @@ class Difference:
     p: float
     degrees: float
     population: int
+    basis: Basis = "answers"
+    """What the interval, p and the verdict hold for."""
+    rater_stderr: float = 0.0
+    """The raters' part of the standard error, which rating more segments leaves."""
 
     @property
     def reversed(self) -> Difference:
@@ -95,7 +104,8 @@ class Comparison(Result, kind="comparison"):
 
     ``detectable`` is the smallest true difference that ratings like these find with probability
     ``power``; ``needed`` how many segments would have to be rated for both to find one as large
-    as the observed with that probability; ``everything`` says that not even all but a few would.
+    as the observed with that probability; ``everything`` says that this
+    would take nearly all of them.
     """
 
     left: str
@@ -154,6 +164,8 @@ class GroupSummary:
 class Breakdown(Result, kind="breakdown"):
     """Every system in every group, and what is decided inside each group."""
 
+    renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {"target": FORMER_TARGETS}
+
     by: str
     groups: tuple[GroupSummary, ...]
     estimates: tuple[GroupEstimate, ...]
@@ -162,16 +174,15 @@ class Breakdown(Result, kind="breakdown"):
     level: float
     design: str
     seed: int | None
-    target: str = "test-set"
+    target: Basis = "answers"
     notes: tuple[Note, ...] = ()
 
     @property
     def signature(self) -> str:
         """How these numbers came about, in one line."""
-        new = () if self.target == "test-set" else (self.target,)
         return signature(
-            self.design, f"by-{self.by}", *new, groups=len(self.groups), t=f"{self.level:g}",
-            better=self.better, seed=self.seed,
+            self.design, f"by-{self.by}", f"for-{self.target}", groups=len(self.groups),
+            t=f"{self.level:g}", better=self.better, seed=self.seed,
         )  # fmt: skip
 
     def to_frame(self) -> pl.DataFrame:
@@ -203,10 +214,14 @@ class RatingsChange:
 class Estimates(Result, kind="estimates"):
     """Systems, best first, and every difference between two of them.
 
-    ``target`` says what the intervals are for: this ``test-set``, or ``new-documents`` like its.
+    ``target`` says what the intervals are for: raters like these (``raters``), texts like these
+    (``texts``) or these ``answers`` alone. Where nobody said and no output has two raters, it is
+    ``answers``, and the ``basis`` of every estimate and difference says whether it holds for texts.
     ``next`` says what more ratings would bring. ``truth`` has the systems' true scores where they
     are known, as in a simulated campaign.
     """
+
+    renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {"target": FORMER_TARGETS}
 
     systems: tuple[SystemEstimate, ...]
     differences: tuple[Difference, ...]
@@ -216,7 +231,7 @@ class Estimates(Result, kind="estimates"):
     interval: str
     design: str
     seed: int | None
-    target: str = "test-set"
+    target: Basis = "answers"
     metrics: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     next: tuple[str, ...] = ()
@@ -228,6 +243,12 @@ class Estimates(Result, kind="estimates"):
     comparison: Comparison | None = None
     breakdown: Breakdown | None = None
     truth: dict[str, float] | None = None
+    family: bool = False
+    """Whether verdicts hold together (Holm), not each by itself."""
+    ratings: int = 0
+    """All ratings there are, by every rater."""
+    hours: float | None = None
+    """What they took, where the ratings say so."""
 
     @property
     def signature(self) -> str:
@@ -238,7 +259,8 @@ class Estimates(Result, kind="estimates"):
             self.method,
             *self.changed,
             *(("history",) if "history" in self.metrics else ()),
-            *(() if self.target == "test-set" else (self.target,)),
+            f"for-{self.target}",
+            *(("family",) if self.family else ()),
             n=sizes[0] if len(sizes) == 1 else "varied",
             **{self.interval: f"{self.level:g}"},
             better=self.better,
@@ -305,7 +327,7 @@ class RaterReport(Result, kind="raters"):
     ``alpha`` is Krippendorff's for the interval metric, ``alpha_ordinal`` for the ordinal one, both
     on the ``overlapping`` outputs that two or more raters scored; ``mean_correlation`` is the
     mean of Pearson's r over the ``pairs`` of raters that share enough outputs. ``outliers`` are the
-    raters who stand apart by the ``rule``. ``estimates`` are every system's scores, pooled and by
+    raters that the ``rule`` flags. ``estimates`` are every system's scores, pooled and by
     each rater alone, where it is known how outputs were chosen and the rater rated enough of them.
     """
 

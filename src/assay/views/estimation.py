@@ -17,7 +17,7 @@ from assay.estimation.results import (
     Estimates,
     Evaluation,
 )
-from assay.results import plain
+from assay.results import has_note, p_value, percent, plain, plural
 from assay.views.figures import draw_intervals, draw_pairs
 from assay.views.raters import raters_section
 from assay.views.section import (
@@ -28,7 +28,6 @@ from assay.views.section import (
     Table,
     Text,
     cluster_lines,
-    plural,
     shown,
     some,
     table,
@@ -46,6 +45,13 @@ def _design(result: Estimates) -> SamplingDesign:
 
 # --- scores -----------------------------------------------------------------------------------
 
+HELD_FOR = {
+    "raters": "this test set and raters like these",
+    "texts": "texts like these",
+    "answers": "these raters' answers on this test set",
+}
+SKIPPED_FOR_A_REASON = ("skipping-by-metrics", "skipping-by-document", "skipping-by-system")
+"""Notes that say the rated outputs are not a random part of those drawn."""
 NAMED = ("hoeffding", "bernstein")
 """Intervals that bear a person's name."""
 METHODS = {
@@ -83,7 +89,7 @@ def estimates_section(result: Estimates) -> Section:
         part = breakdown_section(result.breakdown)
         fresh = tuple(note for note in part.notes if note not in result.notes)
         more.append(replace(part, notes=fresh))
-    where = "the whole test set" if result.target == "test-set" else "documents like these"
+    where = "texts like these" if result.target == "texts" else "the whole test set"
     return Section(
         name="estimates",
         title=f"Scores on {where} ({result.better} is better)",
@@ -114,7 +120,7 @@ def _question(systems: int, segments: int) -> str:
 
 
 def _lead(result: Estimates) -> str:
-    best, level = result.systems[0], f"{100 * result.level:g} %"
+    best, level = result.systems[0], f"{percent(result.level)}"
     if len(result.systems) == 1:
         known = math.isfinite(best.high - best.low)
         width = f", {level} interval {best.low:.3f} to {best.high:.3f}" if known else ""
@@ -123,14 +129,11 @@ def _lead(result: Estimates) -> str:
     rivals = [item.system for item in result.systems[1:] if item.low_rank == 1]
     alone = (
         f"but {some(rivals)} may be as good or better" if rivals
-        else "and nothing else can be first"
+        else "and no other system can be first"
     )  # fmt: skip
     pairs = result.differences
     undecided = [item for item in pairs if not item.decided]
     rest = f"; the other {len(undecided)} may go either way" if undecided else ""
-    if undecided and _design(result).everything and result.target == "test-set":
-        equal = all(item.difference == 0 for item in undecided)
-        rest = f"; the other {len(undecided)} are equal" if equal else rest
     verb = "is" if len(pairs) == 1 else "are"
     scores = [item.estimate for item in result.systems]
     first = min(scores) if result.better == "lower" else max(scores)
@@ -140,15 +143,37 @@ def _lead(result: Estimates) -> str:
         f"{best.system} {leads} {best.estimate:.3f} on a scale where"
         f" {result.better} is better, {alone}. {len(pairs) - len(undecided)} of"
         f" {plural(len(pairs), 'difference')} between systems {verb} decided at the {level}"
-        f" level{rest}."
+        f" level, {'all together' if result.family else 'each by itself'}{rest}."
+        f" {_held(result)}"
     )
+
+
+def _held(result: Estimates) -> str:
+    """What the verdicts hold for, and whether anything speaks against that."""
+    if any(has_note(result.notes, code) for code in SKIPPED_FOR_A_REASON):
+        return (
+            "These intervals do not hold: the outputs that were not rated differ from the rated"
+            " ones (see the warnings)."
+        )
+    if not any(item.high > item.low for item in result.systems):
+        return (
+            "Everything is rated, so for these answers nothing is left to decide; whether other"
+            " raters or texts would agree is another question (raters, texts)."
+        )
+    return f"Verdicts hold for {HELD_FOR[_basis(result)]}."
+
+
+def _basis(result: Estimates) -> str:
+    """What the errors are for: texts, where any is."""
+    used = {item.basis for item in result.systems} | {item.basis for item in result.differences}
+    return "texts" if "texts" in used else result.target
 
 
 def _interval_figure(result: Estimates) -> Figure:
     known = " Diamond: the true score, known because this campaign is simulated."
     return Figure(
         "scores",
-        f"Dot: estimate. Bar: {100 * result.level:g} % interval.{known if result.truth else ''}",
+        f"Dot: estimate. Bar: {percent(result.level)} interval.{known if result.truth else ''}",
         lambda: draw_intervals(result.systems, better=result.better, truth=result.truth),
     )
 
@@ -169,7 +194,7 @@ def _scores(result: Estimates) -> Table:
 
 
 def _interval(level: float) -> tuple[str, Any]:
-    return f"{100 * level:g}% interval", "interval"
+    return f"{percent(level)} interval", "interval"
 
 
 def _differences(pairs: Sequence[Difference]) -> Table:
@@ -177,7 +202,7 @@ def _differences(pairs: Sequence[Difference]) -> Table:
     # The undecided ones first where not all are shown: they are what is left to do.
     return table(
         "differences",
-        "Left minus right, on the segments rated for both; decided when the interval leaves out"
+        "Left minus right, on the segments rated for both; decided when the interval excludes"
         " zero." + (" The undecided ones come first." if many else ""),
         {"left": ("left", "text"), "right": ("right", "text"),
          "difference": ("difference", "number"), ("low", "high"): ("interval", "interval"),
@@ -196,7 +221,7 @@ def _changes(result: Estimates) -> Table:
         steps.append((name, change.after))
     return Table(
         "changes",
-        "Estimates by what was done to the ratings.",
+        "Estimates before and after each change to the ratings.",
         (Column("system", "text"), *(Column(name) for name, _ in steps)),
         tuple(
             (item.system, *(scores[item.system] for _, scores in steps)) for item in result.systems
@@ -206,12 +231,10 @@ def _changes(result: Estimates) -> Table:
 
 def comparison_section(two: Comparison) -> Section:
     """Two systems: their difference, and what the ratings could have found."""
-    p = "< 0.001" if two.p < 0.001 else f"= {shown(two.p, 'p')}"
     lead = (
-        f"{two.left} − {two.right}: {shown(two.difference, 'number')}"
-        f" ({100 * two.level:g}% interval {shown(two.low, 'number')} to"
-        f" {shown(two.high, 'number')}),"
-        f" p {p}, {'decided' if two.decided else 'not decided'}."
+        f"{two.left} − {two.right}: {shown(two.difference, 'number')} ({percent(two.level)}"
+        f" interval {shown(two.low, 'number')} to {shown(two.high, 'number')}), {p_value(two.p)},"
+        f" {'decided' if two.decided else 'not decided'}."
     )
     return Section(
         "comparison", f"{two.left} and {two.right} compared", lead,
@@ -225,10 +248,10 @@ def _power(two: Comparison) -> str:
     more = ""
     if two.needed is not None:
         needed = "all" if two.everything else f"{two.needed:,} of"
-        more = f" To find one as large as observed takes {needed} {two.population:,}."
+        more = f" To find one as large as observed, {needed} {two.population:,} have to be rated."
     return (
         f"{two.n:,} ratings per system find a difference of {two.detectable:.3f} with"
-        f" {100 * two.power:g}% probability.{more}"
+        f" {percent(two.power)} probability.{more}"
     )
 
 
@@ -236,7 +259,7 @@ def _methods(result: Estimates) -> str:
     rated, of = sorted({item.n for item in result.systems}), result.systems[0].population
     number = f"{rated[0]:,}" if len(rated) == 1 else f"{rated[0]:,} to {rated[-1]:,}"
     seed = "" if result.seed is None else f" (seed {result.seed})"
-    new = result.target == "new-documents"
+    new = result.target == "texts"
     goal = "on documents like those of a test set" if new else "on a test set"
     begin = (
         f"We estimated the mean human score of {plural(len(result.systems), 'system')} {goal} of"
@@ -244,12 +267,14 @@ def _methods(result: Estimates) -> str:
     )
     if _design(result).everything:
         how = " segments, all of which were rated; scores are plain means."
-        how += _uncertainty(result) if new else " They have no sampling error."
+        how += " They have no sampling error." if _basis(result) == "answers" else ""
+        how += "" if _basis(result) == "answers" else _uncertainty(result)
         return begin + how + _prepared(result)
     chosen = f" segments, of which {number} were rated for each system, chosen by"
     compared = (
-        " Systems were compared on the segments rated for both, without correction for the number"
-        " of comparisons." if result.differences else ""
+        " Systems were compared on the segments rated for both,"
+        f" {'with Holm’s' if result.family else 'without'} correction for the number of"
+        " comparisons." if result.differences else ""
     )  # fmt: skip
     return (
         f"{begin}{chosen} {_design(result).described}{seed}. Scores were estimated by"
@@ -258,15 +283,15 @@ def _methods(result: Estimates) -> str:
 
 
 def _uncertainty(result: Estimates) -> str:
-    if result.target == "new-documents":
+    if _basis(result) == "texts":
         return (
-            f" {100 * result.level:g} % intervals come from the spread between documents, as if"
-            " these were drawn at random from all of their kind."
+            f" {percent(result.level)} intervals come from the spread between texts, as if these"
+            " were drawn at random from all of their kind."
         )
     name = result.interval.capitalize() if result.interval in NAMED else result.interval
     return (
-        f" {100 * result.level:g} % intervals ({name}) take into account how the segments were"
-        " drawn."
+        f" {percent(result.level)} intervals ({name}) take into account how the segments were"
+        f" drawn{' and how much raters of the same task differ' * (result.target == 'raters')}."
     )
 
 
@@ -311,9 +336,9 @@ def breakdown_section(result: Breakdown) -> Section:
     pairs = sum(item.pairs for item in result.groups)
     inside = f"{decided} of {pairs} differences inside the groups are decided. " if pairs else ""
     lead = (
-        f"Seen by {result.by}, in {plural(len(result.groups), 'group')}: {inside}Among"
-        f" {result.intervals:,} intervals at the {100 * result.level:g} % level, about"
-        f" {result.intervals * (1 - result.level):.0f} miss their truth by chance alone."
+        f"By {result.by}, in {plural(len(result.groups), 'group')}: {inside}Among"
+        f" {result.intervals:,} intervals at the {percent(result.level)} level, about"
+        f" {result.intervals * (1 - result.level):.0f} should miss the truth by chance alone."
     )
     title = f"Scores by {result.by} ({result.better} is better)"
     scores = table(
@@ -371,7 +396,7 @@ def monitoring_section(result: Monitoring) -> Section:
 def evaluation_section(result: Evaluation) -> Section:
     """Estimators, and stopping rules, on a fully rated test set."""
     best = min(result.methods, key=lambda row: row.error)
-    more = f", {best.gain:.1f} % below the plain mean of a random sample" if best.gain else ""
+    more = f", {best.gain:.1f}% below the plain mean of a random sample" if best.gain else ""
     methods = table(
         "methods", "Mean absolute error over samples, systems and sizes; gain against the plain"
         " mean in percent; coverage of the intervals.",
