@@ -59,7 +59,7 @@ def test_tables_for_people(run_assay: Run, campaign: Path) -> None:
         campaign / "sample.tsv", "--better", "lower", "-o", campaign / "e.json",
     )  # fmt: skip
     assert "system-1" in ran.out
-    assert "signature: snippets|regression|" in ran.out
+    assert "signature: rounds|regression|" in ran.out
     assert "written to" in run_assay("report", campaign / "e.json", "-o", campaign / "r.html").out
     ran = run_assay("check", campaign / "scores.tsv", "--kind", "scores")
     assert "a valid scores table" in ran.out

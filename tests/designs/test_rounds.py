@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import assay
-from assay.designs.base import design_of, find_design
-from assay.designs.plan import Draws, Layout, short_sections
+from assay.designs.base import design_of, find_design, short_sections
+from assay.designs.plan import Draws, Layout
 from assay.designs.rounds import RoundsPlan, piece_edges, piece_rounds, round_order
 from assay.designs.units import DesignUnits
 from assay.results import has_note

@@ -36,27 +36,6 @@ class Layout:
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
 
-def cut(layout: Layout, sections: np.ndarray) -> Layout:
-    """Cut every document into so many sections of nearly equal length."""
-    length, count = np.repeat(layout.lengths, sections), np.repeat(sections, sections)
-    number = np.arange(len(count)) - np.repeat(np.cumsum(sections) - sections, sections)
-    return Layout((number + 1) * length // count - number * length // count)
-
-
-def short_sections(lengths: np.ndarray, pieces: int, longest: int) -> Layout:
-    """Documents cut into sections of which so many pieces are none too long."""
-    wanted = np.ceil(lengths / (pieces * longest)).astype(np.int64)
-    return cut(Layout(lengths), np.maximum(wanted, 1))
-
-
-def same_piece(length: np.ndarray, pieces: int, lag: np.ndarray) -> np.ndarray:
-    """How many pairs at a lag lie in one of so many pieces of nearly equal length."""
-    short, longer = np.divmod(length, pieces)
-    return np.asarray(
-        (pieces - longer) * np.maximum(short - lag, 0) + longer * np.maximum(short + 1 - lag, 0)
-    )
-
-
 class Draws(NamedTuple):
     """Samples as windows [start, stop) of the reading order, one sample per row.
 

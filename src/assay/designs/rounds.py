@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.designs.base import Parameter, PieceDesign
-from assay.designs.plan import DrawPlan, Draws, Layout, same_piece, short_sections
+from assay.designs.base import Parameter, PieceDesign, same_piece, short_sections
+from assay.designs.plan import DrawPlan, Draws, Layout
 from assay.designs.population import Population
 from assay.stats.selection import length_order
 

@@ -16,8 +16,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.designs.base import DocumentDesign, Parameter, PieceDesign
-from assay.designs.plan import DrawPlan, Draws, Layout, cut, same_piece, short_sections
+from assay.designs.base import (
+    DocumentDesign,
+    Parameter,
+    PieceDesign,
+    cut,
+    same_piece,
+    short_sections,
+)
+from assay.designs.plan import DrawPlan, Draws, Layout
 from assay.designs.population import Population
 from assay.stats.allocation import systematic_counts
 
