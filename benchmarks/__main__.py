@@ -20,7 +20,7 @@ import benchmarks
 from benchmarks.claims import RECORD, Claim
 from benchmarks.page import Outcome, load, machine, page, save
 
-TOOLS = ("moments", "__main__", "claims", "environment", "measure", "page")
+TOOLS = ("honesty_judgments", "moments", "__main__", "claims", "environment", "measure", "page")
 FULL: dict[str, tuple[str, ...]] = {
     "adaptive_budget": ("--draws", "2000"),
     "best_system": ("--runs", "2400", "--sets", "5,3,2"),
@@ -29,6 +29,7 @@ FULL: dict[str, tuple[str, ...]] = {
     "effort_coverage": ("--runs", "2000"),
     "estimators": ("--draws", "500"),
     "evaluate_speed": ("--draws", "200", "--loops", "5"),
+    "honesty": ("--runs", "2000"),
     "intervals": ("--draws", "2000"),
     "pooled_test": ("--runs", "200"),
     "prediction_powered": ("--draws", "4000"),

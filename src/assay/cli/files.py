@@ -232,6 +232,13 @@ def read_judged(
     return read_judgments(path, columns=own, exclude=names(exclude) or (), only=rows)
 
 
+def has_rows(path: Path) -> bool:
+    """Whether a table has anything below its header."""
+    from assay.tables.files import load
+
+    return load(path, text=lambda _: True).frame.height > 0
+
+
 def answers_kind(path: Path, columns: str | None) -> Literal["judgments", "ratings"]:
     """Whether the file has judgments or ratings, by its columns."""
     from assay.tables.files import column_names
@@ -344,6 +351,21 @@ def shares(option: str, text: str) -> list[float]:
         ]
     except ValueError:
         raise OptionError(option, text, "are not shares", "write shares such as 5%,10%") from None
+
+
+def look_plan(text: str | None) -> int | list[int] | None:
+    """``5`` as how many looks, ``100,200,400`` as their sizes.
+
+    >>> look_plan("5"), look_plan("100,200,400")
+    (5, [100, 200, 400])
+    """
+    if text is None:
+        return None
+    try:
+        sizes = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError("looks", text, "is no plan", "write 5, or 100,200,400") from None
+    return sizes if "," in text else sizes[0]
 
 
 def score_range(text: str | None) -> tuple[float, float] | None:

@@ -23,6 +23,10 @@ REFERENCES = {
         "Carl-Erik Särndal, Bengt Swensson and Jan Wretman. 1992. Model Assisted Survey Sampling."
         " Springer."
     ),
+    "lan1983": (
+        "K. K. Gordon Lan and David L. DeMets. 1983. Discrete Sequential Boundaries for Clinical"
+        " Trials. Biometrika 70."
+    ),
     "cochran1977": "William G. Cochran. 1977. Sampling Techniques, third edition. Wiley.",
     "grafstrom2012": (
         "Anton Grafström, Niklas Lundström and Lina Schelin. 2012. Spatially Balanced Sampling"
@@ -35,6 +39,10 @@ REFERENCES = {
     "bradley1952": (
         "Ralph A. Bradley and Milton E. Terry. 1952. Rank Analysis of Incomplete Block Designs I."
         " Biometrika 39."
+    ),
+    "davidson1970": (
+        "Roger R. Davidson. 1970. On Extending the Bradley-Terry Model to Accommodate Ties in"
+        " Paired Comparison Experiments. Journal of the American Statistical Association 65."
     ),
     "efron1993": (
         "Bradley Efron and Robert J. Tibshirani. 1993. An Introduction to the Bootstrap."
