@@ -21,7 +21,7 @@ from assay.designs.snippets import CircularPlan, TilesPlan, cut
 from assay.sampling.draw import GOLDEN
 from assay.sampling.next import CLOSE_Z, FIRST_SHARE, matched_z, still_open
 from assay.stats.clustered import prefix_sums, window_sums
-from assay.stats.orders import discordant
+from assay.stats.intervals import discordant
 from assay.stats.random import as_rng, spawn
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

@@ -18,7 +18,7 @@ from assay.ranking.calibration import calibrated_level, range_quality
 from assay.ranking.counts import Counts
 from assay.ranking.methods import expected_win
 from assay.ranking.uncertainty import rank_table, resampled_counts, shortest_ranges
-from assay.stats.orders import competition_ranks
+from assay.stats.intervals import competition_ranks
 from assay.stats.random import as_rng
 from assay.worlds.judgments import draw_qualities, draw_screens
 from benchmarks.claims import claim

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import assay
 from assay.effort.effort import _next_steps
-from assay.stats.kit_power import gap_power
+from assay.stats.reml import gap_power
 from assay.worlds.editing import EditingWorld
 
 KITS = [(f"E{e}", f"d{k}", "ABC"[(e + k) % 3]) for e in range(6) for k in range(3)]

@@ -11,7 +11,7 @@ from scipy import stats
 
 from assay.effort.model import Names, fit_model
 from assay.kits.design import design_kits
-from assay.stats.kit_power import gap_power
+from assay.stats.reml import gap_power
 from assay.worlds.editing import EditingWorld
 
 WORLD = EditingWorld(systems={"A": 0.0, "B": 0.0, "C": 6.0})

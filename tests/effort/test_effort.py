@@ -17,10 +17,8 @@ from hypothesis import strategies as st
 from tests.conftest import Ran
 
 import assay
-from assay.effort.measures import measure_edits
-from assay.effort.model import _degrees
-from assay.effort.results import Relation
-from assay.effort.tables import place_systems, relative_effort
+from assay.effort.model import _degrees, measure_edits
+from assay.effort.results import Relation, place_systems, relative_effort
 from assay.errors import InputError, OptionError
 from assay.results import Note
 from assay.tables.answers import Edits, edit_distance

@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import Ran
 
 import assay
-from assay.effort.tables import compare_ratings, complexity_effort
+from assay.effort.relations import compare_ratings, complexity_effort
 from assay.errors import InputError, OptionError
 from assay.kits.pieces import pieces_from_features
 from assay.worlds.editing import EditingWorld

@@ -13,12 +13,17 @@ from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators, parse_method
-from assay.estimation.frame import Predictors, make_features
-from assay.estimation.kernels import METHODS, RIDGE, adjusted_means
-from assay.estimation.study import INTERVALS
+from assay.estimation.frame import INTERVALS
+from assay.estimation.kernels import (
+    METHODS,
+    RIDGE,
+    Predictors,
+    adjusted_means,
+    fit_ridge,
+    make_features,
+)
 from assay.results import has_note
 from assay.sampling.draw import sample
-from assay.stats.estimators import fit_ridge
 from assay.tables.answers import read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from assay.worlds.simulate import World, simulate

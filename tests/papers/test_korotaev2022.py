@@ -16,7 +16,7 @@ from tests.conftest import Ran
 from tests.kits.corpora import make_corpus
 
 import assay
-from assay.effort.tables import editor_ratios
+from assay.effort.results import editor_ratios
 from assay.errors import InputError, MissingExtraError, OptionError
 from assay.papers.compare import PrintedCell, Reproduction, read_printed
 from assay.papers.korotaev2022.editing import (

@@ -10,7 +10,7 @@ from scipy import stats
 
 from assay.ranking.pairs import sign_test
 from assay.ranking.uncertainty import Rule, equal_tailed_ranges, rank_table, shortest_ranges
-from assay.stats.orders import holm
+from assay.stats.intervals import holm
 
 
 @given(st.integers(0, 300), st.integers(0, 300))

@@ -18,7 +18,7 @@ from assay.errors import InputError, OptionError
 from assay.results import has_note
 from assay.sampling.next import next_segments, next_step, pair_z, still_open
 from assay.stats.clustered import prefix_sums, window_sums
-from assay.stats.orders import discordant
+from assay.stats.intervals import discordant
 from assay.stats.random import as_rng, spawn
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import Sample, TestSet, read_scores

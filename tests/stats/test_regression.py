@@ -8,20 +8,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.stats.estimators import (
-    Fit,
-    Strata,
-    cluster_variance,
-    collapsed_variance,
-    fit_ridge,
-    fit_slope,
-    neighbour_variance,
-    simple_variance,
-)
+from assay.estimation.kernels import Fit, fit_ridge, fit_slope
 from assay.stats.neighbours import (
     neighbour_predictions,
     sorted_neighbours,
     walk_neighbours,
+)
+from assay.stats.variances import (
+    Strata,
+    cluster_variance,
+    collapsed_variance,
+    neighbour_variance,
+    simple_variance,
 )
 
 

@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from assay.errors import OptionError
-from assay.stats.intervals import Interval, mean_stderr, t_interval
-from assay.stats.orders import cluster_numbers, competition_ranks, rank_ranges
+from assay.stats.intervals import (
+    Interval,
+    cluster_numbers,
+    competition_ranks,
+    mean_stderr,
+    rank_ranges,
+    t_interval,
+)
 from assay.stats.random import as_rng, seeded, spawn
 from assay.stats.selection import simple_random
 

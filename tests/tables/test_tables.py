@@ -151,6 +151,14 @@ class TestRatings:
         with pytest.raises(TableError, match="no translation by this system"):
             read_ratings(frame, test_set)
 
+    def test_a_task_is_text_that_stays_with_its_rating(self, test_set: TestSet) -> None:
+        frame = pl.DataFrame(
+            {"system": ["A", "A"], "seg": ["10", "1"], "task": [7.0, None], "score": [1.0, 2.0]}
+        )
+        ratings = read_ratings(frame, test_set)
+        assert ratings.genuine["task"].to_list() == ["7", None]
+        assert read_ratings(ratings.to_frame(), test_set).frame["task"].to_list() == ["7", None]
+
     def test_excluded_systems_are_dropped_and_counted(self) -> None:
         frame = pl.DataFrame(
             {"system": ["A", "B"], "doc": ["d2", "d2"], "seg": ["2", "2"], "score": [1.0, 2.0]}

@@ -15,8 +15,15 @@ from assay.estimation.results import Difference, Estimates
 from assay.planning.judgments import JudgmentsPlan
 from assay.ranking.rank import Ranking
 from assay.results import has_note
-from assay.stats.intervals import CERTAIN, POWER, power_of, t_interval, t_probability
-from assay.stats.orders import holm, order_of_differences
+from assay.stats.intervals import (
+    CERTAIN,
+    POWER,
+    holm,
+    order_of_differences,
+    power_of,
+    t_interval,
+    t_probability,
+)
 
 FROM_DIFFERENCE = ("left", "right", "n", "difference", "low", "high", "stderr", "p", "decided")
 

@@ -131,12 +131,12 @@ def _relations(
     """Effort against ratings and against the documents' LIX; what is positive agrees."""
     found: tuple[Relation, ...] = ()
     if ratings is not None:
-        from assay.effort.tables import compare_ratings
+        from assay.effort.relations import compare_ratings
         from assay.tables.answers import read_ratings
 
         found += compare_ratings(result, read_ratings(ratings, better=better), rng=seed)
     if kits is not None:
-        from assay.effort.tables import complexity_effort
+        from assay.effort.relations import complexity_effort
         from assay.kits.results import KitSet
         from assay.views.page import read_result
 

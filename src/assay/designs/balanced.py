@@ -14,8 +14,8 @@ from assay.designs.plan import DrawPlan, Draws
 from assay.designs.population import Population
 from assay.designs.units import DesignUnits
 from assay.stats.allocation import capped_shares
-from assay.stats.estimators import neighbour_variance
 from assay.stats.pivotal import pivotal
+from assay.stats.variances import neighbour_variance
 
 SLOPE = 2.0
 """The slope of balanced samples where metrics agree; frozen on WMT20."""

@@ -15,7 +15,7 @@ from assay.designs.plan import DrawPlan, GroupedPlan, Layout
 from assay.designs.population import Population
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.stats.allocation import capped_shares, systematic_counts
-from assay.stats.estimators import cluster_variance, collapsed_variance, simple_variance
+from assay.stats.variances import cluster_variance, collapsed_variance, simple_variance
 from assay.tables.test_set import Design, TestSet
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from assay.designs.plan import DrawPlan
 from assay.designs.population import Population
 from assay.errors import InputError
 from assay.results import Note
-from assay.stats.estimators import Strata
+from assay.stats.variances import Strata
 from assay.tables.answers import history_digest
 from assay.tables.test_set import Design, Sample, TestSet, make_sample, places_in
 

@@ -10,11 +10,19 @@ import numpy as np
 import polars as pl
 from scipy import special
 
-from assay.effort.measures import Measured, measure_edits
-from assay.effort.model import EffortModel, Names, check_names, fit_model, t_p
+from assay.effort.model import (
+    EffortModel,
+    Measured,
+    Names,
+    check_names,
+    fit_model,
+    measure_edits,
+    t_p,
+)
 from assay.effort.randomisation import Chances, randomise
-from assay.effort.results import Effort, EffortDifference
-from assay.effort.tables import (
+from assay.effort.results import (
+    Effort,
+    EffortDifference,
     effort_by_editor,
     judge_parity,
     place_systems,
@@ -24,11 +32,10 @@ from assay.effort.tables import (
 )
 from assay.errors import OptionError
 from assay.results import Note
-from assay.stats.intervals import POWER
-from assay.stats.kit_power import detectable_gap, editors_needed
-from assay.stats.orders import holm
+from assay.stats.intervals import POWER, holm
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
+from assay.stats.reml import detectable_gap, editors_needed
 from assay.tables.answers import Edits, as_edits
 from assay.tables.files import Source
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
+from assay.estimation.frame import Mean, Study, make_study
 from assay.estimation.results import (
     Breakdown,
     Difference,
@@ -18,7 +19,6 @@ from assay.estimation.results import (
     noted,
     scored,
 )
-from assay.estimation.study import Mean, Study, make_study
 from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
 from assay.results import Note
 from assay.stats.intervals import LEVEL

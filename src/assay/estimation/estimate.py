@@ -10,7 +10,8 @@ import numpy as np
 
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
-from assay.estimation.frame import Features
+from assay.estimation.frame import Mean, Study, make_study
+from assay.estimation.kernels import Features
 from assay.estimation.results import (
     Comparison,
     Difference,
@@ -20,10 +21,8 @@ from assay.estimation.results import (
     noted,
     scored,
 )
-from assay.estimation.study import Mean, Study, make_study
 from assay.results import Note
-from assay.stats.intervals import LEVEL, POWER, Precision, detectable_shift
-from assay.stats.orders import order_of_differences
+from assay.stats.intervals import LEVEL, POWER, Precision, detectable_shift, order_of_differences
 from assay.tables.answers import Errors, Ratings, add_history
 from assay.tables.test_set import Sample, TestSet
 

@@ -22,8 +22,14 @@ from assay.designs.population import Population
 from assay.designs.units import DesignUnits
 from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
-from assay.estimation.frame import Predictors, make_features
-from assay.estimation.kernels import METHODS, Adjusted, adjusted_means, check_method
+from assay.estimation.kernels import (
+    METHODS,
+    Adjusted,
+    Predictors,
+    adjusted_means,
+    check_method,
+    make_features,
+)
 from assay.estimation.monitor import IN_A_ROW, check_half_width, look_sizes
 from assay.estimation.results import (
     Evaluation,

@@ -3,27 +3,52 @@
 An estimate needs to know with which probability each rating came to be there. Either a sample
 says so, or everything was rated, or the user states an assumption, which the result repeats.
 
-What metrics say of each segment are the features of a regression: a system's standardised
-metrics, the square of their consensus, and the document mean of the consensus. The consensus is
-the mean of the metrics, each turned the way that agrees with the others, so that neither the sign
-nor the scale of a metric matters. Where the test set has a history, it is the last feature.
+Systems, pairs of systems and groups of segments are then estimated by the same rule. Intervals
+around an estimate, by name: ``t`` goes with every design and method. ``skew-t`` repairs part of
+what skewed scores cost at small n, also for regression and for snippets and balanced samples, by
+the skewness of the leave-one-out residuals. ``betting``, ``hoeffding`` and ``bernstein`` are for
+the mean of a simple random sample and guaranteed in a stated range.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from assay.designs.base import SamplingDesign, design_of, find_design
 from assay.designs.units import TOLERANCE, DesignUnits, SampledUnits, complete, need_population
 from assay.designs.unsampled import ASSUMPTIONS, Census
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, did_you_mean
+from assay.estimation.kernels import (
+    Adjusted,
+    Features,
+    Fitted,
+    Predictors,
+    adjusted_mean,
+    check_method,
+    document_stderr,
+    group_mean,
+    make_features,
+)
+from assay.estimation.results import Difference
 from assay.estimation.skipping import Classes, make_classes, responded, skipping_notes
 from assay.results import Note
-from assay.stats.estimators import Strata
+from assay.stats.betting import betting_interval
+from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval, skew_terms
+from assay.stats.intervals import Interval, t_interval, t_probability
+from assay.stats.variances import Strata
 from assay.tables.answers import Ratings
 from assay.tables.test_set import Sample, TestSet
+
+GUARANTEED = ("betting", "hoeffding", "bernstein")
+INTERVALS = ("t", "skew-t", *GUARANTEED)
+SKEW_METHODS = ("auto", "mean", "regression")
+"""The methods for which the correction for skewness was found to help."""
+TARGETS = ("test-set", "new-documents")
+FEW_DOCUMENTS = 20
+"""With fewer, their spread is itself uncertain."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,142 +229,347 @@ def _refuse_foreign(design: SamplingDesign, test_set: TestSet, sample: Sample) -
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Predictors:
-    """The features of one system or pair as segments x features.
+class Mean(NamedTuple):
+    """An estimate, how far it can be trusted, and what it rests on."""
 
-    The first ``metrics`` columns are the single metrics ``names``. ``known`` is where the last
-    feature is known, if that is not everywhere: then its mean over all segments is itself an
-    estimate.
+    center: float
+    stderr: float
+    degrees: float
+    interval: Interval
+    n: int
+    population: int
+    method: str
+    unexplained: float
+
+
+class Target(NamedTuple):
+    """What is estimated: the scores of all segments, NaN where they are not known.
+
+    ``i`` and ``j`` are the systems, the same where it is one system's own score.
     """
 
-    values: np.ndarray
-    metrics: int
-    names: tuple[str, ...] = ()
-    known: np.ndarray | None = None
+    scores: np.ndarray
+    limits: tuple[float, float]
+    i: int
+    j: int
+
+
+def make_study(
+    test_set: TestSet,
+    ratings: Ratings,
+    *,
+    sample: Sample | None,
+    assume: str | None,
+    method: str,
+    interval: str,
+    level: float,
+    target: str = "test-set",
+) -> Study:
+    """Check everything and lay out what is known."""
+    if not 0 < level < 1:
+        raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
+    _need_tables(test_set, ratings, sample)
+    check_method(method, test_set.metrics)
+    _check_target(target, interval, test_set)
+    ratings = ratings.placed_in(test_set)
+    sample = None if sample is None else sample.placed_in(test_set)
+    rated = rated_outputs(test_set, ratings, sample, assume)
+    _need_ratings(test_set, rated.scores)
+    check_interval(interval, method=method, design=rated.design, limits=ratings.range)
+    method = method if interval in ("t", "skew-t") else "mean"
+    features = None if method == "mean" else make_features(test_set)
+    lacking = features is None or (method.startswith("cv-") and not features.metrics)
+    if lacking and method not in ("auto", "mean"):
+        raise InputError(f"the method {method} needs metrics and the scores have none to use")
+    if target != "test-set":
+        _need_two_documents(test_set, rated)
+    return Study(test_set, ratings, rated, features, method, interval, level, target)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is known of every system, and the rule by which it is estimated."""
+
+    test_set: TestSet
+    ratings: Ratings
+    rated: Rated
+    features: Features | None
+    method: str
+    interval: str
+    level: float
+    target: str
 
     @property
-    def everywhere(self) -> Predictors | None:
-        """The features that are known of all segments; None where there are none."""
-        if self.known is None:
-            return self
-        left = self.values[:, :-1]
-        return Predictors(left, self.metrics, self.names) if left.shape[1] else None
+    def notes(self) -> tuple[Note, ...]:
+        """What was said while reading and laying out."""
+        said = _target_notes(self.target, self.rated)
+        return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes, *said)
+
+    def mean(self, i: int) -> Mean:
+        """One system's score on its segments."""
+        return self._estimate(self._own(i))
+
+    def difference(self, i: int, j: int) -> Difference:
+        """Two systems' difference on the segments they share."""
+        return self._difference(self._estimate(self._pair(i, j)), i, j)
+
+    def group_means(self, i: int, group: np.ndarray, count: int) -> list[Mean]:
+        """One system's score on the segments of each group; -1 is no group."""
+        return self._grouped(self._own(i), group, count)
+
+    def group_differences(self, i: int, j: int, group: np.ndarray, count: int) -> list[Difference]:
+        """Two systems' difference in each group."""
+        found = self._grouped(self._pair(i, j), group, count)
+        return [self._difference(item, i, j) for item in found]
+
+    def _own(self, i: int) -> Target:
+        return Target(self.rated.scores[i], self.ratings.range or (0.0, 0.0), i, i)
+
+    def _pair(self, i: int, j: int) -> Target:
+        low, high = self.ratings.range or (0.0, 0.0)
+        gap = self.rated.scores[i] - self.rated.scores[j]
+        return Target(gap, (low - high, high - low), i, j)
+
+    def _laid_out(
+        self, target: Target
+    ) -> tuple[np.ndarray, np.ndarray, DesignUnits, Predictors | None]:
+        """The segments asked about: where they stand, their scores, and what is known of them."""
+        present = self.rated.present[target.i] & self.rated.present[target.j]
+        places = np.flatnonzero(present)
+        units = self.rated.units(target.i, target.j, target.scores)
+        predictors = None
+        if self.features is not None:
+            predictors = self.features.between(target.i, target.j, present)
+        return places, target.scores[places], units, predictors
+
+    def _difference(self, found: Mean, i: int, j: int) -> Difference:
+        low, high = found.interval.low, found.interval.high
+        return Difference(
+            left=self.test_set.systems[i],
+            right=self.test_set.systems[j],
+            difference=found.center,
+            low=low,
+            high=high,
+            stderr=found.stderr,
+            n=found.n,
+            decided=low > 0 or high < 0,
+            p=t_probability(found.center, found.stderr, found.degrees),
+            degrees=found.degrees,
+            population=found.population,
+        )
+
+    def _estimate(self, target: Target) -> Mean:
+        places, x, units, predictors = self._laid_out(target)
+        drawn = ~np.isnan(x)
+        if not drawn.any():
+            return self._nothing(len(places))
+        found, fit = adjusted_mean(x, drawn, units, self.method, predictors)
+        if self.target == "new-documents":
+            found = self._of_documents(found, x, drawn, fit, units)
+        mean = self._wrapped(found, len(places))
+        if self.interval == "t":
+            return mean
+        if self.interval == "skew-t":
+            return self._skewed(mean, x, drawn, fit, units)
+        if np.ptp(units.pi[drawn]) > 1e-9:
+            raise InputError(
+                f"the interval {self.interval} is for ratings that all count alike, and these have"
+                " weights (importance, or skipped outputs); take the interval t"
+            )
+        # The order must not depend on the ratings; the sample's own seed repeats it.
+        rng = np.random.default_rng([self.rated.design.seed or 0, 1])
+        interval = mean_interval(
+            self.interval, x[drawn], len(places), target.limits, self.level, rng
+        )
+        return mean._replace(interval=interval)
+
+    def _skewed(
+        self, found: Mean, x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: DesignUnits
+    ) -> Mean:
+        """With Hall's correction for the skewness of what each rating adds to the estimate."""
+        left = x[drawn] - found.center if fit is None else fit.residuals[drawn]
+        terms = skew_terms(left / units.pi[drawn], len(x))
+        interval = skew_t_interval(found.center, found.stderr, *terms, found.degrees, self.level)
+        return found._replace(interval=interval)
+
+    def _grouped(self, target: Target, group: np.ndarray, count: int) -> list[Mean]:
+        """Every group by itself, with slopes from all ratings: small groups borrow only these."""
+        places, x, units, predictors = self._laid_out(target)
+        drawn, fit = ~np.isnan(x), None
+        if drawn.any():
+            # A history that is known in part has an error of its own, which groups do not show.
+            everywhere = None if predictors is None else predictors.everywhere
+            fit = adjusted_mean(x, drawn, units, self.method, everywhere)[1]
+        means = []
+        for number in range(count):
+            inside = group[places] == number
+            if not drawn[inside].any():
+                means.append(self._nothing(int(inside.sum())))
+                continue
+            own = None if fit is None else fit.part(inside)
+            part = units.part(inside, drawn)
+            found = group_mean(x[inside], drawn[inside], own, part)
+            if self.target == "new-documents":
+                found = self._of_documents(found, x[inside], drawn[inside], own, part)
+            means.append(self._wrapped(found, int(inside.sum())))
+        return means
+
+    @staticmethod
+    def _of_documents(
+        found: Adjusted, x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: DesignUnits
+    ) -> Adjusted:
+        """The same estimate, with its error around the mean of all such documents."""
+        stderr, degrees = document_stderr(x, drawn, fit, units.pi, units.document)
+        return replace(found, stderr=np.array([stderr]), degrees=np.array([degrees]))
+
+    def _wrapped(self, found: Adjusted, population: int) -> Mean:
+        """The only estimate of the batch."""
+        center, stderr, degrees = (
+            float(values[0]) for values in (found.center, found.stderr, found.degrees)
+        )
+        used = "regression" if self.method == "auto" else self.method
+        return Mean(
+            center, stderr, degrees, t_interval(center, stderr, degrees, self.level),
+            int(found.n[0]), population, used if found.used[0] else "mean",
+            float(found.unexplained[0]),
+        )  # fmt: skip
+
+    def _nothing(self, population: int) -> Mean:
+        unknown = float("nan")
+        interval = t_interval(unknown, unknown, 1, self.level)
+        return Mean(unknown, unknown, 1.0, interval, 0, population, "mean", 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
-    """Systems x segments x features, their names, and the consensus as systems x segments."""
-
-    values: np.ndarray
-    consensus: np.ndarray
-    names: tuple[str, ...]
-    metrics: int
-    """How many of the features are single metrics; they come first."""
-    notes: tuple[Note, ...]
-    history: bool = False
-    """Whether the last feature is what other systems' ratings say."""
-    known: np.ndarray | None = None
-    """Systems x segments: where the history is known; None where it is everywhere."""
-
-    def between(self, i: int, j: int, present: np.ndarray) -> Predictors | None:
-        """The features of a system (the same one twice), or of the difference of two.
-
-        Those of one system less those of the other; without the history then, which holds the
-        ratings of either system for the other. None where nothing else is left.
-        """
-        if i == j:
-            known = None if self.known is None else self.known[i, present]
-            return Predictors(self.values[i, present], self.metrics, self.names, known)
-        last = self.values.shape[-1] - self.history
-        if not last:
-            return None
-        gap = self.values[i, present, :last] - self.values[j, present, :last]
-        return Predictors(gap, self.metrics, self.names)
+def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> None:
+    for value, kind, reader in (
+        (test_set, TestSet, "read_scores"),
+        (ratings, Ratings, "read_ratings"),
+        (sample, Sample, "read_sample"),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise InputError(
+                f"{type(value).__name__} where a {kind.__name__} belongs; read it with"
+                f" assay.{reader}(...)"
+            )
+    if "lp" in test_set.key and test_set.segments["lp"].n_unique() > 1:
+        raise InputError(
+            "the scores hold several language pairs, and one score for all would mean nothing;"
+            " choose one (test_set.split('lp'))"
+        )
 
 
-def make_features(test_set: TestSet) -> Features | None:
-    """The features of every system; None where there is no metric to speak of."""
-    layers, names, notes = [], [], []
-    for name in test_set.metrics:
-        values, missing = _standardised(test_set.matrix(name), test_set.present)
-        if values is None:
-            notes.append(Note("metric-unused", f"{name} is constant or missing: not used"))
-            continue
-        if missing:
-            text = f"{name}: {missing} missing values count as average"
-            notes.append(Note("metric-missing", text))
-        layers.append(values)
-        names.append(name)
-    history = _history(test_set)
-    if not layers and history is None:
-        return None
-    parts, consensus = list(layers), np.zeros(test_set.present.shape)
-    if layers:
-        consensus = _consensus(np.stack(layers, axis=-1))
-        parts.append(_scaled(consensus**2, test_set.present))
-        names.append("consensus squared")
-        if test_set.has_documents and test_set.documents.height > 1:
-            parts.append(_scaled(_document_mean(consensus, test_set.document), test_set.present))
-            names.append("consensus of the document")
-    if history is not None:
-        parts.append(history)
-        names.append("history")
-    values = np.stack(parts, axis=-1)
-    return Features(
-        values, consensus, tuple(names), len(layers), tuple(notes), history is not None,
-        None if history is None else _known(test_set),
-    )  # fmt: skip
+def _need_ratings(test_set: TestSet, scores: np.ndarray) -> None:
+    bare = [
+        system for system, row in zip(test_set.systems, scores, strict=True) if np.isnan(row).all()
+    ]
+    if bare:
+        raise InputError(
+            f"no usable rating for {', '.join(bare)}; rate some of the drawn segments, or leave the"
+            " system out (exclude)"
+        )
 
 
-def _known(test_set: TestSet) -> np.ndarray | None:
-    known = np.isfinite(test_set.matrix("history"))
-    return None if (known | ~test_set.present).all() else known
+def _check_target(target: str, interval: str, test_set: TestSet) -> None:
+    """Refuse a target that is not known, or that the tables cannot speak of."""
+    if target not in TARGETS:
+        raise OptionError(
+            "target", target, f"is not known{did_you_mean(target, TARGETS)}",
+            f"choose from {', '.join(TARGETS)}",
+        )  # fmt: skip
+    if target == "test-set":
+        return
+    if not test_set.has_documents:
+        raise InputError(
+            "the target new-documents needs to know the documents and the scores have no doc"
+            " column; add one"
+        )
+    if interval != "t":
+        raise InputError(
+            f"the interval {interval} is for this test set; for new documents take the interval t"
+        )
 
 
-def _history(test_set: TestSet) -> np.ndarray | None:
-    """What other systems' ratings say, standardised; None where nothing."""
-    if test_set.history is None:
-        return None
-    return _standardised(test_set.matrix(test_set.history), test_set.present)[0]
+def _need_two_documents(test_set: TestSet, rated: Rated) -> None:
+    """Refuse ratings that say nothing about how documents differ."""
+    for system, row in zip(test_set.systems, rated.scores, strict=True):
+        held = len(np.unique(rated.document[~np.isnan(row)]))
+        if held < 2:
+            raise InputError(
+                f"all ratings of {system} are from {held} document, which says nothing of others;"
+                " rate at least two, or leave out the target new-documents"
+            )
 
 
-def _standardised(values: np.ndarray, present: np.ndarray) -> tuple[np.ndarray | None, int]:
-    """Every system's scores with mean 0 and sd 1, missing ones 0; how many were missing."""
-    known = np.isfinite(values) & present
-    missing = int((present & ~known).sum())
-    filled = np.where(known, values, 0.0)
-    count = np.maximum(known.sum(axis=1, keepdims=True), 1)
-    mean = filled.sum(axis=1, keepdims=True) / count
-    gap = np.where(known, values - mean, 0.0)
-    spread = np.sqrt((gap**2).sum(axis=1, keepdims=True) / count)
-    tiny = spread <= 1e-12 * (1 + np.abs(mean))
-    if tiny.all():
-        return None, missing
-    return np.where(tiny, 0.0, gap / np.where(tiny, 1.0, spread)), missing
+def _target_notes(target: str, rated: Rated) -> tuple[Note, ...]:
+    """What the intervals hold for."""
+    if target == "test-set":
+        return ()
+    held = len(np.unique(rated.document[(~np.isnan(rated.scores)).any(axis=0)]))
+    text = (
+        f"intervals are for new documents like the {held} rated ones, as if these were drawn at"
+        " random from all of their kind"
+    )
+    if held < FEW_DOCUMENTS:
+        text += f"; fewer than {FEW_DOCUMENTS} documents: their spread is itself uncertain"
+    return (Note("new-documents", text),)
 
 
-def _consensus(stack: np.ndarray) -> np.ndarray:
-    """The mean of the metrics, each signed to agree with their first principal component.
+def check_interval(
+    name: str, *, method: str, design: SamplingDesign, limits: tuple[float, float] | None
+) -> None:
+    """Refuse an interval that does not go with the method, the design or what is known."""
+    if name == "bootstrap":
+        raise OptionError(
+            "interval", name, "is no longer there: it was slower than skew-t and no better",
+            "take skew-t, which also goes with regression, snippets and balanced samples",
+        )  # fmt: skip
+    if name not in INTERVALS:
+        raise OptionError(
+            "interval", name, f"is not known{did_you_mean(name, INTERVALS)}",
+            f"choose from {', '.join(INTERVALS)}",
+        )  # fmt: skip
+    if name == "t":
+        return
+    skewed = name == "skew-t"
+    if method not in (SKEW_METHODS if skewed else ("auto", "mean")):
+        what = "the mean and regression" if skewed else "the mean"
+        raise InputError(
+            f"the interval {name} is for {what}, not for the method {method}; take the interval t"
+        )
+    if not (design.skew_correction if skewed else design.simple):
+        what = "random, snippet and balanced samples" if skewed else "a simple random sample"
+        raise InputError(
+            f"the interval {name} is for {what}, not for the design {design.short}; take the"
+            " interval t"
+        )
+    if not skewed and limits is None:
+        raise InputError(
+            f"the interval {name} holds for scores in a stated range; state the range of the"
+            " ratings"
+        )
 
-    Its direction is left open: it is squared, or a regression finds its slope. The badness by which
-    samples are drawn must know which side is bad, and so trusts stated directions and majorities.
+
+def mean_interval(
+    name: str,
+    values: np.ndarray,
+    population: int,
+    limits: tuple[float, float],
+    level: float,
+    rng: np.random.Generator,
+) -> Interval:
+    """An interval for the mean of all from a simple random sample of values.
+
+    The values are put in random order first, which betting depends on.
     """
-    flat = stack.reshape(-1, stack.shape[-1])
-    _, vectors = np.linalg.eigh(flat.T @ flat)
-    signs = np.sign(vectors[:, -1])
-    signs = np.where(signs == 0, 1.0, signs)
-    mean = stack @ signs / len(signs)
-    spread = mean.std(axis=1, keepdims=True)
-    return np.asarray(np.divide(mean, spread, out=np.zeros_like(mean), where=spread > 0))
-
-
-def _document_mean(consensus: np.ndarray, document: np.ndarray) -> np.ndarray:
-    sizes = np.bincount(document)
-    rows = [np.bincount(document, row)[document] / sizes[document] for row in consensus]
-    return np.stack(rows)
-
-
-def _scaled(values: np.ndarray, present: np.ndarray) -> np.ndarray:
-    scaled, _ = _standardised(values, present)
-    return np.zeros_like(values) if scaled is None else scaled
+    x = rng.permutation(values)
+    center, n = float(x.mean()), len(x)
+    if n == population:
+        return Interval(center, center, level)
+    low, high = limits
+    if name == "betting":
+        return betting_interval(x, population, low, high, level)
+    if name == "hoeffding":
+        margin = hoeffding_bound(n, population, high - low, level)
+    else:
+        margin = bernstein_bound(x, population, high - low, level)
+    return Interval(max(low, center - margin), min(high, center + margin), level)

@@ -5,6 +5,11 @@ sample and test set; they differ in the features. The slopes are centred and the
 same for ratings and features. The ``-literal`` forms take E[XZ] in place of a covariance, as
 printed in saldias2022 (eq. 3 and 4): there, several variates are worse than none on small samples.
 
+What metrics say of each segment are the features of a regression: a system's standardised
+metrics, the square of their consensus, and the document mean of the consensus. The consensus is
+the mean of the metrics, each turned the way that agrees with the others, so that neither the sign
+nor the scale of a metric matters. Where the test set has a history, it is the last feature.
+
 The kernel works on many samples at once (arrays are samples x segments); one estimate is a sample
 of one.
 """
@@ -17,9 +22,10 @@ import numpy as np
 
 from assay.designs.units import DesignUnits
 from assay.errors import OptionError, did_you_mean
-from assay.estimation.frame import Predictors
-from assay.stats.estimators import Fit, fit_ridge, fit_slope
+from assay.results import Note
 from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
+from assay.stats.variances import FULL_LEVERAGE
+from assay.tables.test_set import TestSet
 
 METHODS = (
     "auto", "mean", "regression", "cv-single", "cv-mean", "cv-multi", "cv-knn",
@@ -315,3 +321,213 @@ def document_stderr(
     totals = np.bincount(document, z)
     found = float(np.sqrt(k / (k - 1) * (totals**2).sum()))
     return found if found > 0 else float("nan"), float(k - 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictors:
+    """The features of one system or pair as segments x features.
+
+    The first ``metrics`` columns are the single metrics ``names``. ``known`` is where the last
+    feature is known, if that is not everywhere: then its mean over all segments is itself an
+    estimate.
+    """
+
+    values: np.ndarray
+    metrics: int
+    names: tuple[str, ...] = ()
+    known: np.ndarray | None = None
+
+    @property
+    def everywhere(self) -> Predictors | None:
+        """The features that are known of all segments; None where there are none."""
+        if self.known is None:
+            return self
+        left = self.values[:, :-1]
+        return Predictors(left, self.metrics, self.names) if left.shape[1] else None
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Systems x segments x features, their names, and the consensus as systems x segments."""
+
+    values: np.ndarray
+    consensus: np.ndarray
+    names: tuple[str, ...]
+    metrics: int
+    """How many of the features are single metrics; they come first."""
+    notes: tuple[Note, ...]
+    history: bool = False
+    """Whether the last feature is what other systems' ratings say."""
+    known: np.ndarray | None = None
+    """Systems x segments: where the history is known; None where it is everywhere."""
+
+    def between(self, i: int, j: int, present: np.ndarray) -> Predictors | None:
+        """The features of a system (the same one twice), or of the difference of two.
+
+        Those of one system less those of the other; without the history then, which holds the
+        ratings of either system for the other. None where nothing else is left.
+        """
+        if i == j:
+            known = None if self.known is None else self.known[i, present]
+            return Predictors(self.values[i, present], self.metrics, self.names, known)
+        last = self.values.shape[-1] - self.history
+        if not last:
+            return None
+        gap = self.values[i, present, :last] - self.values[j, present, :last]
+        return Predictors(gap, self.metrics, self.names)
+
+
+def make_features(test_set: TestSet) -> Features | None:
+    """The features of every system; None where there is no metric to speak of."""
+    layers, names, notes = [], [], []
+    for name in test_set.metrics:
+        values, missing = _standardised(test_set.matrix(name), test_set.present)
+        if values is None:
+            notes.append(Note("metric-unused", f"{name} is constant or missing: not used"))
+            continue
+        if missing:
+            text = f"{name}: {missing} missing values count as average"
+            notes.append(Note("metric-missing", text))
+        layers.append(values)
+        names.append(name)
+    history = _history(test_set)
+    if not layers and history is None:
+        return None
+    parts, consensus = list(layers), np.zeros(test_set.present.shape)
+    if layers:
+        consensus = _consensus(np.stack(layers, axis=-1))
+        parts.append(_scaled(consensus**2, test_set.present))
+        names.append("consensus squared")
+        if test_set.has_documents and test_set.documents.height > 1:
+            parts.append(_scaled(_document_mean(consensus, test_set.document), test_set.present))
+            names.append("consensus of the document")
+    if history is not None:
+        parts.append(history)
+        names.append("history")
+    values = np.stack(parts, axis=-1)
+    return Features(
+        values, consensus, tuple(names), len(layers), tuple(notes), history is not None,
+        None if history is None else _known(test_set),
+    )  # fmt: skip
+
+
+def _known(test_set: TestSet) -> np.ndarray | None:
+    known = np.isfinite(test_set.matrix("history"))
+    return None if (known | ~test_set.present).all() else known
+
+
+def _history(test_set: TestSet) -> np.ndarray | None:
+    """What other systems' ratings say, standardised; None where nothing."""
+    if test_set.history is None:
+        return None
+    return _standardised(test_set.matrix(test_set.history), test_set.present)[0]
+
+
+def _standardised(values: np.ndarray, present: np.ndarray) -> tuple[np.ndarray | None, int]:
+    """Every system's scores with mean 0 and sd 1, missing ones 0; how many were missing."""
+    known = np.isfinite(values) & present
+    missing = int((present & ~known).sum())
+    filled = np.where(known, values, 0.0)
+    count = np.maximum(known.sum(axis=1, keepdims=True), 1)
+    mean = filled.sum(axis=1, keepdims=True) / count
+    gap = np.where(known, values - mean, 0.0)
+    spread = np.sqrt((gap**2).sum(axis=1, keepdims=True) / count)
+    tiny = spread <= 1e-12 * (1 + np.abs(mean))
+    if tiny.all():
+        return None, missing
+    return np.where(tiny, 0.0, gap / np.where(tiny, 1.0, spread)), missing
+
+
+def _consensus(stack: np.ndarray) -> np.ndarray:
+    """The mean of the metrics, each signed to agree with their first principal component.
+
+    Its direction is left open: it is squared, or a regression finds its slope. The badness by which
+    samples are drawn must know which side is bad, and so trusts stated directions and majorities.
+    """
+    flat = stack.reshape(-1, stack.shape[-1])
+    _, vectors = np.linalg.eigh(flat.T @ flat)
+    signs = np.sign(vectors[:, -1])
+    signs = np.where(signs == 0, 1.0, signs)
+    mean = stack @ signs / len(signs)
+    spread = mean.std(axis=1, keepdims=True)
+    return np.asarray(np.divide(mean, spread, out=np.zeros_like(mean), where=spread > 0))
+
+
+def _document_mean(consensus: np.ndarray, document: np.ndarray) -> np.ndarray:
+    sizes = np.bincount(document)
+    rows = [np.bincount(document, row)[document] / sizes[document] for row in consensus]
+    return np.stack(rows)
+
+
+def _scaled(values: np.ndarray, present: np.ndarray) -> np.ndarray:
+    scaled, _ = _standardised(values, present)
+    return np.zeros_like(values) if scaled is None else scaled
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Regressions around the weighted means, one per sample, and what they leave unexplained.
+
+    ``center`` is the fitted value at the mean of the features over all units: the regression
+    estimator of the mean. ``residuals`` is samples x units, leave-one-out: e_i / (1 - h_i), h_i the
+    ``leverage``; for units outside the sample they say nothing. ``degrees`` is the effective number
+    of slopes, the trace of the hat matrix.
+    """
+
+    center: np.ndarray
+    slopes: np.ndarray
+    residuals: np.ndarray
+    leverage: np.ndarray
+    degrees: np.ndarray
+
+
+def fit_ridge(x: np.ndarray, features: np.ndarray, weights: np.ndarray, ridge: float) -> Fit:
+    """Regress x on the features (units x p), both around their weighted means.
+
+    The penalty is ridge/n on standardised features, so that it fades as ratings come in.
+
+    >>> x, z = np.array([1.0, 2.0, 4.0, 0.0]), np.array([[0.0], [1.0], [3.0], [4.0]])
+    >>> fit = fit_ridge(x, z, np.array([[1.0, 1.0, 1.0, 0.0]]), ridge=0.0)
+    >>> fit.slopes.round(6).tolist(), fit.center.round(6).tolist()
+    ([[1.0]], [3.0])
+    """
+    p = features.shape[1]
+    n = (weights > 0).sum(axis=1)
+    w = weights / weights.sum(axis=1, keepdims=True)
+    means, x_mean = w @ features, w @ x
+    # Products of features once for all samples; then each Gram matrix is a row of a product.
+    squares = (features[:, :, None] * features[:, None, :]).reshape(len(x), p * p)
+    gram = (w @ squares).reshape(-1, p, p) - means[:, :, None] * means[:, None, :]
+    inverse = np.linalg.pinv(gram + (ridge / n)[:, None, None] * np.eye(p), hermitian=True)
+    along = w @ (features * x[:, None]) - means * x_mean[:, None]
+    slopes = (inverse @ along[:, :, None])[:, :, 0]
+    flat = (inverse @ means[:, :, None])[:, :, 0]
+    spread = inverse.reshape(-1, p * p) @ squares.T
+    spread += (means * flat).sum(axis=1)[:, None] - 2 * flat @ features.T
+    level = x_mean - (means * slopes).sum(axis=1)
+    raw = x - level[:, None] - slopes @ features.T
+    leverage = np.minimum(w * (1 + spread), FULL_LEVERAGE)
+    degrees = np.einsum("dij,dji->d", inverse, gram)
+    center = level + slopes @ features.mean(axis=0)
+    return Fit(center, slopes, raw / (1 - leverage), leverage, degrees)
+
+
+def fit_slope(x: np.ndarray, z: np.ndarray, weights: np.ndarray) -> Fit:
+    """Regress x on one feature, z as samples x units; without slope where z does not vary.
+
+    >>> fit = fit_slope(np.array([1.0, 3.0, 0.0]), np.array([[0.0, 1.0, 2.0]]),
+    ...                 np.array([[1.0, 1.0, 0.0]]))
+    >>> fit.slopes.tolist(), fit.center.tolist()
+    ([[2.0]], [3.0])
+    """
+    w = weights / weights.sum(axis=1, keepdims=True)
+    centered = z - (w * z).sum(axis=1, keepdims=True)
+    x_mean = w @ x
+    square = (w * centered**2).sum(axis=1)
+    flat = square <= 1e-12 * np.maximum(1.0, (w * z**2).sum(axis=1))
+    inverse = np.where(flat, 0.0, 1 / np.where(flat, 1.0, square))
+    slope = ((w * centered) @ x) * inverse
+    raw = x - x_mean[:, None] - slope[:, None] * centered
+    leverage = np.minimum(w * (1 + centered**2 * inverse[:, None]), FULL_LEVERAGE)
+    center = x_mean + slope * centered.mean(axis=1)
+    return Fit(center, slope[:, None], raw / (1 - leverage), leverage, (~flat).astype(float))

@@ -18,8 +18,8 @@ import polars as pl
 
 from assay.designs.base import design_of
 from assay.errors import InputError, OptionError
+from assay.estimation.frame import Study, make_study
 from assay.estimation.results import _frame, noted
-from assay.estimation.study import Study, make_study
 from assay.results import Note, Result, signature
 from assay.stats.betting import betting_sequence
 from assay.stats.intervals import LEVEL

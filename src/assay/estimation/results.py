@@ -12,7 +12,7 @@ from assay.results import Note, Result, plain, signature
 from assay.tables.test_set import Design
 
 if TYPE_CHECKING:
-    from assay.estimation.study import Mean
+    from assay.estimation.frame import Mean
 
 Better = Literal["higher", "lower"]
 

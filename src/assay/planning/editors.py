@@ -12,7 +12,7 @@ from assay.errors import OptionError, need_known, need_positive, need_share, nee
 from assay.planning.plan import Plan
 from assay.results import Note, plain, signature
 from assay.stats.intervals import LEVEL, POWER
-from assay.stats.kit_power import MOST_EDITORS, detectable_gap, editors_needed, gap_power
+from assay.stats.reml import MOST_EDITORS, detectable_gap, editors_needed, gap_power
 
 if TYPE_CHECKING:
     from assay.effort.results import Effort

@@ -16,7 +16,7 @@ from assay.ranking.power import judgments_for, pooled_share, sign_share
 from assay.ranking.sigma import fit_sigma, match_sigma
 from assay.ranking.uncertainty import MIN_BLOCKS, shortest_ranges
 from assay.results import Note
-from assay.stats.orders import cluster_numbers, rank_ranges
+from assay.stats.intervals import cluster_numbers, rank_ranges
 from assay.stats.progress import Progress
 from assay.tables.answers import Judgments
 from assay.worlds.judgments import draw_qualities, win_counts

@@ -15,7 +15,7 @@ from scipy import special
 from assay.errors import OptionError
 from assay.ranking.counts import check_per_set
 from assay.ranking.uncertainty import ranges_of, rank_table
-from assay.stats.orders import competition_ranks
+from assay.stats.intervals import competition_ranks
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
 from assay.worlds.judgments import draw_qualities, draw_screens

@@ -16,7 +16,7 @@ from scipy import linalg, sparse, special
 from assay.ranking.counts import Counts, evidence
 from assay.ranking.uncertainty import Rule, Uncertainty, gap_stderr, student_p, z_scores
 from assay.results import Note
-from assay.stats.orders import rank_ranges
+from assay.stats.intervals import rank_ranges
 
 MAX_DENSE = 20_000_000
 """Numbers in the table of blocks x systems beyond which it is kept sparse."""

@@ -24,8 +24,7 @@ from assay.ranking.counts import (
 from assay.ranking.methods import check_method, find_method, score
 from assay.ranking.uncertainty import Rule, Uncertainty, bootstrap
 from assay.results import Note, Result, signature
-from assay.stats.intervals import LEVEL, POWER
-from assay.stats.orders import cluster_numbers, competition_ranks
+from assay.stats.intervals import LEVEL, POWER, cluster_numbers, competition_ranks
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
 from assay.tables.answers import Judgments

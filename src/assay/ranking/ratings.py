@@ -35,9 +35,8 @@ from assay.ranking.uncertainty import (
     spread,
 )
 from assay.results import Note
-from assay.stats.intervals import LEVEL
-from assay.stats.orders import competition_ranks
-from assay.stats.orders import holm as holm_adjusted
+from assay.stats.intervals import LEVEL, competition_ranks
+from assay.stats.intervals import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Ratings, need_one_lp
 

@@ -18,8 +18,8 @@ from scipy import sparse, special
 from assay.ranking.counts import Counts, evidence, listed, renumbered, winner_cells
 from assay.ranking.methods import score
 from assay.results import Note
-from assay.stats.orders import competition_ranks, rank_ranges
-from assay.stats.orders import holm as holm_adjusted
+from assay.stats.intervals import competition_ranks, rank_ranges
+from assay.stats.intervals import holm as holm_adjusted
 from assay.stats.progress import Progress
 
 MIN_BLOCKS = 10

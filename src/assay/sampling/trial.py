@@ -23,8 +23,7 @@ from assay.stats.clustered import (
     unit_z,
     window_sums,
 )
-from assay.stats.intervals import LEVEL
-from assay.stats.orders import cluster_numbers, discordant, rank_ranges
+from assay.stats.intervals import LEVEL, cluster_numbers, discordant, rank_ranges
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,6 +38,7 @@ class Ratings(CheckedTable):
 
     A row with a ``check`` is a control: a spoiled copy of the output, shown to see whether the
     rater pays attention. It says nothing about the system, and only reports on raters use it.
+    ``task``, where the table has it, names what a rater did in one go.
     ``better`` says which end of the scale is good; ``range`` is the scale, where it was stated.
     """
 

@@ -101,7 +101,7 @@ SCHEMAS = {
             _text("reference"), _amount("words"), _amount("cost"), _text("domain"), _part("lp"),
         ), key=("lp", "system", "doc", "seg")),
         Schema("ratings", (
-            _key("system"), _part("doc"), _key("seg"), _part("rater"),
+            _key("system"), _part("doc"), _key("seg"), _part("rater"), _text("task"),
             ColumnRule("score", "number", required=True), _amount("seconds"), _text("check"),
             _part("lp"),
         ), key=("lp", "system", "doc", "seg", "rater", "check")),

@@ -28,7 +28,7 @@ from assay.ranking.uncertainty import (
     resampled_counts,
     shortest_ranges,
 )
-from assay.stats.orders import cluster_numbers, competition_ranks, rank_ranges
+from assay.stats.intervals import cluster_numbers, competition_ranks, rank_ranges
 from assay.worlds.judgments import draw_qualities, draw_screens, screen_ranks, win_counts
 
 FILE = "wmt12_rankings.parquet"

@@ -16,9 +16,16 @@ import numpy as np
 import polars as pl
 
 import assay
-from assay.effort.measures import measure_edits
-from assay.effort.results import Placing, Relation, RelativeEffort
-from assay.effort.tables import complexity_effort, editor_ratios, place_systems, relative_effort
+from assay.effort.model import measure_edits
+from assay.effort.relations import complexity_effort
+from assay.effort.results import (
+    Placing,
+    Relation,
+    RelativeEffort,
+    editor_ratios,
+    place_systems,
+    relative_effort,
+)
 from assay.errors import InputError, MissingExtraError
 from assay.kits.build import find_traces
 from assay.kits.results import Trace

@@ -45,7 +45,7 @@ from assay.papers.lo2023.scores import (
 from assay.results import Note
 from assay.sampling.summary import length_shares, metric_scores
 from assay.sampling.trial import StabilityRecord
-from assay.stats.orders import discordant
+from assay.stats.intervals import discordant
 from assay.stats.random import spawn
 
 DRAWS, LEAST = 1000, 1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.stats.kit_power import detectable_gap, editors_needed, gap_power, kit_degrees
+from assay.stats.reml import detectable_gap, editors_needed, gap_power, kit_degrees
 
 KOROTAEV = 8.8 + 79.5 / 23.3
 """Variance of an editor's mean edit distance over a document, by the fit to korotaev2022."""
