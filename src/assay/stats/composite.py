@@ -33,7 +33,7 @@ SHARED_RATINGS = 4.0
 SHRINKAGE = 8.0
 """Weight of the spherical covariance, in times (K-1)/n: skewed ratings make V noisy, and small
 where d happens to be small."""
-NEGLIGIBLE = 1e-4
+NEGLIGIBLE = 1e-5
 """Parts of the mixture that weigh less than this are left out."""
 
 
@@ -212,7 +212,7 @@ def robust_factor(ratio: np.ndarray, level: float) -> np.ndarray:
     [1.0, 1.176]
     """
     grid, factors = _robust_table(level)
-    return np.interp(ratio, grid, factors)
+    return np.asarray(np.interp(ratio, grid, factors))
 
 
 @lru_cache(maxsize=8)
@@ -230,7 +230,7 @@ def robust_critical_value(ratio: float, level: float) -> float:
     E[b^2] = ``ratio``. The miss r(t) at t = b^2 is convex, then concave, so the worst law has
     mass at 0 and one other point, or at one point alone.
     """
-    t = np.r_[0.0, np.geomspace(1e-3, 1e3, 600)]
+    t = np.r_[0.0, np.geomspace(1e-3, 1e3, 1200)]
 
     def missed(chi: float) -> float:
         r = special.ndtr(-chi - np.sqrt(t)) + special.ndtr(-chi + np.sqrt(t))
