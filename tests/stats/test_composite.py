@@ -88,7 +88,8 @@ def test_a_small_case_by_brute_force() -> None:
     mean = w @ gap
     assert pairs.difference == pytest.approx(mean, abs=error)
     assert pairs.sd == pytest.approx(np.sqrt(w @ (gap - mean) ** 2), abs=2 * error)
-    assert pairs.probability == pytest.approx(w @ (gap > 0), abs=error)
+    # Not the mixture's own, but that of a normal law of the same mean and sd.
+    assert pairs.probability == pytest.approx(w @ (gap > 0), abs=0.03)
     chances = [w @ (odd & (who == k)) for k in range(4)]
     assert found.misjudged == pytest.approx(chances, abs=error)
 

@@ -126,11 +126,10 @@ def composite(d: np.ndarray, v: np.ndarray, metrics: np.ndarray, slopes: Slopes)
 
     ``metrics`` is systems x metrics, the means over the whole test set.
     """
-    k = len(d)
     z = metrics - metrics.mean(axis=0)
     m = z @ slopes.values
     prior = SLOPE_SD**2 * np.outer(m, m) + SHARED_RATINGS * z @ slopes.covariance @ z.T
-    return small_area(d, v, SLOPE * m, prior, misjudged=MISJUDGED if k > 2 else 0.0)
+    return small_area(d, v, SLOPE * m, prior, misjudged=MISJUDGED)
 
 
 def small_area(
@@ -186,7 +185,9 @@ def pair_differences(law: Mixture, level: float, degrees: float) -> Pairs:
 
     The interval is the sd times Student's t with the degrees of freedom of v, widened so that it
     holds on average over systems whatever law u has (Armstrong, Kolesar and Plagborg-Moller 2022):
-    normal tails are what the metrics' errors have least.
+    normal tails are what the metrics' errors have least. The probability is that of a t law with
+    this mean and sd: better calibrated than the mixture's own, and above a half just where the
+    difference is above zero, so that all pairs agree with one order.
     """
     i, j = np.triu_indices(law.means.shape[1], 1)
     gap = law.means[:, i] - law.means[:, j]
@@ -195,7 +196,7 @@ def pair_differences(law: Mixture, level: float, degrees: float) -> Pairs:
     sd = np.sqrt(np.maximum(law.weights @ (variance + gap**2) - mean**2, 0.0))
     ratio = law.weights @ variance / np.maximum(law.weights @ noise, 1e-300) - 1
     reach = robust_factor(np.maximum(ratio, 0.0), level) * special.stdtrit(degrees, 0.5 + level / 2)
-    probability = law.weights @ special.ndtr(gap / np.sqrt(variance))
+    probability = special.stdtr(degrees, mean / np.maximum(sd, 1e-300))
     return Pairs(mean, sd, mean - reach * sd, mean + reach * sd, probability)
 
 

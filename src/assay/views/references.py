@@ -23,6 +23,14 @@ REFERENCES = {
         "Carl-Erik Särndal, Bengt Swensson and Jan Wretman. 1992. Model Assisted Survey Sampling."
         " Springer."
     ),
+    "fay1979": (
+        "Robert E. Fay and Roger A. Herriot. 1979. Estimates of Income for Small Places. Journal of"
+        " the American Statistical Association 74."
+    ),
+    "armstrong2022": (
+        "Timothy B. Armstrong, Michal Kolesár and Mikkel Plagborg-Møller. 2022. Robust Empirical"
+        " Bayes Confidence Intervals. Econometrica 90."
+    ),
     "cochran1977": "William G. Cochran. 1977. Sampling Techniques, third edition. Wiley.",
     "grafstrom2012": (
         "Anton Grafström, Niklas Lundström and Lina Schelin. 2012. Spatially Balanced Sampling"
