@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.estimation.composite_trial import Draws, draw_composites
+from assay.estimation.composite_trial import CompositeDraws, draw_composites
 from assay.stats.intervals import LEVEL
 from assay.tables.test_set import TestSet, read_scores
 from benchmarks.claims import claim, skipped
@@ -41,8 +41,8 @@ WORST_LOSS = 1.05
 class Row:
     """One set, size and kind of metrics.
 
-    ``said`` and ``right`` have a number for probabilities of .5-.7, .7-.9 and above; ``order_error``
-    is the Monte-Carlo standard error of the difference between the two orders.
+    ``said`` and ``right`` have a number for probabilities of .5-.7, .7-.9 and above;
+    ``order_error`` is the Monte-Carlo standard error of the difference between the two orders.
     """
 
     name: str
@@ -102,7 +102,9 @@ def random_segments(population: int, n: int, draws: int, seed: int) -> np.ndarra
     return drawn
 
 
-def tried(test_set: TestSet, x: np.ndarray, drawn: np.ndarray, kind: str) -> Iterator[Draws]:
+def tried(
+    test_set: TestSet, x: np.ndarray, drawn: np.ndarray, kind: str
+) -> Iterator[CompositeDraws]:
     """Both estimates, with the metrics changed as the kind says."""
     if kind == "one system raised":
         for k in range(len(x)):
@@ -140,7 +142,7 @@ def changed(test_set: TestSet, kind: str, system: int) -> TestSet:
     )
 
 
-def summary(name: str, n: int, kind: str, parts: list[Draws], systems: int) -> Row:
+def summary(name: str, n: int, kind: str, parts: list[CompositeDraws], systems: int) -> Row:
     """What all draws say together."""
     direct, helped, low, high, p = (
         np.concatenate([part[k] for part in parts]) for k in range(5)
@@ -167,7 +169,11 @@ def rms(errors: np.ndarray) -> float:
 
 def selected(folder: Path, sets: Iterable[str], sizes: Sequence[int], python: Path
              ) -> Iterator[tuple[str, int, str, float, float]]:  # fmt: skip
-    """The peer's selectors: set, n, method, pairs in order, rms of a difference."""
+    """The peer's selectors: set, n, method, pairs in order, rms of a difference.
+
+    The order by the metric alone stands beside them (n = 0): what is chosen so that the metric's
+    order comes out can hardly give another one.
+    """
     for name in sets:
         found = load(folder, name)
         if found is None:
@@ -176,12 +182,15 @@ def selected(folder: Path, sets: Iterable[str], sizes: Sequence[int], python: Pa
         x = ratings.placed_in(test_set).matrix(test_set)
         i, j = np.triu_indices(len(x), 1)
         truth = x.mean(axis=1)[i] - x.mean(axis=1)[j]
+        alone = -np.nanmean(test_set.matrix(test_set.metrics[0]), axis=1)
+        right = np.sign(alone[i] - alone[j]) == np.sign(truth)
+        yield name, 0, "metric alone", float(right.mean()), float("nan")
         for method, orders in peer_orders(python, test_set).items():
             for n in sizes:
                 means = np.array([x[:, order[:n]].mean(axis=1) for order in orders])
                 gap = means[:, i] - means[:, j]
-                right = (np.sign(gap) == np.sign(truth)).mean()
-                yield name, n, method, float(right), rms(gap - truth)
+                right = np.sign(gap) == np.sign(truth)
+                yield name, n, method, float(right.mean()), rms(gap - truth)
 
 
 def peer_orders(python: Path, test_set: TestSet, draws: int = 20) -> dict[str, list[list[int]]]:

@@ -68,9 +68,7 @@ def test_a_small_case_by_brute_force() -> None:
     z = metrics - metrics.mean(axis=0)
     wide = kernel.TAU_TOP * d.std(ddof=1)
     c = rng.normal(kernel.SLOPE, kernel.SLOPE_SD, (draws, 1))
-    noise = np.sqrt(kernel.SHARED_RATINGS) * rng.multivariate_normal(
-        [0, 0], slopes.covariance, draws
-    )
+    noise = np.sqrt(kernel.OWN_SLOPES) * rng.multivariate_normal([0, 0], slopes.covariance, draws)
     u = rng.uniform(0, wide, (draws, 1)) * rng.standard_normal((draws, 4))
     odd = rng.random(draws) < kernel.MISJUDGED
     who = rng.integers(0, 4, draws)
@@ -123,14 +121,14 @@ def test_a_misjudged_system_is_found() -> None:
     assert law.misjudged[1] > 0.95
 
 
-def test_slopes_are_those_of_a_regression_with_an_effect_of_every_segment() -> None:
+def test_slopes_are_those_of_a_regression_with_effects_of_segments_and_systems() -> None:
     rng = np.random.default_rng(5)
     z = rng.standard_normal((4, 30, 2))
     x = z @ np.array([2.0, -1.0]) + 5 * rng.standard_normal(30) + rng.standard_normal((4, 30))
     x[rng.random((4, 30)) < 0.2] = np.nan
     known = np.isfinite(x)
-    segment = np.broadcast_to(np.arange(30), (4, 30))[known]
-    design = np.column_stack([z[known], np.eye(30)[segment]])
+    system, segment = np.nonzero(known)
+    design = np.column_stack([z[known], np.eye(30)[segment], np.eye(4)[system]])
     expected = np.linalg.lstsq(design, x[known], rcond=None)[0][:2]
     assert fit_slopes(x, z, ridge=1e-9).values == pytest.approx(expected, abs=1e-6)
 

@@ -20,7 +20,7 @@ from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
 
 
-class Draws(NamedTuple):
+class CompositeDraws(NamedTuple):
     """Samples x pairs: both differences, the composite's interval and P(left > right); truth."""
 
     direct: np.ndarray
@@ -99,7 +99,7 @@ def draw_composites(
     drawn: np.ndarray,
     level: float,
     history: tuple[TestSet, Ratings] | None = None,
-) -> Draws:
+) -> CompositeDraws:
     """Both estimates of all pairs from matched samples (samples x segments) of the ratings x.
 
     Samples in which no pair of systems differs are left out.
@@ -120,7 +120,7 @@ def draw_composites(
         np.array(column) for column in zip(*rows, strict=True)
     )
     gap = truth[pairs[0]] - truth[pairs[1]]
-    return Draws(direct, difference, low, high, probability, gap)
+    return CompositeDraws(direct, difference, low, high, probability, gap)
 
 
 def _direct(

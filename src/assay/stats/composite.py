@@ -10,8 +10,10 @@ tau uniform on (0, TAU_TOP sd(d)), averaged over a grid. With probability MISJUD
 not what the metrics say at all, and its u is as wide as the scores differ. Only differences between
 systems matter, and only these are given.
 
-The constants are frozen on WMT20 MQM; SLOPE is above 1 because what is random in a metric makes
-slopes between single outputs flatter than those between systems.
+The slopes behind m come from differences *within* segments and systems: what a metric gets wrong of
+a whole system cannot bend them, and they share next to no error with d. The constants are frozen on
+WMT20 MQM; SLOPE is above 1 because what is random in a metric makes slopes between single outputs
+flatter than those between systems.
 """
 
 from __future__ import annotations
@@ -22,17 +24,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize, special
 
-SLOPE, SLOPE_SD = 1.25, 0.5
+SLOPE, SLOPE_SD = 1.5, 0.5
 TAU_TOP, TAU_POINTS = 3.0, 41
 MISJUDGED = 0.2
 """The prior probability that the metrics misjudge one system."""
 RIDGE = 10.0
 """Penalty of the slopes, in outputs' worth."""
-SHARED_RATINGS = 4.0
-"""By how much the covariance of slopes counts, which rest on the same ratings as d."""
+OWN_SLOPES = 4.0
+"""By how much the covariance of slopes counts: what a metric is worth between systems differs from
+what it is worth within them by more than the error of the slope."""
 SHRINKAGE = 8.0
 """Weight of the spherical covariance, in times (K-1)/n: skewed ratings make V noisy, and small
 where d happens to be small."""
+ROUNDS = 20
+"""Turns of removing effects of segments and systems."""
 NEGLIGIBLE = 1e-5
 """Parts of the mixture that weigh less than this are left out."""
 
@@ -81,14 +86,24 @@ def within_segments(values: np.ndarray, known: np.ndarray) -> np.ndarray:
     return np.where(mask, filled - mean, 0.0)
 
 
+def _within_both(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Values less effects of segments and systems, by turns where some outputs are not known."""
+    turned = (1, 0, *range(2, values.ndim))
+    found = within_segments(values, known)
+    for _ in range(1 if known.all() else ROUNDS):
+        found = within_segments(found.transpose(turned), known.T).transpose(turned)
+        found = within_segments(found, known)
+    return found
+
+
 def fit_slopes(x: np.ndarray, z: np.ndarray, ridge: np.ndarray | float = RIDGE) -> Slopes:
-    """Slopes of ratings x (systems x segments) on metrics z from comparisons within segments.
+    """Slopes of ratings x (systems x segments) on metrics z, effects of both removed.
 
     NaN where an output has no rating. Their covariance allows for what outputs of a segment share
     (sandwich, segments as clusters).
     """
     known = np.isfinite(x)
-    y, f = within_segments(x, known), within_segments(z, known)
+    y, f = _within_both(x, known), _within_both(z, known)
     p = z.shape[-1]
     flat = f.reshape(-1, p)
     inverse = np.linalg.inv(flat.T @ flat + ridge * np.eye(p))
@@ -128,7 +143,7 @@ def composite(d: np.ndarray, v: np.ndarray, metrics: np.ndarray, slopes: Slopes)
     """
     z = metrics - metrics.mean(axis=0)
     m = z @ slopes.values
-    prior = SLOPE_SD**2 * np.outer(m, m) + SHARED_RATINGS * z @ slopes.covariance @ z.T
+    prior = SLOPE_SD**2 * np.outer(m, m) + OWN_SLOPES * z @ slopes.covariance @ z.T
     return small_area(d, v, SLOPE * m, prior, misjudged=MISJUDGED)
 
 
