@@ -72,11 +72,13 @@ class Result:
     """The root of all results: ``class Estimates(Result, kind="estimates")``.
 
     ``kind`` names it in JSON. ``since`` is the version of Assay whose files it can still read;
-    override ``migrate`` to read older ones.
+    override ``migrate`` to read older ones. ``renamed`` has, by field, values that older versions
+    wrote and what they are called today.
     """
 
     kind: ClassVar[str] = ""
     since: ClassVar[str] = "0.2.0"
+    renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {}
 
     def __init_subclass__(cls, kind: str = "", **rest: object) -> None:
         super(Result, cls).__init_subclass__(**rest)
@@ -192,11 +194,13 @@ def _typed(value: Any, hint: Any, place: str) -> Any:
 
 def _typed_dataclass(value: Any, hint: type, place: str) -> Any:
     _need(isinstance(value, Mapping), value, place, "an object")
-    given = {}
+    given, renamed = {}, getattr(hint, "renamed", {})
     for field in fields(hint):
         if field.name in value:
-            wanted = _hints(hint)[field.name]
-            given[field.name] = _typed(value[field.name], wanted, f"{place}: {field.name}")
+            wanted, own = _hints(hint)[field.name], value[field.name]
+            if field.name in renamed and isinstance(own, str):
+                own = renamed[field.name].get(own, own)
+            given[field.name] = _typed(own, wanted, f"{place}: {field.name}")
         elif field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"{place} has no '{field.name}'; save it again")
     return hint(**given)

@@ -75,7 +75,7 @@ def test_a_simulated_campaign(world: assay.World) -> None:
     assert 0 < found.raters.alpha < 1
     assert found.unit == "document"
     assert has_note(found.notes, "few-raters")
-    same = assay.estimate(world.test_set, world.rate(), method="mean", target="new-documents")
+    same = assay.estimate(world.test_set, world.rate(), method="mean", target="texts")
     p = {frozenset((d.left, d.right)): d.p for d in same.differences}
     assert {frozenset((d.left, d.right)): d.p for d in found.pairs} == p
     assert all(part.full == pytest.approx(part.rated) for part in found.representation)
@@ -83,13 +83,13 @@ def test_a_simulated_campaign(world: assay.World) -> None:
     assert content["kind"] == "audit"
     assert {"coverage", "matched", "power", "pairs", "findings", "claims"} <= set(content)
     assert found.to_frame().height == 3
-    assert found.signature.startswith("audit|census|new-documents|ratings:")
+    assert found.signature.startswith("audit|census|texts|ratings:")
 
 
-def test_the_test_set_itself_is_certain_where_all_is_rated(world: assay.World) -> None:
-    found = assay.audit_ratings(world.rate(), world.test_set, target="test-set", rng=1)
-    assert found.published.hold == found.published.hold_holm == 3
-    assert "any difference on this test set is decided" in " ".join(found.findings)
+def test_nothing_is_decided_by_width_zero_where_all_is_rated(world: assay.World) -> None:
+    found = assay.audit_ratings(world.rate(), world.test_set, target="answers", rng=1)
+    assert found.published.hold == found.published.hold_holm == 0
+    assert "for these answers there is nothing to decide" in " ".join(found.findings)
 
 
 def test_systems_rated_apart_are_compared_by_their_own_segments(world: assay.World) -> None:
@@ -137,10 +137,10 @@ def test_no_documents_every_segment_is_a_unit() -> None:
 def test_a_sample_says_how_segments_were_chosen(world: assay.World) -> None:
     drawn = assay.sample(world.test_set, design="segments", budget="30%", rng=7)
     ratings = world.rate(drawn)
-    found = assay.audit_ratings(ratings, world.test_set, sample=drawn, target="test-set", rng=1)
+    found = assay.audit_ratings(ratings, world.test_set, sample=drawn, target="answers", rng=1)
     assert found.assumption == "segments"
     assert not has_note(found.notes, "choice-guessed")
-    same = assay.estimate(world.test_set, ratings, sample=drawn, method="mean")
+    same = assay.estimate(world.test_set, ratings, sample=drawn, method="mean", target="answers")
     assert found.systems[0].score == pytest.approx(same.systems[0].estimate)
     guessed = assay.audit_ratings(ratings, world.test_set, rng=1)
     assert guessed.assumption == "assumed-random"
@@ -150,8 +150,8 @@ def test_a_sample_says_how_segments_were_chosen(world: assay.World) -> None:
 def test_a_sample_that_was_spread_over_metrics(world: assay.World) -> None:
     drawn = assay.sample(world.test_set, design="balanced", budget="30%", rng=7)
     ratings = world.rate(drawn)
-    found = assay.audit_ratings(ratings, world.test_set, sample=drawn, target="test-set", rng=1)
-    same = assay.estimate(world.test_set, ratings, sample=drawn, method="mean")
+    found = assay.audit_ratings(ratings, world.test_set, sample=drawn, target="answers", rng=1)
+    same = assay.estimate(world.test_set, ratings, sample=drawn, method="mean", target="answers")
     by = {frozenset((item.left, item.right)): item.stderr for item in same.differences}
     assert {frozenset((item.left, item.right)): item.stderr for item in found.pairs} == by
 
@@ -159,8 +159,8 @@ def test_a_sample_that_was_spread_over_metrics(world: assay.World) -> None:
 def test_samples_of_their_own_are_compared_by_estimates(world: assay.World) -> None:
     drawn = assay.sample(world.test_set, design="segments", budget="20%", matched=False, rng=7)
     ratings = world.rate(drawn)
-    found = assay.audit_ratings(ratings, world.test_set, sample=drawn, target="test-set", rng=1)
-    same = assay.estimate(world.test_set, ratings, sample=drawn, method="mean")
+    found = assay.audit_ratings(ratings, world.test_set, sample=drawn, target="answers", rng=1)
+    same = assay.estimate(world.test_set, ratings, sample=drawn, method="mean", target="answers")
     own = {item.system: item for item in same.systems}
     assert found.matched.apart == 3
     for pair in found.pairs:

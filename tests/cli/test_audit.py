@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("scores.tsv", "ratings.tsv", "--sample", "sample.tsv", "--better", "lower"),
         ("scores.tsv", "ratings.tsv", "--better", "lower", "--published", "p.csv"),
         ("ratings.tsv", "--better", "lower", "--practice", "z"),
-        ("scores.tsv", "ratings.tsv", "--target", "test-set", "--assume", "random"),
+        ("scores.tsv", "ratings.tsv", "--target", "answers", "--assume", "random"),
         ("judgments.tsv", "--published", "p.csv"),
         ("scores.tsv", "judgments.tsv", "--level", "0.9"),
     ],

@@ -28,7 +28,9 @@ def grouped(column: list[str | None]) -> tuple[TestSet, assay.Ratings]:
 
 def test_by_hand() -> None:
     test_set, ratings = grouped(["x", "x", "x", "x", "y", "y"])
-    found = assay.estimate_by(test_set, ratings, by="kind", sample=drawn([1, 2, 3, 5], 6))
+    found = assay.estimate_by(
+        test_set, ratings, by="kind", sample=drawn([1, 2, 3, 5], 6), target="answers"
+    )
     first = found.estimates[0]
     # 1, 2, 6 of 4 in group x: mean 3, s^2 = 7, stderr sqrt(7/3 (1 - 3/4))
     assert (first.group, first.system, first.estimate) == ("x", "A", 3)
@@ -64,7 +66,7 @@ def test_one_group_of_everything_is_the_estimate(design: str) -> None:
 
 def test_groups_add_up_and_a_group_rated_fully_is_certain() -> None:
     test_set, ratings = grouped(["x", "x", "y", "y", "y", None])
-    found = assay.estimate_by(test_set, ratings, by="kind")
+    found = assay.estimate_by(test_set, ratings, by="kind", target="answers")
     assert [g.group for g in found.groups] == ["x", "y", "(missing)"]
     assert sum(g.population for g in found.groups) == 6
     assert [(e.estimate, e.low, e.high) for e in found.estimates[:2]] == [
@@ -137,7 +139,9 @@ class TestCategories:
                 ("A", 3, "p", "Style", "minor"),
             ]
         )  # fmt: skip
-        found = assay.estimate_by(test_set, ratings, by="category", assume="random", errors=marked)
+        found = assay.estimate_by(
+            test_set, ratings, by="category", assume="random", errors=marked, target="answers"
+        )
         style, omission = found.estimates
         # style: 6 and 0 by the raters of segment 1, none on segment 2: (3 + 0) / 2
         assert (style.group, style.estimate, style.n, style.population) == ("Style", 1.5, 2, 3)

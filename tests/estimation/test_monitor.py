@@ -78,7 +78,7 @@ def test_a_look_equals_the_estimate_of_that_sample(world: World) -> None:
     looks = assay.monitor(world.test_set, world.rate(), sample=whole(world), half_width=1.0).looks
     n = looks[0].n
     part = assay.sample(world.test_set, budget=n, design="interleaved", rng=7)
-    found = assay.estimate(world.test_set, world.rate(), sample=part).systems
+    found = assay.estimate(world.test_set, world.rate(), sample=part, target="answers").systems
     item = next(row for row in found if row.system == looks[0].what)
     assert looks[0].estimate == pytest.approx(item.estimate)
     assert looks[0].half_width == pytest.approx((item.high - item.low) / 2)

@@ -1,11 +1,11 @@
-"""The target new-documents: by hand, its refusals, and coverage over drawn sets of documents."""
+"""The target texts: by hand, its refusals, and coverage over drawn sets of documents."""
 
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 import pytest
-from scipy import special
+from scipy import special, stats
 
 import assay
 from assay.designs.base import find_design
@@ -24,7 +24,7 @@ def world() -> assay.World:
 
 
 def test_a_census_by_hand(world: assay.World) -> None:
-    result = assay.estimate(world.test_set, world.rate(), target="new-documents")
+    result = assay.estimate(world.test_set, world.rate(), target="texts")
     frame = world.rate().frame.group_by("system", "doc", "seg").agg(pl.col("score").mean())
     for item in result.systems:
         own = frame.filter(pl.col("system") == item.system)
@@ -34,9 +34,9 @@ def test_a_census_by_hand(world: assay.World) -> None:
         assert item.stderr == pytest.approx(stderr, rel=1e-9)
         margin = special.stdtrit(24, 0.975) * stderr
         assert (item.low, item.high) == pytest.approx((mean - margin, mean + margin))
-    assert result.target == "new-documents"
-    assert "|new-documents|" in result.signature
-    assert result.to_dict()["target"] == "new-documents"
+    assert result.target == "texts"
+    assert "|for-texts|" in result.signature
+    assert result.to_dict()["target"] == "texts"
     assert any("new documents like the 25 rated" in note for note in result.notes)
     assert {item.degrees for item in result.differences} == {24.0}
 
@@ -45,7 +45,7 @@ def test_wider_than_for_the_test_set_and_the_same_estimate(world: assay.World) -
     drawn = assay.sample(world.test_set, budget="30%", rng=3)
     here = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
     new = assay.estimate(
-        world.test_set, world.rate(drawn), sample=drawn, target="new-documents"
+        world.test_set, world.rate(drawn), sample=drawn, target="texts"
     )  # fmt: skip
     wide = {item.system: item for item in new.systems}
     for item in here.systems:
@@ -58,29 +58,30 @@ def test_wider_than_for_the_test_set_and_the_same_estimate(world: assay.World) -
 def test_groups(world: assay.World) -> None:
     drawn = assay.sample(world.test_set, budget="30%", rng=3)
     found = assay.estimate_by(
-        world.test_set, world.rate(drawn), by="domain", sample=drawn, target="new-documents"
+        world.test_set, world.rate(drawn), by="domain", sample=drawn, target="texts"
     )
     assert all(np.isfinite(item.stderr) for item in found.estimates)
-    assert "|new-documents|" in found.signature
+    assert "|for-texts|" in found.signature
     single = assay.estimate_by(
-        world.test_set, world.rate(drawn), by="document", sample=drawn, target="new-documents"
+        world.test_set, world.rate(drawn), by="document", sample=drawn, target="texts"
     )
     assert all(np.isnan(item.stderr) for item in single.estimates)
 
 
 def test_refusals(world: assay.World) -> None:
     ratings = world.rate()
-    with pytest.raises(OptionError, match="did you mean 'new-documents'"):
-        assay.estimate(world.test_set, ratings, target="new-document")
-    with pytest.raises(InputError, match="for new documents take the interval t"):
-        assay.estimate(world.test_set, ratings, target="new-documents", interval="skew-t")
+    with pytest.raises(OptionError, match="is now called texts"):
+        assay.estimate(world.test_set, ratings, target="new-documents")
+    with pytest.raises(InputError, match="skew-t is not for the target texts; take the interval t"):
+        assay.estimate(world.test_set, ratings, target="texts", interval="skew-t")
     bare = read_scores(pl.DataFrame({"system": ["A", "A"], "seg": [1, 2]}))
     scores = pl.DataFrame({"system": ["A", "A"], "seg": [1, 2], "score": [1.0, 2.0]})
-    with pytest.raises(InputError, match="the scores have no doc column"):
-        assay.estimate(bare, read_ratings(scores, bare), target="new-documents")
+    # Without documents, segments are the texts: the t interval of scipy.
+    found = assay.estimate(bare, read_ratings(scores, bare), target="texts").systems[0]
+    assert (found.low, found.high) == pytest.approx(stats.t.interval(0.95, 1, 1.5, 0.5))
     one = read_scores(pl.DataFrame({"system": ["A"] * 2, "doc": ["d"] * 2, "seg": [1, 2]}))
     with pytest.raises(InputError, match="all ratings of A are from 1 document"):
-        assay.estimate(one, read_ratings(scores, one), target="new-documents")
+        assay.estimate(one, read_ratings(scores, one), target="texts")
 
 
 @pytest.mark.slow

@@ -19,7 +19,9 @@ B = [2.0, 2.0, 5.0, 6.0, 3.0, 7.0, 1.0, 5.0, 4.0, 8.0]
 def test_p_is_that_of_the_paired_t_test() -> None:
     """Outside value: scipy's paired t test, its t widened by the finite-population correction."""
     test_set, ratings = tables({"A": A, "B": B})
-    result = assay.estimate(test_set, ratings, sample=drawn([1, 2, 3, 4, 5, 6], 10))
+    result = assay.estimate(
+        test_set, ratings, sample=drawn([1, 2, 3, 4, 5, 6], 10), target="answers"
+    )
     t = stats.ttest_rel(A[:6], B[:6]).statistic / np.sqrt(1 - 6 / 10)
     assert result.differences[0].p == pytest.approx(2 * stats.t.sf(abs(t), 5))
     assert result.differences[0].decided == (result.differences[0].p < 0.05)
@@ -71,15 +73,15 @@ def test_needed_finds_as_often_as_it_says() -> None:
 def test_next_steps() -> None:
     world = assay.simulate(documents=40, systems=3, rng=6)
     sample = assay.sample(world.test_set, budget="15%", rng=1)
-    result = assay.estimate(world.test_set, world.rate(sample), sample=sample)
+    result = assay.estimate(world.test_set, world.rate(sample), sample=sample, target="answers")
     lines = next_steps(result)
     assert any("halve the widest interval" in line for line in lines)
     assert any("to decide" in line for line in lines) == any(
         not item.decided for item in result.differences
     )
-    everything = assay.estimate(world.test_set, world.rate())
+    everything = assay.estimate(world.test_set, world.rate(), target="answers")
     assert not any("halve" in line for line in next_steps(everything))
     test_set, ratings = tables({"A": A, "B": A})
-    same = assay.estimate(test_set, ratings, sample=drawn([1], 10))
+    same = assay.estimate(test_set, ratings, sample=drawn([1], 10), target="answers")
     (line,) = next_steps(same)
     assert line == "rate more: these ratings are too few, or too alike, for an interval"

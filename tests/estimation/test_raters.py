@@ -363,12 +363,12 @@ def test_scores_by_each_rater_alone() -> None:
     given = read_ratings(few, world.test_set, better="lower")
     found = assay.rater_report(world.test_set, given, sample=sample).estimates
     assert list(dict.fromkeys(item.rater for item in found)) == [None, "rater-1", "rater-2"]
-    pooled = assay.estimate(world.test_set, given, sample=sample)
+    pooled = assay.estimate(world.test_set, given, sample=sample, target="answers")
     for item in (item for item in found if item.rater is None):
         same = next(x for x in pooled.systems if x.system == item.system)
         assert (item.estimate, item.low) == (same.estimate, same.low)
     alone = assay.exclude_raters(given, ["rater-2", "rater-3"])
-    one = assay.estimate(world.test_set, alone, sample=sample)
+    one = assay.estimate(world.test_set, alone, sample=sample, target="answers")
     for item in (item for item in found if item.rater == "rater-1"):
         same = next(x for x in one.systems if x.system == item.system)
         assert (item.estimate, item.low) == pytest.approx((same.estimate, same.low))

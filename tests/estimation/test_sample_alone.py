@@ -42,7 +42,7 @@ def table(scores: pl.DataFrame, **options: object) -> TestSet:
 
 def errors(known: TestSet, ratings: Ratings, sample: Sample) -> dict[str, float]:
     """All standard errors of systems and differences, by name."""
-    found = assay.estimate(known, ratings, sample=sample, method="mean")
+    found = assay.estimate(known, ratings, sample=sample, method="mean", target="answers")
     errors = {item.system: item.stderr for item in found.systems}
     errors |= {"-".join(sorted([item.left, item.right])): item.stderr for item in found.differences}
     return errors
@@ -234,7 +234,9 @@ class TestDomains:
             runs = []
             for draw in range(120):
                 drawn = assay.sample(known, budget="30%", design=design, rng=draw)
-                found = assay.estimate(known, ratings, sample=drawn, method="mean")
+                found = assay.estimate(
+                    known, ratings, sample=drawn, method="mean", target="answers"
+                )
                 item = next(item for item in found.systems if item.system == "system-1")
                 runs.append((item.estimate, item.stderr))
             estimates, stated = np.array(runs).T
@@ -247,7 +249,9 @@ class TestDomains:
             runs = []
             for draw in range(60):
                 drawn = assay.sample(known, budget="30%", design=design, rng=draw)
-                found = assay.estimate_by(known, ratings, by="length", sample=drawn, method="mean")
+                found = assay.estimate_by(
+                    known, ratings, by="length", sample=drawn, method="mean", target="answers"
+                )
                 runs.append([(item.estimate, item.stderr) for item in found.estimates])
             estimates, stated = np.moveaxis(np.array(runs), -1, 0)
             ratio = np.sqrt((stated**2).mean(axis=0)) / estimates.std(axis=0)
@@ -267,7 +271,7 @@ def test_coverage(design: str) -> None:
         truth, everything = world.truth(), world.rate()
         for draw in range(150):
             drawn = assay.sample(world.test_set, budget="20%", design=design, rng=draw)
-            found = assay.estimate(bare, everything, sample=drawn, method="mean")
+            found = assay.estimate(bare, everything, sample=drawn, method="mean", target="answers")
             hits += [item.low <= truth[item.system] <= item.high for item in found.systems]
     assert 0.94 <= np.mean(hits) <= 0.97
 

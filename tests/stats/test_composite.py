@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from assay.stats import composite as kernel
 from assay.stats.composite import (
     Slopes,
     composite,
@@ -17,6 +16,7 @@ from assay.stats.composite import (
     scores_of_differences,
     small_area,
 )
+from assay.stats.composite import composite as kernel
 
 # Eight schools (Rubin 1981): effects of coaching, their standard errors, and the medians of the
 # posterior law as printed in Gelman et al., Bayesian Data Analysis (3rd edition), Table 5.3, from

@@ -237,13 +237,13 @@ def test_the_paragraph_says_which_design_it_was(options: dict[str, Any], words: 
 
 def test_a_census_has_no_sampling_error_in_words() -> None:
     world = assay.simulate(documents=10, systems=2, rng=1)
-    part = section_of(assay.estimate(world.test_set, world.rate()))
+    part = section_of(assay.estimate(world.test_set, world.rate(), target="answers"))
     assert "all of which were rated; scores are plain means. They have no sampling error." in (
         part.methods
     )
     assert "regression" not in part.methods
-    new = assay.estimate(world.test_set, world.rate(), target="new-documents")
-    assert "spread between documents" in section_of(as_result(new.to_dict())).methods
+    new = assay.estimate(world.test_set, world.rate(), target="texts")
+    assert "spread between texts" in section_of(as_result(new.to_dict())).methods
 
 
 def test_intervals_that_do_not_go_with_the_root_of_n_give_no_number(

@@ -39,7 +39,7 @@ from assay.audit.results import Audit, AuditedSystem
 from assay.designs.population import Population
 from assay.errors import InputError
 from assay.estimation.estimate import estimate
-from assay.estimation.results import Estimates, SystemEstimate
+from assay.estimation.results import Basis, Estimates, SystemEstimate
 from assay.planning.judgments import JudgmentsPlan, plan_judgments
 from assay.ranking.counts import count
 from assay.ranking.rank import Ranking, SystemRank, rank
@@ -58,7 +58,7 @@ MOST_FEW_RATERS = 5
 WHOLE_DOCUMENT = 0.9
 """Ratings of documents that are rated to this part or more were chosen by document."""
 
-SAID_OTHERWISE = ("new-documents", "everything-rated")
+SAID_OTHERWISE = ("for-texts", "everything-rated", "for-answers")
 """Notes of an estimate that an audit words for its own units, or knows without a test set."""
 
 
@@ -69,7 +69,7 @@ def audit_ratings(
     published: Source | None = None,
     sample: Sample | None = None,
     assume: str | None = None,
-    target: str = "new-documents",
+    target: Basis = "texts",
     practice: Literal["mean", "z"] = "mean",
     level: float = LEVEL,
     rng: Rng = None,
@@ -230,14 +230,14 @@ class _Basis:
     ratings: Ratings
     unit_of: np.ndarray
     unit: Literal["document", "segment"]
-    target: str
+    target: Basis
 
     @property
-    def about(self) -> Literal["new-documents", "new-segments", "test-set"]:
+    def about(self) -> Literal["raters", "texts", "new-segments", "answers"]:
         """What a distinction is about."""
-        if self.target != "new-documents":
-            return "test-set"
-        return "new-documents" if self.unit == "document" else "new-segments"
+        if self.target in ("raters", "answers"):
+            return self.target
+        return "texts" if self.unit == "document" else "new-segments"
 
 
 def _genuine(ratings: Ratings) -> Ratings:
@@ -301,7 +301,7 @@ def _assumption(
 
 
 def _basis(
-    test_set: TestSet, ratings: Ratings, rated: np.ndarray, target: str, sample: Sample | None
+    test_set: TestSet, ratings: Ratings, rated: np.ndarray, target: Basis, sample: Sample | None
 ) -> _Basis:
     """By documents; where they say nothing, by segments, each taken as its own document."""
     document = test_set.document
@@ -309,11 +309,11 @@ def _basis(
     if test_set.has_documents and several:
         return _Basis(test_set, ratings, document, "document", target)
     numbers = np.arange(len(document))
-    if target != "new-documents":
+    if target != "texts":
         return _Basis(test_set, ratings, numbers, "segment", target)
     if sample is not None:
         # A design may speak of documents, so they cannot be renamed under it.
-        return _Basis(test_set, ratings, numbers, "segment", "test-set")
+        return _Basis(test_set, ratings, numbers, "segment", "answers")
     names = [name for name in ("doc", "seg") if name in test_set.key]
     single = pl.concat_str(names, separator="\t")
     by_segment = replace(test_set, frame=test_set.frame.with_columns(doc=single))
@@ -367,7 +367,7 @@ def _notes(
     """What the numbers rest on."""
     left_out = SAID_OTHERWISE[:1] if known else SAID_OTHERWISE
     notes = [note for note in estimates.notes if note.code not in left_out]
-    if basis.target == "new-documents":
+    if basis.target == "texts":
         notes.append(Note(
             "new-units",
             f"intervals are for new {basis.unit}s like the rated ones, as if these were drawn at"

@@ -27,8 +27,9 @@ MIN_SHARE_GAP = 0.05
 """A share of the answers this far from the share of the test set is reported."""
 
 WHERE = {
-    "new-documents": "for new documents like these",
-    "test-set": "on this test set",
+    "texts": "for new documents like these",
+    "answers": "on this test set",
+    "raters": "on this test set, with raters like these",
     "new-segments": "for new segments like these",
     "new-judgments": "if judged anew",
 }
@@ -233,10 +234,10 @@ def _claims(audit: Audit) -> list[str]:
             f"contradicted: {', '.join(against[:5])}{more}; {left} of {len(against)} after"
             " correction for the number of pairs"
         )
-    if audit.target == "test-set" and design_of(audit.assumption).everything:
+    if audit.target == "answers" and design_of(audit.assumption).everything:
         lines.append(
-            "everything is rated, so any difference on this test set is decided; whether it would"
-            " show on other documents is what the target new-documents asks"
+            "everything is rated, so for these answers there is nothing to decide; whether it would"
+            " show with other raters or texts is what the targets raters and texts ask"
         )
     return lines
 
@@ -335,7 +336,7 @@ def _practice(audit: Audit) -> list[str]:
         usual_size = np.mean([high - low + 1 for low, high in both])
         sizes = f"mean rank range {usual_size:.1f} and {size:.1f} ranks"
     ours_by = (
-        "by what is decided on this test set" if audit.target == "test-set"
+        "by what is decided on this test set" if audit.target == "answers"
         else f"with each {audit.unit} as the unit"
     )  # fmt: skip
     return [
@@ -347,7 +348,7 @@ def _power(audit: Audit) -> list[str]:
     power = audit.power
     if power.detectable is None:
         return ["there is no standard error, so it is not known what could be found"]
-    if audit.target == "test-set" and design_of(audit.assumption).everything:
+    if audit.target == "answers" and design_of(audit.assumption).everything:
         return []
     return [
         f"differences of {power.detectable:.3g} (median over pairs; {power.detectable_worst:.3g} in"
@@ -403,7 +404,7 @@ def ratings_next(audit: Audit) -> tuple[str, ...]:
     if power.expected >= power.power or power.detectable is None:
         return ()
     share = f"{power.power:.0%} of pairs to be decided"
-    if audit.target == "test-set":
+    if audit.target == "answers":
         if power.needed is None:
             return (f"for {share}, not even rating everything is enough",)
         return (f"for {share}: about {power.needed:,} ratings of this test set",)

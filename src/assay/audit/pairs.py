@@ -71,7 +71,7 @@ def compare_apart(
             continue
         center, stderr, degrees = (
             _independent(item, estimates, document, left, right)
-            if sampled or estimates.target == "test-set"
+            if sampled or estimates.target == "answers"
             else apart_difference(scores[item.left], scores[item.right], document)
         )
         interval = t_interval(center, stderr, degrees, estimates.level)
@@ -91,7 +91,7 @@ def _independent(
     """Two estimates as if independent: documents that both have make it err on the safe side."""
     known = {system.system: system for system in estimates.systems}
     one, other = known[item.left], known[item.right]
-    if estimates.target == "new-documents":
+    if estimates.target == "texts":
         degrees = min(len(np.unique(document[row])) for row in (left, right)) - 1
     else:
         degrees = min(one.n, other.n) - 1
@@ -192,7 +192,7 @@ def ratings_power(
         for name in ("difference", "stderr", "degrees", "n", "population")
     )
     gap = np.abs(gap) * true_size(gap, stderr)
-    new = estimates.target == "new-documents"
+    new = estimates.target == "texts"
 
     def chances(scale: float) -> np.ndarray:
         if new:

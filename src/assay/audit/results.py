@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import polars as pl
 
@@ -213,6 +214,10 @@ class Audit(Result, kind="audit"):
     for; ``practice`` names the common test that the systems' practice ranks come from.
     """
 
+    renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "target": {"test-set": "answers", "new-documents": "texts"}
+    }
+
     source: Literal["ratings", "judgments"]
     findings: tuple[str, ...] = ()
     coverage: AnswerCoverage
@@ -227,7 +232,7 @@ class Audit(Result, kind="audit"):
     unit: str
     blocks: int
     assumption: str
-    target: Literal["new-documents", "new-segments", "new-judgments", "test-set"]
+    target: Literal["raters", "texts", "new-segments", "new-judgments", "answers"]
     practice: str
     better: Literal["higher", "lower"]
     level: float

@@ -76,7 +76,7 @@ def audit(
 ) -> None:
     """Audit a finished campaign: what it covered, what it could find, which distinctions hold.
 
-    Distinctions are about documents like these (--target new-documents), unless you say otherwise.
+    Distinctions are about documents like these (--target texts), unless you say otherwise.
 
     Example: assay audit scores.tsv ratings.tsv --better lower --published ranking.tsv
     """

@@ -39,6 +39,7 @@ from assay.cli.options import (
     SCHEDULER,
     SCORES,
     SEED,
+    TARGET,
     WORKERS,
 )
 
@@ -54,12 +55,9 @@ def estimate(
     ] = "auto",
     interval: Annotated[
         str,
-        typer.Option("--interval", help="t, skew-t, betting, hoeffding or bernstein."),
-    ] = "t",
-    target: Annotated[
-        str,
-        typer.Option("--target", help="What intervals are for: test-set or new-documents."),
-    ] = "test-set",
+        typer.Option("--interval", help="auto, t, skew-t, betting, hoeffding or bernstein."),
+    ] = "auto",
+    target: TARGET = None,
     by: Annotated[
         str | None,
         typer.Option(
@@ -89,6 +87,12 @@ def estimate(
         bool,
         typer.Option(
             "--borrow", help="Learn from these ratings of the other systems how hard segments are."
+        ),
+    ] = False,
+    family: Annotated[
+        bool,
+        typer.Option(
+            "--family", help="Decide so that all verdicts together hold at the level (Holm)."
         ),
     ] = False,
     better: BETTER = "higher",
@@ -135,6 +139,7 @@ def estimate(
         remove_severity=remove_severity,
         borrow=borrow,
         history=past,
+        family=family,
     )
     deliver(result, save, json)
 

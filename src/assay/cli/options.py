@@ -72,7 +72,7 @@ SYSTEMS = Annotated[
 ]
 TARGET = Annotated[
     str | None,
-    typer.Option("--target", help="What intervals are for: test-set or new-documents."),
+    typer.Option("--target", help="What intervals are for: raters, texts or answers."),
 ]
 HISTORY = Annotated[
     Path | None,

@@ -39,7 +39,7 @@ def estimate_by(
     assume: str | None = None,
     method: str = "auto",
     level: float = LEVEL,
-    target: str = "test-set",
+    target: str | None = None,
     errors: Errors | None = None,
 ) -> Breakdown:
     """Estimate every system's score on each group of segments, with intervals.
@@ -48,7 +48,7 @@ def estimate_by(
     ``length``: four bands of about as many segments by source words. The estimate of a group is
     that of :func:`assay.estimate` on its segments, with the slopes of metrics fitted on all
     ratings. Groups with fewer than two ratings have no interval, with the
-    ``target`` ``new-documents`` those with ratings from fewer than two documents.
+    ``target`` ``texts`` those with ratings from fewer than two documents.
 
     ``category`` needs the marked ``errors``: the score is the MQM penalty that errors of a
     category add to an output, on the whole test set, 0 for rated outputs without such errors.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
+import polars as pl
 
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
@@ -23,7 +24,14 @@ from assay.estimation.results import (
     scored,
 )
 from assay.results import Note
-from assay.stats.intervals import LEVEL, POWER, Precision, detectable_shift, order_of_differences
+from assay.stats.intervals import (
+    LEVEL,
+    POWER,
+    Precision,
+    detectable_shift,
+    holm,
+    order_of_differences,
+)
 from assay.tables.answers import Errors, Ratings, add_history
 from assay.tables.test_set import Sample, TestSet
 
@@ -41,9 +49,9 @@ def estimate(
     sample: Sample | None = None,
     assume: str | None = None,
     method: str = "auto",
-    interval: str = "t",
+    interval: str = "auto",
     level: float = LEVEL,
-    target: str = "test-set",
+    target: str | None = None,
     by: str | None = None,
     errors: Errors | None = None,
     compare: Sequence[str] | None = None,
@@ -51,6 +59,7 @@ def estimate(
     remove_severity: bool = False,
     borrow: bool = False,
     history: tuple[TestSet, Ratings] | None = None,
+    family: bool = False,
 ) -> Estimates:
     """Estimate every system's score on the whole test set.
 
@@ -62,13 +71,19 @@ def estimate(
     that goes with the design and the finite-population correction. Differences use the segments
     that both systems have rated, so what the systems share drops out.
 
-    ``skew-t`` corrects it for skewed scores, also after regression and for snippets and balanced
-    samples. With a stated range there are guaranteed intervals (``betting``, ``hoeffding``,
-    ``bernstein``) for the mean of a simple random sample.
+    ``skew-t`` corrects the intervals of scores for skewness, which ``auto`` does below 60 ratings.
+    With a stated range there are guaranteed intervals (``betting``, ``hoeffding``, ``bernstein``)
+    for the mean of a simple random sample.
 
-    With the ``target`` ``new-documents`` the intervals are not for this test set but for the mean
-    over all documents of the kind that these were drawn from, which no rating of everything makes
-    certain: the spread between documents counts, without a finite-population correction.
+    ``target`` says what the intervals are for. ``raters``: this test set, had raters like these
+    answered; it needs tasks that two raters did, and is taken where there are enough. ``texts``:
+    texts like these, of which the documents (segments, where there are none) are a sample.
+    ``answers``: these answers alone, which everything rated makes certain; no verdict comes from an
+    interval of width zero. Without a target and without second raters, intervals are those for
+    the answers, and once more than half is rated those for texts, where these are wider.
+
+    Every difference is decided by itself at this ``level``; with ``family`` they are decided so
+    that all verdicts together are right at this level (Holm 1979).
 
     Without a ``sample``, every output must be rated, or ``assume`` must state that the rated
     segments (``random``) or documents (``documents``) are a simple random sample; the result
@@ -109,14 +124,14 @@ def estimate(
     study = studies[-1]
     changes = _changes(test_set.systems, means, excluded)
     result = replace(
-        _wrapped(study, means[-1]),
+        _wrapped(study, means[-1], family),
         changed=tuple(change.brief for change in changes),
         changes=changes,
     )
     if by is not None or errors is not None:
         from assay.estimation.breakdown import break_down  # seldom wanted
 
-        whole = study if interval == "t" else lay_out(steps[-1], "t")
+        whole = study if interval in ("auto", "t") else lay_out(steps[-1], "t")
         result = replace(result, breakdown=break_down(whole, by or "category", errors))
     if compare is not None or len(result.systems) == 2:
         result = replace(result, comparison=compare_two(result, *(compare or ())))
@@ -173,9 +188,12 @@ def _changes(
     )
 
 
-def _wrapped(study: Study, means: list[Mean]) -> Estimates:
+def _wrapped(study: Study, means: list[Mean], family: bool) -> Estimates:
     test_set, better = study.test_set, study.ratings.better
     differences = tuple(study.difference(i, j) for i, j in combinations(range(len(means)), 2))
+    if family:
+        differences = _decided_together(differences, study.level)
+    answers = study.ratings.genuine.drop_nulls("score")
     systems = _systems(study, means, differences)
     return Estimates(
         systems=systems,
@@ -183,7 +201,7 @@ def _wrapped(study: Study, means: list[Mean]) -> Estimates:
         better=better,
         level=study.level,
         method="+".join(dict.fromkeys(mean.method for mean in means)),
-        interval=study.interval,
+        interval="+".join(dict.fromkeys(mean.kind for mean in means)),
         design=study.rated.design.name,
         seed=study.rated.design.seed,
         drawn=study.rated.line,
@@ -192,8 +210,29 @@ def _wrapped(study: Study, means: list[Mean]) -> Estimates:
             () if study.features is None
             else (*test_set.metrics, *(("history",) if study.features.history else ()))
         ),
+        family=family,
+        ratings=answers.height,
+        hours=_hours(answers),
         notes=noted((*study.notes, *_gain(means, study.features), *_direction(study))),
     )  # fmt: skip
+
+
+def _decided_together(pairs: tuple[Difference, ...], level: float) -> tuple[Difference, ...]:
+    """Verdicts that are right together: by p values adjusted for their number."""
+    p = np.array([item.p for item in pairs])
+    known = np.isfinite(p)
+    p[known] = holm(p[known])
+    return tuple(
+        replace(item, decided=item.decided and bool(adjusted <= 1 - level))
+        for item, adjusted in zip(pairs, p, strict=True)
+    )
+
+
+def _hours(answers: pl.DataFrame) -> float | None:
+    """What the ratings took, where all but a few say so."""
+    if "seconds" not in answers.columns or answers["seconds"].null_count() > answers.height / 10:
+        return None
+    return float(answers["seconds"].drop_nulls().mean() or 0) * answers.height / 3600  # type: ignore[arg-type]
 
 
 def _direction(study: Study) -> list[Note]:
@@ -278,11 +317,13 @@ def _systems(
             system=system,
             **scored(mean),
             method=mean.method,
-            interval=study.interval,
+            interval=mean.kind,
             rank=int(order.rank[i]),
             low_rank=int(order.low[i]),
             high_rank=int(order.high[i]),
             cluster=int(order.cluster[i]),
+            basis=mean.basis,
+            rater_stderr=mean.rater_stderr,
         )
         for i, (system, mean) in enumerate(zip(study.test_set.systems, means, strict=True))
     ]
@@ -301,7 +342,7 @@ def compare_two(
     The power is that of the t test, with the standard error of the difference as estimated. For
     another n it is taken to change as that of a simple random sample does, sqrt((1 - n/N) / n). A
     power computed from the observed difference says how many ratings to plan if that were the
-    true one; it is not a second test. For the target new documents ``needed`` is not known.
+    true one; it is not a second test. Where the error is that of texts ``needed`` is not known.
 
     >>> import assay
     >>> world = assay.simulate(documents=20, systems=2, rng=1)
@@ -317,7 +358,7 @@ def compare_two(
     spread = _precision(item, estimates.level)
     needed = None
     # How new documents would change the error is not a matter of ratings alone.
-    here = estimates.target == "test-set"
+    here = item.basis != "texts"
     if here and spread is not None and item.difference != 0:
         needed = max(2, spread.n_for_power(item.difference, power))
     return Comparison(
@@ -367,11 +408,12 @@ def _detectable(item: Difference, level: float, power: float) -> float:
 
 
 def _precision(item: Difference | SystemEstimate, level: float) -> Precision | None:
-    """The spread that would give this standard error in a simple random sample."""
-    if not item.stderr > 0 or item.n >= item.population:
+    """The spread that would give this standard error in a simple random sample, beside raters."""
+    sampling = item.stderr**2 - item.rater_stderr**2
+    if item.basis == "texts" or not sampling > 0 or item.n >= item.population:
         return None
-    sd = item.stderr * np.sqrt(item.n / (1 - item.n / item.population))
-    return Precision(item.population, float(sd), level)
+    sd = np.sqrt(sampling * item.n / (1 - item.n / item.population))
+    return Precision(item.population, float(sd), level, floor=item.rater_stderr)
 
 
 def next_steps(estimates: Estimates) -> tuple[str, ...]:
@@ -383,8 +425,10 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     >>> len(next_steps(assay.estimate(world.test_set, world.rate(drawn), sample=drawn))) > 0
     True
     """
-    if estimates.target == "new-documents":
+    if estimates.target == "texts":
         return _more_documents(estimates)
+    if any(item.basis == "texts" for item in estimates.systems):
+        return _second_opinions(estimates)
     if not design_of(estimates.design).error_falls_with_ratings:
         return (
             "rate more documents: ratings of one document are correlated, so the number of"
@@ -401,12 +445,12 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
         and 2 * item.n >= min(rated[item.left], rated[item.right])
     ]
     if open_pairs:
-        lines.append(_to_decide(min(open_pairs, key=lambda item: item.p), estimates.level))
+        lines.append(_to_decide(min(open_pairs, key=lambda item: item.p), estimates))
     known = [
         item for item in estimates.systems if np.isfinite(item.high - item.low) and item.stderr > 0
     ]
-    if known and estimates.interval in ROOT_N:
-        lines.append(_to_halve(max(known, key=lambda item: item.high - item.low), estimates.level))
+    if known and set(estimates.interval.split("+")) <= set(ROOT_N):
+        lines.append(_to_halve(max(known, key=lambda item: item.high - item.low), estimates))
     elif not known and any(item.n < item.population for item in estimates.systems):
         lines.append("rate more: these ratings are too few, or too alike, for an interval")
     return tuple(lines)
@@ -425,31 +469,54 @@ def _more_documents(estimates: Estimates) -> tuple[str, ...]:
     )
 
 
-def _to_decide(item: Difference, level: float) -> str:
+def _second_opinions(estimates: Estimates) -> tuple[str, ...]:
+    """What would tell how far raters differ, once most is rated and nothing says so."""
+    segments = max(1, round(max(item.population for item in estimates.systems) / 10))
+    return (
+        "to learn how far raters differ, have a second rater do a tenth of the tasks:"
+        f" {_amount(segments, estimates)}",
+    )
+
+
+def _amount(segments: int, estimates: Estimates) -> str:
+    """So many segments of every system, in ratings and, where known, in hours."""
+    rated = sum(item.n for item in estimates.systems)
+    ratings = round(segments * len(estimates.systems) * max(estimates.ratings / max(rated, 1), 1))
+    text = f"{segments:,} segments, {ratings:,} ratings in all"
+    if estimates.hours is None or not estimates.ratings:
+        return text
+    return f"{text}, about {estimates.hours / estimates.ratings * ratings:,.1f} hours"
+
+
+def _to_decide(item: Difference, estimates: Estimates) -> str:
     names = f"{item.left} and {item.right}"
-    spread = _precision(item, level)
-    if spread is None or item.difference == 0:
+    spread = _precision(item, estimates.level)
+    if item.difference == 0:
         return f"{names} are equal in these ratings"
+    goal = f"to decide {names} (closest to it, p = {item.p:.2g})"
+    if spread is None:
+        return f"{goal}: everything is rated; second raters for more tasks make the error smaller"
     needed = spread.n_for_power(item.difference, POWER)
     if needed <= item.n:
         return f"{names}: the t interval would decide them; the chosen one asks for more certainty"
     if needed >= item.population:
+        raters = " and more of them by two raters" if item.rater_stderr > 0 else ""
         return (
-            f"to decide {names} (closest to it, p = {item.p:.2g}), all {item.population} segments"
-            " would have to be rated, if the difference is as large as it looks"
+            f"{goal}, all {item.population:,} segments would have to be rated{raters}, if the"
+            " difference is as large as it looks"
         )
     return (
-        f"to decide {names} (closest to it, p = {item.p:.2g}): about {needed - item.n} more"
-        f" ratings per system, {needed} in all, find a difference of {abs(item.difference):.3g}"
-        f" with {POWER:.0%} probability"
+        f"{goal}: {_amount(needed - item.n, estimates)}, find a difference of"
+        f" {abs(item.difference):.3g} with {POWER:.0%} probability"
     )
 
 
-def _to_halve(item: SystemEstimate, level: float) -> str:
-    spread = _precision(item, level)
+def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
+    spread = _precision(item, estimates.level)
     half = (item.high - item.low) / 2
     goal = f"to halve the widest interval ({item.system}, ±{half:.3g})"
-    if spread is None:
-        return f"{goal}: rate more; how many, these ratings do not say"
+    if spread is None or float(spread.half_width(np.array(item.population))) > half / 2:
+        more = "raters" if item.rater_stderr > 0 else "ratings"
+        return f"{goal}: more segments alone will not do it; more {more} for each would"
     needed = spread.n_for_half_width(half / 2)
-    return f"{goal}: about {max(needed - item.n, 1)} more ratings per system, {needed} in all"
+    return f"{goal}: about {_amount(max(needed - item.n, 1), estimates)}"

@@ -6,14 +6,17 @@ says so, or everything was rated, or the user states an assumption, which the re
 Systems, pairs of systems and groups of segments are then estimated by the same rule. Intervals
 around an estimate, by name: ``t`` goes with every design and method. ``skew-t`` repairs part of
 what skewed scores cost at small n, also for regression and for snippets and balanced samples, by
-the skewness of the leave-one-out residuals. ``betting``, ``hoeffding`` and ``bernstein`` are for
-the mean of a simple random sample and guaranteed in a stated range.
+the skewness of the leave-one-out residuals; a difference of two systems is not skewed enough to
+gain by it, and keeps ``t``. ``auto`` is ``skew-t`` for 10 to 59 ratings where it applies, and
+otherwise ``t``.
+``betting``, ``hoeffding`` and ``bernstein`` are for the mean of a simple random sample and
+guaranteed in a stated range.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -32,7 +35,8 @@ from assay.estimation.kernels import (
     group_mean,
     make_features,
 )
-from assay.estimation.results import Difference
+from assay.estimation.overlap import MIN_DOUBLED_TASKS, Overlap, find_overlap
+from assay.estimation.results import FORMER_TARGETS, Basis, Difference
 from assay.estimation.skipping import Classes, make_classes, responded, skipping_notes
 from assay.results import Note
 from assay.stats.betting import betting_interval
@@ -43,10 +47,13 @@ from assay.tables.answers import Ratings
 from assay.tables.test_set import Sample, TestSet
 
 GUARANTEED = ("betting", "hoeffding", "bernstein")
-INTERVALS = ("t", "skew-t", *GUARANTEED)
+INTERVALS = ("auto", "t", "skew-t", *GUARANTEED)
+MIN_RATINGS_FOR_SKEWNESS, MIN_RATINGS_FOR_T = 10, 60
+"""Between these, the t interval of a skewed score misses on one side, and its skewness is known."""
 SKEW_METHODS = ("auto", "mean", "regression")
 """The methods for which the correction for skewness was found to help."""
-TARGETS = ("test-set", "new-documents")
+TARGETS = ("raters", "texts", "answers")
+"""What an answer may be for: raters like these, texts like these, or these answers alone."""
 FEW_DOCUMENTS = 20
 """With fewer, their spread is itself uncertain."""
 
@@ -138,7 +145,7 @@ def rated_outputs(
     pi = np.ones_like(scores)
     if not missing:
         design: SamplingDesign = Census("census")
-        text = "everything is rated: what is left uncertain, the raters themselves, is not shown"
+        text = "everything is rated: nothing is left to sampling, only to raters and texts"
         note = Note("everything-rated", text)
     elif assume is None:
         total = int(test_set.present.sum())
@@ -240,6 +247,12 @@ class Mean(NamedTuple):
     population: int
     method: str
     unexplained: float
+    basis: Basis = "answers"
+    """What the error is for: raters, texts or answers."""
+    rater_stderr: float = 0.0
+    """The part of the error that is the raters', which rating more segments leaves."""
+    kind: str = "t"
+    """The kind of interval."""
 
 
 class Target(NamedTuple):
@@ -263,27 +276,46 @@ def make_study(
     method: str,
     interval: str,
     level: float,
-    target: str = "test-set",
+    target: str | None = None,
 ) -> Study:
-    """Check everything and lay out what is known."""
+    """Check everything and lay out what is known.
+
+    Without a ``target`` an answer is for raters like these where enough outputs have several
+    raters. Where none have, it is for these answers; once more than half is rated it is for texts
+    like these, if that makes the larger error: an error near zero would say that nobody could
+    have answered otherwise.
+    """
     if not 0 < level < 1:
         raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
     _need_tables(test_set, ratings, sample)
     check_method(method, test_set.metrics)
-    _check_target(target, interval, test_set)
+    wanted = _check_target(target, interval)
     ratings = ratings.placed_in(test_set)
     sample = None if sample is None else sample.placed_in(test_set)
     rated = rated_outputs(test_set, ratings, sample, assume)
     _need_ratings(test_set, rated.scores)
     check_interval(interval, method=method, design=rated.design, limits=ratings.range)
-    method = method if interval in ("t", "skew-t") else "mean"
+    method = "mean" if interval in GUARANTEED else method
     features = None if method == "mean" else make_features(test_set)
     lacking = features is None or (method.startswith("cv-") and not features.metrics)
     if lacking and method not in ("auto", "mean"):
         raise InputError(f"the method {method} needs metrics and the scores have none to use")
-    if target != "test-set":
+    if target == "texts" and test_set.has_documents:
         _need_two_documents(test_set, rated)
-    return Study(test_set, ratings, rated, features, method, interval, level, target)
+    overlap = None
+    if target in (None, "raters") and interval not in GUARANTEED:
+        overlap = find_overlap(test_set, ratings, rated.scores, sample)
+        if target == "raters" and overlap is None:
+            raise InputError(
+                f"the target raters needs at least {MIN_DOUBLED_TASKS} tasks that two raters rated"
+                " and these ratings have fewer; have a tenth of the tasks rated twice, or take the"
+                " target texts or answers"
+            )
+    return Study(
+        test_set, ratings, rated, features, method, interval, level,
+        wanted or ("answers" if overlap is None else "raters"), overlap,
+        cautious=wanted is None and overlap is None and interval not in GUARANTEED,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -297,12 +329,15 @@ class Study:
     method: str
     interval: str
     level: float
-    target: str
+    target: Basis
+    overlap: Overlap | None = None
+    cautious: bool = False
+    """Whether more than half rated makes an answer one for texts: nobody said what it is for."""
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was said while reading and laying out."""
-        said = _target_notes(self.target, self.rated)
+        said = _target_notes(self)
         return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes, *said)
 
     def mean(self, i: int) -> Mean:
@@ -352,10 +387,12 @@ class Study:
             high=high,
             stderr=found.stderr,
             n=found.n,
-            decided=low > 0 or high < 0,
+            decided=low < high and (low > 0 or high < 0),
             p=t_probability(found.center, found.stderr, found.degrees),
             degrees=found.degrees,
             population=found.population,
+            basis=found.basis,
+            rater_stderr=found.rater_stderr,
         )
 
     def _estimate(self, target: Target) -> Mean:
@@ -364,13 +401,11 @@ class Study:
         if not drawn.any():
             return self._nothing(len(places))
         found, fit = adjusted_mean(x, drawn, units, self.method, predictors)
-        if self.target == "new-documents":
-            found = self._of_documents(found, x, drawn, fit, units)
-        mean = self._wrapped(found, len(places))
-        if self.interval == "t":
-            return mean
-        if self.interval == "skew-t":
+        mean = self._wrapped(*self._with_error(found, target, x, drawn, fit, units), len(places))
+        if self._corrects_skew(target, mean):
             return self._skewed(mean, x, drawn, fit, units)
+        if self.interval not in GUARANTEED:
+            return mean
         if np.ptp(units.pi[drawn]) > 1e-9:
             raise InputError(
                 f"the interval {self.interval} is for ratings that all count alike, and these have"
@@ -381,7 +416,17 @@ class Study:
         interval = mean_interval(
             self.interval, x[drawn], len(places), target.limits, self.level, rng
         )
-        return mean._replace(interval=interval)
+        return mean._replace(interval=interval, kind=self.interval)
+
+    def _corrects_skew(self, target: Target, found: Mean) -> bool:
+        """Whether the interval of a score is corrected for skewness."""
+        if target.i != target.j or self.interval not in ("auto", "skew-t"):
+            return False
+        if self.interval == "skew-t":
+            return True
+        fits = self.method in SKEW_METHODS and self.rated.design.skew_correction
+        known = MIN_RATINGS_FOR_SKEWNESS <= found.n < MIN_RATINGS_FOR_T
+        return fits and found.basis != "texts" and known
 
     def _skewed(
         self, found: Mean, x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: DesignUnits
@@ -390,7 +435,7 @@ class Study:
         left = x[drawn] - found.center if fit is None else fit.residuals[drawn]
         terms = skew_terms(left / units.pi[drawn], len(x))
         interval = skew_t_interval(found.center, found.stderr, *terms, found.degrees, self.level)
-        return found._replace(interval=interval)
+        return found._replace(interval=interval, kind="skew-t")
 
     def _grouped(self, target: Target, group: np.ndarray, count: int) -> list[Mean]:
         """Every group by itself, with slopes from all ratings: small groups borrow only these."""
@@ -409,20 +454,35 @@ class Study:
             own = None if fit is None else fit.part(inside)
             part = units.part(inside, drawn)
             found = group_mean(x[inside], drawn[inside], own, part)
-            if self.target == "new-documents":
-                found = self._of_documents(found, x[inside], drawn[inside], own, part)
-            means.append(self._wrapped(found, int(inside.sum())))
+            error = self._with_error(found, target, x[inside], drawn[inside], own, part)
+            means.append(self._wrapped(*error, int(inside.sum())))
         return means
 
-    @staticmethod
-    def _of_documents(
-        found: Adjusted, x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: DesignUnits
-    ) -> Adjusted:
-        """The same estimate, with its error around the mean of all such documents."""
-        stderr, degrees = document_stderr(x, drawn, fit, units.pi, units.document)
-        return replace(found, stderr=np.array([stderr]), degrees=np.array([degrees]))
+    def _with_error(
+        self,
+        found: Adjusted,
+        target: Target,
+        x: np.ndarray,
+        drawn: np.ndarray,
+        fit: Fitted | None,
+        units: DesignUnits,
+    ) -> tuple[Adjusted, Basis, float]:
+        """The same estimate with the error for what is asked, its name, and the raters' part."""
+        if self.target == "raters" and self.overlap is not None:
+            part = self.overlap.part(target.i, target.j, x[drawn], len(x))
+            return _joined(found, part, self.overlap.variance.degrees), "raters", np.sqrt(part)
+        if self.target == "texts" or (self.cautious and 2 * drawn.sum() > len(drawn)):
+            # Segments are the texts where documents are not known, or only one is rated.
+            document, known = units.document, self.test_set.has_documents
+            if not known or (self.cautious and len(np.unique(document[drawn])) < 2):
+                document = np.arange(len(x))
+            stderr, degrees = document_stderr(x, drawn, fit, units.pi, document)
+            if self.target == "texts" or stderr > found.stderr[0]:
+                wider = replace(found, stderr=np.array([stderr]), degrees=np.array([degrees]))
+                return wider, "texts", 0.0
+        return found, "answers", 0.0
 
-    def _wrapped(self, found: Adjusted, population: int) -> Mean:
+    def _wrapped(self, found: Adjusted, basis: Basis, rater: float, population: int) -> Mean:
         """The only estimate of the batch."""
         center, stderr, degrees = (
             float(values[0]) for values in (found.center, found.stderr, found.degrees)
@@ -431,13 +491,22 @@ class Study:
         return Mean(
             center, stderr, degrees, t_interval(center, stderr, degrees, self.level),
             int(found.n[0]), population, used if found.used[0] else "mean",
-            float(found.unexplained[0]),
+            float(found.unexplained[0]), basis, float(rater),
         )  # fmt: skip
 
     def _nothing(self, population: int) -> Mean:
         unknown = float("nan")
         interval = t_interval(unknown, unknown, 1, self.level)
         return Mean(unknown, unknown, 1.0, interval, 0, population, "mean", 1.0)
+
+
+def _joined(found: Adjusted, part: float, degrees: float) -> Adjusted:
+    """With the raters' part of the variance, and the degrees of both (Satterthwaite 1946)."""
+    sampling = found.stderr**2
+    total = sampling + part
+    with np.errstate(invalid="ignore", divide="ignore"):
+        both = total**2 / (sampling**2 / found.degrees + part**2 / degrees)
+    return replace(found, stderr=np.sqrt(total), degrees=np.where(total > 0, both, found.degrees))
 
 
 def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> None:
@@ -469,24 +538,24 @@ def _need_ratings(test_set: TestSet, scores: np.ndarray) -> None:
         )
 
 
-def _check_target(target: str, interval: str, test_set: TestSet) -> None:
-    """Refuse a target that is not known, or that the tables cannot speak of."""
-    if target not in TARGETS:
+def _check_target(target: str | None, interval: str) -> Basis | None:
+    """Refuse a target that is not known, or that an interval cannot speak of."""
+    if target in FORMER_TARGETS:
+        now = FORMER_TARGETS[str(target)]
+        raise OptionError("target", target, f"is now called {now}", f"give {now}")
+    if target is not None and target not in TARGETS:
         raise OptionError(
             "target", target, f"is not known{did_you_mean(target, TARGETS)}",
             f"choose from {', '.join(TARGETS)}",
         )  # fmt: skip
-    if target == "test-set":
-        return
-    if not test_set.has_documents:
+    named = cast("Basis | None", target)
+    if named in (None, "answers"):
+        return named
+    if interval in GUARANTEED or (target == "texts" and interval == "skew-t"):
         raise InputError(
-            "the target new-documents needs to know the documents and the scores have no doc"
-            " column; add one"
+            f"the interval {interval} is not for the target {target}; take the interval t"
         )
-    if interval != "t":
-        raise InputError(
-            f"the interval {interval} is for this test set; for new documents take the interval t"
-        )
+    return named
 
 
 def _need_two_documents(test_set: TestSet, rated: Rated) -> None:
@@ -500,18 +569,49 @@ def _need_two_documents(test_set: TestSet, rated: Rated) -> None:
             )
 
 
-def _target_notes(target: str, rated: Rated) -> tuple[Note, ...]:
+def _target_notes(study: Study) -> tuple[Note, ...]:
     """What the intervals hold for."""
-    if target == "test-set":
-        return ()
-    held = len(np.unique(rated.document[(~np.isnan(rated.scores)).any(axis=0)]))
+    rated, overlap = study.rated, study.overlap
+    if study.target == "raters" and overlap is not None:
+        tasks = overlap.variance.tasks
+        return (
+            Note(
+                "for-raters",
+                f"intervals are for this test set and raters like these {overlap.raters}: {tasks:,}"
+                " tasks have two or more raters, which shows how far raters differ",
+            ),
+        )
+    if study.target == "texts":
+        return (_texts_note(rated, study.test_set.has_documents),)
+    if not study.cautious:
+        text = "intervals are for these answers: what other raters would have said is not in them"
+        return (Note("for-answers", text),)
+    text = "no output has two raters, so intervals leave out how far other raters would differ"
+    if study.ratings.raters and len(study.ratings.raters) < study.ratings.genuine.height:
+        text = text.replace("no output has", f"fewer than {MIN_DOUBLED_TASKS} tasks have")
+    notes = [Note("raters-unknown", f"{text}; a second rater for a tenth of the tasks shows it")]
+    if 2 * (~np.isnan(rated.scores)).sum() > rated.present.sum():
+        units = "documents" if study.test_set.has_documents else "segments"
+        text = (
+            "more than half of the test set is rated: intervals and verdicts are those for other"
+            f" {units} like these where they are wider, since an error near zero would leave out"
+            " the raters"
+        )
+        notes.append(Note("texts-for-raters", text))
+    return tuple(notes)
+
+
+def _texts_note(rated: Rated, documents: bool) -> Note:
+    done = (~np.isnan(rated.scores)).any(axis=0)
+    held = len(np.unique(rated.document[done])) if documents else int(done.sum())
+    units = "documents" if documents else "segments"
     text = (
-        f"intervals are for new documents like the {held} rated ones, as if these were drawn at"
+        f"intervals are for new {units} like the {held:,} rated ones, as if these were drawn at"
         " random from all of their kind"
     )
-    if held < FEW_DOCUMENTS:
+    if documents and held < FEW_DOCUMENTS:
         text += f"; fewer than {FEW_DOCUMENTS} documents: their spread is itself uncertain"
-    return (Note("new-documents", text),)
+    return Note("for-texts", text)
 
 
 def check_interval(
@@ -528,7 +628,7 @@ def check_interval(
             "interval", name, f"is not known{did_you_mean(name, INTERVALS)}",
             f"choose from {', '.join(INTERVALS)}",
         )  # fmt: skip
-    if name == "t":
+    if name in ("auto", "t"):
         return
     skewed = name == "skew-t"
     if method not in (SKEW_METHODS if skewed else ("auto", "mean")):

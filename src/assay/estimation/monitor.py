@@ -125,7 +125,14 @@ def monitor(
     """
     _check(half_width, goal, level)
     study = make_study(
-        test_set, ratings, sample=sample, assume=None, method="auto", interval="t", level=level
+        test_set,
+        ratings,
+        sample=sample,
+        assume=None,
+        method="auto",
+        interval="t",
+        level=level,
+        target="answers",
     )
     ratings, rated = study.ratings, study.rated
     sample = sample.placed_in(test_set)

@@ -121,7 +121,14 @@ def _estimates(
                      " ratings were drawn with"),
             )  # fmt: skip
     study = make_study(
-        test_set, ratings, sample=sample, assume=assume, method="auto", interval="t", level=LEVEL
+        test_set,
+        ratings,
+        sample=sample,
+        assume=assume,
+        method="auto",
+        interval="t",
+        level=LEVEL,
+        target="answers",
     )
     return _by_rater(study), study.rated.notes if stated else ()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from assay.estimation.frame import Mean
 
 Better = Literal["higher", "lower"]
+Basis = Literal["raters", "texts", "answers"]
+FORMER_TARGETS = {"test-set": "answers", "new-documents": "texts"}
+"""Targets as version 0.2 called them."""
 
 
 def noted(notes: Iterable[Note]) -> tuple[Note, ...]:
@@ -55,6 +58,8 @@ class SystemEstimate:
     low_rank: int
     high_rank: int
     cluster: int
+    basis: Basis = "answers"
+    rater_stderr: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ class Difference:
     """``left`` minus ``right`` on the test set; decided if the interval leaves out zero.
 
     ``p`` is that of the two-sided t test of no difference, with ``degrees`` of freedom; NaN where
-    the standard error is not known.
+    the standard error is not known or zero: no verdict comes from an interval of width zero.
     """
 
     left: str
@@ -76,6 +81,10 @@ class Difference:
     p: float
     degrees: float
     population: int
+    basis: Basis = "answers"
+    """What the interval, p and the verdict hold for."""
+    rater_stderr: float = 0.0
+    """The raters' part of the standard error, which rating more segments leaves."""
 
     @property
     def reversed(self) -> Difference:
@@ -155,6 +164,8 @@ class GroupSummary:
 class Breakdown(Result, kind="breakdown"):
     """Every system in every group, and what is decided inside each group."""
 
+    renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {"target": FORMER_TARGETS}
+
     by: str
     groups: tuple[GroupSummary, ...]
     estimates: tuple[GroupEstimate, ...]
@@ -163,16 +174,15 @@ class Breakdown(Result, kind="breakdown"):
     level: float
     design: str
     seed: int | None
-    target: str = "test-set"
+    target: Basis = "answers"
     notes: tuple[Note, ...] = ()
 
     @property
     def signature(self) -> str:
         """How these numbers came about, in one line."""
-        new = () if self.target == "test-set" else (self.target,)
         return signature(
-            self.design, f"by-{self.by}", *new, groups=len(self.groups), t=f"{self.level:g}",
-            better=self.better, seed=self.seed,
+            self.design, f"by-{self.by}", f"for-{self.target}", groups=len(self.groups),
+            t=f"{self.level:g}", better=self.better, seed=self.seed,
         )  # fmt: skip
 
     def to_frame(self) -> pl.DataFrame:
@@ -204,10 +214,14 @@ class RatingsChange:
 class Estimates(Result, kind="estimates"):
     """Systems, best first, and every difference between two of them.
 
-    ``target`` says what the intervals are for: this ``test-set``, or ``new-documents`` like its.
+    ``target`` says what the intervals are for: raters like these (``raters``), texts like these
+    (``texts``) or these ``answers`` alone. Where nobody said and no output has two raters, it is
+    ``answers``, and the ``basis`` of every estimate and difference says whether it holds for texts.
     ``next`` says what more ratings would bring. ``truth`` has the systems' true scores where they
     are known, as in a simulated campaign.
     """
+
+    renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {"target": FORMER_TARGETS}
 
     systems: tuple[SystemEstimate, ...]
     differences: tuple[Difference, ...]
@@ -217,7 +231,7 @@ class Estimates(Result, kind="estimates"):
     interval: str
     design: str
     seed: int | None
-    target: str = "test-set"
+    target: Basis = "answers"
     metrics: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     next: tuple[str, ...] = ()
@@ -231,6 +245,12 @@ class Estimates(Result, kind="estimates"):
     composite: Composite | None = None
     """The order with the metrics' help, beside the direct estimates."""
     truth: dict[str, float] | None = None
+    family: bool = False
+    """Whether verdicts hold together (Holm), not each by itself."""
+    ratings: int = 0
+    """All ratings there are, by every rater."""
+    hours: float | None = None
+    """What they took, where the ratings say so."""
 
     @property
     def signature(self) -> str:
@@ -241,7 +261,8 @@ class Estimates(Result, kind="estimates"):
             self.method,
             *self.changed,
             *(("history",) if "history" in self.metrics else ()),
-            *(() if self.target == "test-set" else (self.target,)),
+            f"for-{self.target}",
+            *(("family",) if self.family else ()),
             n=sizes[0] if len(sizes) == 1 else "varied",
             **{self.interval: f"{self.level:g}"},
             better=self.better,

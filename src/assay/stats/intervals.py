@@ -98,13 +98,13 @@ def t_interval(center: float, stderr: float, degrees: float, level: float) -> In
 def t_probability(center: float, stderr: float, degrees: float) -> float:
     """P value of the two-sided t test that the true value is 0; NaN without a standard error.
 
+    An error of zero is none: nothing is tested by an interval of width zero.
+
     >>> round(t_probability(1.0, 0.5, 10), 4)
     0.0734
     """
-    if np.isnan(stderr):
+    if not stderr > 0:
         return float("nan")
-    if stderr == 0:
-        return 1.0 if center == 0 else 0.0
     return 2 * t_cdf(-abs(center) / stderr, degrees)
 
 
@@ -262,23 +262,29 @@ class Precision:
     effect: float = 1.0
     correlation: float = 0.0
     features: int = 0
+    floor: float = 0.0
+    """The part of the standard error that more segments do not take away: the raters'."""
 
     def stderr(self, n: np.ndarray) -> np.ndarray:
-        """Of the mean: sd sqrt(D (1 - r^2) (1 + p/n) (1 - n/N) / n), infinite without degrees."""
+        """Of the mean: sd sqrt(D (1 - r^2) (1 + p/n) (1 - n/N) / n), infinite without degrees.
+
+        Its square and that of the floor add up.
+        """
         n = np.asarray(n, dtype=float)
         rest = self.effect * (1 - self.correlation**2) * (1 + self.features / n)
-        stderr = self.sd * np.sqrt(rest * (1 - n / self.population) / n)
+        stderr = np.hypot(self.sd * np.sqrt(rest * (1 - n / self.population) / n), self.floor)
         unknown = (self._degrees(n) < 1) & (n < self.population)
         return np.where(unknown, np.inf, stderr)
 
     def half_width(self, n: np.ndarray) -> np.ndarray:
-        """Half the t interval: falls with n, and is 0 when everything is rated."""
+        """Half the t interval: falls with n, down to the floor's when everything is rated."""
         return np.asarray(self._quantile(n) * self.stderr(n))
 
     def power(self, n: np.ndarray, gap: float) -> np.ndarray:
         """The probability that the interval of a difference ``gap`` leaves out zero.
 
-        By the noncentral t distribution, both tails; 1 when everything is rated.
+        By the noncentral t distribution, both tails; 1 when everything is rated and there is
+        no floor.
         """
         with np.errstate(divide="ignore"):
             shift = np.minimum(abs(gap) / self.stderr(n), CERTAIN)

@@ -14,10 +14,11 @@ from assay.views.ranking import draw_ranges
 from assay.views.section import Block, Figure, Section, Show, Table, cluster_lines, plural, table
 
 TARGETS = {
-    "new-documents": "documents like those of the test set",
+    "texts": "documents like those of the test set",
     "new-segments": "segments like those judged",
     "new-judgments": "another round of judgments",
-    "test-set": "this test set",
+    "answers": "this test set",
+    "raters": "this test set and raters like these",
 }
 VERDICTS = ("contradicted", "open", "holds")
 MOST_OPEN_SHOWN = 20
@@ -170,7 +171,7 @@ def _methods(audit: Audit) -> str:
         else "expected win, resampled,"
     )
     units = ""
-    if audit.target != "test-set":
+    if audit.target != "answers":
         units = f" with {audit.blocks:,} {audit.unit}s as units,"
     return (
         f"We audited {audit.coverage.answers:,} {audit.source} of"

@@ -18,7 +18,7 @@ from assay.estimation.results import (
     Estimates,
     Evaluation,
 )
-from assay.results import plain
+from assay.results import has_note, plain
 from assay.views.figures import draw_intervals, draw_pairs
 from assay.views.raters import raters_section
 from assay.views.section import (
@@ -47,6 +47,13 @@ def _design(result: Estimates) -> SamplingDesign:
 
 # --- scores -----------------------------------------------------------------------------------
 
+HELD_FOR = {
+    "raters": "this test set and raters like these",
+    "texts": "texts like these",
+    "answers": "these raters' answers on this test set",
+}
+SKIPPED_FOR_A_REASON = ("skipping-by-metrics", "skipping-by-document", "skipping-by-system")
+"""Notes that say the rated outputs are not a random part of those drawn."""
 NAMED = ("hoeffding", "bernstein")
 """Intervals that bear a person's name."""
 METHODS = {
@@ -86,7 +93,7 @@ def estimates_section(result: Estimates) -> Section:
         part = breakdown_section(result.breakdown)
         fresh = tuple(note for note in part.notes if note not in result.notes)
         more.append(replace(part, notes=fresh))
-    where = "the whole test set" if result.target == "test-set" else "documents like these"
+    where = "texts like these" if result.target == "texts" else "the whole test set"
     return Section(
         name="estimates",
         title=f"Scores on {where} ({result.better} is better)",
@@ -131,9 +138,6 @@ def _lead(result: Estimates) -> str:
     pairs = result.differences
     undecided = [item for item in pairs if not item.decided]
     rest = f"; the other {len(undecided)} may go either way" if undecided else ""
-    if undecided and _design(result).everything and result.target == "test-set":
-        equal = all(item.difference == 0 for item in undecided)
-        rest = f"; the other {len(undecided)} are equal" if equal else rest
     verb = "is" if len(pairs) == 1 else "are"
     scores = [item.estimate for item in result.systems]
     first = min(scores) if result.better == "lower" else max(scores)
@@ -143,8 +147,30 @@ def _lead(result: Estimates) -> str:
         f"{best.system} {leads} {best.estimate:.3f} on a scale where"
         f" {result.better} is better, {alone}. {len(pairs) - len(undecided)} of"
         f" {plural(len(pairs), 'difference')} between systems {verb} decided at the {level}"
-        f" level{rest}."
+        f" level, {'all together' if result.family else 'each by itself'}{rest}."
+        f" {_held(result)}"
     )
+
+
+def _held(result: Estimates) -> str:
+    """What the verdicts hold for, and whether anything speaks against that."""
+    if any(has_note(result.notes, code) for code in SKIPPED_FOR_A_REASON):
+        return (
+            "These intervals do not hold: the outputs that were not rated differ from the rated"
+            " ones (see the warnings)."
+        )
+    if not any(item.high > item.low for item in result.systems):
+        return (
+            "Everything is rated, so for these answers nothing is left to decide; whether other"
+            " raters or texts would agree is another question (raters, texts)."
+        )
+    return f"Verdicts hold for {HELD_FOR[_basis(result)]}."
+
+
+def _basis(result: Estimates) -> str:
+    """What the errors are for: texts, where any is."""
+    used = {item.basis for item in result.systems} | {item.basis for item in result.differences}
+    return "texts" if "texts" in used else result.target
 
 
 def _interval_figure(result: Estimates) -> Figure:
@@ -239,7 +265,7 @@ def _methods(result: Estimates) -> str:
     rated, of = sorted({item.n for item in result.systems}), result.systems[0].population
     number = f"{rated[0]:,}" if len(rated) == 1 else f"{rated[0]:,} to {rated[-1]:,}"
     seed = "" if result.seed is None else f" (seed {result.seed})"
-    new = result.target == "new-documents"
+    new = result.target == "texts"
     goal = "on documents like those of a test set" if new else "on a test set"
     begin = (
         f"We estimated the mean human score of {plural(len(result.systems), 'system')} {goal} of"
@@ -247,12 +273,14 @@ def _methods(result: Estimates) -> str:
     )
     if _design(result).everything:
         how = " segments, all of which were rated; scores are plain means."
-        how += _uncertainty(result) if new else " They have no sampling error."
+        how += " They have no sampling error." if _basis(result) == "answers" else ""
+        how += "" if _basis(result) == "answers" else _uncertainty(result)
         return begin + how + _prepared(result)
     chosen = f" segments, of which {number} were rated for each system, chosen by"
     compared = (
-        " Systems were compared on the segments rated for both, without correction for the number"
-        " of comparisons." if result.differences else ""
+        " Systems were compared on the segments rated for both,"
+        f" {'with Holm’s' if result.family else 'without'} correction for the number of"
+        " comparisons." if result.differences else ""
     )  # fmt: skip
     return (
         f"{begin}{chosen} {_design(result).described}{seed}. Scores were estimated by"
@@ -261,15 +289,15 @@ def _methods(result: Estimates) -> str:
 
 
 def _uncertainty(result: Estimates) -> str:
-    if result.target == "new-documents":
+    if _basis(result) == "texts":
         return (
-            f" {100 * result.level:g} % intervals come from the spread between documents, as if"
-            " these were drawn at random from all of their kind."
+            f" {100 * result.level:g} % intervals come from the spread between texts, as if these"
+            " were drawn at random from all of their kind."
         )
     name = result.interval.capitalize() if result.interval in NAMED else result.interval
     return (
         f" {100 * result.level:g} % intervals ({name}) take into account how the segments were"
-        " drawn."
+        f" drawn{' and how far raters of the same task differ' * (result.target == 'raters')}."
     )
 
 
