@@ -1,6 +1,6 @@
 """The order of systems with the metrics' help: beside ratings alone, and subset2evaluate.
 
-    python -m benchmarks.honesty_composite [DATA_FOLDER] [--draws 200] [--sets a,b] [--sizes 20,50]
+    python -m benchmarks.honesty_composite [DATA_FOLDER] [--draws 40] [--sets a,b] [--sizes 20,50]
 
 Fully rated WMT sets (every system but the reference; the truth is the mean of all ratings), the
 same 20, 50 or 100 random segments rated for all systems. Besides the metrics as they are: all of
@@ -208,7 +208,7 @@ def peer_orders(python: Path, test_set: TestSet, draws: int = 20) -> dict[str, l
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=DATA)
-    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     given = parser.parse_args()

@@ -13,7 +13,7 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.composite import LITTLE_HELP, SUREST, between_systems
+from assay.estimation.composite import LITTLE_HELP, SUREST, UNPROVEN, between_systems
 from assay.estimation.composite_trial import draw_composites, evaluate_composite
 from assay.estimation.results import Estimates, Evaluation
 from assay.results import has_note
@@ -70,7 +70,9 @@ def test_the_direct_estimates_stay_what_they_are(world: World, estimates: Estima
     alone = assay.estimate(pair, assay.read_ratings(rows, pair, better="lower"), sample=drawn)
     assert alone.composite is None  # two systems say nothing about how far metrics are off
     whole = {frozenset((item.left, item.right)): item for item in estimates.differences}
-    assert alone.differences[0].p == pytest.approx(whole[frozenset(two)].p)
+    assert abs(alone.differences[0].difference) == pytest.approx(
+        abs(whole[frozenset(two)].difference)
+    )
 
 
 def test_no_metrics_no_composite(world: World) -> None:
@@ -113,8 +115,16 @@ def test_metrics_of_noise_are_said_not_to_help() -> None:
     noise = noisy(world.test_set, np.random.default_rng(1))
     found = assay.estimate(noise, world.rate(drawn), sample=drawn).composite
     assert found is not None
-    assert (found.worth < LITTLE_HELP) == has_note(found.notes, "metrics-no-help")
-    assert found.worth < 1.5
+    assert found.signal < UNPROVEN
+    codes = {"metrics-no-help": found.worth < LITTLE_HELP,
+             "metrics-unproven": found.worth >= LITTLE_HELP}  # fmt: skip
+    assert all(has_note(found.notes, code) == said for code, said in codes.items())
+
+
+def test_metrics_that_tell_systems_apart_are_not_doubted(estimates: Estimates) -> None:
+    assert estimates.composite is not None
+    assert estimates.composite.signal > UNPROVEN
+    assert not has_note(estimates.composite.notes, "metrics-unproven")
 
 
 def test_a_system_that_metrics_misjudge_is_named() -> None:

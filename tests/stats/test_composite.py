@@ -7,16 +7,22 @@ import pytest
 from scipy import optimize, special, stats
 
 from assay.stats.composite import (
+    MISJUDGED,
+    OWN_SLOPES,
+    SLOPE,
+    SLOPE_SD,
+    TAU_TOP,
+    Mixture,
     Slopes,
     composite,
     covariance_of_differences,
     fit_slopes,
+    metric_signal,
     pair_differences,
     robust_critical_value,
     scores_of_differences,
     small_area,
 )
-from assay.stats.composite import composite as kernel
 
 # Eight schools (Rubin 1981): effects of coaching, their standard errors, and the medians of the
 # posterior law as printed in Gelman et al., Bayesian Data Analysis (3rd edition), Table 5.3, from
@@ -26,7 +32,7 @@ ERRORS = np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
 PRINTED = np.array([10.0, 8, 7, 8, 5, 6, 10, 8])
 
 
-def eight_schools() -> kernel.Mixture:
+def eight_schools() -> Mixture:
     zero = np.zeros(8)
     return small_area(EFFECTS, np.diag(ERRORS**2), zero, np.zeros((8, 8)), misjudged=0.0)
 
@@ -66,11 +72,11 @@ def test_a_small_case_by_brute_force() -> None:
     d, v, metrics, slopes = case()
     rng, draws = np.random.default_rng(3), 400_000
     z = metrics - metrics.mean(axis=0)
-    wide = kernel.TAU_TOP * d.std(ddof=1)
-    c = rng.normal(kernel.SLOPE, kernel.SLOPE_SD, (draws, 1))
-    noise = np.sqrt(kernel.OWN_SLOPES) * rng.multivariate_normal([0, 0], slopes.covariance, draws)
+    wide = TAU_TOP * d.std(ddof=1)
+    c = rng.normal(SLOPE, SLOPE_SD, (draws, 1))
+    noise = np.sqrt(OWN_SLOPES) * rng.multivariate_normal([0, 0], slopes.covariance, draws)
     u = rng.uniform(0, wide, (draws, 1)) * rng.standard_normal((draws, 4))
-    odd = rng.random(draws) < kernel.MISJUDGED
+    odd = rng.random(draws) < MISJUDGED
     who = rng.integers(0, 4, draws)
     u[np.arange(draws), who] += odd * rng.normal(0, wide, draws)
     theta = c * (z @ slopes.values) + noise @ z.T + u
@@ -113,7 +119,7 @@ def test_sure_ratings_need_no_help() -> None:
 def test_a_misjudged_system_is_found() -> None:
     rng = np.random.default_rng(4)
     metrics = rng.standard_normal((12, 1))
-    d = kernel.SLOPE * metrics[:, 0] + 0.1 * rng.standard_normal(12)
+    d = SLOPE * metrics[:, 0] + 0.1 * rng.standard_normal(12)
     d[1] += 2
     slopes = Slopes(np.ones(1), np.full((1, 1), 1e-4))
     law = composite(d, 0.01 * np.eye(12), metrics, slopes)
@@ -141,6 +147,18 @@ def test_the_covariance_of_slopes_is_their_spread() -> None:
     seen = np.var([fit.values[0] for fit in fits])
     stated = np.mean([fit.covariance[0, 0] for fit in fits])
     assert stated == pytest.approx(seen, rel=0.25)  # 400 runs: 7 % standard error
+
+
+def test_the_signal_of_noise_is_about_one() -> None:
+    rng = np.random.default_rng(7)
+    z = rng.standard_normal((6, 50, 3))
+    means = rng.standard_normal((6, 3))
+    x = rng.standard_normal((300, 6, 50))
+    found = [metric_signal(means, fit_slopes(one, z)) for one in x]
+    assert 0.7 < np.mean(found) < 1.3
+    assert np.mean(np.array(found) > 2) < 0.2
+    told = [metric_signal(means, fit_slopes(one + z.sum(axis=2), z)) for one in x[:20]]
+    assert min(told) > 20
 
 
 def test_scores_and_covariance_fit_differences() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from assay.stats.composite import (
     composite,
     covariance_of_differences,
     fit_slopes,
+    metric_signal,
     pair_differences,
     scores_of_differences,
     within_segments,
@@ -36,6 +37,8 @@ MIN_SYSTEMS = 3
 """With fewer, nothing says how far systems are from what metrics predict."""
 LITTLE_HELP = 1.1
 """Where the composite is worth fewer times the ratings than this, metrics hardly help."""
+UNPROVEN = 2.0
+"""A signal below this is what metrics of noise give in nine of ten samples."""
 LIKELY = 0.5
 """From this probability on a system is named as one that metrics misjudge."""
 SUREST = 0.999
@@ -78,12 +81,15 @@ class Composite:
     """The systems in the order with the metrics' help, and every pair of them.
 
     ``worth`` says how many times as many ratings would make the direct estimates as precise as the
-    composite says it is; ``history`` whether an earlier campaign helped to weigh the metrics.
+    composite says it is; ``signal`` how far the metrics' predictions differ between systems in
+    terms of their own error, 1 for noise; ``history`` whether an earlier campaign helped to weigh
+    the metrics.
     """
 
     systems: tuple[CompositeSystem, ...]
     pairs: tuple[CompositePair, ...]
     worth: float
+    signal: float
     history: bool = False
     notes: tuple[Note, ...] = ()
 
@@ -125,14 +131,14 @@ def make_composite(
     if not np.isfinite(gap).all() or not (variance > 0).any():
         return None
     degrees = float(np.median([item.degrees for item in estimates.differences]))
-    found, misjudged, means = join(gap, variance, study.rated.scores, layers, degrees, study.level)
+    found = join(gap, variance, study.rated.scores, layers, degrees, study.level)
     stated = np.nanmean(variance[np.triu_indices(len(gap), 1)])
-    worth = float(stated / np.maximum((found.sd**2).mean(), 1e-300))
+    worth = float(stated / np.maximum((found.pairs.sd**2).mean(), 1e-300))
     center = np.mean([item.estimate for item in estimates.systems])
-    return _wrapped(
-        names, means - means.mean() + center, misjudged, found,
-        1 if estimates.better == "higher" else -1, worth, history is not None,
-    )  # fmt: skip
+    rows, pairs = _rows(names, found, float(center), 1 if estimates.better == "higher" else -1)
+    return Composite(
+        rows, pairs, worth, found.signal, history is not None, _notes(rows, worth, found.signal)
+    )
 
 
 def between_systems(
@@ -185,11 +191,20 @@ def _past(layers: dict[str, np.ndarray], test_set: TestSet, ratings: Ratings) ->
     return np.asarray(found)
 
 
+class Joined(NamedTuple):
+    """All pairs i < j, the systems' scores around any level, what metrics get wrong and tell."""
+
+    pairs: Pairs
+    scores: np.ndarray
+    misjudged: np.ndarray
+    signal: float
+
+
 def join(
     gap: np.ndarray, variance: np.ndarray, scores: np.ndarray, layers: np.ndarray,
     degrees: float, level: float,
-) -> tuple[Pairs, np.ndarray, np.ndarray]:  # fmt: skip
-    """All pairs i < j, the probability of being misjudged, and the scores (around any level).
+) -> Joined:  # fmt: skip
+    """Direct differences and metrics joined.
 
     ``gap`` and ``variance`` are systems x systems; a variance that is not known (ratings that all
     agree) is taken to be the mean of the others. ``scores`` has NaN where there is no rating.
@@ -200,8 +215,12 @@ def join(
     variance = np.where(known, variance, np.where(off, variance[known].mean(), 0.0))
     slopes = fit_slopes(scores[:, rated], layers[:, rated])
     v = covariance_of_differences(variance, int(rated.sum()))
-    law = composite(scores_of_differences(gap), v, layers.mean(axis=1), slopes)
-    return pair_differences(law, level, degrees), law.misjudged, law.weights @ law.means
+    means = layers.mean(axis=1)
+    law = composite(scores_of_differences(gap), v, means, slopes)
+    return Joined(
+        pair_differences(law, level, degrees), law.weights @ law.means, law.misjudged,
+        metric_signal(means, slopes),
+    )  # fmt: skip
 
 
 def _matrices(
@@ -218,37 +237,40 @@ def _matrices(
     return gap, variance
 
 
-def _wrapped(
-    names: Sequence[str], scores: np.ndarray, misjudged: np.ndarray, found: Pairs, sign: int,
-    worth: float, history: bool,
-) -> Composite:  # fmt: skip
-    size, order = len(names), np.argsort(-sign * scores, kind="stable")
+def _rows(
+    names: Sequence[str], found: Joined, center: float, sign: int
+) -> tuple[tuple[CompositeSystem, ...], tuple[CompositePair, ...]]:
+    """The systems in order, best first, and all pairs in that order."""
+    size, order = len(names), np.argsort(-sign * found.scores, kind="stable")
+    scores = found.scores - found.scores.mean() + center
     index = np.zeros((size, size), dtype=np.int64)
-    index[np.triu_indices(size, 1)] = np.arange(len(found.sd))
+    index[np.triu_indices(size, 1)] = np.arange(len(found.pairs.sd))
 
     def pair(i: int, j: int) -> CompositePair:
-        turn = i > j
+        turn = -1 if i > j else 1
         k = index[min(i, j), max(i, j)]
-        low, high, p = found.low[k], found.high[k], found.probability[k]
-        right = (sign > 0) != turn
+        ends = sorted((turn * found.pairs.low[k], turn * found.pairs.high[k]))
+        p = found.pairs.probability[k]
+        better = p if turn * sign > 0 else 1 - p
         return CompositePair(
-            names[i], names[j], float(-found.difference[k] if turn else found.difference[k]),
-            float(-high if turn else low), float(-low if turn else high),
-            float(np.clip(p if right else 1 - p, 1 - SUREST, SUREST)),
+            names[i], names[j], float(turn * found.pairs.difference[k]), float(ends[0]),
+            float(ends[1]), float(np.clip(better, 1 - SUREST, SUREST)),
         )  # fmt: skip
 
     pairs = {(i, j): pair(i, j) for a, i in enumerate(order) for j in order[a + 1 :]}
-    rows = [
+    rows = tuple(
         CompositeSystem(
             names[i], a + 1, float(scores[i]),
-            pairs[i, order[a + 1]].probability if a + 1 < size else None, float(misjudged[i]),
+            pairs[i, order[a + 1]].probability if a + 1 < size else None,
+            float(found.misjudged[i]),
         )
         for a, i in enumerate(order)
-    ]  # fmt: skip
-    return Composite(tuple(rows), tuple(pairs.values()), worth, history, _notes(rows, worth))
+    )  # fmt: skip
+    return rows, tuple(pairs.values())
 
 
-def _notes(rows: Sequence[CompositeSystem], worth: float) -> tuple[Note, ...]:
+def _notes(rows: Sequence[CompositeSystem], worth: float, signal: float) -> tuple[Note, ...]:
+    """Where metrics do not help, and whom they misjudge."""
     notes = [
         Note(
             "metrics-misjudge",
@@ -261,4 +283,10 @@ def _notes(rows: Sequence[CompositeSystem], worth: float) -> tuple[Note, ...]:
     if worth < LITTLE_HELP:
         text = "the metrics add next to nothing between systems here; keep to the direct estimates"
         notes.append(Note("metrics-no-help", text))
+    elif signal < UNPROVEN:
+        text = (
+            "these ratings do not show that the metrics tell the systems apart; trust this order no"
+            " more than that of the ratings"
+        )
+        notes.append(Note("metrics-unproven", text))
     return tuple(notes)

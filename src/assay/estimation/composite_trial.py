@@ -110,10 +110,10 @@ def draw_composites(
     for k, places in enumerate(drawn):
         if layers is None or not (variances[k] > 0).any():
             continue
-        found, _, _ = join(
+        found = join(
             gaps[k], variances[k], np.where(places, x, np.nan), layers,
             float(np.median(degrees[k])), level,
-        )  # fmt: skip
+        ).pairs  # fmt: skip
         rows.append((gaps[k][pairs], found.difference, found.low, found.high, found.probability))
     truth = x.mean(axis=1)
     direct, difference, low, high, probability = (
