@@ -121,11 +121,11 @@ def test_the_safer_number_is_given_where_the_model_does_not_fit() -> None:
     found = assay.audit_judgments(outlier, rng=1)
     assert has_note(found.notes, "uneven-systems")
     assert found.power.needed_by_curve > found.power.needed_by["sign"]  # type: ignore[operator, index]
-    assert "not spread evenly" in found.next[0]
+    assert "not evenly spread" in found.next[0]
 
 
 def test_wrong_tables_are_refused() -> None:
-    with pytest.raises(InputError, match="where Judgments belong"):
+    with pytest.raises(InputError, match="expected Judgments"):
         assay.audit_judgments(assay.simulate(rng=1).rate())  # type: ignore[arg-type]
 
 

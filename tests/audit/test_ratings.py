@@ -259,7 +259,7 @@ def test_too_little_is_refused(scores: dict[str, list[float | None]], said: str)
 
 
 def test_wrong_tables_are_refused(world: assay.World) -> None:
-    with pytest.raises(InputError, match="TestSet where Ratings belong"):
+    with pytest.raises(InputError, match="expected Ratings, found TestSet"):
         assay.audit_ratings(world.test_set)  # type: ignore[arg-type]
     two = world.rate().frame.with_columns(lp=pl.Series(["a", "b"] * 10_000).head(
         world.rate().frame.height))  # fmt: skip

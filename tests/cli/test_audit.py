@@ -89,7 +89,7 @@ def test_systems_only_the_ratings_have_can_be_excluded(
         (("judgments.tsv", "--better", "lower"), "--better (lower) is for ratings"),
         (("judgments.tsv", "--assume", "random"), "--assume (random) is for ratings"),
         (("ratings.tsv", "--sample", "sample.tsv"), "needs the scores"),
-        (("scores.tsv", "ratings.tsv", "--metrics", "chrF"), "is for a --sample"),
+        (("scores.tsv", "ratings.tsv", "--metrics", "chrF"), "is only for a --sample"),
         (("scores.tsv",), "is neither a table of judgments"),
         (("scores.tsv", "ratings.tsv", "sample.tsv"), "are too many"),
         (("scores.tsv", "ratings.tsv", "--exclude", "sytem-1"), "did you mean 'system-1'"),
@@ -98,7 +98,7 @@ def test_systems_only_the_ratings_have_can_be_excluded(
         (("scores.tsv", "ratings.tsv", "--assume", "luck"), "assume (luck) is not known"),
         (("ratings.tsv", "--level", "2"), "level (2.0)"),
         (("judgments.tsv", "--level", "2"), "level (2.0)"),
-        (("ratings.tsv", "-o", "ratings.tsv"), "is a file that is read"),
+        (("ratings.tsv", "-o", "ratings.tsv"), "is an input file"),
     ],
 )
 def test_bad_input(

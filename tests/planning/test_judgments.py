@@ -102,8 +102,8 @@ def test_a_warning_where_systems_are_not_spread_evenly() -> None:
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ({}, InputError, "neither sigma nor a pilot"),
-        ({"sigma": 10.0}, InputError, "systems is not given"),
+        ({}, InputError, "neither `sigma` nor `pilot`"),
+        ({"sigma": 10.0}, InputError, "`systems` is not given"),
         ({"systems": 1, "sigma": 10.0}, OptionError, "systems"),
         ({"systems": 4, "sigma": 10.0, "per_set": 5}, OptionError, "per_set"),
         ({"systems": 9, "sigma": -1.0}, OptionError, "sigma"),

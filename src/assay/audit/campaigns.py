@@ -1,4 +1,4 @@
-"""``audit_ratings`` and ``audit_judgments``: a finished campaign under the loupe."""
+"""``audit_ratings`` and ``audit_judgments``: a finished campaign examined."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from assay.tables.files import Source
 from assay.tables.test_set import Sample, TestSet
 
 MOST_FEW_RATERS = 5
-"""With so few raters, their taste is worth a note."""
+"""With so few raters, their personal taste is worth a note."""
 
 WHOLE_DOCUMENT = 0.9
 """Ratings of documents that are rated to this part or more were chosen by document."""
@@ -85,7 +85,7 @@ def audit_ratings(
     published: a table of what was claimed, with columns ``system`` and ``cluster`` or ``rank``, or
     ``better`` and ``worse``; without it, the order of the plain means is audited.
     sample, assume: how segments were chosen, as in :func:`assay.estimate`; where neither is given
-    and not everything is rated, they are taken for random, or random documents where those are
+    and not everything is rated, they are taken as random, or as random documents where those are
     rated whole, and the result says so. target: what a distinction is about, new documents
     like these (the default), or this test set only. practice: whether the ranking as done at WMT
     uses the mean, or the mean of scores standardised per rater (``z``).
@@ -160,11 +160,11 @@ def audit_judgments(
     rng: Rng = None,
     progress: Progress = silent,
 ) -> Audit:
-    """Audit a finished campaign of judgments: who met whom how often, power, and what holds.
+    """Audit a finished campaign of judgments: how often pairs were compared, power, and what holds.
 
-    Pairs are decided by expected win with segments (else screens) drawn anew, as
-    :func:`assay.rank` does by default, one-sided; beside it stands common practice, single
-    judgments drawn anew and sign tests (koehn2012). What could be expected, and what it would take,
+    Pairs are decided by expected win with segments (else screens) resampled, as
+    :func:`assay.rank` does by default, one-sided; beside it is common practice, single
+    judgments resampled and sign tests (koehn2012). What could be expected, and what it would take,
     comes from the model of koehn2012 with sigma fitted to these judgments.
 
     test_set: what there was to judge, for coverage, where the judgments name segments.
@@ -355,8 +355,8 @@ def _few_raters(ratings: Ratings) -> tuple[Note, ...]:
     if not 0 < len(ratings.raters) <= MOST_FEW_RATERS:
         return ()
     text = (
-        f"{len(ratings.raters)} raters: their personal preferences count as quality, and no"
-        " interval shows it"
+        f"with {len(ratings.raters)} raters, their preferences count as quality, and no interval"
+        " shows that"
     )
     return (Note("few-raters", text),)
 
@@ -374,7 +374,9 @@ def _notes(
             " random from all of their kind",
         ))  # fmt: skip
     if guessed:
-        text = "how segments were chosen is not known: give the sample, or state it (assume)"
+        text = (
+            "it is not known how the segments were chosen: give the sample, or say what to assume"
+        )
         notes.append(Note("choice-guessed", text))
     if not known:
         text = "no scores are given, so it is not known what was left unrated"
@@ -435,7 +437,7 @@ def _need_table(table: object, kind: type[Ratings] | type[Judgments]) -> None:
     name = kind.__name__
     if not isinstance(table, kind):
         raise InputError(
-            f"{type(table).__name__} where {name} belong; read them with"
+            f"expected {name}, found {type(table).__name__}; read them with"
             f" assay.read_{name.lower()}(...)"
         )
 

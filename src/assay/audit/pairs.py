@@ -16,7 +16,7 @@ from assay.planning.judgments import JudgmentsPlan
 from assay.ranking.rank import Ranking
 from assay.results import has_note
 from assay.stats.intervals import (
-    CERTAIN,
+    MAX_GAP_IN_ERRORS,
     POWER,
     holm,
     order_of_differences,
@@ -154,7 +154,7 @@ def _pair_power(item: Difference, level: float) -> float:
         return float("nan")
     if item.stderr == 0:
         return float(item.difference != 0)
-    shift = min(abs(item.difference) / item.stderr, CERTAIN)
+    shift = min(abs(item.difference) / item.stderr, MAX_GAP_IN_ERRORS)
     return float(power_of(np.array(shift), np.array(item.degrees), level))
 
 
@@ -203,7 +203,9 @@ def ratings_power(
             left = (1 - more / population) / here / (more / n)
         with np.errstate(divide="ignore", invalid="ignore"):
             shift = np.where(gap > 0, gap / (stderr * np.sqrt(left)), 0.0)
-        return power_of(np.minimum(shift, CERTAIN), np.maximum(degrees * scale, 1), estimates.level)
+        return power_of(
+            np.minimum(shift, MAX_GAP_IN_ERRORS), np.maximum(degrees * scale, 1), estimates.level
+        )
 
     now = chances(1.0)
     largest = LARGEST_CAMPAIGN if new else room

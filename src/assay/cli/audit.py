@@ -76,7 +76,7 @@ def audit(
 ) -> None:
     """Audit a finished campaign: what it covered, what it could find, which distinctions hold.
 
-    Distinctions are about documents like these (--target texts), unless you say otherwise.
+    Distinctions are for documents like these (--target texts) unless you choose another target.
 
     Example: assay audit scores.tsv ratings.tsv --better lower --published ranking.tsv
     """
@@ -91,7 +91,10 @@ def audit(
     for option, given in (("--metrics", metrics), ("--lower-metrics", lower_metrics)):
         if given is not None and sample is None:
             raise OptionError(
-                option, given, "is for a --sample that was drawn with them", "leave it out"
+                option,
+                given,
+                "is only for a --sample that was drawn with these metrics",
+                "leave it out",
             )
     common = {"published": published, "level": level, "rng": seed}
     of_ratings = {"sample": sample, "assume": assume, "target": target, "practice": practice}

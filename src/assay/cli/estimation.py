@@ -151,7 +151,7 @@ def monitor(
     half_width: Annotated[float, HALF_WIDTH_OPTION],
     goal: Annotated[
         Literal["score", "ranking"],
-        typer.Option("--goal", help="What to aim at."),
+        typer.Option("--goal", help="What to aim for."),
     ] = "score",
     guarantee: Annotated[
         bool,

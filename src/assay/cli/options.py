@@ -43,14 +43,12 @@ ASSUME = Annotated[
 ]
 LEVEL = Annotated[float, typer.Option("--level", help="Confidence level.")]
 DRAWS = Annotated[int, typer.Option("--draws", help="Samples or campaigns to simulate.")]
-HALF_WIDTH_OPTION = typer.Option("--half-width", help="The half-width wanted of the intervals.")
+HALF_WIDTH_OPTION = typer.Option("--half-width", help="The wanted half-width of the intervals.")
 BETTER = Annotated[
     Literal["higher", "lower"],
-    typer.Option("--better", help="Which ratings are good (MQM: lower)."),
+    typer.Option("--better", help="Which ratings are better (MQM: lower)."),
 ]
-SEED = Annotated[
-    int | None, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")
-]
+SEED = Annotated[int | None, typer.Option("--seed", help="Random seed; the output repeats it.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 SAVE = Annotated[
     Path | None,

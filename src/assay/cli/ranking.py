@@ -47,7 +47,7 @@ def rank(
     calibrate: Annotated[
         bool,
         typer.Option(
-            "--calibrate", help="Shorten ranges as far as simulated campaigns of this size allow."
+            "--calibrate", help="Shorten ranges, checked by simulating campaigns of this size."
         ),
     ] = False,
     sides: Annotated[
@@ -140,7 +140,7 @@ def next_set(
     ] = None,
     goal: Annotated[
         Literal["best", "order"],
-        typer.Option("--goal", help="What to aim at."),
+        typer.Option("--goal", help="What to aim for."),
     ] = "best",
     per_set: Annotated[
         int | None,

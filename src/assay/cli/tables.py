@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -12,6 +13,7 @@ from assay.cli.options import COLUMNS, EDITOR, EXCLUDE, JSON, LP, METRICS, RANGE
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
+    from assay.cli import Command
     from assay.formats.catalogue import Options
 
 
@@ -47,6 +49,7 @@ LIST_FORMATS = Annotated[
 
 
 def check(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The file (or folder) to check.", metavar="FILE")],
     kind: Annotated[
         str, typer.Option("--kind", help="scores, ratings, errors, judgments, edits or sample.")
@@ -78,7 +81,7 @@ def check(
     Example: assay check ratings.tsv --kind ratings --scores scores.tsv --range 0,25
     """
     from assay.cli.files import deliver
-    from assay.errors import TableError
+    from assay.errors import TableError, rename_arguments
     from assay.formats.convert import check as run
     from assay.formats.convert import refused
     from assay.tables.test_set import read_scores
@@ -100,7 +103,11 @@ def check(
         )  # fmt: skip
     except TableError as error:  # the test set itself cannot be read
         result = refused(error, "scores")
-    deliver(result, save, json)
+    naming = cast("Command", context.command).option
+    problems = tuple(
+        replace(item, message=rename_arguments(item.message, naming)) for item in result.problems
+    )
+    deliver(replace(result, problems=problems), save, json)
     if not result.ok:
         raise typer.Exit(2)
 

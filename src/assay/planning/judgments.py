@@ -189,7 +189,7 @@ def _goal(
     given = {"significant": significant, "clusters": clusters, "range_size": range_size}
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
-        raise InputError(f"{' and '.join(named)} are given together; a plan has one goal")
+        raise InputError(f"{' and '.join(named)} are given together; give one goal")
     if clusters is not None:
         return "clusters", clusters
     if range_size is not None:
@@ -227,10 +227,10 @@ def _pilot_notes(
     takes = "" if by_curve is None else f" and needs {by_curve:,} judgments by {test} test"
     return (*known.notes, Note(
         "uneven-systems",
-        f"warning: sigma {model.sigma:.3g} predicts {expected:.0%} of the pairs told apart by sign"
-        f" test, and the pilot tells {observed:.0%} apart: the systems are not spread evenly (one"
-        f" far from the rest?). Sigma {known.curve_sigma:.3g} matches the pilot's significant"
-        f" pairs{takes}: plan with that",
+        f"warning: with sigma {model.sigma:.3g}, {expected:.0%} of the pairs should be"
+        f" significant by sign test, but in the pilot {observed:.0%} are: the systems are not"
+        f" evenly spread (is one far from the rest?). Sigma {known.curve_sigma:.3g} matches the"
+        f" pilot's significant pairs{takes}; plan with that",
     ))  # fmt: skip
 
 

@@ -106,9 +106,12 @@ def make_model(
     if pilot is not None:
         return _fitted(pilot, systems, sigma, per_set, alpha)
     if sigma is None:
-        raise InputError("neither sigma nor a pilot is given; give sigma=10, or judgments as pilot")
+        raise InputError(
+            "neither `sigma` nor `pilot` is given; give a sigma such as 10, or the"
+            " judgments of a pilot"
+        )
     if systems is None:
-        raise InputError("systems is not given; say how many systems are compared")
+        raise InputError("`systems` is not given; say how many systems are compared")
     need_whole("systems", systems, 2)
     return JudgmentsModel(systems, sigma, check_per_set(per_set, systems), alpha), None
 

@@ -108,7 +108,7 @@ def _bets(x: np.ndarray, horizon: np.ndarray) -> np.ndarray:
     far is played until the next revision. Unlike a bet from the variance alone (eq. 26 of the
     paper) it sees skewness, and so stakes much on the absence of very high scores.
     Per unit of weight: without replacement the i-th value speaks N/(N-i+1) times as loud,
-    whence bets grow with it and information is the sum of its squares, n / (1 - n/N).
+    so that bets grow with it and information is the sum of its squares, n / (1 - n/N).
     """
     bets, start = np.empty(len(x)), 0
     while start < len(x):

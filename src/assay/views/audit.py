@@ -8,10 +8,10 @@ from typing import Any
 
 from assay.audit.results import Audit, AuditedPair, AuditedSystem, Claim
 from assay.errors import InputError
-from assay.results import plain
+from assay.results import percent, plain, plural
 from assay.views.figures import draw_pairs
 from assay.views.ranking import draw_ranges
-from assay.views.section import Block, Figure, Section, Show, Table, cluster_lines, plural, table
+from assay.views.section import Block, Figure, Section, Show, Table, cluster_lines, table
 
 TARGETS = {
     "texts": "documents like those of the test set",
@@ -75,18 +75,17 @@ def _question(audit: Audit) -> str:
 def _ranges(audit: Audit) -> Figure:
     rows = plain(audit.systems)
     return Figure(
-        "ranks", f"Dot: rank. Bar: {100 * audit.level:g} % rank range. A line ends a cluster.",
+        "ranks", f"Dot: rank. Bar: {percent(audit.level)} rank range. A line ends a cluster.",
         lambda: draw_ranges(rows),
     )  # fmt: skip
 
 
 def _systems(audit: Audit) -> Table:
     lower = " (lower scores are better)" if audit.better == "lower" else ""
-    percent = f"{100 * audit.level:g}%"
     return table(
         "systems", f"Systems, best first{lower}; a line ends a cluster. {_practice(audit)}",
         {"rank": ("rank", "count"), "system": ("system", "text"), "score": ("score", "number"),
-         ("low", "high"): (f"{percent} interval", "interval"),
+         ("low", "high"): (f"{percent(audit.level)} interval", "interval"),
          ("low_rank", "high_rank"): ("ranks", "ranks"), "cluster": ("cluster", "count"),
          ("practice_low_rank", "practice_high_rank"): ("practice ranks", "ranks"),
          "practice_cluster": ("practice cluster", "count"), "n": ("segments", "count"),
@@ -99,10 +98,10 @@ def _systems(audit: Audit) -> Table:
 def _practice(audit: Audit) -> str:
     """What the columns beside ours are."""
     if audit.source == "judgments":
-        return "Practice: single judgments drawn anew, as if they were independent."
+        return "Practice: single judgments resampled, as if they were independent."
     return (
-        f"Practice ({audit.practice}): ranks from documents drawn anew, clusters from rank-sum"
-        " tests of neighbours, which take every output for independent. Ease: by how much better a"
+        f"Practice ({audit.practice}): ranks from resampled documents, clusters from rank-sum"
+        " tests of neighbours, which treat all outputs as independent. Ease: by how much better a"
         " system looks because its segments were easier."
     )
 
@@ -156,7 +155,7 @@ def _pairs(audit: Audit) -> Table:
         {"left": ("left", "text"), "right": ("right", "text"), "basis": ("basis", "text"),
          "n": ("n", "count"), "wins": ("wins", "count"), "losses": ("losses", "count"),
          "ties": ("ties", "count"), "difference": ("difference", "number"),
-         ("low", "high"): (f"{100 * audit.level:g}% interval", "interval"), "p": ("p", "p"),
+         ("low", "high"): (f"{percent(audit.level)} interval", "interval"), "p": ("p", "p"),
          "p_holm": ("p (Holm)", "p"), "detectable": ("detectable", "number"),
          "better": ("better", "text")},
         sorted(audit.pairs, key=lambda item: item.decided),
@@ -176,7 +175,7 @@ def _methods(audit: Audit) -> str:
     return (
         f"We audited {audit.coverage.answers:,} {audit.source} of"
         f" {plural(len(audit.systems), 'system')}: pairs were compared by {how}{units} for"
-        f" {TARGETS[audit.target]}, at the {100 * audit.level:g} % level, also with Holm's"
+        f" {TARGETS[audit.target]}, at the {percent(audit.level)} level, also with Holm's"
         " correction."
     )
 

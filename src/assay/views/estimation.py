@@ -18,7 +18,7 @@ from assay.estimation.results import (
     Estimates,
     Evaluation,
 )
-from assay.results import has_note, plain
+from assay.results import has_note, p_value, percent, plain, plural
 from assay.views.figures import draw_intervals, draw_pairs
 from assay.views.raters import raters_section
 from assay.views.section import (
@@ -29,7 +29,6 @@ from assay.views.section import (
     Table,
     Text,
     cluster_lines,
-    plural,
     shown,
     some,
     table,
@@ -124,7 +123,7 @@ def _question(systems: int, segments: int) -> str:
 
 
 def _lead(result: Estimates) -> str:
-    best, level = result.systems[0], f"{100 * result.level:g} %"
+    best, level = result.systems[0], f"{percent(result.level)}"
     if len(result.systems) == 1:
         known = math.isfinite(best.high - best.low)
         width = f", {level} interval {best.low:.3f} to {best.high:.3f}" if known else ""
@@ -133,7 +132,7 @@ def _lead(result: Estimates) -> str:
     rivals = [item.system for item in result.systems[1:] if item.low_rank == 1]
     alone = (
         f"but {some(rivals)} may be as good or better" if rivals
-        else "and nothing else can be first"
+        else "and no other system can be first"
     )  # fmt: skip
     pairs = result.differences
     undecided = [item for item in pairs if not item.decided]
@@ -177,7 +176,7 @@ def _interval_figure(result: Estimates) -> Figure:
     known = " Diamond: the true score, known because this campaign is simulated."
     return Figure(
         "scores",
-        f"Dot: estimate. Bar: {100 * result.level:g} % interval.{known if result.truth else ''}",
+        f"Dot: estimate. Bar: {percent(result.level)} interval.{known if result.truth else ''}",
         lambda: draw_intervals(result.systems, better=result.better, truth=result.truth),
     )
 
@@ -198,7 +197,7 @@ def _scores(result: Estimates) -> Table:
 
 
 def _interval(level: float) -> tuple[str, Any]:
-    return f"{100 * level:g}% interval", "interval"
+    return f"{percent(level)} interval", "interval"
 
 
 def _differences(pairs: Sequence[Difference]) -> Table:
@@ -206,7 +205,7 @@ def _differences(pairs: Sequence[Difference]) -> Table:
     # The undecided ones first where not all are shown: they are what is left to do.
     return table(
         "differences",
-        "Left minus right, on the segments rated for both; decided when the interval leaves out"
+        "Left minus right, on the segments rated for both; decided when the interval excludes"
         " zero." + (" The undecided ones come first." if many else ""),
         {"left": ("left", "text"), "right": ("right", "text"),
          "difference": ("difference", "number"), ("low", "high"): ("interval", "interval"),
@@ -225,7 +224,7 @@ def _changes(result: Estimates) -> Table:
         steps.append((name, change.after))
     return Table(
         "changes",
-        "Estimates by what was done to the ratings.",
+        "Estimates before and after each change to the ratings.",
         (Column("system", "text"), *(Column(name) for name, _ in steps)),
         tuple(
             (item.system, *(scores[item.system] for _, scores in steps)) for item in result.systems
@@ -235,12 +234,10 @@ def _changes(result: Estimates) -> Table:
 
 def comparison_section(two: Comparison) -> Section:
     """Two systems: their difference, and what the ratings could have found."""
-    p = "< 0.001" if two.p < 0.001 else f"= {shown(two.p, 'p')}"
     lead = (
-        f"{two.left} − {two.right}: {shown(two.difference, 'number')}"
-        f" ({100 * two.level:g}% interval {shown(two.low, 'number')} to"
-        f" {shown(two.high, 'number')}),"
-        f" p {p}, {'decided' if two.decided else 'not decided'}."
+        f"{two.left} − {two.right}: {shown(two.difference, 'number')} ({percent(two.level)}"
+        f" interval {shown(two.low, 'number')} to {shown(two.high, 'number')}), {p_value(two.p)},"
+        f" {'decided' if two.decided else 'not decided'}."
     )
     return Section(
         "comparison", f"{two.left} and {two.right} compared", lead,
@@ -254,10 +251,10 @@ def _power(two: Comparison) -> str:
     more = ""
     if two.needed is not None:
         needed = "all" if two.everything else f"{two.needed:,} of"
-        more = f" To find one as large as observed takes {needed} {two.population:,}."
+        more = f" To find one as large as observed, {needed} {two.population:,} have to be rated."
     return (
         f"{two.n:,} ratings per system find a difference of {two.detectable:.3f} with"
-        f" {100 * two.power:g}% probability.{more}"
+        f" {percent(two.power)} probability.{more}"
     )
 
 
@@ -291,13 +288,13 @@ def _methods(result: Estimates) -> str:
 def _uncertainty(result: Estimates) -> str:
     if _basis(result) == "texts":
         return (
-            f" {100 * result.level:g} % intervals come from the spread between texts, as if these"
+            f" {percent(result.level)} intervals come from the spread between texts, as if these"
             " were drawn at random from all of their kind."
         )
     name = result.interval.capitalize() if result.interval in NAMED else result.interval
     return (
-        f" {100 * result.level:g} % intervals ({name}) take into account how the segments were"
-        f" drawn{' and how far raters of the same task differ' * (result.target == 'raters')}."
+        f" {percent(result.level)} intervals ({name}) take into account how the segments were"
+        f" drawn{' and how much raters of the same task differ' * (result.target == 'raters')}."
     )
 
 
@@ -383,9 +380,9 @@ def breakdown_section(result: Breakdown) -> Section:
     pairs = sum(item.pairs for item in result.groups)
     inside = f"{decided} of {pairs} differences inside the groups are decided. " if pairs else ""
     lead = (
-        f"Seen by {result.by}, in {plural(len(result.groups), 'group')}: {inside}Among"
-        f" {result.intervals:,} intervals at the {100 * result.level:g} % level, about"
-        f" {result.intervals * (1 - result.level):.0f} miss their truth by chance alone."
+        f"By {result.by}, in {plural(len(result.groups), 'group')}: {inside}Among"
+        f" {result.intervals:,} intervals at the {percent(result.level)} level, about"
+        f" {result.intervals * (1 - result.level):.0f} should miss the truth by chance alone."
     )
     title = f"Scores by {result.by} ({result.better} is better)"
     scores = table(
@@ -443,7 +440,7 @@ def monitoring_section(result: Monitoring) -> Section:
 def evaluation_section(result: Evaluation) -> Section:
     """Estimators, and stopping rules, on a fully rated test set."""
     best = min(result.methods, key=lambda row: row.error)
-    more = f", {best.gain:.1f} % below the plain mean of a random sample" if best.gain else ""
+    more = f", {best.gain:.1f}% below the plain mean of a random sample" if best.gain else ""
     methods = table(
         "methods", "Mean absolute error over samples, systems and sizes; gain against the plain"
         " mean in percent; coverage of the intervals.",

@@ -106,7 +106,9 @@ def write_report(
     ending = target.suffix.lower()
     if ending not in WRITERS:
         known = ", ".join(WRITERS)
-        raise OptionError("path", target.name, "is no kind of report", f"let it end in {known}")
+        raise OptionError(
+            "path", target.name, "is not a kind of report", f"end its name in {known}"
+        )
     try:
         text = WRITERS[ending](make_report(results, title))
     except InputError:

@@ -10,8 +10,9 @@ from assay.errors import InputError
 from assay.ranking.best import NextSets
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
+from assay.results import percent, plural
 from assay.views.figures import ACCENT, COLOURS, INK, MARKS, MUTED, draw_pairs, new_figure, tidy
-from assay.views.section import Block, Figure, Section, Table, cluster_lines, plural, shown, table
+from assay.views.section import Block, Figure, Section, Table, cluster_lines, shown, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -52,7 +53,7 @@ def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Sect
     systems = [asdict(item) for item in result.systems]
     blocks: list[Block] = [
         Figure(
-            "ranks", f"Dot: rank by score. Bar: {100 * result.level:g} % rank range. A line"
+            "ranks", f"Dot: rank by score. Bar: {percent(result.level)} rank range. A line"
             " ends a cluster.", lambda: draw_ranges(systems),
         ),
         _scores(result),
@@ -89,13 +90,13 @@ def _number(result: Ranking) -> str:
 
 def _lead(result: Ranking) -> str:
     first = result.systems[0]
-    place = "only the first place is open to it"
+    place = "it can only rank first"
     if first.high_rank > 1:
         place = f"its rank range is {shown((first.low_rank, first.high_rank), 'ranks')}"
     things = "neighbours" if result.clusters_by == "neighbours" else "pairs"
     return (
         f"{first.system} ranks first of {plural(len(result.systems), 'system')} by"
-        f" {_number(result)}; at the {100 * result.level:g} % level {place}."
+        f" {_number(result)}; at the {percent(result.level)} level {place}."
         f" {result.significant_pairs:,} of {result.pairs:,} {things} are decided"
         f" ({_tested(result)}), and the systems fall into {plural(result.clusters, 'cluster')}."
     )
@@ -105,10 +106,10 @@ def _tested(result: Ranking) -> str:
     """The level, and how many equal pairs it would call different."""
     alpha = 1 - result.level
     if result.holm:
-        return f"tests at {alpha:.2g} for all of them together, Holm"
+        return f"tests at {alpha:.2g}, corrected for their number by Holm's method"
     if result.sides == 2:
         return f"two-sided tests at {alpha:.2g}, not corrected for their number"
-    either = f"; of equal pairs {2 * alpha:.0%} would be" if result.judgments else ""
+    either = f"; {2 * alpha:.0%} of equal pairs would be decided, too" if result.judgments else ""
     return f"one-sided tests at {alpha:.2g}, not corrected for their number{either}"
 
 
@@ -117,7 +118,7 @@ def _scores(result: Ranking) -> Table:
         "ranks",
         f"Systems, best first{_direction(result)}; {CLUSTER_ENDS[result.clusters_by]}.",
         {"rank": ("rank", "count"), "system": ("system", "text"), "score": ("score", "number"),
-         ("low_rank", "high_rank"): (f"{result.level:.0%} ranks", "ranks"),
+         ("low_rank", "high_rank"): (f"{percent(result.level)} ranks", "ranks"),
          "cluster": ("cluster", "count")},
         result.systems,
         cluster_lines(result.systems),
@@ -144,9 +145,9 @@ def _pairs(result: Ranking, *, in_terminal: bool) -> Table:
 
 def _methods(result: Ranking) -> str:
     times = f" of {result.resamples:,} resamples" if result.resamples else ""
-    level = f"{100 * result.level:g} %"
+    level = f"{percent(result.level)}"
     if result.calibrated is not None:
-        level += f" (at a level found by simulation, {100 * result.calibrated:.1f} %)"
+        level += f" (at a level found by simulation, {result.calibrated:.1%})"
     tests = " Tests of pairs were corrected for their number (Holm)." if result.holm else ""
     seed = "" if result.seed is None else f" (seed {result.seed})"
     ties = ", ties left out" if result.ties == "drop" else ""
@@ -178,7 +179,7 @@ def sigma_section(result: SigmaFit) -> Section:
         name="sigma",
         title="How noisy the judgments are",
         stage="plan",
-        lead=f"sigma is {result.sigma:.1f}, {100 * result.level:g} % interval"
+        lead=f"sigma is {result.sigma:.1f}, {percent(result.level)} interval"
         f" {shown((result.low, result.high), 'interval')}, on a scale where the qualities of the"
         f" systems lie between 0 and 10; by {result.judgments:,} judgments without ties.",
         blocks=(table(
@@ -223,8 +224,8 @@ def next_sets_section(result: NextSets) -> Section:
         title="Which systems to show next",
         stage="collect",
         lead=f"After {result.judgments:,} judgments {result.best} is ahead; {likely[0].system} is"
-        f" the best system with probability {100 * likely[0].best:.0f} %. No significance may be"
-        " claimed from judgments chosen this way.",
+             f" the best system with {likely[0].best:.0%} probability. No significance may be"
+             " claimed from judgments chosen this way.",
         blocks=(
             table("sets", "Systems to show together.",
                   {"set": ("set", "count"), "systems": ("systems", "text")}, sets),
