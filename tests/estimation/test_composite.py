@@ -184,6 +184,22 @@ def test_noise_does_no_harm() -> None:
     assert coverage > 0.90
 
 
+def test_the_same_on_wmt20(shared_data: Path) -> None:
+    """Measured with 200 draws: .841 -> .898 in order, error .68 times the direct one."""
+    frame = pl.read_parquet(shared_data / "wmt20_mqm_ende.parquet").rename({"seg_id": "seg"})
+    frame = frame.filter(pl.col("system") != "Human-A.0")
+    metrics = ["BLEURT-20", "chrF", "YiSi-2"]
+    test_set = assay.read_scores(frame.select("system", "doc", "seg", *metrics), metrics=metrics)
+    rows = frame.select("system", "doc", "seg", score="mqm")
+    x = assay.read_ratings(rows, test_set, better="lower").matrix(test_set)
+    found = draw_composites(test_set, x, drawn_at_random(x.shape[1], 20, 40), 0.95)
+    right = np.sign(found.truth)
+    before, after = ((np.sign(gap) == right).mean() for gap in (found.direct, found.difference))
+    direct, helped = (((gap - found.truth) ** 2).mean() for gap in (found.direct, found.difference))
+    assert after > before + 0.02
+    assert np.sqrt(helped / direct) < 0.85
+
+
 def test_history_is_one_more_metric(world: World, estimates: Estimates) -> None:
     past = assay.simulate(documents=30, systems=5, rng=11)
     drawn = assay.sample(world.test_set, budget=40, design="segments", rng=5)

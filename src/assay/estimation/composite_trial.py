@@ -58,7 +58,7 @@ def evaluate_composite(
     >>> world = assay.simulate(documents=15, systems=4, rng=1)
     >>> records = evaluate_composite(world.test_set, world.rate(), sizes=[0.2], draws=20, rng=1)
     >>> [record.n for record in records]
-    [30]
+    [32]
     """
     check_trial(draws, level, sizes)
     x = all_scores(test_set, ratings)
