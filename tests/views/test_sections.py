@@ -55,6 +55,7 @@ def results() -> dict[str, dict[str, Any]]:
         assay.design_kits(["A", "B", "C"], 6, rng=1),
         assay.next_segments(world.test_set, ratings, sample=order),
         assay.next_sets(judgments, rng=1),
+        assay.monitor_judgments(judgments),
         assay.fit_sigma(judgments),
         assay.match_sigma(judgments, orders=2, rng=1),
         assay.rater_report(world.test_set, ratings, sample=order),

@@ -124,7 +124,10 @@ def audit_ratings(
         representation=represent(given, rated) if known else (),
         systems=_rated_rows(
             given, ratings, scores, estimates,
-            rank_ratings(ratings, method=practice, level=level, rng=generator), known=known,
+            rank_ratings(
+                ratings, method=practice, rank_sum=True, level=level, sides=1, rng=generator
+            ),
+            known=known,
         ),
         pairs=pairs,
         published=count_verdicts(claims, given=published is not None),
@@ -163,7 +166,7 @@ def audit_judgments(
     """Audit a finished campaign of judgments: how often pairs were compared, power, and what holds.
 
     Pairs are decided by expected win with segments (else screens) resampled, as
-    :func:`assay.rank` does by default, one-sided; beside it is common practice, single
+    :func:`assay.rank` does by default, two-sided; beside it is common practice, single
     judgments resampled and sign tests (koehn2012). What could be expected, and what it would take,
     comes from the model of koehn2012 with sigma fitted to these judgments.
 
@@ -207,7 +210,7 @@ def audit_judgments(
         practice="bootstrap pair",
         better="higher",
         level=level,
-        sides=1,
+        sides=ranking.sides,
         seed=seed,
         notes=(
             # An audit does not choose the units that are drawn.
@@ -402,7 +405,7 @@ def _notes(
 def _plan(judgments: Judgments, level: float) -> tuple[JudgmentsPlan | None, tuple[Note, ...]]:
     """What the model of koehn2012 says; nothing where it cannot be fitted."""
     try:
-        plan = plan_judgments(pilot=judgments, level=level)
+        plan = plan_judgments(pilot=judgments, level=level, sides=2)
     except InputError as error:
         return None, (Note("no-model", f"no model fits these judgments: {error}"),)
     return plan, plan.notes

@@ -248,9 +248,11 @@ def judged_pairs(ranking: Ranking, alpha: float) -> tuple[AuditedPair, ...]:
     p = np.array([item.p for item in ranking.comparisons])
     gap = np.array([score[item.left] - score[item.right] for item in ranking.comparisons])
     stderr = np.array([item.stderr or np.nan for item in ranking.comparisons])
-    adjusted = holm(np.minimum(1.0, 2 * p))  # the better system is not known beforehand
-    power = special.ndtr(gap / stderr - special.ndtri(1 - alpha))
-    columns = gap, stderr, adjusted, normal_detectable(stderr, alpha), power
+    # The better system is not known beforehand.
+    adjusted = holm(np.minimum(1.0, 2 * p / ranking.sides))
+    tail = alpha / ranking.sides
+    power = special.ndtr(gap / stderr - special.ndtri(1 - tail))
+    columns = gap, stderr, adjusted, normal_detectable(stderr, tail), power
     rows = zip(ranking.comparisons, *(column.tolist() for column in columns), strict=True)
     pairs = []
     for item, difference, error, p_holm, detectable, chance in rows:

@@ -264,6 +264,13 @@ def read_judged(
     return read_judgments(path, columns=own, exclude=names(exclude) or (), only=rows)
 
 
+def has_rows(path: Path) -> bool:
+    """Whether a table has anything below its header."""
+    from assay.tables.files import load
+
+    return load(path, text=lambda _: True).frame.height > 0
+
+
 def answers_kind(path: Path, columns: str | None) -> Literal["judgments", "ratings"]:
     """Whether the file has judgments or ratings, by its columns."""
     from assay.tables.files import column_names

@@ -21,6 +21,7 @@ from assay.cli.options import (
     RANGE,
     SAVE,
     SEED,
+    SIDES,
     SYSTEMS,
 )
 from assay.errors import InputError, OptionError
@@ -212,6 +213,7 @@ def judgments_command(
         typer.Option("--per-set", help="Systems shown at once; default: as many as so far."),
     ] = None,
     level: LEVEL = 0.95,
+    sides: SIDES = 1,
     seconds: SECONDS = None,
     cost: COST = None,
     columns: COLUMNS = None,
@@ -241,6 +243,7 @@ def judgments_command(
         result = plan_judgments(
             _how_many(systems), sigma=sigma, pilot=judged, significant=significant,
             clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
+            sides=sides,  # type: ignore[arg-type]
             seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed, progress=progress,
         )  # fmt: skip
     deliver(result, save, json)

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from assay.cli.files import columns_for, names, pairs, refuse_overwriting, save_file, score_range
-from assay.cli.options import COLUMNS, EDITOR, EXCLUDE, JSON, LP, METRICS, RANGE, SAVE, SYSTEM
+from assay.cli.options import (
+    COLUMNS,
+    EDITOR,
+    EXCLUDE,
+    JSON,
+    LP,
+    METRICS,
+    RANGE,
+    SAVE,
+    SCORES_OPTION,
+    SYSTEM,
+)
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
@@ -58,10 +69,7 @@ def check(
         str | None,
         typer.Option("--format", help="Another tool's format, such as google-mqm or sdlxliff."),
     ] = None,
-    test_set: Annotated[
-        Path | None,
-        typer.Option("--scores", help="The test set that ratings, errors or a sample are about."),
-    ] = None,
+    test_set: Annotated[Path | None, SCORES_OPTION] = None,
     columns: COLUMNS = None,
     metrics: METRICS = None,
     exclude: EXCLUDE = None,

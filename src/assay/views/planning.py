@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -90,10 +91,13 @@ def judgments_section(plan: JudgmentsPlan) -> Section:
         "range_size": f"rank ranges of {plan.target:g} ranks",
     }[plan.goal]
     takes = "is out of reach" if plan.needed is None else f"takes {plan.needed:,} judgments"
+    if math.isinf(plan.sigma):
+        takes = "cannot be planned from this pilot"
     return Section(
         "plan-judgments", "The plan: judgments",
         f"With {plural(plan.systems, 'system')} and sigma {plan.sigma:.3g}, {goal} {takes}"
-        f" ({_by(plan.test)}).",
+        f" ({_by(plan.test)}, {'one' if plan.sides == 1 else 'two'}-sided at"
+        f" {1 - plan.level:.2g}).",
         (_judgments_curve(plan), *_judgments_lines(plan)), plan.signature, stage="plan",
         sources=("koehn2012",), notes=plan.notes,
     )  # fmt: skip
@@ -121,7 +125,7 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
         f"{'out of reach' if total is None else f'{total:,}'} {_by(test)}"
         for test, total in plan.needed_by.items()
     )
-    lines: list[Block] = [f"Needed: {needed}."]
+    lines: list[Block] = [] if math.isinf(plan.sigma) else [f"Needed: {needed}."]
     if plan.judged and plan.more is not None:
         lines.append(f"Still to collect {_by(plan.test)}: {plan.more:,}.")
     if plan.needed_range is not None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
 from assay.ranking.best import NextSets
+from assay.ranking.monitor import JudgmentsMonitoring
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.results import percent, plural
@@ -38,8 +40,8 @@ CLUSTER_ENDS = {
 }
 CLUSTERS = {
     None: "systems whose ranges do not overlap fall into different clusters",
-    "neighbours": "clusters come from Wilcoxon rank-sum tests of neighbours",
-    "all": "clusters come from Wilcoxon rank-sum tests of all pairs",
+    "neighbours": "clusters come from {} tests of neighbours",
+    "all": "clusters come from {} tests of all pairs",
 }
 
 
@@ -130,7 +132,7 @@ def _pairs(result: Ranking, *, in_terminal: bool) -> Table:
     if result.holm:
         both = " in both directions" if result.source == "judgments" else ""
         what = f"p corrected for the number of pairs{both} (Holm)"
-    test = "" if result.source == "judgments" else " of the rank-sum test"
+    test = " of the rank-sum test of single outputs" if _rank_sums(result) else ""
     rows = sorted(result.comparisons, key=lambda item: item.decided)
     return table(
         "pairs",
@@ -150,13 +152,20 @@ def _methods(result: Ranking) -> str:
         level += f" (at a level found by simulation, {result.calibrated:.1%})"
     tests = " Tests of pairs were corrected for their number (Holm)." if result.holm else ""
     seed = "" if result.seed is None else f" (seed {result.seed})"
-    ties = ", ties left out" if result.ties == "drop" else ""
+    ties = {"drop": ", ties left out", "davidson": " with ties"}.get(result.ties or "", "")
+    how = "Wilcoxon rank-sum" if _rank_sums(result) else "blockwise"
+    raters = "" if result.raters is None else f", with the tastes of {result.raters:,} raters"
     return (
         f"We ranked {plural(len(result.systems), 'system')} from"
         f" {_number(result).replace(' ', ' human ')} by {_method(result)[0]}{ties}. Rank"
         f" ranges at {level} come from {RANGES[result.ranges][0]}{times} over {result.blocks:,}"
-        f" blocks, the unit being the {result.unit}{seed}; {CLUSTERS[result.clusters_by]}.{tests}"
+        f" blocks, the unit being the {result.unit}{raters}{seed};"
+        f" {CLUSTERS[result.clusters_by].format(how)}.{tests}"
     )
+
+
+def _rank_sums(result: Ranking) -> bool:
+    return result.source == "ratings" and result.rank_sum is not False
 
 
 def _method(result: Ranking) -> tuple[str, tuple[str, ...]]:
@@ -167,7 +176,8 @@ def _sources(result: Ranking) -> tuple[str, ...]:
     return (
         *_method(result)[1],
         *RANGES[result.ranges][1],
-        *(("wilcoxon1945",) if result.source == "ratings" else ()),
+        *(("davidson1970",) if result.ties == "davidson" else ()),
+        *(("wilcoxon1945",) if _rank_sums(result) else ()),
         *(("holm1979",) if result.holm else ()),
     )
 
@@ -219,13 +229,16 @@ def next_sets_section(result: NextSets) -> Section:
     sets = [
         {"set": number, "systems": ", ".join(names)} for number, names in enumerate(result.sets, 1)
     ]
+    ahead = (
+        f"After {result.judgments:,} judgments {result.best} is ahead; {likely[0].system} is"
+        f" the best system with {likely[0].best:.0%} probability."
+    )
     return Section(
         name="next-sets",
         title="Which systems to show next",
         stage="collect",
-        lead=f"After {result.judgments:,} judgments {result.best} is ahead; {likely[0].system} is"
-             f" the best system with {likely[0].best:.0%} probability. No significance may be"
-             " claimed from judgments chosen this way.",
+        lead=f"{ahead if result.judgments else 'Nothing is judged yet.'} Ordinary tests do not"
+        " hold for judgments chosen this way; the verdicts of assay monitor do.",
         blocks=(
             table("sets", "Systems to show together.",
                   {"set": ("set", "count"), "systems": ("systems", "text")}, sets),
@@ -233,6 +246,43 @@ def next_sets_section(result: NextSets) -> Section:
                   {"system": ("system", "text"), "best": ("chance", "percent")}, likely),
         ),
         signature=result.signature,
+    )  # fmt: skip
+
+
+def judgments_monitoring_section(result: JudgmentsMonitoring) -> Section:
+    """Which pairs are decided so far."""
+    number = len(result.systems) * (len(result.systems) - 1) // 2
+    wrong = "any pair" if result.family else "each pair"
+    verdict = "every pair is decided: stop" if result.stop else "go on, or stop when you like"
+    best = "" if result.best is None else f" {result.best} is decidedly better than all others."
+    open_pairs = [pair for pair in result.pairs if pair.more]
+    nearest = min(open_pairs, key=lambda pair: pair.more or 0, default=None)
+    return Section(
+        name="monitoring-judgments",
+        title="Which pairs are decided?",
+        stage="collect",
+        lead=f"{result.decided:,} of {number:,} pairs are decided after {result.judgments:,}"
+        f" judgments: {verdict}.{best} However often you look and however pairs are chosen, the"
+        f" chance of ever deciding {wrong} wrongly is at most {percent(1 - result.level)}.",
+        blocks=(table(
+            "pairs", f"Evidence is a power of ten; {math.log10(result.needed):.1f} decides. Share:"
+            " the left's share of the judgments, a tie half; its interval holds at all looks.",
+            {"left": ("left", "text"), "right": ("right", "text"), "wins": ("wins", "count"),
+             "losses": ("losses", "count"), "ties": ("ties", "count"),
+             "share": ("share", "percent"), ("low", "high"): ("interval", "interval"),
+             "evidence": ("evidence", "number"), "better": ("better", "text"),
+             "more": ("more judgments", "count")},
+            [asdict(item) | {"better": item.better or "undecided"} for item in result.pairs],
+        ),),
+        signature=result.signature,
+        methods=f"Pairs were watched with e-values of a fair coin, valid at any time, at"
+        f" {percent(result.level)} for {wrong}.",
+        sources=("waudbysmith2024",),
+        next=() if nearest is None else (
+            f"about {nearest.more:,} more judgments of {nearest.left} and {nearest.right} decide"
+            f" them, if {nearest.left} keeps winning {nearest.share:.0%} (ties are half)",
+        ),
+        notes=result.notes,
     )  # fmt: skip
 
 
@@ -335,6 +385,7 @@ def draw_error_curves(rows: Sequence[Mapping[str, Any]]) -> Drawing:
 
 
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {
+    "monitoring-judgments": judgments_monitoring_section,
     "next-sets": next_sets_section,
     "ranking": ranking_section,
     "sigma": sigma_section,
