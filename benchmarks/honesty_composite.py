@@ -68,7 +68,7 @@ class Row:
         """The line that is printed."""
         sure = " ".join(f"{s:.2f}/{r:.2f}" for s, r in zip(self.said, self.right, strict=True))
         return (
-            f"  {self.n:3} {self.kind:22} in order {self.direct_order:.3f} -> {self.order:.3f}"
+            f"  WMT{self.name} {self.n:3} {self.kind:22} in order {self.direct_order:.3f} -> {self.order:.3f}"
             f" (± {self.order_error:.3f})  rms {self.direct_rms:.3f} -> {self.rms:.3f}"
             f" ({self.ratio:.2f})  coverage {self.coverage:.3f}, worst system"
             f" {self.worst_coverage:.3f}  said/right {sure}"
@@ -213,11 +213,8 @@ def main() -> None:
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
     given = parser.parse_args()
     sets, sizes = given.sets.split(","), [int(n) for n in given.sizes.split(",")]
-    rows, before = [], ""
+    rows = []
     for row in composite(given.folder, draws=given.draws, sets=sets, sizes=sizes):
-        if row.name != before:
-            print(f"WMT{row.name}, {given.draws} draws", flush=True)
-        before = row.name
         rows.append(row)
         print(row, flush=True)
     report(rows)

@@ -385,6 +385,21 @@ def shares(option: str, text: str) -> list[float]:
         raise OptionError(option, text, "are not shares", "write shares such as 5%,10%") from None
 
 
+def look_plan(text: str | None) -> int | list[int] | None:
+    """``5`` as how many looks, ``100,200,400`` as their sizes.
+
+    >>> look_plan("5"), look_plan("100,200,400")
+    (5, [100, 200, 400])
+    """
+    if text is None:
+        return None
+    try:
+        sizes = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError("looks", text, "is no plan", "write 5, or 100,200,400") from None
+    return sizes if "," in text else sizes[0]
+
+
 def score_range(text: str | None) -> tuple[float, float] | None:
     """``0,25`` as two numbers.
 

@@ -282,6 +282,15 @@ def design_names() -> dict[str, type[SamplingDesign]]:
     return {name: known for name, known in sorted(_CLASSES.items()) if known.drawable}
 
 
+def watchable_designs() -> list[str]:
+    """Those of which every beginning is a sample, so that ratings can be watched as they come.
+
+    >>> "interleaved" in watchable_designs(), "snippets" in watchable_designs()
+    (True, False)
+    """
+    return [name for name in design_names() if design_of(f"{name}|n:2|N:2").is_sample(2)]
+
+
 def short_names() -> dict[str, str]:
     """The papers' names, in lower case, and what they stand for."""
     _load()

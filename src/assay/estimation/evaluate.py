@@ -31,7 +31,8 @@ from assay.estimation.kernels import (
     check_method,
     make_features,
 )
-from assay.estimation.monitor import IN_A_ROW, check_half_width, look_sizes
+from assay.estimation.looking import look_sizes, usual_sizes
+from assay.estimation.monitor import check_half_width
 from assay.estimation.results import (
     Evaluation,
     EvaluationRecord,
@@ -358,9 +359,9 @@ def evaluate_stopping(
 ) -> Iterator[StoppingRecord]:
     """Rate a fully rated test set again and again until intervals have this half-width.
 
-    ``interleaved`` is the rule of :func:`assay.monitor`; ``interleaved, first look`` stops at the
-    first look that is narrow enough and states its own interval; ``random + t`` is the mean in
-    random order; ``hoeffding`` and ``betting`` need ratings with a range.
+    ``interleaved`` is the rule of :func:`assay.monitor`; ``interleaved, first look`` looks
+    every 1 % and states the interval of the first look that is narrow enough; ``random + t`` is the
+    mean in random order; ``hoeffding`` and ``betting`` need ratings with a range.
 
     >>> import assay
     >>> world = assay.simulate(documents=40, systems=2, rng=1)
@@ -399,22 +400,21 @@ def _try_stopping(trial: _StoppingTrial, rng: np.random.Generator) -> StoppingRe
     """All runs look at the same times; whoever has stopped is left out of the next look."""
     size, truth = len(trial.x), float(trial.x.mean())
     mixed, document = trial.method in INTERLEAVED, trial.population.layout.document
-    row = IN_A_ROW if trial.method == INTERLEAVED[0] else 1
+    planned = trial.method == INTERLEAVED[0]
     order = np.stack([
         interleaved_order(document, rng) if mixed else rng.permutation(size)
         for _ in range(trial.draws)
     ])  # fmt: skip
     ends = _sequences(trial, order) if trial.method == "betting" else None
     share, right = np.ones(trial.draws), np.ones(trial.draws, dtype=bool)
-    streak, going = np.zeros(trial.draws, dtype=np.int64), np.arange(trial.draws)
-    for n in look_sizes(size, size):
+    going = np.arange(trial.draws)
+    for n in usual_sizes(size, "score") if planned else look_sizes(size, size):
         if ends is not None:
             low, high = ends[0][going, n - 1], ends[1][going, n - 1]
         else:
             low, high = _limits(trial, order[going, :n], mixed)
-        streak[going] = np.where((high - low) / 2 <= trial.half_width, streak[going] + 1, 0)
-        done = (streak[going] >= row) | (n == size)
-        if row > 1:  # the fixed-width interval that monitor states
+        done = ((high - low) / 2 <= trial.half_width) | (n == size)
+        if planned:  # the fixed-width interval that monitor states
             middle = (low + high) / 2
             low, high = (
                 np.minimum(low, middle - trial.half_width),

@@ -7,6 +7,7 @@ one variance per sample: that of the mean, or of the 1/pi-weighted mean where pr
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -117,6 +118,8 @@ def _sums(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tupl
 
 def _collapse(counts: np.ndarray, least: int) -> np.ndarray:
     """For every sample the group of each stratum: 0, 1, ... in the order of the strata."""
+    if len(counts) == 1:  # the pairs of a matched sample ask for the same again and again
+        return _collapse_one(counts.tobytes(), least)
     group = np.zeros(counts.shape, dtype=np.int64)
     number = np.zeros(len(counts), dtype=np.int64)
     held = np.zeros(len(counts))
@@ -128,6 +131,20 @@ def _collapse(counts: np.ndarray, least: int) -> np.ndarray:
         held[full] = 0
     # What is left over at the end joins the last full group.
     return np.minimum(group, np.maximum(number - 1, 0)[:, None])
+
+
+@lru_cache(maxsize=16)
+def _collapse_one(counts: bytes, least: int) -> np.ndarray:
+    """The same of one sample, its counts as the bytes of an array of floats."""
+    groups, number, held = [], 0, 0.0
+    for count in np.frombuffer(counts).tolist():
+        groups.append(number)
+        held += count
+        if held >= least:
+            number, held = number + 1, 0.0
+    group = np.minimum(np.array(groups, dtype=np.int64), max(number - 1, 0))[None, :]
+    group.flags.writeable = False
+    return group
 
 
 def cluster_variance(

@@ -10,7 +10,6 @@ from typing import Any
 from assay.designs.base import SamplingDesign, design_of
 from assay.errors import InputError
 from assay.estimation.composite import Composite
-from assay.estimation.monitor import Monitoring
 from assay.estimation.results import (
     Breakdown,
     Comparison,
@@ -20,6 +19,7 @@ from assay.estimation.results import (
 )
 from assay.results import has_note, p_value, percent, plain, plural
 from assay.views.figures import draw_intervals, draw_pairs
+from assay.views.monitoring import monitoring_section
 from assay.views.raters import raters_section
 from assay.views.section import (
     Block,
@@ -402,36 +402,6 @@ def breakdown_section(result: Breakdown) -> Section:
         f"by-{result.by}", title, lead, (scores, groups), result.signature, stage="estimate",
         notes=result.notes,
     )  # fmt: skip
-
-
-# --- looks ------------------------------------------------------------------------------------
-
-
-def monitoring_section(result: Monitoring) -> Section:
-    """Whether enough has been rated."""
-    verdict = "Enough has been rated: stop" if result.stop else "More has to be rated: go on"
-    each = "system" if result.goal == "score" else "pair of systems"
-    decision = "" if result.goal == "score" else "a decision, or "
-    sure = (
-        " The verdict may be looked at as often as one likes (any-time betting interval)."
-        if result.guarantee
-        else f" The goal must be met at {result.in_a_row} looks in a row."
-    )
-    lead = (
-        f"{verdict}. {result.n:,} of {result.population:,} segments are rated, and the goal is"
-        f" {decision}an interval of ±{result.target:g} for every {each}.{sure}"
-    )
-    items = table(
-        "monitoring",
-        "Where each stands; reached is the number of ratings at which the goal was first met, more"
-        " how many more are expected.",
-        {"what": (each, "text"), "estimate": ("estimate", "number"),
-         ("low", "high"): _interval(result.level), "n": ("rated", "count"),
-         "reached": ("reached at", "count"), "more": ("more", "count")},
-        result.items,
-    )  # fmt: skip
-    return Section("monitoring", "Is it enough?", lead, (items,), result.signature, stage="collect",
-                   notes=result.notes)  # fmt: skip
 
 
 # --- trials -----------------------------------------------------------------------------------
