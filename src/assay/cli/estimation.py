@@ -11,10 +11,10 @@ from assay.cli.files import (
     chosen_workers,
     names,
     read_drawn,
+    read_history,
     read_rated,
     save_file,
     shares,
-    with_history,
 )
 from assay.cli.options import (
     ASSUME,
@@ -128,8 +128,9 @@ def estimate(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, better=better, range=range, keep=[by],
     )  # fmt: skip
+    test_set, past = read_history(test_set, history, better)
     result = run(
-        with_history(test_set, history, better),
+        test_set,
         given,
         sample=read_drawn(sample, test_set),
         assume=assume,
@@ -143,6 +144,7 @@ def estimate(
         exclude_raters=names(exclude_raters) or (),
         remove_severity=remove_severity,
         borrow=borrow,
+        history=past,
         family=family,
     )
     deliver(result, save, json)
@@ -306,6 +308,7 @@ def evaluate(
     """
     from assay.cli import track
     from assay.cli.files import deliver
+    from assay.estimation.composite_trial import evaluate_composite
     from assay.estimation.evaluate import (
         evaluate_estimators,
         evaluate_stopping,
@@ -335,7 +338,11 @@ def evaluate(
             test_set, given, half_width=half_width, draws=draws, level=level, rng=used, workers=who
         )
         stops = list(track(runs, 2 * count, "trying to stop"))
-    result = summarise_evaluation(
-        tried, seed=used, stopping=stops, half_width=half_width, test_set=test_set
+    orders = evaluate_composite(
+        test_set, given, sizes=parts, draws=draws, level=level, rng=used, workers=who
     )
+    result = summarise_evaluation(
+        tried, seed=used, stopping=stops, half_width=half_width, test_set=test_set,
+        composite=track(orders, len(parts), "trying the order with the metrics' help"),
+    )  # fmt: skip
     deliver(result, save, json)

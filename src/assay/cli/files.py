@@ -194,9 +194,7 @@ def with_history(
 
     if path is None:
         return test_set
-    pairs = test_set.segments["lp"].unique().to_list() if "lp" in test_set.key else []
-    one = test_set.part and len(pairs) == 1 and "lp" in column_names(path)
-    ratings = read_ratings(path, better=better, only={"lp": pairs[0]} if one else None)
+    ratings = read_ratings(path, better=better, only=_own_pair(test_set, column_names(path)))
     return add_history(test_set, ratings)
 
 
@@ -252,6 +250,40 @@ def _of_format(
         raise OptionError("format", format, what, f"choose from {', '.join(known)}")
     chosen = lp is not None and "lp" in item.reading(held[0]).options
     return held[0], load_format(path, format, held[0], Options(lp=lp if chosen else None)), chosen
+
+
+def read_history(
+    test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
+) -> tuple[TestSet, tuple[TestSet, Ratings] | None]:
+    """The test set with what a file says of its segments, and the file as an earlier campaign.
+
+    Ratings of other systems of these segments say how hard segments are. Where the file has some
+    of the metrics, it also says what these are worth, and may be about other segments.
+    """
+    from assay.tables.answers import read_ratings
+    from assay.tables.files import column_names
+    from assay.tables.test_set import read_scores
+
+    if path is None:
+        return test_set, None
+    columns = column_names(path)
+    shared = [name for name in test_set.metrics if name in columns]
+    if not shared:
+        return with_history(test_set, path, better), None
+    only = _own_pair(test_set, columns)
+    past = read_scores(path, metrics=shared, only=only)
+    ratings = read_ratings(path, past, better=better, only=only)
+    key = [name for name in test_set.key if name in past.segments.columns]
+    here = past.segments.join(test_set.segments, on=key, how="semi").height
+    same = with_history(test_set, path, better) if here else test_set
+    return same, (past, ratings)
+
+
+def _own_pair(test_set: TestSet, columns: Sequence[str]) -> dict[str, str] | None:
+    """The language pair to read of a file that may have several; None where all is meant."""
+    pairs = test_set.segments["lp"].unique().to_list() if "lp" in test_set.key else []
+    one = test_set.part and len(pairs) == 1 and "lp" in columns
+    return {"lp": pairs[0]} if one else None
 
 
 def read_rated(

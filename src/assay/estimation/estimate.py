@@ -12,6 +12,7 @@ import polars as pl
 
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
+from assay.estimation.composite import make_composite
 from assay.estimation.frame import Mean, Study, make_study
 from assay.estimation.kernels import Features
 from assay.estimation.results import (
@@ -58,6 +59,7 @@ def estimate(
     exclude_raters: Sequence[str] = (),
     remove_severity: bool = False,
     borrow: bool = False,
+    history: tuple[TestSet, Ratings] | None = None,
     family: bool = False,
 ) -> Estimates:
     """Estimate every system's score on the whole test set.
@@ -94,6 +96,12 @@ def estimate(
     ratings first, and the result says what that does to every estimate. With ``borrow``, a
     system's estimate learns from the ratings of the others how hard segments are.
 
+    With three systems or more, the result also has a ``composite``: their order with the help of
+    what metrics say between systems, and for every pair the probability that one is better. It
+    needs fewer ratings and leans on the metrics, so it never decides anything. ``history`` are the
+    scores and ratings of an earlier campaign with some of the same metrics, which help to weigh
+    these.
+
     >>> import assay
     >>> world = assay.simulate(documents=20, rng=1)
     >>> drawn = assay.sample(world.test_set, budget="30%", rng=7)
@@ -129,6 +137,8 @@ def estimate(
     if compare is not None or len(result.systems) == 2:
         result = replace(result, comparison=compare_two(result, *(compare or ())))
     result = _with_stability(result)
+    if study.features is not None:
+        result = replace(result, composite=make_composite(study, result, history))
     return replace(result, next=next_steps(result))
 
 

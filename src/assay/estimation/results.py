@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 
+from assay.estimation.composite import Composite, CompositeRecord
 from assay.results import Note, Result, plain, signature
 from assay.tables.test_set import Design
 
@@ -244,6 +245,8 @@ class Estimates(Result, kind="estimates"):
     changes: tuple[RatingsChange, ...] = ()
     comparison: Comparison | None = None
     breakdown: Breakdown | None = None
+    composite: Composite | None = None
+    """The order with the metrics' help, beside the direct estimates."""
     truth: dict[str, float] | None = None
     family: bool = False
     """Whether verdicts hold together (Holm), not each by itself."""
@@ -454,6 +457,8 @@ class Evaluation(Result, kind="evaluation"):
     half_width: float | None = None
     metrics: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    composite: tuple[CompositeRecord, ...] = ()
+    """The order with the metrics' help tried at every size."""
 
     @property
     def signature(self) -> str:
