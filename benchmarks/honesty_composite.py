@@ -68,7 +68,8 @@ class Row:
         """The line that is printed."""
         sure = " ".join(f"{s:.2f}/{r:.2f}" for s, r in zip(self.said, self.right, strict=True))
         return (
-            f"  WMT{self.name} {self.n:3} {self.kind:22} in order {self.direct_order:.3f} -> {self.order:.3f}"
+            f"  WMT{self.name} {self.n:3} {self.kind:22}"
+            f" in order {self.direct_order:.3f} -> {self.order:.3f}"
             f" (± {self.order_error:.3f})  rms {self.direct_rms:.3f} -> {self.rms:.3f}"
             f" ({self.ratio:.2f})  coverage {self.coverage:.3f}, worst system"
             f" {self.worst_coverage:.3f}  said/right {sure}"
