@@ -271,6 +271,7 @@ def test_coverage_on_simulated_campaigns() -> None:
         truth, ratings = world.truth()["A"], world.rate()
         for run in range(30):
             chosen = sample(world.test_set, design="snippets", budget="20%", rng=1000 * seed + run)
-            (item,) = estimate(world.test_set, ratings, sample=chosen).systems
+            found = estimate(world.test_set, ratings, sample=chosen, target="answers")
+            (item,) = found.systems
             hits.append(item.low <= truth <= item.high)
     assert 0.915 < np.mean(hits) < 0.97
