@@ -194,9 +194,7 @@ def with_history(
 
     if path is None:
         return test_set
-    pairs = test_set.segments["lp"].unique().to_list() if "lp" in test_set.key else []
-    one = test_set.part and len(pairs) == 1 and "lp" in column_names(path)
-    ratings = read_ratings(path, better=better, only={"lp": pairs[0]} if one else None)
+    ratings = read_ratings(path, better=better, only=_own_pair(test_set, column_names(path)))
     return add_history(test_set, ratings)
 
 
@@ -252,6 +250,40 @@ def _of_format(
         raise OptionError("format", format, what, f"choose from {', '.join(known)}")
     chosen = lp is not None and "lp" in item.reading(held[0]).options
     return held[0], load_format(path, format, held[0], Options(lp=lp if chosen else None)), chosen
+
+
+def read_history(
+    test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
+) -> tuple[TestSet, tuple[TestSet, Ratings] | None]:
+    """The test set with what a file says of its segments, and the file as an earlier campaign.
+
+    Ratings of other systems of these segments say how hard segments are. Where the file has some
+    of the metrics, it also says what these are worth, and may be about other segments.
+    """
+    from assay.tables.answers import read_ratings
+    from assay.tables.files import column_names
+    from assay.tables.test_set import read_scores
+
+    if path is None:
+        return test_set, None
+    columns = column_names(path)
+    shared = [name for name in test_set.metrics if name in columns]
+    if not shared:
+        return with_history(test_set, path, better), None
+    only = _own_pair(test_set, columns)
+    past = read_scores(path, metrics=shared, only=only)
+    ratings = read_ratings(path, past, better=better, only=only)
+    key = [name for name in test_set.key if name in past.segments.columns]
+    here = past.segments.join(test_set.segments, on=key, how="semi").height
+    same = with_history(test_set, path, better) if here else test_set
+    return same, (past, ratings)
+
+
+def _own_pair(test_set: TestSet, columns: Sequence[str]) -> dict[str, str] | None:
+    """The language pair to read of a file that may have several; None where all is meant."""
+    pairs = test_set.segments["lp"].unique().to_list() if "lp" in test_set.key else []
+    one = test_set.part and len(pairs) == 1 and "lp" in columns
+    return {"lp": pairs[0]} if one else None
 
 
 def read_rated(
@@ -438,6 +470,21 @@ def shares(option: str, text: str) -> list[float]:
         ]
     except ValueError:
         raise OptionError(option, text, "are not shares", "write shares such as 5%,10%") from None
+
+
+def look_plan(text: str | None) -> int | list[int] | None:
+    """``5`` as how many looks, ``100,200,400`` as their sizes.
+
+    >>> look_plan("5"), look_plan("100,200,400")
+    (5, [100, 200, 400])
+    """
+    if text is None:
+        return None
+    try:
+        sizes = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError("looks", text, "is no plan", "write 5, or 100,200,400") from None
+    return sizes if "," in text else sizes[0]
 
 
 def score_range(text: str | None) -> tuple[float, float] | None:

@@ -88,7 +88,11 @@ TARGET = Annotated[
 ]
 HISTORY = Annotated[
     Path | None,
-    typer.Option("--history", help="Other systems' ratings of these segments, to learn from."),
+    typer.Option(
+        "--history",
+        help="Other systems' ratings of these segments, to learn from; estimate: also an earlier"
+        " campaign with the same metrics.",
+    ),
 ]
 FIGURE = Annotated[
     Path | None,

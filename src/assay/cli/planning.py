@@ -57,6 +57,13 @@ COST = Annotated[float | None, typer.Option("--cost", help="What one answer cost
 SIZES = Annotated[
     str | None, typer.Option("--sizes", help="Sizes to show results for.", metavar="N,...")
 ]
+SPEND = Annotated[
+    str | None,
+    typer.Option(
+        "--spend", help="What there is to spend: '40 h', '2000 EUR' or '5000 ratings'.",
+        metavar="AMOUNT",
+    ),
+]  # fmt: skip
 PILOT = Annotated[
     Path | None, typer.Option("--pilot", help="Answers collected so far.", metavar="FILE")
 ]
@@ -100,6 +107,7 @@ def ratings_command(
     design_effect: EFFECT = 1.0,
     seconds: SECONDS = None,
     cost: COST = None,
+    spend: SPEND = None,
     sizes: SIZES = None,
     better: BETTER_IF_RATED = None,
     range: RANGE = None,
@@ -118,6 +126,8 @@ def ratings_command(
     Example: assay plan ratings --population 1400 --sd 3 --correlation .4 --half-width .3
 
     Example: assay plan ratings scores.tsv ratings.tsv --half-width .3 --better lower
+
+    Example: assay plan ratings scores.tsv ratings.tsv --seconds 40 --spend "40 h" --better lower
     """
     from assay.cli.files import deliver
     from assay.planning.ratings import plan_ratings
@@ -133,6 +143,7 @@ def ratings_command(
         population=population, half_width=half_width, sd=sd, correlation=correlation,
         features=features, pilot=pilot, level=level, design_effect=design_effect, systems=count,
         seconds_per_rating=seconds, cost_per_rating=cost, sizes=_numbers(sizes),
+        spend=spend,
     )  # fmt: skip
     deliver(result, save, json)
 
@@ -154,6 +165,7 @@ def comparison_command(
     design_effect: EFFECT = 1.0,
     seconds: SECONDS = None,
     cost: COST = None,
+    spend: SPEND = None,
     sizes: SIZES = None,
     better: BETTER_IF_RATED = None,
     range: RANGE = None,
@@ -182,7 +194,7 @@ def comparison_command(
         gap=gap, power=power, population=population, difference_sd=difference_sd,
         correlation=correlation, features=features, pilot=pilot, level=level,
         design_effect=design_effect, seconds_per_rating=seconds, cost_per_rating=cost,
-        sizes=_numbers(sizes),
+        sizes=_numbers(sizes), spend=spend,
     )  # fmt: skip
     deliver(result, save, json)
 

@@ -170,15 +170,12 @@ def monitor_judged(
     deliver(result, save, json)
 
 
-def need_for_ratings(
-    sample: Path | None, half_width: float | None, *, each_pair: bool, systems: str | None
-) -> tuple[Path, float]:
-    """``assay monitor`` of ratings: what it needs; what is for judgments is refused."""
+def need_for_ratings(sample: Path | None, *, each_pair: bool, systems: str | None) -> Path:
+    """``assay monitor`` of ratings: the sample; what is for judgments is refused."""
     _refuse("judgments", _given({"each_pair": each_pair or None, "systems": systems}))
-    if sample is None or half_width is None:
-        missing = "--sample" if sample is None else "--half-width"
-        raise InputError(f"ratings are watched along their sample, to a half-width; give {missing}")
-    return sample, half_width
+    if sample is None:
+        raise InputError("ratings are watched along their sample; give --sample")
+    return sample
 
 
 def _systems_of(scores: Path) -> list[str]:

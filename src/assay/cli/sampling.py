@@ -92,7 +92,7 @@ LONGEST_FIRST = Annotated[
     bool, typer.Option("--longest-first", help="fixed-snippets: longest documents first.")
 ]
 MAX_SNIPPET = Annotated[
-    int | None, typer.Option("--max-snippet", help="snippets: the longest allowed (10).")
+    int | None, typer.Option("--max-snippet", help="snippets, rounds: the longest (10).")
 ]
 SLOPE = Annotated[
     float | None,
@@ -160,8 +160,8 @@ def sample(
     needs it. --save keeps its description for the report.
 
     Designs: auto (by --goal, else by the number of systems), segments (SL), documents (WD),
-    fixed-snippets (DF), snippets (DB), snippets-linear, interleaved, balanced, docs-prop, docs-opt,
-    metrics-prop, metrics-opt.
+    fixed-snippets (DF), snippets (DB), snippets-linear, rounds, interleaved, balanced, docs-prop,
+    docs-opt, metrics-prop, metrics-opt.
 
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """

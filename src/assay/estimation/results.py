@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 
+from assay.estimation.composite import Composite, CompositeRecord
 from assay.results import Note, Result, plain, signature
 from assay.tables.test_set import Design
 
@@ -84,6 +85,8 @@ class Difference:
     """What the interval, p and the verdict hold for."""
     rater_stderr: float = 0.0
     """The raters' part of the standard error, which rating more segments leaves."""
+    stable: float | None = None
+    """The chance that a repeat of the same size puts the two in this order."""
 
     @property
     def reversed(self) -> Difference:
@@ -242,6 +245,8 @@ class Estimates(Result, kind="estimates"):
     changes: tuple[RatingsChange, ...] = ()
     comparison: Comparison | None = None
     breakdown: Breakdown | None = None
+    composite: Composite | None = None
+    """The order with the metrics' help, beside the direct estimates."""
     truth: dict[str, float] | None = None
     family: bool = False
     """Whether verdicts hold together (Holm), not each by itself."""
@@ -249,6 +254,8 @@ class Estimates(Result, kind="estimates"):
     """All ratings there are, by every rater."""
     hours: float | None = None
     """What they took, where the ratings say so."""
+    stable: float | None = None
+    """The chance that a repeat of the same size gives the same order of all systems."""
 
     @property
     def signature(self) -> str:
@@ -450,6 +457,8 @@ class Evaluation(Result, kind="evaluation"):
     half_width: float | None = None
     metrics: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    composite: tuple[CompositeRecord, ...] = ()
+    """The order with the metrics' help tried at every size."""
 
     @property
     def signature(self) -> str:

@@ -331,7 +331,7 @@ _DESIGN = re.compile(r"[a-z][a-z0-9-]*(?:\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
 COUNTED = ("n", "N", "seed", "parts")
 """Parameters that say how much was drawn and by which seed, not how."""
 PLAIN = {"strata": "none", "stop": "closest", "limit": "none", "first": "random", "max": "10",
-         "length": "10", "rounding": "random"}  # fmt: skip
+         "length": "10", "rounding": "random", "looks": "5"}  # fmt: skip
 """Parameters as they are where nobody said otherwise."""
 
 
