@@ -215,7 +215,7 @@ def test_nothing_unknown_is_shown_as_a_table() -> None:
     tables = {block.name: block for block in section.blocks if isinstance(block, Table)}
     assert "effort-documents" not in tables
     assert "randomisation p" not in {column.name for column in tables["effort-differences"].columns}
-    assert "several documents of each" in section.methods
+    assert "several documents from each" in section.methods
 
 
 def test_hter_says_how_it_tokenises(edits: Edits) -> None:
