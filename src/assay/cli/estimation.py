@@ -43,7 +43,6 @@ from assay.cli.options import (
     TARGET,
     WORKERS,
 )
-from assay.cli.ranking import monitor_judged, need_for_ratings
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
@@ -216,6 +215,7 @@ def monitor(
     Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --goal ranking --looks 5
     """
     from assay.cli.files import deliver, look_plan
+    from assay.cli.ranking import monitor_judged, need_for_ratings
     from assay.estimation.monitor import monitor as run
     from assay.tables.test_set import read_sample
 
