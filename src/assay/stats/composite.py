@@ -11,8 +11,8 @@ not what the metrics say at all, and its u is as wide as the scores differ. Only
 systems matter, and only these are given.
 
 The slopes behind m come from differences *within* segments and systems: what a metric gets wrong of
-a whole system cannot bend them, and they share next to no error with d. The constants were chosen on
-WMT20, WMT22 and WMT23 MQM together, so figures on these are in-sample; SLOPE is above 1 because what
+a whole system cannot bend them, and they share next to no error with d. The constants were chosen
+on WMT20, WMT22 and WMT23 MQM together, so figures on these are in-sample. SLOPE is above 1: what
 is random in a metric makes slopes between single outputs flatter than those between systems.
 """
 
