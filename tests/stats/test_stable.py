@@ -10,7 +10,7 @@ import pytest
 from scipy import special, stats
 
 from assay.stats.intervals import Precision, t_probability
-from assay.stats.stable import (
+from assay.stats.systems import (
     chance_to_decide,
     contrast_covariance,
     expected_stability,

@@ -16,7 +16,7 @@ import numpy as np
 
 from assay.errors import InputError
 from assay.results import Note
-from assay.stats.composite import (
+from assay.stats.systems import (
     Pairs,
     composite,
     covariance_of_differences,

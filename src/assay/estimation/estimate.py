@@ -147,7 +147,7 @@ def _with_stability(result: Estimates) -> Estimates:
     errors = _contrasts(result)
     if errors is None:
         return result
-    from assay.stats.stable import stable_ranking  # loads scipy
+    from assay.stats.systems import stable_ranking
 
     sign = 1 if result.better == "higher" else -1
     whole, pairs = stable_ranking(sign * errors.means, errors.covariance)
@@ -173,7 +173,7 @@ def _contrasts(estimates: Estimates) -> _Contrasts | None:
     """None where a difference has no error, or there is none."""
     if not estimates.differences or not all(item.stderr > 0 for item in estimates.differences):
         return None
-    from assay.stats.stable import contrast_covariance
+    from assay.stats.systems import contrast_covariance
 
     place = {item.system: k for k, item in enumerate(estimates.systems)}
     stderr = np.zeros((len(place), len(place)))
@@ -569,7 +569,7 @@ def _needed(item: Difference, spread: Precision, estimates: Estimates) -> tuple[
     errors = _contrasts(estimates)
     if errors is None:
         return abs(item.difference), spread.n_for_power(item.difference, POWER)
-    from assay.stats.stable import segments_to_decide, shrunk_gap
+    from assay.stats.systems import segments_to_decide, shrunk_gap
 
     place = {one.system: k for k, one in enumerate(estimates.systems)}
     gaps, sds = shrunk_gap(errors.means, errors.covariance)

@@ -13,7 +13,7 @@ from assay.planning.spending import LITTLE, Costs, segments_for, share_out
 from assay.planning.spread import Spread
 from assay.results import Note
 from assay.stats.intervals import LEVEL, POWER, smallest
-from assay.stats.stable import expected_stability
+from assay.stats.systems import expected_stability
 from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from assay.stats.composite import (
+from assay.stats.systems import (
     MISJUDGED,
     OWN_SLOPES,
     SLOPE,
