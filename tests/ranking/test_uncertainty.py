@@ -118,8 +118,8 @@ def missed(runs: int, segments: int, rater_share: float) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("segments", [20, 40, 80, 200])
 def test_ranges_of_few_segments_hold_the_true_rank(segments: int) -> None:
-    """8.0, 7.0, 5.9 and 4.7 % missed before; the error of 200 campaigns is .4 points."""
-    assert missed(200, segments, 0.0) <= 0.05 + 2 * 0.004
+    """8.0, 7.0, 5.9 and 4.7 % missed before; the error of 200 campaigns is .5 points."""
+    assert missed(200, segments, 0.0) <= 0.05 + 2 * 0.005
 
 
 @pytest.mark.slow
