@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
+from assay.estimation.results import FORMER_TARGETS
 from assay.results import Note, Result, plain, signature
 
 
@@ -214,9 +215,7 @@ class Audit(Result, kind="audit"):
     for; ``practice`` names the common test that the systems' practice ranks come from.
     """
 
-    renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {
-        "target": {"test-set": "answers", "new-documents": "texts"}
-    }
+    renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {"target": FORMER_TARGETS}
 
     source: Literal["ratings", "judgments"]
     findings: tuple[str, ...] = ()

@@ -198,7 +198,7 @@ def _fit(
         case "cv-knn":
             return fit_slope(x, _predictions(x, drawn, single), weights)
         case "cv-mean" | "cv-mean-literal":
-            z = single.mean(axis=1)
+            z = (single * predictors.directions).mean(axis=1)
         case _ if metric:
             z = single[:, predictors.names.index(metric)]
         case _:  # cv-single: the metric that goes with the ratings best
@@ -329,13 +329,20 @@ class Predictors:
 
     The first ``metrics`` columns are the single metrics ``names``. ``known`` is where the last
     feature is known, if that is not everywhere: then its mean over all segments is itself an
-    estimate.
+    estimate. ``lower`` are the metrics of which less is better.
     """
 
     values: np.ndarray
     metrics: int
     names: tuple[str, ...] = ()
     known: np.ndarray | None = None
+    lower: frozenset[str] = frozenset()
+
+    @property
+    def directions(self) -> np.ndarray:
+        """1 for every single metric, -1 where less is better, so that a mean does not cancel."""
+        names = self.names[: self.metrics] or ("",) * self.metrics
+        return np.array([-1.0 if name in self.lower else 1.0 for name in names])
 
     @property
     def everywhere(self) -> Predictors | None:
@@ -343,7 +350,9 @@ class Predictors:
         if self.known is None:
             return self
         left = self.values[:, :-1]
-        return Predictors(left, self.metrics, self.names) if left.shape[1] else None
+        if not left.shape[1]:
+            return None
+        return replace(self, values=left, known=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +369,8 @@ class Features:
     """Whether the last feature is what other systems' ratings say."""
     known: np.ndarray | None = None
     """Systems x segments: where the history is known; None where it is everywhere."""
+    lower: frozenset[str] = frozenset()
+    """The metrics of which less is better, as stated."""
 
     def between(self, i: int, j: int, present: np.ndarray) -> Predictors | None:
         """The features of a system (the same one twice), or of the difference of two.
@@ -369,12 +380,13 @@ class Features:
         """
         if i == j:
             known = None if self.known is None else self.known[i, present]
-            return Predictors(self.values[i, present], self.metrics, self.names, known)
+            own = self.values[i, present]
+            return Predictors(own, self.metrics, self.names, known, self.lower)
         last = self.values.shape[-1] - self.history
         if not last:
             return None
         gap = self.values[i, present, :last] - self.values[j, present, :last]
-        return Predictors(gap, self.metrics, self.names)
+        return Predictors(gap, self.metrics, self.names, lower=self.lower)
 
 
 def make_features(test_set: TestSet) -> Features | None:
@@ -407,7 +419,7 @@ def make_features(test_set: TestSet) -> Features | None:
     values = np.stack(parts, axis=-1)
     return Features(
         values, consensus, tuple(names), len(layers), tuple(notes), history is not None,
-        None if history is None else _known(test_set),
+        None if history is None else _known(test_set), frozenset(test_set.lower_metrics),
     )  # fmt: skip
 
 
