@@ -22,7 +22,7 @@ from assay.estimation.results import (
     noted,
     scored,
 )
-from assay.results import Note
+from assay.results import Note, has_note
 from assay.stats.intervals import (
     LEVEL,
     POWER,
@@ -203,7 +203,10 @@ def _wrapped(study: Study, means: list[Mean], family: bool) -> Estimates:
         family=family,
         ratings=answers.height,
         hours=_hours(answers),
-        notes=noted((*study.notes, *_gain(means, study.features), *_direction(study))),
+        notes=noted((
+            *study.notes, *_gain(means, study.features), *_direction(study),
+            *_order_notes(systems, differences, better),
+        )),
     )  # fmt: skip
 
 
@@ -277,6 +280,34 @@ def _gain(means: list[Mean], features: Features | None) -> list[Note]:
                  " uncertain")
         )  # fmt: skip
     return lines
+
+
+def _order_notes(
+    systems: tuple[SystemEstimate, ...], differences: tuple[Difference, ...], better: str
+) -> list[Note]:
+    """Why ranks need not follow the estimates, and where some system was rated apart."""
+    notes = []
+    apart = sum(item.apart for item in differences)
+    if apart:
+        text = (
+            f"{apart} of {len(differences)} pairs have less than half of their segments in common"
+            " and are compared by the scores on the segments that each system has"
+        )
+        notes.append(Note("compared-apart", text))
+    sign = 1 if better == "higher" else -1
+    turned = [
+        f"{one.system} before {two.system}"
+        for one, two in combinations(systems, 2)
+        if one.rank < two.rank and sign * (two.estimate - one.estimate) > 0
+    ]
+    if turned:
+        more = f" and {len(turned) - 3} more" if len(turned) > 3 else ""
+        text = (
+            f"ranks come from the differences, on the segments rated for both systems, and here"
+            f" not in the order of the estimates: {', '.join(turned[:3])}{more}"
+        )
+        notes.append(Note("order-by-differences", text))
+    return notes
 
 
 def _by_rank(
@@ -369,6 +400,7 @@ def compare_two(
         level=estimates.level,
         design=estimates.design,
         better=estimates.better,
+        holds=not has_note(estimates.notes, "intervals-do-not-hold"),
     )
 
 
@@ -425,14 +457,8 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
             " documents decides",
         )
     lines = []
-    rated = {item.system: item.n for item in estimates.systems}
-    # Where systems were rated apart, the segments they share by chance are no plan.
     open_pairs = [
-        item
-        for item in estimates.differences
-        if not item.decided
-        and np.isfinite(item.p)
-        and 2 * item.n >= min(rated[item.left], rated[item.right])
+        item for item in estimates.differences if not item.decided and np.isfinite(item.p)
     ]
     if open_pairs:
         lines.append(_to_decide(min(open_pairs, key=lambda item: item.p), estimates))

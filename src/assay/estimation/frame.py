@@ -31,16 +31,18 @@ from assay.estimation.kernels import (
     Predictors,
     adjusted_mean,
     check_method,
+    document_parts,
     document_stderr,
+    documents_error,
     group_mean,
     make_features,
+    mean_interval,
 )
 from assay.estimation.overlap import MIN_DOUBLED_TASKS, Overlap, find_overlap
 from assay.estimation.results import FORMER_TARGETS, Basis, Difference
 from assay.estimation.skipping import Classes, make_classes, responded, skipping_notes
 from assay.results import Note
-from assay.stats.betting import betting_interval
-from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval, skew_terms
+from assay.stats.bounds import skew_t_interval, skew_terms
 from assay.stats.intervals import Interval, t_interval, t_probability
 from assay.stats.variances import Strata
 from assay.tables.answers import Ratings
@@ -345,8 +347,56 @@ class Study:
         return self._estimate(self._own(i))
 
     def difference(self, i: int, j: int) -> Difference:
-        """Two systems' difference on the segments they share."""
+        """Two systems' difference on the segments they share, or of their scores.
+
+        What two systems share that were rated apart is little, and there by chance.
+        """
+        if self._rated_apart(i, j):
+            return replace(self._difference(self._between(i, j), i, j), apart=True)
         return self._difference(self._estimate(self._pair(i, j)), i, j)
+
+    def _rated_apart(self, i: int, j: int) -> bool:
+        """Whether fewer than half of the segments that either system has ratings of are common."""
+        one, other = ~np.isnan(self.rated.scores[i]), ~np.isnan(self.rated.scores[j])
+        few = 2 * (one & other).sum() < min(one.sum(), other.sum())
+        return bool(few) and self.interval not in GUARANTEED
+
+    def _between(self, i: int, j: int) -> Mean:
+        """One score less another; segments that both have make the error err on the safe side.
+
+        For texts, what their documents have in common drops out.
+        """
+        one, other = self.mean(i), self.mean(j)
+        a, b = one.stderr**2, other.stderr**2
+        stderr = np.sqrt(a + b)
+        degrees = (a + b) ** 2 / (a**2 / one.degrees + b**2 / other.degrees) if a + b > 0 else 1.0
+        if one.basis == other.basis == "texts":
+            count = len(self.rated.document)
+            parts, held = zip(*(self._document_parts(k, count) for k in (i, j)), strict=True)
+            stderr, degrees = documents_error(parts[0] - parts[1], len(np.union1d(*held)))
+        center = one.center - other.center
+        return one._replace(
+            center=center,
+            stderr=float(stderr),
+            degrees=float(degrees),
+            interval=t_interval(center, float(stderr), float(degrees), self.level),
+            n=min(one.n, other.n),
+            basis="texts" if "texts" in (one.basis, other.basis) else one.basis,
+            rater_stderr=float(np.hypot(one.rater_stderr, other.rater_stderr)),
+        )
+
+    def _document_parts(self, i: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """What each document adds to a system's score, and the documents with ratings of it."""
+        places, x, units, predictors = self._laid_out(self._own(i))
+        drawn = ~np.isnan(x)
+        _, fit = adjusted_mean(x, drawn, units, self.method, predictors)
+        document = units.document if self._by_documents(units.document[drawn]) else places
+        parts = document_parts(x, drawn, fit, units.pi, document, count)
+        return parts, np.unique(document[drawn])
+
+    def _by_documents(self, rated: np.ndarray) -> bool:
+        """Whether documents are the texts: not where they are not known, or one alone is rated."""
+        return self.test_set.has_documents and (not self.cautious or len(np.unique(rated)) > 1)
 
     def group_means(self, i: int, group: np.ndarray, count: int) -> list[Mean]:
         """One system's score on the segments of each group; -1 is no group."""
@@ -472,10 +522,8 @@ class Study:
             part = self.overlap.part(target.i, target.j, x[drawn], len(x))
             return _joined(found, part, self.overlap.variance.degrees), "raters", np.sqrt(part)
         if self.target == "texts" or (self.cautious and 2 * drawn.sum() > len(drawn)):
-            # Segments are the texts where documents are not known, or only one is rated.
-            document, known = units.document, self.test_set.has_documents
-            if not known or (self.cautious and len(np.unique(document[drawn])) < 2):
-                document = np.arange(len(x))
+            by_documents = self._by_documents(units.document[drawn])
+            document = units.document if by_documents else np.arange(len(x))
             stderr, degrees = document_stderr(x, drawn, fit, units.pi, document)
             if self.target == "texts" or stderr > found.stderr[0]:
                 wider = replace(found, stderr=np.array([stderr]), degrees=np.array([degrees]))
@@ -647,29 +695,3 @@ def check_interval(
             f"the interval {name} holds for scores in a stated range; state the range of the"
             " ratings"
         )
-
-
-def mean_interval(
-    name: str,
-    values: np.ndarray,
-    population: int,
-    limits: tuple[float, float],
-    level: float,
-    rng: np.random.Generator,
-) -> Interval:
-    """An interval for the mean of all from a simple random sample of values.
-
-    The values are put in random order first, which betting depends on.
-    """
-    x = rng.permutation(values)
-    center, n = float(x.mean()), len(x)
-    if n == population:
-        return Interval(center, center, level)
-    low, high = limits
-    if name == "betting":
-        return betting_interval(x, population, low, high, level)
-    if name == "hoeffding":
-        margin = hoeffding_bound(n, population, high - low, level)
-    else:
-        margin = bernstein_bound(x, population, high - low, level)
-    return Interval(max(low, center - margin), min(high, center + margin), level)

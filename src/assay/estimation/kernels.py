@@ -23,6 +23,9 @@ import numpy as np
 from assay.designs.units import DesignUnits
 from assay.errors import OptionError, did_you_mean
 from assay.results import Note
+from assay.stats.betting import betting_interval
+from assay.stats.bounds import bernstein_bound, hoeffding_bound
+from assay.stats.intervals import Interval
 from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
 from assay.stats.variances import FULL_LEVERAGE
 from assay.tables.test_set import TestSet
@@ -308,9 +311,19 @@ def document_stderr(
     sqrt(k/(k-1) sum_d z_d^2) / N, with k - 1 degrees, k the documents that have ratings. NaN for
     fewer than two.
     """
-    k = len(np.unique(document[drawn]))
-    if k < 2:
-        return float("nan"), 1.0
+    parts = document_parts(x, drawn, fit, pi, document, int(document.max()) + 1)
+    return documents_error(parts, len(np.unique(document[drawn])))
+
+
+def document_parts(
+    x: np.ndarray,
+    drawn: np.ndarray,
+    fit: Fitted | None,
+    pi: np.ndarray,
+    document: np.ndarray,
+    count: int,
+) -> np.ndarray:
+    """What each of ``count`` documents adds to an estimate: z_d / N of :func:`document_stderr`."""
     w = np.where(drawn, 1 / pi, 0.0)
     w = w / w.sum()
     if fit is None or drawn.all():
@@ -318,8 +331,18 @@ def document_stderr(
     else:
         e = np.where(drawn, fit.residuals, 0.0)
         z = (fit.predicted - fit.predicted.mean()) / len(x) + w * (e - w @ e)
-    totals = np.bincount(document, z)
-    found = float(np.sqrt(k / (k - 1) * (totals**2).sum()))
+    return np.bincount(document, z, minlength=count)
+
+
+def documents_error(parts: np.ndarray, k: int) -> tuple[float, float]:
+    """The standard error of a sum over documents, k of which have ratings, and its degrees.
+
+    ``parts`` may be those of one estimate less those of another: what both have in common drops
+    out where it is shared (Liang and Zeger 1986).
+    """
+    if k < 2:
+        return float("nan"), 1.0
+    found = float(np.sqrt(k / (k - 1) * (parts**2).sum()))
     return found if found > 0 else float("nan"), float(k - 1)
 
 
@@ -543,3 +566,29 @@ def fit_slope(x: np.ndarray, z: np.ndarray, weights: np.ndarray) -> Fit:
     leverage = np.minimum(w * (1 + centered**2 * inverse[:, None]), FULL_LEVERAGE)
     center = x_mean + slope * centered.mean(axis=1)
     return Fit(center, slope[:, None], raw / (1 - leverage), leverage, (~flat).astype(float))
+
+
+def mean_interval(
+    name: str,
+    values: np.ndarray,
+    population: int,
+    limits: tuple[float, float],
+    level: float,
+    rng: np.random.Generator,
+) -> Interval:
+    """An interval for the mean of all from a simple random sample of values.
+
+    The values are put in random order first, which betting depends on.
+    """
+    x = rng.permutation(values)
+    center, n = float(x.mean()), len(x)
+    if n == population:
+        return Interval(center, center, level)
+    low, high = limits
+    if name == "betting":
+        return betting_interval(x, population, low, high, level)
+    if name == "hoeffding":
+        margin = hoeffding_bound(n, population, high - low, level)
+    else:
+        margin = bernstein_bound(x, population, high - low, level)
+    return Interval(max(low, center - margin), min(high, center + margin), level)

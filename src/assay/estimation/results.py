@@ -84,6 +84,8 @@ class Difference:
     """What the interval, p and the verdict hold for."""
     rater_stderr: float = 0.0
     """The raters' part of the standard error, which rating more segments leaves."""
+    apart: bool = False
+    """Whether it is that of the two estimates: fewer than half of their segments are common."""
 
     @property
     def reversed(self) -> Difference:
@@ -124,6 +126,8 @@ class Comparison(Result, kind="comparison"):
     level: float
     design: str
     better: Better
+    holds: bool = True
+    """Whether the interval holds: not where the outputs without a rating are others in kind."""
 
     @property
     def signature(self) -> str:

@@ -11,7 +11,17 @@ from assay.ranking.best import NextSets
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.views.figures import ACCENT, COLOURS, INK, MARKS, MUTED, draw_pairs, new_figure, tidy
-from assay.views.section import Block, Figure, Section, Table, cluster_lines, plural, shown, table
+from assay.views.section import (
+    Block,
+    Figure,
+    Section,
+    Table,
+    Verdicts,
+    cluster_lines,
+    plural,
+    shown,
+    table,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -76,7 +86,20 @@ def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Sect
         sources=_sources(result),
         next=result.next,
         notes=result.notes,
+        verdicts=_verdicts(result),
     )
+
+
+def _verdicts(result: Ranking) -> Verdicts:
+    name = f"{result.method.replace('-', ' ')} ({_tested(result)})"
+    why = f"it ranks {result.source} by {_method(result)[0]}; {CLUSTERS[result.clusters_by]}"
+    # Rank-sum tests ask another question than differences of means: only clusters are compared.
+    pairs = result.comparisons if result.source == "judgments" else ()
+    return Verdicts(
+        "judgments" if result.source == "judgments" else "ratings", name, why,
+        {item.system: item.cluster for item in result.systems},
+        {frozenset((item.left, item.right)): item.better for item in pairs},
+    )  # fmt: skip
 
 
 def _direction(result: Ranking) -> str:
