@@ -20,7 +20,7 @@ import benchmarks
 from benchmarks.claims import RECORD, Claim
 from benchmarks.page import Outcome, load, machine, page, save
 
-TOOLS = ("moments", "__main__", "claims", "environment", "measure", "page")
+TOOLS = ("honesty_judgments", "moments", "__main__", "claims", "environment", "measure", "page")
 FULL: dict[str, tuple[str, ...]] = {
     "adaptive_budget": ("--draws", "2000"),
     "best_system": ("--runs", "2400", "--sets", "5,3,2"),

@@ -97,7 +97,7 @@ def test_a_result_comes_back_as_it_was() -> None:
         ({"shares": [1]}, "shares is \\[1\\], not an object"),
         ({"notes": ["words"]}, "'words', not a note"),
         ({"version": "0.1.0"}, "saved by Assay 0.1.0"),
-        ({"version": "99.0.0"}, "saved by Assay 99.0.0, and this is"),
+        ({"version": "99.0.0"}, "saved by Assay 99.0.0, which is newer"),
     ],
 )
 def test_what_was_changed_by_hand_is_refused_with_its_place(

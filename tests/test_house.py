@@ -111,6 +111,14 @@ def test_only_the_command_line_has_dashes() -> None:
     assert not spoken, listed(spoken)
 
 
+def test_per_cent_is_written_without_a_space() -> None:
+    spaced = re.compile(r"\} %(?=[ ,.;)\"])")
+    # Papers have the words of the papers.
+    texts = {path: (SOURCE / path).read_text("utf-8") for path in sources()}
+    faults = [path for path, text in texts.items() if spaced.search(text)]
+    assert not [path for path in faults if not in_room(path, "papers")]
+
+
 def test_public_names_are_listed_by_packages_alone() -> None:
     lists = [
         path

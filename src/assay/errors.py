@@ -16,13 +16,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
-SHOWN = 20
+MAX_PROBLEMS_SHOWN = 20
 """How many problems the text of a :class:`TableError` shows; ``problems`` has them all."""
 
 
@@ -37,6 +39,19 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     lowered = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.6)
     return f" (did you mean '{lowered[close[0]]}'?)" if close else ""
+
+
+Naming: TypeAlias = Callable[[str], str | None]
+"""What somebody else calls an argument; None where there is no other name."""
+
+
+def rename_arguments(text: str, naming: Naming) -> str:
+    """A message whose arguments, written in backticks, have the names that its reader knows.
+
+    >>> rename_arguments("map it with `columns` (score=YOURS)", {"columns": "the mapping"}.get)
+    'map it with the mapping (score=YOURS)'
+    """
+    return re.sub(r"`(\w+)`", lambda match: naming(match[1]) or match[0], text)
 
 
 class AssayError(Exception):
@@ -56,7 +71,16 @@ def _restore(
 
 
 class InputError(AssayError, ValueError):
-    """What the user gave cannot be used; the message says where, what and the remedy."""
+    """What the user gave cannot be used; the message says where, what and the remedy.
+
+    Arguments that a message speaks of stand in backticks: the command line shows their options.
+    """
+
+    def renamed(self, naming: Naming) -> Self:
+        """The same error with the arguments as somebody else calls them."""
+        other = copy(self)
+        other.args = (rename_arguments(str(self), naming),)
+        return other
 
 
 class OptionError(InputError):
@@ -74,9 +98,10 @@ class OptionError(InputError):
         self._rest = (fault, remedy)
         super().__init__(f"{argument} ({value}) {fault}; {remedy}")
 
-    def renamed(self, name: str) -> Self:
-        """The same error with the argument as somebody else calls it."""
-        return type(self)(name, self.value, *self._rest)
+    def renamed(self, naming: Naming) -> Self:
+        """The same error with the arguments as somebody else calls them."""
+        fault, remedy = (rename_arguments(part, naming) for part in self._rest)
+        return type(self)(naming(self.argument) or self.argument, self.value, fault, remedy)
 
 
 def similar_file(path: Path) -> str:
@@ -101,9 +126,8 @@ def need_known(
     """
     if name not in known:
         more = f" and {len(known) - most} more" if len(known) > most else ""
-        listed = ", ".join(known[:most]) or "none, as there are none"
-        fault += did_you_mean(str(name), known)
-        raise OptionError(argument, name, fault, f"choose from {listed}{more}")
+        remedy = f"choose from {', '.join(known[:most])}{more}" if known else "there are none"
+        raise OptionError(argument, name, fault + did_you_mean(str(name), known), remedy)
 
 
 def need_count(argument: str, value: object, what: str, least: int = 1) -> None:
@@ -166,9 +190,9 @@ class TableError(InputError):
         self.rows = rows
         count = len(self.problems)
         lines = [f"{source}: {count} problem{'s' if count != 1 else ''}"]
-        lines += [f"  {problem}" for problem in self.problems[:SHOWN]]
-        if count > SHOWN:
-            lines.append(f"  ... and {count - SHOWN} more")
+        lines += [f"  {problem}" for problem in self.problems[:MAX_PROBLEMS_SHOWN]]
+        if count > MAX_PROBLEMS_SHOWN:
+            lines.append(f"  ... and {count - MAX_PROBLEMS_SHOWN} more")
         super().__init__("\n".join(lines))
 
 

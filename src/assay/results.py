@@ -63,6 +63,33 @@ def signature(*parts: object, **named: object) -> str:
     return "|".join([*words, f"v:{__version__}"])
 
 
+def plural(number: int, thing: str) -> str:
+    """``1 system``, ``3 systems``.
+
+    >>> plural(1, "system"), plural(1200, "pair")
+    ('1 system', '1,200 pairs')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def percent(share: float) -> str:
+    """A stated share, such as a level, with the digits that it has.
+
+    >>> percent(0.95), percent(0.975)
+    ('95%', '97.5%')
+    """
+    return f"{100 * share:g}%"
+
+
+def p_value(p: float) -> str:
+    """A p-value as sentences have it.
+
+    >>> p_value(0.0312), p_value(0.00001)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
 KINDS: dict[str, type[Result]] = {}
 """Kind to class, for every class of results that has been loaded."""
 
@@ -103,7 +130,8 @@ class Result:
         version = str(data.get("version", "0"))
         if _numbers(version) > _numbers(__version__):
             raise InputError(
-                f"the result was saved by Assay {version}, and this is {__version__}; update Assay"
+                f"the result was saved by Assay {version}, which is newer than this one"
+                f" ({__version__}); update Assay"
             )
         if _numbers(version) < _numbers(cls.since):
             data = cls.migrate(data)
@@ -114,8 +142,8 @@ class Result:
     def migrate(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """The data of an older version in today's form."""
         raise InputError(
-            f"the result was saved by Assay {data.get('version', '(no version)')}, whose"
-            f" '{cls.kind}' this version cannot read; run the command again"
+            f"the '{cls.kind}' result was saved by Assay {data.get('version', '(no version)')}"
+            " and cannot be read by this version; run the command again"
         )
 
     def _repr_html_(self) -> str:

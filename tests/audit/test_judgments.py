@@ -31,7 +31,7 @@ def test_a_simulated_campaign(judgments: assay.Judgments) -> None:
     assert found.power.found_by is not None
     signs = assay.rank(judgments, ranges="sign")
     assert found.power.found_by["sign"] == signs.significant_pairs / signs.pairs
-    plan = assay.plan_judgments(pilot=judgments)
+    plan = assay.plan_judgments(pilot=judgments, sides=2)
     assert found.power.needed_by == plan.needed_by
     assert found.to_dict()["kind"] == "audit"
     assert found == assay.audit_judgments(judgments, rng=1)
@@ -113,7 +113,7 @@ def test_scores_show_what_was_judged(judgments: assay.Judgments) -> None:
 
 def test_the_safer_number_is_given_where_the_model_does_not_fit() -> None:
     """One system far behind the rest makes sigma look small, and the plan too short."""
-    even = assay.simulate_judgments([10 * k / 9 for k in range(10)], 30_000, rng=1)
+    even = assay.simulate_judgments([10 * k / 9 for k in range(10)], 30_000, rng=2)
     found = assay.audit_judgments(even, rng=1)
     assert found.power.needed_by_curve is None
     assert not has_note(found.notes, "uneven-systems")
@@ -121,19 +121,19 @@ def test_the_safer_number_is_given_where_the_model_does_not_fit() -> None:
     found = assay.audit_judgments(outlier, rng=1)
     assert has_note(found.notes, "uneven-systems")
     assert found.power.needed_by_curve > found.power.needed_by["sign"]  # type: ignore[operator, index]
-    assert "not spread evenly" in found.next[0]
+    assert "not evenly spread" in found.next[0]
 
 
 def test_wrong_tables_are_refused() -> None:
-    with pytest.raises(InputError, match="where Judgments belong"):
+    with pytest.raises(InputError, match="expected Judgments"):
         assay.audit_judgments(assay.simulate(rng=1).rate())  # type: ignore[arg-type]
 
 
 def test_power_of_a_decided_pair_is_that_of_its_z(judgments: assay.Judgments) -> None:
     pair = next(item for item in assay.audit_judgments(judgments, rng=1).pairs if item.p < 0.04)
     z = pair.difference / pair.stderr
-    assert stats.norm.isf(pair.p) == pytest.approx(z, abs=0.05)
-    assert pair.power == pytest.approx(stats.norm.cdf(z - stats.norm.isf(0.05)))
+    assert stats.norm.isf(pair.p / 2) == pytest.approx(z, abs=0.05)
+    assert pair.power == pytest.approx(stats.norm.cdf(z - stats.norm.isf(0.025)))
     assert pair.power > 0.5
 
 
@@ -149,7 +149,8 @@ def test_wmt12_french_english(shared_data: Path) -> None:
     found = assay.audit_judgments(assay.read_judgments(table), rng=1)
     assert found.coverage.systems == 15
     assert found.published.claims == 105
-    assert 70 <= found.published.hold <= 85  # 78 with blanks counted as best, as the paper has them
+    # 77 one-sided and with raters taken to be alike, as in the paper.
+    assert 58 <= found.published.hold <= 70
     assert found.published.contradicted == 0
     assert found.systems[0].system == "LIMSI-Ncode-Constrained-Primary"
     assert found.systems[-1].system == "onlineE"

@@ -133,8 +133,8 @@ def test_family_decides_by_holm() -> None:
     assert sum(pair.decided for pair in family.pairs) < sum(pair.decided for pair in each.pairs)
     assert [pair.decided for pair in family.pairs] == [pair.decided_holm for pair in each.pairs]
     assert family.published.hold == each.published.hold_holm
-    assert "each by itself at 95 %" in each.findings[0]
-    assert "all together at 95 % (Holm)" in family.findings[0]
+    assert "each by itself at 95%" in each.findings[0]
+    assert "all together at 95% (Holm)" in family.findings[0]
     assert "|family|" in family.signature
 
 
@@ -317,7 +317,7 @@ def test_too_little_is_refused(scores: dict[str, list[float | None]], said: str)
 
 
 def test_wrong_tables_are_refused(world: assay.World) -> None:
-    with pytest.raises(InputError, match="TestSet where Ratings belong"):
+    with pytest.raises(InputError, match="expected Ratings, found TestSet"):
         assay.audit_ratings(world.test_set)  # type: ignore[arg-type]
     two = world.rate().frame.with_columns(lp=pl.Series(["a", "b"] * 10_000).head(
         world.rate().frame.height))  # fmt: skip

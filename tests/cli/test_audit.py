@@ -98,7 +98,7 @@ def test_systems_only_the_ratings_have_can_be_excluded(
         (("scores.tsv", "ratings.tsv", "--assume", "luck"), "assume (luck) is not known"),
         (("ratings.tsv", "--level", "2"), "level (2.0)"),
         (("judgments.tsv", "--level", "2"), "level (2.0)"),
-        (("ratings.tsv", "-o", "ratings.tsv"), "is a file that is read"),
+        (("ratings.tsv", "-o", "ratings.tsv"), "is an input file"),
     ],
 )
 def test_bad_input(

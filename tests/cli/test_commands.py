@@ -62,7 +62,7 @@ def test_tables_for_people(run_assay: Run, campaign: Path) -> None:
     assert "signature: snippets|regression|" in ran.out
     assert "written to" in run_assay("report", campaign / "e.json", "-o", campaign / "r.html").out
     ran = run_assay("check", campaign / "scores.tsv", "--kind", "scores")
-    assert "a good scores table" in ran.out
+    assert "a valid scores table" in ran.out
     assert "metrics: " in ran.out
 
 
@@ -154,7 +154,7 @@ def test_convert_errors_with_a_severity_nobody_weighs(run_assay: Run, tmp_path: 
         (["estimate", "scores.tsv", "ratings.tsv"], "no sample says how"),
         (["estimate", "scores.tsv", "ratings.tsv", "--sample", "scores.tsv"], "'design' is"),
         (["estimate", "scores.tsv", "ratings.tsv", "--better", "up"], "--better"),
-        (["estimate", "scores.tsv", "ratings.tsv", "--columns", "sgm=x"], "names no column"),
+        (["estimate", "scores.tsv", "ratings.tsv", "--columns", "sgm=x"], "one of Assay's columns"),
         (["estimate", "scores.tsv", "ratings.tsv", "--columns", "seg"], "is not a pair"),
         (["estimate", "scores.tsv", "ratings.tsv", "--range", "0-25"], "is not a range"),
         (["estimate", "scores.tsv", "ratings.tsv", "--exclude", "nobody"], "is not in the scores"),
@@ -277,7 +277,7 @@ def test_no_command_writes_over_what_it_reads(
     ):
         ran = run_assay(*words.split())
         assert ran.code == 2, words
-        assert "is a file that is read" in ran.err, words
+        assert "is an input file" in ran.err, words
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

@@ -73,7 +73,7 @@ def test_saved_for_the_report(campaign: Path) -> None:
     assert (saved.kind, len(saved.segments) > 0) == ("next", True)  # type: ignore[attr-defined]
     assert f"assay report {campaign / 'next.json'} makes a page of it" in ran.stdout
     refused = run(campaign, "--save", campaign / "ratings.tsv").exception
-    assert "is a file that is read" in str(refused)
+    assert "is an input file" in str(refused)
 
 
 def test_nothing_left(campaign: Path) -> None:

@@ -93,12 +93,12 @@ def test_comparison(pilot: Path) -> None:
 def test_refusals(pilot: Path) -> None:
     scores, ratings = pilot / "scores.tsv", pilot / "ratings.tsv"
     faults: list[tuple[tuple[object, ...], type[Exception], str]] = [
-        (("ratings", scores), InputError, "stands alone; a pilot is two files"),
+        (("ratings", scores), InputError, "was given alone; a pilot is two files"),
         (("ratings", *ASSUMED, "--metrics", "m"), OptionError, "--metrics (m) is about a pilot"),
         (("ratings", *ASSUMED, "--sizes", "a"), OptionError, "is not a list of whole numbers"),
-        (("ratings", "--population", 9), InputError, "neither sd nor a pilot is given"),
+        (("ratings", "--population", 9), InputError, "neither --sd nor a pilot is given"),
         (("ratings", "--population", 9, "--sd", 0), OptionError, "sd (0.0) is not a positive"),
-        (("ratings", *ASSUMED, "-o", "plan.tsv"), OptionError, "let its name end in .json"),
+        (("ratings", *ASSUMED, "-o", "plan.tsv"), OptionError, "end its name in .json"),
         (("comparison", scores, ratings, "--gap", 0), OptionError, "gap (0.0) is not a positive"),
     ]
     for arguments, kind, message in faults:

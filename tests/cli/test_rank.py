@@ -45,7 +45,10 @@ def test_judgments(folder: Path, run_assay: Run) -> None:
         "stderr",
     }  # fmt: skip
     ran = run_assay("rank", "judgments.tsv", "--seed", 1, "--pairs", "--holm", "--sides", 2)
-    assert "6 pairs are decided (tests at 0.05 for all of them together, Holm)" in ran.out
+    assert (
+        "6 pairs are decided (tests at 0.05, corrected for their number by Holm's method)"
+        in ran.out
+    )
     assert "signature: expected-win|judgments:1500" in ran.out
     assert "undecided" in ran.out
     assert "unit: segment" in ran.err
@@ -66,9 +69,9 @@ def test_own_columns_and_one_language_pair(folder: Path, run_assay: Run) -> None
     assert json.loads(run_assay(*own, "--lp", "x-y").out)["judgments"] == 700
     ran = run_assay(*own)
     assert ran.code == 2
-    assert "several language pairs (x-y, x-z); choose one with the option lp" in ran.err
+    assert "several language pairs (x-y, x-z); choose one with --only (lp=x-y)" in ran.err
     ran = run_assay(*own, "--lp", "x-x")
-    assert "only (lp=x-x) is in no row (did you mean 'x-z'?); choose from x-y, x-z" in ran.err
+    assert "only (lp=x-x) matches no row (did you mean 'x-z'?); choose from x-y, x-z" in ran.err
 
 
 def test_ratings(folder: Path, run_assay: Run) -> None:
@@ -100,7 +103,7 @@ def test_ratings(folder: Path, run_assay: Run) -> None:
         (["judgments.tsv", "--better", "lower"], "--better (lower) is for ratings"),
         (["judgments.tsv", "--method", "z"], "method (z) is not known"),
         (["judgments.tsv", "--level", "95"], "is not a confidence level"),
-        (["judgments.tsv", "-o", "judgments.tsv"], "is a file that is read"),
+        (["judgments.tsv", "-o", "judgments.tsv"], "is an input file"),
     ],
 )
 def test_refusals(arguments: list[str], message: str, folder: Path, run_assay: Run) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.conftest import Ran
+from tests.house import in_room, nodes
 
 from assay.cli import files as command_files
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
 from assay.tables import files
 from assay.tables.answers import Judgments, Ratings
@@ -55,10 +58,41 @@ def test_errors_name_the_option(
 
 
 def test_an_error_under_another_name() -> None:
-    error = OptionError("budget", 900, "exceeds the 710 segments", "give at most 710")
-    assert str(error.renamed("--budget")) == (
-        "--budget (900) exceeds the 710 segments; give at most 710"
+    naming = {"budget": "--budget", "range": "--range"}.get
+    error = OptionError("budget", 900, "exceeds the 710 segments", "see `range` and `assume`")
+    assert str(error.renamed(naming)) == (
+        "--budget (900) exceeds the 710 segments; see --range and `assume`"
     )
+    table = TableError("a.tsv", [Problem("give `range`", 3)]).renamed(naming)
+    assert str(table) == "a.tsv: 1 problem\n  line 3: give --range"
+    assert table.problems[0].line == 3
+
+
+def test_remedies_name_the_option(run_assay: Run, tmp_path: Path) -> None:
+    path, scores = tmp_path / "r.tsv", tmp_path / "s.tsv"
+    path.write_text(RATINGS.replace("score", "mqm"))
+    scores.write_text("system\tseg\nA\t1\nA\t2\nB\t1\nB\t2\n")
+    for flags in ((), ("--json",)):
+        ran = run_assay("check", path, "--kind", "ratings", *flags)
+        assert "map it with --columns (score=YOURS)" in ran.out
+    ran = run_assay("estimate", scores, path)
+    assert "map it with --columns (score=YOURS)" in ran.err
+    path.write_text("system\tseg\tscore\nA\t1\t3\nB\t1\t4\n")
+    ran = run_assay("estimate", scores, path)
+    assert "(--sample), or say that they are a simple random sample (--assume random)" in ran.err
+
+
+def test_arguments_in_messages_are_arguments() -> None:
+    """What stands in backticks in a message of the library is a parameter of some function."""
+    known = {arg.arg for _, node in nodes(ast.arguments) for arg in (*node.args, *node.kwonlyargs)}
+    quoted = {
+        name
+        for path, node in nodes(ast.Constant)
+        if isinstance(node.value, str) and not in_room(path, "cli")
+        for name in re.findall(r"(?<!`)(?<!:)`(\w+)`(?!`)", node.value)
+    }
+    assert {"columns", "range", "only", "sample"} <= quoted
+    assert quoted <= known
 
 
 def answers(path: Path, **given: str | None) -> Judgments | Ratings:

@@ -110,4 +110,4 @@ def test_a_system_in_one_document_only(edits: pl.DataFrame, tmp_path: Path, run_
         | ((pl.col("doc") == "y") & (pl.col("system") == "B"))
     )
     ran = found(run_assay, tied, tmp_path)
-    refused(ran, "rotate the systems over the documents", "assume_alike")
+    refused(ran, "rotate the systems over the documents", "(--assume-alike)")

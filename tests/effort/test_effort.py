@@ -166,7 +166,7 @@ def test_hter_is_sacrebleus(edits: Edits) -> None:
 def test_identical_kits_need_an_assumption() -> None:
     kits = [(f"E{n}", d, s) for n in range(4) for d, s in (("x", "A"), ("y", "B"))]
     edits = EditingWorld(systems={"A": 0.0, "B": 20.0}, segments=8).edits(kits, rng=1)
-    with pytest.raises(InputError, match="systems cannot be told from documents"):
+    with pytest.raises(InputError, match="systems cannot be separated from documents"):
         assay.effort(edits, measures=["distance"])
     result = assay.effort(edits, measures=["distance"], assume_alike=True)
     assert result.differences[0].verdict == "A needs less effort"
@@ -268,7 +268,7 @@ def test_too_few_editors_for_any_test(edits: Edits) -> None:
     frame = edits.frame.filter(
         pl.col("editor").is_in(["E0", "E2"]) & pl.col("doc").is_in(["x", "y"])
     ).filter(pl.col("system") != "Human")
-    with pytest.raises(InputError, match="no degree of freedom"):
+    with pytest.raises(InputError, match="too few to estimate the spread"):
         assay.effort(Edits(frame), measures=["distance"])
 
 
@@ -333,7 +333,7 @@ def test_several_files_and_other_tools(edits: Edits, tmp_path: Path, run_assay: 
     ran = run_assay("effort", files[0], files[0])
     assert ran.code == 2
     ran = run_assay("effort", whole, "--editor", "Eve")
-    assert (ran.code, "say which with --format" in ran.err) == (2, True)
+    assert (ran.code, "name the tool with --format" in ran.err) == (2, True)
 
 
 def test_a_saved_result_comes_back(edits: Edits) -> None:

@@ -86,7 +86,7 @@ def test_length_bands() -> None:
     texts = test_set.frame.drop("words").with_columns(source=pl.lit("one two  three"))
     found = assay.estimate_by(read_scores(texts), read_ratings(scores), by="length")
     assert [g.group for g in found.groups] == ["3 words"]
-    with pytest.raises(InputError, match="needs the column words or source"):
+    with pytest.raises(InputError, match="needs a words or source column"):
         assay.estimate_by(read_scores(texts.drop("source")), read_ratings(scores), by="length")
 
 
@@ -94,9 +94,9 @@ def test_refusals() -> None:
     test_set, ratings = grouped(["x"] * 6)
     with pytest.raises(OptionError, match="did you mean 'kind'"):
         assay.estimate_by(test_set, ratings, by="kinds")
-    with pytest.raises(InputError, match="the marked errors go with by='category'"):
+    with pytest.raises(InputError, match="`errors` and `by` category go together"):
         assay.estimate_by(test_set, ratings, by="category")
-    with pytest.raises(InputError, match="no doc column"):
+    with pytest.raises(InputError, match="needs a doc column"):
         assay.estimate_by(test_set, ratings, by="document")
     mixed = read_scores(test_set.frame.with_columns(kind=pl.col("system")))
     with pytest.raises(OptionError, match="differs between the systems of 6 segments"):
@@ -148,7 +148,7 @@ class TestCategories:
         assert style.stderr == pytest.approx(np.sqrt(4.5 / 2 / 3))
         assert (omission.group, omission.estimate) == ("Accuracy/Omission", 0.25)
         assert found.better == "lower"
-        assert "1 errors are of outputs without a rating, and not used" in found.notes
+        assert "1 errors belong to outputs without a rating and are not used" in found.notes
 
     def test_penalties_add_up_to_the_score(self) -> None:
         world = assay.simulate(documents=15, systems=2, rng=3)

@@ -102,7 +102,7 @@ def test_strata_of_one_segment() -> None:
 
 def test_an_output_rated_twice_by_one_rater_is_refused() -> None:
     rows = {"system": ["A"] * 2, "seg": [1] * 2, "rater": ["x"] * 2, "score": [1.0, 2.0]}
-    with pytest.raises(TableError, match="stands in line 1 already"):
+    with pytest.raises(TableError, match="is already in line 1"):
         read_ratings(pl.DataFrame(rows))
 
 
@@ -152,7 +152,7 @@ def test_answers_among_the_metrics_are_refused_with_a_sample_too(
     code, _, err = run_assay(*asked)
     assert code == 2
     assert "hidden" in err
-    assert "all but equals the ratings" in err
+    assert "is almost the same as the ratings" in err
     assert run_assay(*asked, "--metrics", "hidden").code == 0
 
 
@@ -222,7 +222,7 @@ class TestSkipped:
         expected = (0.1 / 12 + (2 + 0.1 / 6)) / 2
         assert result.systems[0].estimate == pytest.approx(expected)
         assert any("random part of their class (documents" in line for line in result.notes)
-        assert any("warning: skipping goes with documents (b 50%" in x for x in result.notes)
+        assert any("warning: skipping differs between documents (b 50%" in x for x in result.notes)
 
     @pytest.mark.parametrize("design", ["segments", "balanced", "docs-prop", "snippets"])
     def test_skipping_hard_segments_biases_less(self, design: str) -> None:
@@ -268,7 +268,7 @@ def test_guaranteed_intervals_refuse_weights() -> None:
     test_set = read_scores(frame, metrics=list(world.test_set.metrics))
     drawn = assay.sample(test_set, budget=60, design="segments", importance="weight", rng=1)
     ratings = replace(world.rate(drawn), range=(-5.0, 40.0))
-    with pytest.raises(InputError, match="all count alike"):
+    with pytest.raises(InputError, match="ratings of equal weight"):
         assay.estimate(test_set, ratings, sample=drawn, interval="betting")
 
 

@@ -85,7 +85,7 @@ def test_everything_rated_needs_no_sample_and_leaves_no_doubt() -> None:
 
 def test_partly_rated_without_a_sample_is_refused() -> None:
     test_set, ratings = tables({"A": [1.0, None, 2.0]})
-    with pytest.raises(InputError, match="1 of 3 outputs have no rating and no sample says how"):
+    with pytest.raises(InputError, match="1 of 3 outputs have no rating, and no sample says how"):
         estimate(test_set, ratings)
     result = estimate(test_set, ratings, assume="random")
     assert result.design == "assumed-random"
@@ -106,9 +106,10 @@ def test_ratings_outside_the_sample_and_missing_ones_are_counted() -> None:
     result = estimate(test_set, ratings, sample=drawn([1, 2, 3], 4))
     assert result.systems[0].n == 2
     assert result.notes[:3] == (
-        "1 of 4 rows have no score: not rated",
+        "1 of 4 rows have no score and count as not rated",
         "1 rated outputs are outside the sample and not used",
-        "1 of 3 drawn outputs have no rating; the rest is taken as a random part of them",
+        "1 of 3 drawn outputs have no rating; the rated ones are taken as a random part of all"
+        " drawn",
     )
 
 
@@ -256,7 +257,7 @@ def test_several_language_pairs_have_no_common_score() -> None:
 def test_paths_are_not_tables(wrong: int) -> None:
     given: list[object] = [*tables(SCORES), drawn([1, 2], 4)]
     given[wrong] = "some.tsv"
-    with pytest.raises(InputError, match=r"str where a \w+ belongs; read it with assay.read_"):
+    with pytest.raises(InputError, match=r"expected \w+, found str; read it with assay.read_"):
         estimate(given[0], given[1], sample=given[2])  # type: ignore[arg-type]
 
 

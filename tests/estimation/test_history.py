@@ -37,7 +37,7 @@ def test_by_hand() -> None:
     assert found.frame["history"].to_list() == [-2.0, 2.0, -1.5, 1.5]
     turned = add_history(test_set, read_ratings(frame, better="higher"))
     assert turned.frame["history"].to_list() == [2.0, -2.0, 1.5, -1.5]
-    assert "4 ratings of other systems speak of 4 of 4 outputs" in found.notes[-1]
+    assert "4 ratings of other systems cover 4 of 4 outputs" in found.notes[-1]
 
 
 def test_segments_without_ratings_are_missing(world: World) -> None:
@@ -51,8 +51,8 @@ def test_segments_without_ratings_are_missing(world: World) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda frame: frame.drop("doc"), "does not say which doc"),
-        (lambda frame: frame.with_columns(doc=pl.lit("elsewhere")), "no rating of the history"),
+        (lambda frame: frame.drop("doc"), "the history has no column doc"),
+        (lambda frame: frame.with_columns(doc=pl.lit("elsewhere")), "no rating in the history"),
     ],
 )
 def test_a_history_of_something_else(change: object, message: str, world: World) -> None:

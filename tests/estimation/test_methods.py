@@ -270,7 +270,7 @@ class TestIntervals:
         ("design", "options", "message"),
         [
             ("SL", {"interval": "beting"}, "did you mean 'betting'"),
-            ("SL", {"interval": "bootstrap"}, "is no longer there: .* take skew-t"),
+            ("SL", {"interval": "bootstrap"}, "is no longer available: .* use skew-t"),
             ("SL", {"interval": "betting", "method": "regression"}, "is for the mean"),
             ("DB", {"interval": "betting"}, "not for the design snippets"),
             ("docs-prop", {"interval": "skew-t"}, "not for the design segments.strata:documents"),
@@ -286,5 +286,5 @@ class TestIntervals:
     def test_a_guarantee_needs_a_range(self, world: World) -> None:
         drawn = sample(world.test_set, budget="20%", design="SL", rng=1)
         ratings = read_ratings(world.rate(drawn).frame, world.test_set)
-        with pytest.raises(InputError, match="state the range"):
+        with pytest.raises(InputError, match="needs the range of the ratings"):
             estimate(world.test_set, ratings, sample=drawn, interval="betting")

@@ -72,7 +72,7 @@ def test_refusals(world: assay.World) -> None:
     ratings = world.rate()
     with pytest.raises(OptionError, match="is now called texts"):
         assay.estimate(world.test_set, ratings, target="new-documents")
-    with pytest.raises(InputError, match="skew-t is not for the target texts; take the interval t"):
+    with pytest.raises(InputError, match="skew-t interval is not for the target texts"):
         assay.estimate(world.test_set, ratings, target="texts", interval="skew-t")
     bare = read_scores(pl.DataFrame({"system": ["A", "A"], "seg": [1, 2]}))
     scores = pl.DataFrame({"system": ["A", "A"], "seg": [1, 2], "score": [1.0, 2.0]})

@@ -124,7 +124,7 @@ class TestModels:
         assert not report.identified
         assert report.groups == (("x", "y"), ("z",))
         assert report.notes[-1] == (
-            "severity is not identified between groups of raters that share nothing: {x, y}; {z}"
+            "severity cannot be compared between groups of raters that share nothing: {x, y}; {z}"
         )
         assert [item.severity for item in report.raters[:2]] == pytest.approx([-1, 1])
         assert np.isnan(report.raters[2].severity)
@@ -260,9 +260,11 @@ class TestRefusals:
 
     def test_other_things(self) -> None:
         test_set, ratings = tables([("A", 1, "x", 1.0)])
-        with pytest.raises(InputError, match="TestSet belongs; read it with assay.read_scores"):
+        with pytest.raises(
+            InputError, match="expected a TestSet, found Ratings; read it with assay.read_scores"
+        ):
             rater_report(ratings, ratings)  # type: ignore[arg-type]
-        with pytest.raises(InputError, match="where Ratings belong"):
+        with pytest.raises(InputError, match="expected Ratings"):
             rater_report(test_set, test_set)  # type: ignore[arg-type]
 
     def test_unrated_rows_stay_unrated(self) -> None:
@@ -336,7 +338,9 @@ def test_a_check_without_its_output_is_said() -> None:
     frame = ratings.frame.filter(~((pl.col("seg") == "0") & pl.col("check").is_null()))
     report = assay.rater_report(test_set, read_ratings(frame, test_set, better="lower"))
     assert [r.checks for r in report.raters] == [5, 5]
-    assert any("2 of 12 attention checks have no score of the output" in x for x in report.notes)
+    assert any(
+        "for 2 of 12 attention checks the same rater did not score" in x for x in report.notes
+    )
 
 
 @pytest.mark.parametrize("word", ["", "0", "False", "no", None])
@@ -349,7 +353,7 @@ def test_words_for_no_check(word: str | None) -> None:
 def test_an_output_twice_without_a_check_is_refused() -> None:
     rows = {"system": ["A"] * 2, "seg": [1] * 2, "rater": ["x"] * 2, "score": [1.0, 2.0]}
     frame = pl.DataFrame(rows | {"check": ["no", ""]})
-    with pytest.raises(TableError, match="is rated twice here"):
+    with pytest.raises(TableError, match="is rated twice; mark the attention check"):
         read_ratings(frame)
 
 

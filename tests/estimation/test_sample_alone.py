@@ -309,5 +309,5 @@ def test_scores_without_documents_are_refused_where_the_error_rests_on_them(
         world.rate().frame.with_columns(seg=pl.concat_str("doc", "seg", separator="-")), known
     )
     bare = table(unique.drop("doc"))
-    with pytest.raises(InputError, match="give scores with a doc column"):
+    with pytest.raises(InputError, match="the scores have no doc column; add one"):
         assay.estimate(bare, ratings, sample=drawn, method="mean")

@@ -25,7 +25,7 @@ def test_spaces_and_tabs_signs_and_missing_scores():
     ]
     assert ratings.notes == (
         "scores keep the file's sign: MQM negated, so higher is better and 0 is perfect",
-        "1 of 4 rows have no score: not rated",
+        "1 of 4 rows have no score and count as not rated",
     )
 
 
@@ -46,7 +46,7 @@ def test_columns_in_another_order(tmp_path: Path):
         ("system score seg_id\nA -1 1\n", "line 1, column mqm_avg_score: the header has no"),
         ("system mqm_avg_score seg_id\nA -1\n", "line 2: 2 fields where 3 are expected"),
         ("system mqm_avg_score seg_id\nA -1 1 2\n", "line 2: 4 fields where 3 are expected"),
-        ("system mqm_avg_score score seg_id\n", "'score' stands twice"),
+        ("system mqm_avg_score score seg_id\n", "has 'score' twice"),
     ],
 )
 def test_wrong_shapes(tmp_path: Path, content: str, message: str):
@@ -58,7 +58,7 @@ def test_wrong_shapes(tmp_path: Path, content: str, message: str):
     ("content", "message"),
     [
         ("\nsystem mqm_avg_score seg_id\nA x 1\n", "line 3, column score: 'x' is not a number"),
-        ("system mqm_avg_score seg_id\nA 1 1\n\nA 2 1\n", "line 4, .* stands in line 2 already"),
+        ("system mqm_avg_score seg_id\nA 1 1\n\nA 2 1\n", "line 4, .* is already in line 2"),
         ("system mqm_avg_score seg_id\n", "a header but no rows"),
     ],
 )

@@ -81,7 +81,7 @@ def test_lp_is_added_or_chosen(tmp_path: Path):
             "line 4, column winner: 'won' is not a winner",
         ),
         ('left,right,winner\nA,"B,tie\n', "line 2: quotation marks do not pair up"),
-        ("left,left,winner\nA,B,tie\n", "'left' stands twice"),
+        ("left,left,winner\nA,B,tie\n", "has 'left' twice"),
     ],
 )
 def test_wrong_files(tmp_path: Path, content: str, message: str):

@@ -11,7 +11,7 @@ import pytest
 
 from assay.errors import Problem, TableError
 from assay.formats.catalogue import FORMATS, Options, load_format, save_format
-from assay.tables.files import LISTED, Findings, Raw
+from assay.tables.files import MAX_LISTED, Findings, Raw
 
 MANY = 40_000
 
@@ -19,14 +19,14 @@ MANY = 40_000
 def test_problems_are_listed_by_column_and_the_rest_counted() -> None:
     findings = Findings("x")
     findings.stop()
-    problems = [Problem("bad", line, "seg") for line in range(LISTED + 2)]
+    problems = [Problem("bad", line, "seg") for line in range(MAX_LISTED + 2)]
     for problem in problems:
         findings.add(problem.message, problem.line, problem.column)
     findings.add("worse", 5000, "doc")
     with pytest.raises(TableError) as caught:
         findings.stop(rows=7)
     assert list(caught.value.problems) == [
-        *problems[:LISTED],
+        *problems[:MAX_LISTED],
         Problem("worse", 5000, "doc"),
         Problem("2 more rows have problems like these", None, "seg"),
     ]
@@ -34,7 +34,7 @@ def test_problems_are_listed_by_column_and_the_rest_counted() -> None:
 
 
 def test_rows_with_one_problem_are_of_one_sort() -> None:
-    values = pl.Series("score", range(LISTED + 3))
+    values = pl.Series("score", range(MAX_LISTED + 3))
     findings = Findings(Raw(pl.DataFrame([values]), "frame"))
     findings.rows(values >= 0, "score", values, "{} is bad")
     findings.rows(values == 1, "score", values, "{} is worse")
@@ -43,7 +43,7 @@ def test_rows_with_one_problem_are_of_one_sort() -> None:
     messages = [problem.message for problem in caught.value.problems]
     assert messages[:3] == ["0 is bad", "1 is bad", "1 is worse"]
     assert messages[-1] == "3 more rows have problems like these"
-    assert len(messages) == LISTED + 2
+    assert len(messages) == MAX_LISTED + 2
 
 
 def scores() -> pl.DataFrame:
@@ -96,7 +96,7 @@ def test_writing_what_is_wrong_everywhere(tmp_path: Path, case: str) -> None:
     options = Options(lp="en-de") if "lp" in FORMATS[name].writing(kind).options else None
     with pytest.raises(TableError) as caught:
         save_format(frame(), tmp_path / "x", name, kind, options)
-    assert LISTED < len(caught.value.problems) <= LISTED + 2
+    assert MAX_LISTED < len(caught.value.problems) <= MAX_LISTED + 2
     assert "more rows have problems like these" in caught.value.problems[-1].message
     assert list(tmp_path.iterdir()) == []
 
@@ -128,8 +128,8 @@ def test_reading_what_is_wrong_everywhere(tmp_path: Path, name: str) -> None:
     with pytest.raises(TableError) as caught:
         load_format(path, name, kind)
     problems = caught.value.problems
-    assert LISTED < len(problems) <= LISTED + 2
-    assert problems[-1].message == f"{MANY - LISTED} more rows have problems like these"
+    assert MAX_LISTED < len(problems) <= MAX_LISTED + 2
+    assert problems[-1].message == f"{MANY - MAX_LISTED:,} more rows have problems like these"
 
 
 def test_lines_that_are_no_json_and_ratings_that_are_none(tmp_path: Path) -> None:
@@ -137,12 +137,12 @@ def test_lines_that_are_no_json_and_ratings_that_are_none(tmp_path: Path) -> Non
     path.write_text("{\n" * MANY)
     with pytest.raises(TableError, match="is not JSON") as caught:
         load_format(path, "pearmut")
-    assert len(caught.value.problems) == LISTED + 1
+    assert len(caught.value.problems) == MAX_LISTED + 1
     (tmp_path / "human-scores").mkdir()
     (tmp_path / "human-scores/en-de.mqm.seg.rating").write_text("A\tx\n" * MANY)
     with pytest.raises(TableError, match="is not JSON") as caught:
         load_format(tmp_path, "mt-metrics-eval", "errors")
-    assert len(caught.value.problems) == LISTED + 1
+    assert len(caught.value.problems) == MAX_LISTED + 1
 
 
 def test_many_resets_take_no_longer_than_other_lines(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_errors_with_spans_in_code_points():
     assert errors.notes == (
         "1 texts have <v> marks that do not pair up: a mark that is not closed reaches to the"
         " end, one that was not opened is left out",
-        "1 rows without errors are spelled otherwise; read as No-error",
+        "1 rows spell 'no error' in another way; read as No-error",
     )
     assert raw.lines(range(8)) == list(range(2, 10))
 
@@ -75,7 +75,7 @@ def test_ratings_by_weight():
     ]
     assert ratings.notes[2:] == (
         "scores are sums of error weights: lower is better and 0 is perfect",
-        "1 rows test the rater's attention (HOTW) and cost nothing",
+        "1 rows are attention checks (HOTW) and carry no penalty",
     )
     assert raw.lines([0, 1, 6]) == [2, 4, 9]
 
@@ -105,7 +105,7 @@ def test_outputs_are_a_test_set():
 def test_texts_that_differ_are_counted(tmp_path: Path):
     raw = load(tmp_path / "a.tsv", line(target="x"), line(target="y"), kind="scores")
     assert raw.frame["target"].to_list() == ["x"]
-    assert raw.notes == ("1 outputs have several texts, the first is taken",)
+    assert raw.notes == ("1 outputs have several texts; the first is used",)
 
 
 def test_other_spellings_of_the_header(tmp_path: Path):
@@ -133,8 +133,8 @@ def test_columns_without_content_are_not_there(tmp_path: Path):
         ([[*line(), "", ""]], HEADER, "line 2: 11 fields where 9 are expected"),
         ([line()[:9]], [*HEADER, "a", "b"], None),
         ([], [*HEADER[:7], "categroy", "severity"], "no 'category' .did you mean 'categroy'"),
-        ([], [*HEADER, "start"], "'start' is a name of another column or of the marked span"),
-        ([], [*HEADER, "System"], "'system' is a name of another column"),
+        ([], [*HEADER, "start"], "'start' is the name of another column or of the marked span"),
+        ([], [*HEADER, "System"], "'system' is the name of another column"),
     ],
 )
 def test_wrong_shapes(

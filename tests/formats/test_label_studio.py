@@ -268,5 +268,5 @@ def test_other_files(tmp_path: Path, kind: str, content: object, message: str) -
 def test_faults_found_by_the_checks_point_to_the_task(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps([*task(SCORE), *task(SCORE, seg=2), *task(SCORE)]))
-    with pytest.raises(TableError, match="line 3, column seg: .* stands in line 1 already"):
+    with pytest.raises(TableError, match="line 3, column seg: .* is already in line 1"):
         read_ratings(load_format(path, "label-studio"))

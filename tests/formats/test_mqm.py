@@ -44,7 +44,7 @@ def test_what_is_no_weight(weight: float) -> None:
 
 def test_no_error_costs_nothing() -> None:
     with pytest.raises(
-        OptionError, match=r"weights \(no-error=1\) puts a price on what is not an err"
+        OptionError, match=r"weights \(no-error=1\) gives a weight to what is not an err"
     ):
         make_weights({NO_ERROR: 1})
     assert mqm_scores(ERRORS, make_weights({NO_ERROR: 0})).height == 3

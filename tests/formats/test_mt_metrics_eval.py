@@ -223,19 +223,19 @@ def test_metrics_called_like_columns(folder: Path):
             "errors",
             "human-scores/en-de.mqm.seg.rating",
             'Alpha\t{"errors": [{"start": 1.5}]}\n' * 3,
-            "start is '1.5' where a number of characters belongs",
+            "start is '1.5', not a number of characters",
         ),
         (
             "errors",
             "human-scores/en-de.mqm.seg.rating",
             'Alpha\t{"errors": [{"category": 5}]}\n' * 3,
-            "category is '5' where a word belongs",
+            "category is '5', not a word",
         ),
         (
             "errors",
             "human-scores/en-de.mqm.seg.rating",
             'Alpha\t{"errors": [{"score": "5"}]}\n' * 3,
-            "score is '5' where a number belongs",
+            "score is '5', not a number",
         ),
         (
             "errors",
@@ -256,7 +256,7 @@ def test_wrong_values_point_to_their_lines(folder: Path):
     bad = json.dumps({"errors": [{"start": 5, "end": 2, "category": "x", "severity": "major"}]})
     path.write_text(f"Alpha\tNone\nAlpha\t{bad}\nAlpha\tNone\n")
     with pytest.raises(
-        TableError, match=r"seg.rating: .*\n.*line 2, column end: 2 lies before start"
+        TableError, match=r"seg.rating: .*\n.*line 2, column end: 2 is before start"
     ):
         read_errors(load_format(folder, NAME, "errors"))
 

@@ -139,7 +139,7 @@ def test_an_output_that_a_system_never_had_stays_missing(tmp_path: Path):
     raw = load_format(tmp_path / "out", NAME)
     assert same(raw.frame, frame)  # (B, 2) is missing, (B, 3) is an empty translation
     assert raw.lines([3, 4]) == [1, 3]
-    assert raw.notes == ("1 outputs have neither a text nor a score anywhere and do not exist",)
+    assert raw.notes == ("1 outputs have neither a text nor a score in any file and are left out",)
     rated = frame.select("system", "seg", "lp", score=pl.lit(1.0))
     save_format(rated, tmp_path / "out", NAME, "ratings")
     ratings = load_format(tmp_path / "out", NAME, "ratings")
@@ -179,7 +179,7 @@ def test_an_empty_folder_is_filled_and_a_full_one_left_alone(tmp_path: Path):
     save_format(small(), tmp_path / "out", NAME, "scores")
     (tmp_path / "empty").mkdir()
     save_format(small(), tmp_path / "empty", NAME, "scores")
-    with pytest.raises(TableError, match="is there already; name a new or empty folder"):
+    with pytest.raises(TableError, match="already exists; name a new or empty folder"):
         save_format(small(), tmp_path / "out", NAME, "scores")
     with pytest.raises(TableError, match="the folder '.*/no' does not exist; make it first"):
         save_format(small(), tmp_path / "no" / "out", NAME, "scores")
@@ -199,17 +199,17 @@ def test_an_empty_folder_is_filled_and_a_full_one_left_alone(tmp_path: Path):
         ),
         (
             {"seg": ["1", "3"]},
-            "line 2, column seg: segment '3' is not its line: .*number them 1 to 2",
+            "line 2, column seg: segment '3' is not the number of its line.*the segments 1 to 2",
         ),
-        ({"seg": ["1", "x"]}, "segment 'x' is not its line"),
-        ({"seg": ["01", "2"]}, "segment '01' is not its line"),
-        ({"seg": ["1", "1"]}, "line 1, column seg: this output stands twice"),
+        ({"seg": ["1", "x"]}, "segment 'x' is not the number of its line"),
+        ({"seg": ["01", "2"]}, "segment '01' is not the number of its line"),
+        ({"seg": ["1", "1"]}, "line 1, column seg: this output appears twice"),
         ({"system": ["A b", "A b"]}, "'A b' cannot be the name of a file"),
         ({"system": ["../A", "../A"]}, "cannot be the name of a file"),
         ({"m/n": [1.0, 2.0]}, "column metric: 'm/n' cannot be the name of a file"),
         ({"doc": ["a b", "c"]}, "line 1, column doc: a doc is one word other than '-'"),
         ({"domain": ["-", "c"]}, "line 1, column domain: a domain is one word"),
-        ({"seg": ["1", "2", "3"], "doc": ["a", "b", "a"]}, "document 'a' is not in one piece"),
+        ({"seg": ["1", "2", "3"], "doc": ["a", "b", "a"]}, "document 'a' is split up"),
     ],
 )
 def test_what_the_format_cannot_hold(tmp_path: Path, cells: dict[str, list[object]], message: str):
@@ -254,7 +254,7 @@ def test_the_language_pair_must_be_known(tmp_path: Path):
             "line 2, column doc: line 2 of the folder is in document 'doc-a'",
         ),
         ({"seg": ["1", "1"]}, "a", "this output has several ratings; write one rater at a time"),
-        ({}, "mqm", "is there already; remove it or give the scores another name"),
+        ({}, "mqm", "already exists; remove it or give the scores another name"),
         ({}, "a/b", "'a/b' cannot be the name of a file"),
     ],
 )
@@ -279,7 +279,7 @@ def test_several_raters_of_an_output_are_refused(tmp_path: Path):
     frame = pl.DataFrame(
         {"system": ["A", "A"], "seg": ["1", "1"], "rater": ["x", "y"], "score": [1.0, 2.0]}
     )
-    with pytest.raises(TableError, match="this output stands twice; write .* one rater at a time"):
+    with pytest.raises(TableError, match="this output appears twice; write .* one rater at a time"):
         save_format(frame, tmp_path / "out", NAME, "ratings", Options(lp="en-de"))
 
 

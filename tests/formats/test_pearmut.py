@@ -116,7 +116,7 @@ def test_a_reset_voids_only_that_raters_lines(tmp_path: Path) -> None:
 def test_a_segment_twice_in_a_document_is_for_the_checks(tmp_path: Path) -> None:
     twice = answer(item=[SEGMENT, SEGMENT], annotation=answer()["annotation"] * 2)
     raw = load_format(save(tmp_path, answer(item_i=9, user_id="w"), twice), "pearmut")
-    with pytest.raises(TableError, match="stands in line 2 already") as caught:
+    with pytest.raises(TableError, match="is already in line 2") as caught:
         read_ratings(raw)
     assert caught.value.problems[0].line == 2
 
@@ -124,9 +124,7 @@ def test_a_segment_twice_in_a_document_is_for_the_checks(tmp_path: Path) -> None
 def test_sliders_are_counted(tmp_path: Path) -> None:
     sliders: dict[str, Any] = {"A": {"score": None, "sliders": {"Fluency": 3}, "error_spans": []}}
     raw = load_format(save(tmp_path, answer(annotation=[sliders])), "pearmut")
-    assert raw.notes == (
-        "answers with sliders of their own in place of a score, which are not read: 1",
-    )
+    assert raw.notes == ("answers on custom sliders instead of a score, which are not read: 1",)
 
 
 @pytest.mark.parametrize(

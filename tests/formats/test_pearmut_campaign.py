@@ -125,7 +125,7 @@ def test_one_language_pair(tmp_path: Path) -> None:
             "segment '1' has no text in any row",
         ),
         (SCORES.with_columns(system=pl.lit("7")).unique(["doc", "seg"]), "of digits only"),
-        (SCORES.with_columns(seg=pl.lit("1")), "stands in line 1 already"),
+        (SCORES.with_columns(seg=pl.lit("1")), "is already in line 1"),
         (SCORES.drop("system"), "column 'system' is missing"),
     ],
 )

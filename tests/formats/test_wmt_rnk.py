@@ -91,7 +91,7 @@ def test_documents_segments_and_the_index_beside_them(tmp_path: Path):
             "line 2, column system1rank: '0' is not a rank",
         ),
         ([HEADER, "cs,en,1,-1,-1,ann,1,,2,B,2,1"], "line 2, column system1id: is empty, but has"),
-        ([HEADER + ",TrgLang"], "'trglang' stands twice"),
+        ([HEADER + ",TrgLang"], "has 'trglang' twice"),
     ],
 )
 def test_wrong_files(tmp_path: Path, lines: list[str], message: str):

@@ -83,7 +83,7 @@ def test_a_large_packed_file(tmp_path: Path):
         (["", "\ten-de\tnews\tr\tA\td\t1\t1"], "line 2, column metric: is empty"),
         (
             ["m\ten-de\tnews\tr\tA\td\t1\t1"] * 2,
-            "line 2, column score: 'en-de / A / d / 1 / m' has",
+            "line 2, column score: 'en-de / A / d / 1 / m' already has",
         ),
         (
             ["a-b\tl\tt\tc\tA\td\t1\t1", "a\tl\tt\tb-c\tA\td\t1\t1", "a\tl\tt\tb\tA\td\t1\t1"],

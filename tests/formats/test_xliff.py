@@ -150,8 +150,8 @@ def test_the_machines_alternative(tmp_path: Path, unit: str, system: str | None,
 @pytest.mark.parametrize(
     ("content", "line", "message"),
     [
-        (xliff(alternative('origin="mt"')), 3, "does not name the editor; give the option editor"),
-        (xliff(alternative("")), 3, "does not name the system; give the option system"),
+        (xliff(alternative('origin="mt"')), 3, "does not name the editor; give it with `editor`"),
+        (xliff(alternative("")), 3, "does not name the system; give it with `system`"),
         (xliff(alternative('origin="a"') + alternative('origin="b"')), 3, "2 alternatives may be"),
         (xliff(alternative('origin="mt"'), original=""), 1, "expected the document's name in orig"),
         (xliff(""), None, "the machine translation is not in the file .units without a machine"),
@@ -183,7 +183,7 @@ def test_faults_found_by_the_checks_point_to_the_unit(tmp_path: Path) -> None:
     assert unit is not None
     content = content.replace("</body>", "\n" + unit.group() + "</body>")
     raw = load_format(save(tmp_path, content), "xliff", None, Options(editor="E"))
-    with pytest.raises(TableError, match="line 5, column editor: .* stands in line 3 already"):
+    with pytest.raises(TableError, match="line 5, column editor: .* is already in line 3"):
         read_edits(raw)
 
 

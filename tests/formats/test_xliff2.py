@@ -66,5 +66,5 @@ def test_a_match_of_a_unit_with_several_segments_must_say_which(tmp_path: Path) 
 
 
 def test_the_editor_must_be_given() -> None:
-    with pytest.raises(TableError, match="does not name the editor; give the option editor"):
+    with pytest.raises(TableError, match="does not name the editor; give it with `editor`"):
         load_format(FIXTURE, "xliff2")

@@ -136,11 +136,11 @@ def test_nothing_is_overwritten(texts: TestSet, design: assay.KitDesign, tmp_pat
     before = built.key.read_bytes()
     with pytest.raises(OptionError, match="kits are never overwritten"):
         assay.build_kits(design.kits, texts, tmp_path / "kits", key=tmp_path / "new.tsv")
-    with pytest.raises(OptionError, match="a lost key cannot be made again"):
+    with pytest.raises(OptionError, match="a lost key cannot be recreated"):
         assay.build_kits(design.kits, texts, tmp_path / "more", key=built.key)
     assert built.key.read_bytes() == before
     assert not (tmp_path / "more").exists()
-    with pytest.raises(OptionError, match="lies among the kits"):
+    with pytest.raises(OptionError, match="is inside the folder of the kits"):
         assay.build_kits(design.kits, texts, tmp_path / "more", key=tmp_path / "more" / "k.tsv")
 
 

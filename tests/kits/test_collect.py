@@ -112,7 +112,7 @@ def test_effort_takes_paths_and_frames(built: assay.BuiltKits, tmp_path: Path) -
         ),
         pytest.param(
             lambda f: pl.concat([f, f[:1].with_columns(target=pl.lit("other"))]),
-            ("line 14, column id", "k01-1-001 stands twice"),
+            ("line 14, column id", "k01-1-001 appears twice"),
             id="an id twice",
         ),
         pytest.param(
@@ -125,7 +125,7 @@ def test_effort_takes_paths_and_frames(built: assay.BuiltKits, tmp_path: Path) -
             lambda f: f.with_columns(
                 target=pl.when(pl.int_range(pl.len()) == 1).then(pl.lit("\u00a0 "))
                 .otherwise("target")),
-            ("line 3, column target: the translation of k01-1-002 is empty", "what empty means"),
+            ("line 3, column target: the translation of k01-1-002 is empty", "what it means"),
             id="a blank translation",
         ),
         pytest.param(
@@ -205,22 +205,26 @@ def test_who_is_missing(built: assay.BuiltKits, tmp_path: Path, run_assay: Run) 
     result = json.loads(ran.out)
     assert result["editors"] == ["editor-02", "editor-03"]
     (note,) = result["notes"]
-    assert "no file of 1 of 3 editors: editor-01; the design is no longer balanced" in note["text"]
-    assert "meet 0 to 1 times; nobody edited " in note["text"]
+    assert (
+        "no file from 1 of 3 editors: editor-01; the design is no longer balanced" in note["text"]
+    )
+    assert "a system is edited 0 to 1 times in a document; nobody edited " in note["text"]
     assert note["text"] in run_assay(*given).err
 
 
 def test_missing_editors_and_balance(tmp_path: Path) -> None:
     kits = make(tmp_path, design="identical")
     edits = assay.collect_kits(kits.key, kits.files[:1])
-    assert "no file of 2 of 3 editors: editor-02, editor-03" in edits.notes
+    assert "no file from 2 of 3 editors: editor-02, editor-03" in edits.notes
     (tmp_path / "more").mkdir()
     kits = make(tmp_path / "more", editors=6, design="latin")
     key = pl.read_csv(kits.key, separator="\t")
     parts = key.partition_by("file")
     half = {tuple(part["system"]): part["file"][0] for part in parts}  # one of each kind of kit
     edits = assay.collect_kits(key, [kits.folder / f"{name}.tsv" for name in half.values()])
-    assert edits.notes[-1].endswith("; system and document still meet equally often")
+    assert edits.notes[-1].endswith(
+        "; every system is still edited equally often in every document"
+    )
 
 
 def test_who_changed_nothing(tmp_path: Path) -> None:
@@ -235,7 +239,7 @@ def test_white_space_is_no_edit(built: assay.BuiltKits) -> None:
         target="\u00a0" + pl.col("target").str.replace_all(" ", "\u00a0") + " "))  # fmt: skip
     edits = assay.collect_kits(built.key, built.files[:-1])
     assert edits.frame.equals(known)
-    assert edits.notes == ("12 translations got the white space of the original back",)
+    assert edits.notes == ("white space of the original restored in 12 translations",)
 
 
 @pytest.mark.parametrize("format", ["tsv", "xlsx"])
@@ -288,12 +292,15 @@ def test_ids_of_a_translation_tool(tmp_path: Path) -> None:
     path.write_text(re.sub('id="k01-', 'id="job:', content), "utf-8")
     edits = assay.collect_kits(kits.key, [path])
     assert (edits.frame["mt"] == edits.frame["edited"]).all()
-    assert "editor-01.xliff: has ids of its own; joined in order" in edits.notes[0]
+    assert (
+        "editor-01.xliff: its ids are not those of the kit; rows were joined in order"
+        in edits.notes[0]
+    )
     path.write_text(re.sub('id="k01-', 'id="job:', content).replace("sentence 2", "x", 1), "utf-8")
     with pytest.raises(InputError, match="'job:1-001' is not a segment of this kit"):
         assay.collect_kits(kits.key, [path])
     path.write_text(content.replace("k01-1-002", "k01-1-001"), "utf-8")
-    with pytest.raises(InputError, match=r"line \d+, column id: k01-1-001 stands twice"):
+    with pytest.raises(InputError, match=r"line \d+, column id: k01-1-001 appears twice"):
         assay.collect_kits(kits.key, [path])
 
 
@@ -314,7 +321,7 @@ def test_two_tables_of_edits(built: assay.BuiltKits, tmp_path: Path, run_assay: 
     assert ran.code == 2
     assert f"{third}: 1 problem" in ran.err
     assert "line 2, column editor: system, doc, seg, editor" in ran.err
-    assert f"stands in {first}, line 25 already" in ran.err
+    assert f"is already in {first}, line 25" in ran.err
     ran = run_assay("effort", first, first)
     assert ran.code == 2
     assert f"EDITS ({first}) was given twice" in ran.err

@@ -143,7 +143,7 @@ def test_six_systems_do_not_have_one_order_of_documents(editors: int) -> None:
     place = np.array(result.balance.document_position)
     assert np.ptp(place) <= 1
     assert np.array(result.balance.system_document).max() <= 2 + editors // 6
-    assert not any("cannot be told apart" in line for line in result.notes)
+    assert not any("cannot be separated" in line for line in result.notes)
     assert f"{editors} editors do not complete the design; 36 would" in result.notes
     kits = [(task.editor, task.document, task.system) for task in result.kits]
     edits = EditingWorld(dict.fromkeys(SYSTEMS[:6], 9.0), segments=4).edits(kits, rng=1)
@@ -167,7 +167,7 @@ def test_two_systems_are_compared() -> None:
 def test_what_is_not_balanced_is_told() -> None:
     result = assay.design_kits(["A", "B", "C"], 4, design="latin", rng=1)
     assert "4 editors do not complete the design; 6 would" in result.notes
-    assert any("position and document cannot be told apart" in line for line in result.notes)
+    assert any("position and document cannot be separated" in line for line in result.notes)
     same = assay.design_kits(["A", "B"], 4, design="identical")
     assert any("only if the documents are alike" in line for line in same.notes)
     few = assay.design_kits(["A", "B"], 2, design="latin")

@@ -105,11 +105,13 @@ def test_three_identical_pieces_share_their_terms() -> None:
     assert found.kits == ()
     assert "shared (at most 20% of the terms)" in found.notes[-1]
     assert "without shared there would be one; widen it" in found.notes[-1]
-    assert found.notes[0].startswith("the same in all pieces: flesch, lix")
+    assert found.notes[0].startswith(
+        "features that are the same in all pieces and do not count: flesch, lix"
+    )
     free = assay.find_kits(pieces, shared=None, density=None, rng=0)
     assert (free.kits[0].pieces, free.kits[0].diameter) == ((0, 1, 2), 0.0)
     assert free.knee is None
-    with pytest.raises(InputError, match=r"have no knee .*; give eps, or use the mode closest"):
+    with pytest.raises(InputError, match=r"have no knee .*; give `eps`, or set `mode` to closest"):
         assay.find_kits(pieces, mode="dbscan")
 
 
@@ -129,7 +131,7 @@ def test_too_few_pieces(pieces: assay.Pieces) -> None:
         ({"mode": "kmeans"}, r"mode \(kmeans\) is not a mode; choose closest or dbscan"),
         ({"eps": 0.1}, r"eps \(0.1\) is for the mode dbscan"),
         ({"mode": "dbscan", "eps": 0.0}, r"eps \(0.0\) is not a radius"),
-        ({"length_tolerance": 10}, r"length_tolerance \(10\) is not a share; give 0.1 for ±10 %"),
+        ({"length_tolerance": 10}, r"length_tolerance \(10\) is not a share; give 0.1 for ±10%"),
         ({"shared": 20}, r"shared \(20\) is not a share"),
         ({"density": 0.5}, r"density \(0.5\) is not a ratio; give a number from 1 up"),
         ({"methods": ["topia"]}, r"methods \(topia\) is not a method"),
@@ -250,7 +252,7 @@ def test_the_command_refuses_to_write_over_the_corpus(
 ) -> None:
     ran = run_assay("kits", "find", book, "--texts", book)
     assert ran.code == 2
-    assert "is a file that is read" in ran.err
+    assert "is an input file" in ran.err
 
 
 def test_the_remedy_names_what_is_in_the_way() -> None:
@@ -258,10 +260,10 @@ def test_the_remedy_names_what_is_in_the_way() -> None:
     lengths = pieces_from_features(points, words=[100, 200, 400, 800])
     found = assay.find_kits(lengths, rng=0)
     assert found.kits == ()
-    assert "length (±10%) refuses 6 pairs" in found.notes[-1]
+    assert "length (±10%) rules out 6 pairs" in found.notes[-1]
     assert "without length there would be one" in found.notes[-1]
     apart = assay.find_kits(lengths, mode="dbscan", eps=0.01, length_tolerance=None, rng=0)
-    assert "give a larger eps, use the mode closest" in apart.notes[-1]
+    assert "a larger radius, the mode closest" in apart.notes[-1]
     both = cut_pieces(
         [CorpusText("same", tuple(make_corpus(1, seed=1) * 3)),
          CorpusText("long", tuple(make_corpus(1, seed=1) * 4))], words=100,

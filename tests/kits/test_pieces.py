@@ -83,7 +83,9 @@ def test_pieces_end_where_paragraphs_do() -> None:
         (1, 3, 30),
         (4, 6, 30),
     ]
-    assert found.notes[2:] == 2 * ("book: the last 10 words are less than a piece and left out",)
+    assert found.notes[2:] == 2 * (
+        "book: the last 10 words are too few for a piece and were left out",
+    )
     assert "2 texts are called book" in found.notes[0]
     assert "book and book are the same text" in found.notes[1]
     assert found.to_frame().columns[:5] == ["piece", "doc", "first", "last", "words"]
@@ -108,7 +110,7 @@ def test_no_word_is_lost(lengths: list[int], words: int) -> None:
     found = cut_pieces([text], words=words, shortest=1)
     assert all(piece.words >= words for piece in found.pieces)
     rest = sum(lengths) - sum(piece.words for piece in found.pieces)
-    said = f"d: the last {rest} words are less than a piece and left out"
+    said = f"d: the last {rest} words are too few for a piece and were left out"
     assert found.notes == ((said,) if rest else ())
 
 
@@ -135,7 +137,7 @@ def test_bad_files(tmp_path: Path) -> None:
         assay.read_pieces(table)
     with pytest.raises(TableError, match=r"there is no such file"):
         assay.read_pieces(tmp_path / "nowhere.txt")
-    with pytest.raises(TableError, match=r"is a directory"):
+    with pytest.raises(TableError, match=r"is a folder"):
         assay.read_pieces(tmp_path)
 
 

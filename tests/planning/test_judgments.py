@@ -102,8 +102,8 @@ def test_a_warning_where_systems_are_not_spread_evenly() -> None:
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ({}, InputError, "neither sigma nor a pilot"),
-        ({"sigma": 10.0}, InputError, "systems is not given"),
+        ({}, InputError, "neither `sigma` nor `pilot`"),
+        ({"sigma": 10.0}, InputError, "`systems` is not given"),
         ({"systems": 1, "sigma": 10.0}, OptionError, "systems"),
         ({"systems": 4, "sigma": 10.0, "per_set": 5}, OptionError, "per_set"),
         ({"systems": 9, "sigma": -1.0}, OptionError, "sigma"),
@@ -172,3 +172,22 @@ def test_wmt13(shared_data: Path) -> None:
     assert plan.reached is not None
     assert plan.reached["sign"] == pytest.approx(0.83, abs=0.03)
     assert 0.87 <= plan.reached["pooled"] <= 0.92
+
+
+def test_out_of_reach_is_not_advice_to_plan_with_another_sigma() -> None:
+    """One system far off, the rest all but equal: both were said in one breath."""
+    uneven = assay.simulate_judgments([0.0, *[10.0] * 7], 2000, sigma=3.0, rng=1)
+    plan = assay.plan_judgments(pilot=uneven, significant=0.999, sigma=None)
+    codes = {note.code for note in plan.notes}
+    assert not {"out-of-reach", "uneven-systems"} <= codes
+    assert (plan.needed is None) <= (plan.needed_by_curve is None)
+
+
+def test_two_sided_tests_take_more() -> None:
+    one, two = (assay.plan_judgments(10, sigma=8.0, sides=sides) for sides in (1, 2))  # type: ignore[arg-type]
+    assert two.needed > 1.1 * one.needed  # type: ignore[operator]
+    strict = assay.plan_judgments(10, sigma=8.0, level=0.975)
+    assert two.needed == strict.needed
+    assert "sides:2" in two.signature
+    with pytest.raises(OptionError, match="sides"):
+        assay.plan_judgments(10, sigma=8.0, sides=3)  # type: ignore[arg-type]

@@ -300,7 +300,7 @@ class TestPilot:
         assert has_note(plan.notes, "given-by-hand")
         assert plan.ratings_per_output == 2
         assert plan.ratings == 2 * (plan.needed or 0)
-        assert "an output has 2 ratings in the pilot" in " ".join(plan.notes)
+        assert "outputs have 2 ratings each in the pilot" in " ".join(plan.notes)
 
     def test_range_and_seconds(self) -> None:
         world = simulate(documents=20, raters=1, rng=7)
@@ -363,9 +363,9 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("call", "message"),
         [
-            (lambda: plan_ratings(population=100), "neither sd nor a pilot is given"),
-            (lambda: plan_comparison(population=9, gap=1), "neither difference_sd nor a pilot"),
-            (lambda: plan_ratings(sd=1), "population is not given"),
+            (lambda: plan_ratings(population=100), "neither `sd` nor a pilot is given"),
+            (lambda: plan_comparison(population=9, gap=1), "neither `difference_sd` nor a pilot"),
+            (lambda: plan_ratings(sd=1), "`population` is not given"),
             (lambda: plan_ratings(pilot=tables({"A": [1.0]})), "the pilot shows no spread: no sys"),
             (lambda: plan_ratings(pilot=tables({"A": [2.0] * 4})), "all equal and show no spread"),
             (lambda: plan_ratings(pilot=(1, 2)), "pilot must be a tuple"),  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.errors import OptionError
+from assay.errors import InputError, OptionError
 from assay.ranking.best import posterior, thompson_sets
 from assay.stats.random import as_rng
 
@@ -67,5 +67,29 @@ def test_command(run_assay: Callable[..., Any], tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert len(json.loads(ran.out)["sets"]) == 2
     ran = run_assay("next-set", file, "--seed", 1)
-    assert "No significance may be claimed" in ran.out
+    assert "Ordinary tests do not hold" in ran.out
     assert run_assay("next-set", file, "--per-set", 9).code == 2
+
+
+def test_the_first_sets_come_from_an_empty_table(
+    run_assay: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused before: "the table has a header but no rows"."""
+    first = assay.next_sets(None, systems=["A", "B", "C"], per_set=2, count=30, rng=1)
+    assert first.judgments == 0
+    assert {name for names in first.sets for name in names} == {"A", "B", "C"}
+    assert sum(item.best for item in first.systems) == pytest.approx(1)
+    with pytest.raises(InputError, match="give the systems"):
+        assay.next_sets(None)
+    with pytest.raises(InputError, match="fewer than two"):
+        assay.next_sets(None, systems=["A"])
+    monkeypatch.chdir(tmp_path)
+    Path("j.tsv").write_text("left\tright\twinner\n", "utf-8")
+    assay.simulate(documents=5, systems=4, rng=1).test_set.write("scores.tsv")
+    ran = run_assay("next-set", "j.tsv", "--scores", "scores.tsv", "--json")
+    assert len(json.loads(ran.out)["sets"][0]) == 4
+    ran = run_assay("next-set", "j.tsv", "--systems", "A,B", "--seed", "1")
+    assert "Nothing is judged yet." in ran.out
+    assert run_assay("next-set", "j.tsv").code == 2
+    both = run_assay("next-set", "j.tsv", "--systems", "A,B", "--scores", "scores.tsv")
+    assert "give one of them" in both.err

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import optimize
 
-from assay.errors import ConvergenceError, OptionError
+from assay.errors import ConvergenceError, InputError, OptionError
 from assay.ranking.methods import (
     METHODS,
     better_or_equal,
     bojar,
     bradley_terry,
+    check_method,
     expected_win,
     find_method,
     is_exact,
@@ -24,6 +26,7 @@ from assay.ranking.methods import (
     order_cost,
     score,
 )
+from assay.stats.random import as_rng
 
 
 @st.composite
@@ -101,6 +104,18 @@ def test_without_ties_newmans_model_gives_the_same_strengths(
     assume(result.iterations < result.limit)  # its updates all at once may go round for ever
     found = result.scores.sort_index().to_numpy()
     assert bradley_terry(wins) == pytest.approx(found / np.exp(np.log(found).mean()), abs=1e-6)
+
+
+@given(tables(least=1))
+def test_davidsons_ties_are_newmans(table: tuple[np.ndarray, np.ndarray]) -> None:
+    """evalica.newman has the same model of ties, with 2 v for nu."""
+    wins, ties = table
+    assume(ties.any())
+    result = evalica.newman(*spelt_out(wins, ties), tolerance=1e-12, limit=10_000)
+    assume(result.iterations < result.limit)
+    found = result.scores.sort_index().to_numpy()
+    ours = bradley_terry(wins + ties / 2, ties)
+    assert ours == pytest.approx(found / np.exp(np.log(found).mean()), rel=1e-5)
 
 
 @given(tables(least=1), st.sampled_from(METHODS), st.sampled_from(["drop", "half"]))
@@ -201,3 +216,51 @@ def test_speed() -> None:
     start = time.process_time()
     lopez_order(wins)
     assert time.process_time() - start < 0.3
+
+
+def davidson_by_search(wins: np.ndarray, ties: np.ndarray) -> np.ndarray:
+    """Davidson's strengths by numerical maximisation of the likelihood."""
+    n = len(wins)
+
+    def loss(x: np.ndarray) -> float:
+        s, nu = np.exp(np.append(x[: n - 1], 0.0)), np.exp(x[-1])
+        root = nu * np.sqrt(s[:, None] * s)
+        log = np.log(s[:, None] + s + root)
+        likelihood = wins * (np.log(s)[:, None] - log) + np.triu(ties, 1) * (np.log(root) - log)
+        return -float(likelihood.sum())
+
+    found = optimize.minimize(loss, np.zeros(n), method="BFGS", options={"gtol": 1e-7})
+    s = np.append(found.x[: n - 1], 0.0)
+    return np.asarray(np.exp(s - s.mean()))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_davidson_is_the_maximum_of_its_likelihood(seed: int) -> None:
+    rng = as_rng(seed)
+    wins = rng.integers(1, 30, (5, 5)) * (1 - np.eye(5, dtype=int))
+    ties = np.triu(rng.integers(0, 20, (5, 5)), 1)
+    ties = ties + ties.T
+    ours = bradley_terry(wins + ties / 2, ties)
+    assert ours == pytest.approx(davidson_by_search(wins, ties), rel=1e-4)
+    # Without any ties it is the plain model.
+    plain = bradley_terry(wins, np.zeros_like(ties))
+    assert plain == pytest.approx(bradley_terry(wins))
+
+
+def test_davidson_by_hand_and_many_at_once() -> None:
+    """Two systems, 16 wins, 4 losses, 8 ties: s^2 = 16 / 4, nu = 8 / sqrt(16 * 4) = 1."""
+    wins, ties = np.array([[0, 16], [4, 0]]), np.array([[0, 8], [8, 0]])
+    assert bradley_terry(wins + ties / 2, ties) == pytest.approx([2.0, 0.5])
+    both = bradley_terry(np.stack([wins + ties / 2, wins.T + ties / 2]), np.stack([ties, ties]))
+    assert both == pytest.approx(np.array([[2.0, 0.5], [0.5, 2.0]]))
+
+
+def test_the_one_loser_is_named() -> None:
+    """Nineteen systems that beat each other and the twentieth: before, the nineteen were listed."""
+    wins = np.ones((20, 20)) - np.eye(20)
+    wins[19] = 0
+    names = tuple(f"S{k + 1}" for k in range(20))
+    with pytest.raises(InputError, match=r"^S20: never won against any"):
+        check_method("bradley-terry", names, wins)
+    with pytest.raises(InputError, match=r"^S20: never lost to any"):
+        check_method("bradley-terry", names, wins.T)

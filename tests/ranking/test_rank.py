@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import assay
 from assay.errors import InputError, OptionError, TableError
 from assay.ranking.methods import METHODS
 from assay.ranking.rank import PairComparison, next_steps
+from assay.views.section import section_of
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +88,13 @@ def test_the_largest_unit_is_drawn_and_the_notes_say_so(judgments: assay.Judgmen
 def test_judgments_that_hang_together_make_ranges_wider() -> None:
     """Every judgment ten times over: segments see through it, single judgments do not."""
     once = assay.simulate(systems=8, documents=60, rng=1).judge(1000, rng=2)
-    frame = pl.concat([once.frame] * 10)
-    many = assay.read_judgments(frame)
+    # Without screens and raters, so that they are not taken for repeats.
+    many = assay.read_judgments(pl.concat([once.frame.drop("set", "rater")] * 10))
     width = {
         unit: sum(i.high_rank - i.low_rank for i in assay.rank(many, resample=unit, rng=1).systems)  # type: ignore[arg-type]
-        for unit in ("pair", "set", "segment")
+        for unit in ("pair", "segment")
     }
-    assert width["segment"] >= width["set"] > 1.5 * width["pair"]
+    assert width["segment"] > 1.5 * width["pair"]
 
 
 def test_ranges_cover_the_truth() -> None:
@@ -116,7 +119,7 @@ def test_ranges_cover_the_truth() -> None:
 
 def test_sides_and_holm_decide_fewer_pairs(judgments: assay.Judgments) -> None:
     for ranges in ("sign", "pooled", "bootstrap"):
-        plain = assay.rank(judgments, ranges=ranges, rng=1)  # type: ignore[arg-type]
+        plain = assay.rank(judgments, ranges=ranges, sides=1, rng=1)  # type: ignore[arg-type]
         strict = assay.rank(judgments, ranges=ranges, sides=2, rng=1)  # type: ignore[arg-type]
         corrected = assay.rank(judgments, ranges=ranges, holm=True, rng=1)  # type: ignore[arg-type]
         assert corrected.significant_pairs <= plain.significant_pairs
@@ -190,7 +193,7 @@ def test_p_of_one_clear_pair_is_near_the_sign_test(method: str) -> None:
     clear = table(*[("A", "B", "left")] * 58, *[("A", "B", "right")] * 2)
     assert assay.rank(clear, method=method, rng=1).comparisons[0].p < 0.001
     some = table(*[("A", "B", "left")] * 60, *[("A", "B", "right")] * 40)
-    p = assay.rank(some, method=method, rng=1).comparisons[0].p
+    p = assay.rank(some, method=method, sides=1, rng=1).comparisons[0].p
     assert p == pytest.approx(stats.binomtest(60, 100, alternative="greater").pvalue, abs=0.016)
 
 
@@ -278,11 +281,22 @@ def test_unbeaten_systems_have_no_finite_strength() -> None:
         assay.rank(rows, method="bradley-terry")
 
 
-def test_repeated_rows_are_counted_and_said(judgments: assay.Judgments) -> None:
-    twice = assay.read_judgments(pl.concat([judgments.frame, judgments.frame[:7]]))
+def test_the_first_of_repeated_judgments_counts(judgments: assay.Judgments) -> None:
+    """Counted before, as if a rater's second look were another opinion."""
+    turned = judgments.frame[:4].with_columns(
+        left="right", right="left", winner=pl.col("winner").replace("tie", "left")
+    )
+    ties = int((judgments.frame["winner"][:4] == "tie").sum())
+    same = int((judgments.frame["winner"][4:7] == judgments.frame["winner"][4:7]).sum())
+    twice = assay.read_judgments(pl.concat([judgments.frame, turned, judgments.frame[4:7]]))
     result = assay.rank(twice, rng=1)
-    assert result.judgments == 4007
-    assert any(note.startswith("7 judgments repeat a pair") for note in result.notes)
+    assert result.judgments == 4000
+    assert result.systems == assay.rank(judgments, rng=1).systems
+    (note,) = (note for note in result.notes if note.code == "repeated-judgments")
+    assert note.startswith("7 judgments repeat a pair")
+    # Left, right and winner all turned round: the other system won, but for ties.
+    assert f"{same / 7:.0%} of them agree" in note
+    assert ties < 4
 
 
 def test_identical_systems_share_a_rank() -> None:
@@ -386,3 +400,20 @@ def test_rankings_carry_the_advice() -> None:
     assert "judgments" in judged.next[0]
     rated = assay.rank_ratings(world.rate(), rng=1)
     assert all("ratings" in line for line in rated.next)
+
+
+def test_ties_are_modelled_with_bradley_terry(
+    run_assay: Callable[..., Any], tmp_path: Path
+) -> None:
+    judged = assay.simulate_judgments(5, 2000, tie=4.0, rng=1)
+    result = assay.rank(judged, method="bradley-terry", ties="davidson", resamples=100, rng=1)
+    assert "are modelled (Davidson)" in " ".join(result.notes)
+    assert result.ties == "davidson"
+    assert "davidson1970" in section_of(result).sources
+    with pytest.raises(OptionError, match="is for bradley-terry"):
+        assay.rank(judged, ties="davidson")
+    with pytest.raises(OptionError, match="ranges from resampling"):
+        assay.rank(judged, method="bradley-terry", ranges="pooled", ties="davidson")
+    file = judged.write(tmp_path / "j.tsv")
+    ran = run_assay("rank", file, "--method", "bt", "--ties", "davidson", "--resamples", 100)
+    assert ran.code == 0, ran.err

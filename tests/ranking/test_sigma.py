@@ -18,10 +18,12 @@ from assay.ranking.calibration import (
     simulated_tables,
 )
 from assay.ranking.calibration import _campaign as campaign
-from assay.ranking.sigma import fit_sigma, match_sigma, thurstone
+from assay.ranking.sigma import fit_sigma, match_sigma, pilot_needed, quasi_errors, thurstone
 from assay.ranking.uncertainty import shortest_ranges
 from assay.stats.random import as_rng
 from assay.tables.answers import Judgments
+from assay.views.section import section_of
+from assay.worlds.judgments import simulate_judgments
 
 
 def from_pairs(frame: pl.DataFrame) -> Judgments:
@@ -211,3 +213,41 @@ def test_ranges_get_shorter_and_hold_in_new_campaigns(judgments: int, size: floa
     assert missed <= 0.05 + 0.007
     assert mean <= size
     assert mean < range_quality(*shortest_ranges(table, 0.95), ranks)[2]
+
+
+def test_hopeless_systems_do_not_hide_the_others() -> None:
+    """Infinite before in most of these pilots: centred strengths gave all a large error."""
+    mu = [0.0, 0.1, *np.linspace(40, 46, 10)]
+    for seed in range(6):
+        fit = assay.fit_sigma(simulate_judgments(mu, 600, sigma=10, rng=seed))
+        assert np.isfinite(fit.sigma)
+        # Qualities over 46 points with sigma 10 are 2.2 where they lie between 0 and 10.
+        assert 0.5 < fit.sigma < 4
+
+
+def test_errors_are_those_of_differences() -> None:
+    """Independent errors come out as they went in, whatever moves all strengths together."""
+    e = np.array([0.2, 0.3, 5.0, 0.1])
+    for common in (0.0, -10.0, 3.0):
+        assert quasi_errors(np.diag(e**2) + common) == pytest.approx(e)
+    assert quasi_errors(np.diag([1.0, 3.0])) == pytest.approx(np.sqrt([2.0, 2.0]))
+
+
+def test_no_difference_says_how_large_a_pilot_must_be() -> None:
+    rows = [(a, b, w) for a, b in ("AB", "AC", "BC") for w in ("left", "right")] * 20
+    table = assay.read_judgments(
+        pl.DataFrame(rows, schema=["left", "right", "winner"], orient="row")
+    )
+    fit = assay.fit_sigma(table)
+    assert np.isinf(fit.sigma)
+    needed = pilot_needed(fit, 2)
+    assert needed is not None
+    assert needed >= 240
+    plan = assay.plan_judgments(pilot=table)
+    codes = [note.code for note in plan.notes]
+    assert "pilot-no-difference" in codes
+    assert not {"uneven-systems", "out-of-reach"} & set(codes)
+    assert plan.needed_by_curve is None
+    assert "cannot be planned from this pilot" in section_of(plan).lead
+    with pytest.raises(OptionError, match=r"calibrate .* these judgments show none; collect"):
+        assay.rank(table, calibrate=True, rng=1)

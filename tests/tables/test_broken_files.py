@@ -77,7 +77,7 @@ CASES = [
            b"system\tseg\tchrF\n" + b"".join(b"A\t%d\t.5\n" % i for i in range(99)) + b"A\t99\tx\n",
            101, "chrF", "'x' is not a number"),
     Broken("duplicate scores row", "scores", b"system\tdoc\tseg\nA\td\t1\nA\td\t2\nA\td\t1\n", 4,
-           "seg", "stands in line 2 already"),
+           "seg", "is already in line 2"),
     Broken("seg restarts without doc", "scores", b"system\tseg\nA\t1\nA\t2\nA\t1\n", 4, "seg",
            "add a doc column"),
     Broken("duplicate rating", "ratings", b"system\tseg\tscore\nA\t1\t2\nA\t1\t3\n", 3, "seg",
@@ -129,7 +129,7 @@ CASES = [
     Broken("open quotation mark", "ratings", b'system,seg,score\nA,1,2\nA,"2,3\nA,3,4\n', 3, None,
            "quotation marks", ".csv"),
     Broken("name twice in the header", "scores", b"system\tseg\tseg\nA\t1\t1\n", 1, "seg",
-           "stands twice"),
+           "has 'seg' twice"),
     Broken("truncated gzip", "scores", gzip.compress(GOOD)[:-12], None, None, "damaged or cut off",
            ".tsv.gz"),
     Broken("Parquet that is none", "scores", GOOD, None, None, "not a Parquet file", ".parquet"),
@@ -179,7 +179,7 @@ def test_there_are_at_least_thirty_kinds() -> None:
 def test_directory_where_a_file_belongs(tmp_path: Path, run_assay: Callable[..., object]) -> None:
     code, out, _ = run_assay("check", tmp_path, "--kind", "scores", "--json")
     assert code == 2
-    assert "is a directory" in json.loads(out)["problems"][0]["message"]
+    assert "is a folder" in json.loads(out)["problems"][0]["message"]
 
 
 def test_missing_file_suggests_a_close_name(

@@ -263,19 +263,19 @@ def test_first_of_several_sheets_is_read(tmp_path: Path) -> None:
     workbook.close()
     ratings = read_ratings(path)
     assert len(ratings) == 2
-    assert ratings.notes == ("read the first of 2 sheets",)
+    assert ratings.notes == ("the workbook has 2 sheets; only the first was read",)
 
 
 def test_text_too_long_for_a_cell_is_refused(tmp_path: Path) -> None:
     frame = pl.DataFrame({"system": ["A"], "seg": ["1"], "source": ["x" * 40_000]})
-    with pytest.raises(TableError, match="does not fit a cell; write .tsv or .parquet"):
+    with pytest.raises(TableError, match="does not fit into a cell; write .tsv or .parquet"):
         read_scores(frame).write(tmp_path / "scores.xlsx")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_too_many_rows_for_a_sheet_are_refused(tmp_path: Path) -> None:
     frame = pl.DataFrame({"x": pl.int_range(0, 1_048_576, eager=True)})
-    with pytest.raises(TableError, match="do not fit a sheet"):
+    with pytest.raises(TableError, match="do not fit into a sheet"):
         save(frame, tmp_path / "x.xlsx")
 
 
@@ -293,7 +293,7 @@ def test_writing_into_a_folder_that_is_not_there(tmp_path: Path) -> None:
     table = read_scores(pl.DataFrame({"system": ["A"], "seg": ["1"]}))
     with pytest.raises(TableError, match="does not exist; make it first"):
         table.write(tmp_path / "no" / "x.tsv")
-    with pytest.raises(TableError, match="is a directory"):
+    with pytest.raises(TableError, match="is a folder"):
         (tmp_path / "d.tsv").mkdir()
         table.write(tmp_path / "d.tsv")
 

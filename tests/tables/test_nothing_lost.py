@@ -100,7 +100,7 @@ def test_ratings_of_documents_the_test_set_does_not_have() -> None:
         {"system": ["A"] * 3, "doc": ["d1", "d2", "d1"], "seg": ["1", "1", "2"],
          "score": [0.0, 100.0, 50.0]}
     )  # fmt: skip
-    with pytest.raises(TableError, match="stands for several that differ in doc"):
+    with pytest.raises(TableError, match="matches several that differ in doc"):
         read_ratings(ratings, test_set)
     sample = pl.DataFrame(
         {"doc": ["d1", "d2"], "seg": ["1", "1"], "probability": [0.5] * 2, "design": ["x"] * 2}
@@ -129,25 +129,27 @@ def test_whole_float_segments_get_a_hint(tmp_path: Path) -> None:
 class TestMapping:
     def test_two_names_for_one_column(self) -> None:
         frame = pl.DataFrame({"system": ["A"], "id": ["1"], "score": [1.0]})
-        with pytest.raises(InputError, match="columns maps two names to 'id'"):
+        with pytest.raises(InputError, match="`columns` maps two names to 'id'"):
             read_ratings(frame, columns={"seg": "id", "doc": "id"})
 
     def test_a_typo_is_not_ignored(self) -> None:
         frame = pl.DataFrame({"system": ["A"], "seg": ["1"], "score": [1.0], "mqm": [2.0]})
-        with pytest.raises(TableError, match="columns maps score to 'mqmm'.*did you mean 'mqm'"):
+        with pytest.raises(TableError, match="`columns` maps score to 'mqmm'.*did you mean 'mqm'"):
             read_ratings(frame, columns={"score": "mqmm"})
 
     def test_a_hidden_column_is_noted(self) -> None:
         frame = pl.DataFrame({"system": ["A"], "seg": ["1"], "score": [1.0], "mqm": [2.0]})
         ratings = read_ratings(frame, columns={"score": "mqm"})
         assert ratings.frame["score"].to_list() == [2.0]
-        assert ratings.notes == ("not used, because columns maps another: score",)
+        assert ratings.notes == (
+            "not used, because you mapped other columns to these names: score",
+        )
 
 
 class TestRepeatedNames:
     def test_pandas(self) -> None:
         frame = pd.DataFrame([["A", 1, 2, 3]], columns=["system", "seg", "score", "score"])
-        with pytest.raises(TableError, match="'score' stands twice"):
+        with pytest.raises(TableError, match="has 'score' twice"):
             read_ratings(frame)
 
     def test_workbook(self, tmp_path: Path) -> None:
@@ -159,7 +161,7 @@ class TestRepeatedNames:
         sheet.write_row(0, 0, ["system", "seg", "score", "score"])
         sheet.write_row(1, 0, ["A", 1, 2, 3])
         book.close()
-        with pytest.raises(TableError, match="'score' stands twice"):
+        with pytest.raises(TableError, match="has 'score' twice"):
             read_ratings(path)
 
 
@@ -169,8 +171,8 @@ class TestNotes:
             {"system": ["A", "B"], "seg": ["1", "1"], "source": ["cat", "dog"], "words": [3, 90]}
         )
         assert read_scores(frame).notes == (
-            "1 segments have another source for some systems; the first is used",
-            "1 segments have another words for some systems; the first is used",
+            "source differs between systems in 1 segments; the first is used",
+            "words differs between systems in 1 segments; the first is used",
         )
 
     def test_names_with_spaces(self) -> None:
@@ -183,7 +185,7 @@ class TestNotes:
         table = read_scores(path)
         assert table.metrics == ()
         assert table.notes == (
-            "chrF is not a metric: 67% of its values are numbers, but not 'abc'",
+            "chrF is not used as a metric: only 67% of its values are numbers ('abc' is not)",
         )
 
 

@@ -61,7 +61,7 @@ def test_wmt20_ratings_against_their_test_set(shared_data: Path) -> None:
     assert min(means, key=means.__getitem__) == "Human-B.0"
     assert means["Human-B.0"] == pytest.approx(0.75, abs=0.005)
     assert test_set.documents.height == 130
-    assert "1418 rows of excluded systems left out" in ratings.notes
+    assert "1,418 rows of excluded systems left out" in ratings.notes
 
 
 def test_several_language_pairs_in_one_table(shared_data: Path) -> None:

@@ -87,7 +87,7 @@ def test_save_figure_by_ending(tmp_path: Path) -> None:
     assert svg == svg_text(draw_stability(CHANGES))
     assert save_figure(figure, tmp_path / "a.pdf").read_bytes()[:4] == b"%PDF"
     assert save_figure(figure, tmp_path / "a.PNG").read_bytes()[:4] == b"\x89PNG"
-    with pytest.raises(OptionError, match=r"path \(a.gif\) is no kind of figure"):
+    with pytest.raises(OptionError, match=r"path \(a.gif\) is not a kind of figure"):
         save_figure(figure, tmp_path / "a.gif")
     with pytest.raises(InputError, match="does not exist"):
         save_figure(figure, tmp_path / "none" / "a.svg")

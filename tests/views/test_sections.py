@@ -55,6 +55,7 @@ def results() -> dict[str, dict[str, Any]]:
         assay.design_kits(["A", "B", "C"], 6, rng=1),
         assay.next_segments(world.test_set, ratings, sample=order),
         assay.next_sets(judgments, rng=1),
+        assay.monitor_judgments(judgments),
         assay.fit_sigma(judgments),
         assay.match_sigma(judgments, orders=2, rng=1),
         assay.rater_report(world.test_set, ratings, sample=order),
@@ -196,7 +197,9 @@ def test_values_as_people_read_them(value: object, show: Any, text: str) -> None
 def test_reports_of_unknown_ending_and_cut_results(
     results: dict[str, dict[str, Any]], tmp_path: Path
 ) -> None:
-    with pytest.raises(OptionError, match="is no kind of report; let it end in .html, .md, .tex"):
+    with pytest.raises(
+        OptionError, match="is not a kind of report; end its name in .html, .md, .tex"
+    ):
         write_report(results["ranking"], tmp_path / "r.docx")
     for kind, result in results.items():
         for key in result:
@@ -277,7 +280,7 @@ def test_ratings_rankings_say_what_a_line_means() -> None:
 
 def test_goals_of_plans_and_monitoring_in_words() -> None:
     for options, words in (
-        ({"significant": 0.7}, "70 % of the pairs decided takes"),
+        ({"significant": 0.7}, "70% of the pairs decided takes"),
         ({"clusters": 2}, "2 clusters takes"),
         ({"range_size": 3}, "rank ranges of 3 ranks takes"),
     ):

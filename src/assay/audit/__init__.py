@@ -1,1 +1,1 @@
-"""AUDIT: a finished campaign under the loupe."""
+"""AUDIT: a finished campaign examined."""

@@ -1,4 +1,4 @@
-"""``audit_ratings`` and ``audit_judgments``: a finished campaign under the loupe."""
+"""``audit_ratings`` and ``audit_judgments``: a finished campaign examined."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from assay.tables.files import Source
 from assay.tables.test_set import Sample, TestSet
 
 MOST_FEW_RATERS = 5
-"""With so few raters, their taste is worth a note."""
+"""With so few raters, their personal taste is worth a note."""
 
 WHOLE_DOCUMENT = 0.9
 """Ratings of documents that are rated to this part or more were chosen by document."""
@@ -124,7 +124,10 @@ def audit_ratings(
         representation=represent(given, rated) if known else (),
         systems=_rated_rows(
             given, ratings, scores, estimates,
-            rank_ratings(ratings, method=practice, level=level, rng=generator), known=known,
+            rank_ratings(
+                ratings, method=practice, rank_sum=True, level=level, sides=1, rng=generator
+            ),
+            known=known,
         ),
         pairs=pairs,
         published=count_verdicts(claims, given=published is not None),
@@ -162,11 +165,11 @@ def audit_judgments(
     rng: Rng = None,
     progress: Progress = silent,
 ) -> Audit:
-    """Audit a finished campaign of judgments: who met whom how often, power, and what holds.
+    """Audit a finished campaign of judgments: how often pairs were compared, power, and what holds.
 
-    Pairs are decided by expected win with segments (else screens) drawn anew, as
-    :func:`assay.rank` does by default, one-sided; beside it stands common practice, single
-    judgments drawn anew and sign tests (koehn2012). What could be expected, and what it would take,
+    Pairs are decided by expected win with segments (else screens) resampled, as
+    :func:`assay.rank` does by default, two-sided; beside it is common practice, single
+    judgments resampled and sign tests (koehn2012). What could be expected, and what it would take,
     comes from the model of koehn2012 with sigma fitted to these judgments.
 
     test_set: what there was to judge, for coverage, where the judgments name segments.
@@ -213,7 +216,7 @@ def audit_judgments(
         practice="bootstrap pair",
         better="higher",
         level=level,
-        sides=1,
+        sides=ranking.sides,
         seed=seed,
         notes=(
             # An audit does not choose the units that are drawn.
@@ -370,8 +373,8 @@ def _few_raters(ratings: Ratings, estimates: Estimates) -> tuple[Note, ...]:
     if estimates.target == "raters" or not 0 < len(ratings.raters) <= MOST_FEW_RATERS:
         return ()
     text = (
-        f"{len(ratings.raters)} raters: their personal preferences count as quality, and no"
-        " interval shows it"
+        f"with {len(ratings.raters)} raters, their preferences count as quality, and no interval"
+        " shows that"
     )
     return (Note("few-raters", text),)
 
@@ -387,7 +390,9 @@ def _notes(estimates: Estimates, basis: _Basis, *, known: bool, guessed: bool) -
             " random from all of their kind",
         ))  # fmt: skip
     if guessed:
-        text = "how segments were chosen is not known: give the sample, or state it (assume)"
+        text = (
+            "it is not known how the segments were chosen: give the sample, or say what to assume"
+        )
         notes.append(Note("choice-guessed", text))
     if not known:
         text = "no scores are given, so it is not known what was left unrated"
@@ -407,7 +412,7 @@ def _notes(estimates: Estimates, basis: _Basis, *, known: bool, guessed: bool) -
 def _plan(judgments: Judgments, level: float) -> tuple[JudgmentsPlan | None, tuple[Note, ...]]:
     """What the model of koehn2012 says; nothing where it cannot be fitted."""
     try:
-        plan = plan_judgments(pilot=judgments, level=level)
+        plan = plan_judgments(pilot=judgments, level=level, sides=2)
     except InputError as error:
         return None, (Note("no-model", f"no model fits these judgments: {error}"),)
     return plan, plan.notes
@@ -442,7 +447,7 @@ def _need_table(table: object, kind: type[Ratings] | type[Judgments]) -> None:
     name = kind.__name__
     if not isinstance(table, kind):
         raise InputError(
-            f"{type(table).__name__} where {name} belong; read them with"
+            f"expected {name}, found {type(table).__name__}; read them with"
             f" assay.read_{name.lower()}(...)"
         )
 

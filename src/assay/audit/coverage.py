@@ -151,7 +151,7 @@ def ratings_matching(scores: np.ndarray) -> SystemMatching:
 
 
 def judgments_matching(counts: Counts) -> SystemMatching:
-    """How often the systems of a pair met."""
+    """How often the systems of a pair were compared."""
     i, j = np.triu_indices(len(counts.systems), 1)
     met = (counts.wins + counts.wins.T + counts.ties)[i, j]
     return SystemMatching(

@@ -14,7 +14,7 @@ from assay.audit.results import Audit, AuditedPair, Claim, ClaimCounts
 from assay.designs.base import design_of
 from assay.errors import InputError, OptionError, need_known
 from assay.ranking.counts import listed
-from assay.results import Note, has_note
+from assay.results import Note, has_note, percent, plural
 from assay.tables.files import Source, load
 
 PARTS = {
@@ -213,9 +213,9 @@ def _claims(audit: Audit) -> list[str]:
     counts = audit.published
     if not counts.claims:
         return ["all scores are equal, so no distinction is made"]
-    what = _plural(counts.claims, "published distinction")
+    what = plural(counts.claims, "published distinction")
     if counts.source != "published":
-        what = f"{_plural(counts.claims, 'distinction')} that the order of the scores makes"
+        what = f"{plural(counts.claims, 'distinction')} that the order of the scores makes"
     neighbours = ""
     if counts.neighbours and counts.neighbours != counts.claims:
         neighbours = f"; of the {counts.neighbours} between neighbours, "
@@ -232,8 +232,8 @@ def _claims(audit: Audit) -> list[str]:
         lines.append(f"contradicted: {', '.join(against[:5])}{more}")
     if audit.target == "answers" and design_of(audit.assumption).everything:
         lines.append(
-            "everything is rated, so for these answers there is nothing to decide; whether it would"
-            " show with other raters or texts is what the targets raters and texts ask"
+            "everything is rated, so for these answers there is nothing to decide; the targets"
+            " raters and texts show which differences would hold with other raters or texts"
         )
     return lines
 
@@ -250,7 +250,7 @@ def _held(audit: Audit) -> str:
 
 def _rule(audit: Audit) -> str:
     """How a distinction is decided, where there are several."""
-    level = f"{100 * audit.level:g} %"
+    level = percent(audit.level)
     if audit.family:
         return f"all together at {level} (Holm)"
     together = _hold(audit.published.hold_holm)
@@ -303,7 +303,7 @@ def _covered(audit: Audit) -> list[str]:
     covered, lines = audit.coverage, []
     if covered.unrated_systems:
         rest = covered.unrated_systems
-        lines.append(f"{_plural(len(rest), 'system')} without any answer: {listed(rest, 5)}")
+        lines.append(f"{plural(len(rest), 'system')} without any answer: {listed(rest, 5)}")
     if covered.segments is None or covered.of_segments is None:
         return lines
     whole = ""
@@ -343,12 +343,10 @@ def _practice(audit: Audit) -> list[str]:
     usual = max(item.practice_cluster for item in audit.systems)
     size = np.mean([item.high_rank - item.low_rank + 1 for item in audit.systems])
     if audit.source == "ratings":
-        how = (
-            "by another rule, rank-sum tests of neighbours that take every output for independent,"
-        )
+        how = "by another rule, rank-sum tests of neighbours that treat outputs as independent,"
         sizes = f"mean rank range {size:.1f} ranks"
     else:
-        how = "by another rule, single judgments drawn anew as if they were independent,"
+        how = "by another rule, single judgments resampled as if they were independent,"
         both = [(item.practice_low_rank, item.practice_high_rank) for item in audit.systems]
         usual_size = np.mean([high - low + 1 for low, high in both])
         sizes = f"mean rank range {usual_size:.1f} and {size:.1f} ranks"
@@ -357,7 +355,7 @@ def _practice(audit: Audit) -> list[str]:
         else f"with each {audit.unit} as the unit"
     )  # fmt: skip
     return [
-        f"{ours_by}, the systems fall into {_plural(ours, 'cluster')} ({sizes}); {how} into {usual}"
+        f"{ours_by}, the systems fall into {plural(ours, 'cluster')} ({sizes}); {how} into {usual}"
     ]
 
 
@@ -366,12 +364,12 @@ def _power(audit: Audit) -> list[str]:
     if audit.target == "answers" and design_of(audit.assumption).everything:
         return []
     if power.detectable is None:
-        return ["there is no standard error, so it is not known what could be found"]
+        return ["there is no standard error, so the detectable differences are not known"]
     return [
-        f"differences of {power.detectable:.3g} (median over pairs; {power.detectable_worst:.3g} in"
-        f" the worst case) are found with {power.power:.0%} probability; {power.powered or 0:.0%}"
-        f" of pairs differ by enough, and {power.expected:.0%} of pairs could be expected to be"
-        f" decided ({power.found:.0%} are)"
+        f"differences of {power.detectable:.3g} (median over pairs; {power.detectable_worst:.3g}"
+        f" in the worst case) are found with {power.power:.0%} probability;"
+        f" {power.powered or 0:.0%} of pairs differ by enough, and {power.expected:.0%} of pairs"
+        f" were expected to be decided ({power.found:.0%} are)"
     ]
 
 
@@ -390,7 +388,10 @@ def _met(audit: Audit) -> list[str]:
 def _model(audit: Audit) -> list[str]:
     power = audit.power
     if power.sigma is None:
-        return ["no model of judgments could be fitted, so what was to be expected is not known"]
+        return [
+            "no model of the judgments could be fitted, so the expected number of significant"
+            " pairs is not known"
+        ]
     expected, seen = power.expected_by or {}, power.found_by or {}
     return [
         f"one judgment has the noise sigma = {power.sigma:.1f} on a scale where systems lie between"
@@ -433,8 +434,8 @@ def ratings_next(audit: Audit) -> tuple[str, ...]:
         return (f"for {share}: more than 1,000 times as many {audit.unit}s",)
     return (
         f"for {share}: about {power.needed:,} ratings, {power.needed / now:.1f} times as many"
-        f" {audit.unit}s rated as these are, if true differences are as large as observed ones"
-        " less what chance adds",
+        f" {audit.unit}s, rated like these, if the true differences are as large as the observed"
+        " ones after allowing for chance",
     )
 
 
@@ -450,14 +451,10 @@ def judgments_next(audit: Audit) -> tuple[str, ...]:
         return ()
     if audit.power.needed_by_curve is not None:
         parts.append(
-            f"but {audit.power.needed_by_curve:,} by sign tests if it goes on as these judgments"
-            " show, because systems are not spread evenly"
+            f"but {audit.power.needed_by_curve:,} by sign tests if the trend of these judgments"
+            " continues, because the systems are not evenly spread"
         )
     return (f"for {audit.power.power:.0%} of pairs to be significant: {', '.join(parts)}",)
-
-
-def _plural(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _are(number: int) -> str:

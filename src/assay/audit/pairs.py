@@ -15,7 +15,7 @@ from assay.planning.judgments import JudgmentsPlan
 from assay.ranking.rank import Ranking, SystemRank
 from assay.results import has_note
 from assay.stats.intervals import (
-    CERTAIN,
+    MAX_GAP_IN_ERRORS,
     POWER,
     detectable_shift,
     holm,
@@ -59,7 +59,7 @@ def _power_of_pair(item: Difference, level: float) -> dict[str, Any]:
     """
     if not item.stderr > 0:
         return {"detectable": float("nan"), "power": float("nan")}
-    shift = min(abs(item.difference) / item.stderr, CERTAIN)
+    shift = min(abs(item.difference) / item.stderr, MAX_GAP_IN_ERRORS)
     return {
         "detectable": detectable_shift(item.degrees, level, POWER) * item.stderr,
         "power": float(power_of(np.array(shift), np.array(item.degrees), level)),
@@ -111,7 +111,9 @@ def ratings_power(
         error = np.sqrt(sampling * left + raters**2)
         with np.errstate(divide="ignore", invalid="ignore"):
             shift = np.where(gap > 0, gap / error, 0.0)
-        return power_of(np.minimum(shift, CERTAIN), np.maximum(degrees * scale, 1), estimates.level)
+        return power_of(
+            np.minimum(shift, MAX_GAP_IN_ERRORS), np.maximum(degrees * scale, 1), estimates.level
+        )
 
     now = chances(1.0)
     largest = LARGEST_CAMPAIGN if texts.any() else room
@@ -154,9 +156,11 @@ def judged_pairs(ranking: Ranking, alpha: float, *, family: bool) -> tuple[Audit
     p = np.array([item.p for item in ranking.comparisons])
     gap = np.array([score[item.left] - score[item.right] for item in ranking.comparisons])
     stderr = np.array([item.stderr or np.nan for item in ranking.comparisons])
-    adjusted = holm(np.minimum(1.0, 2 * p))  # the better system is not known beforehand
-    power = special.ndtr(gap / stderr - special.ndtri(1 - alpha))
-    columns = gap, stderr, adjusted, normal_detectable(stderr, alpha), power
+    # The better system is not known beforehand.
+    adjusted = holm(np.minimum(1.0, 2 * p / ranking.sides))
+    tail = alpha / ranking.sides
+    power = special.ndtr(gap / stderr - special.ndtri(1 - tail))
+    columns = gap, stderr, adjusted, normal_detectable(stderr, tail), power
     rows = zip(ranking.comparisons, *(column.tolist() for column in columns), strict=True)
     pairs = []
     for item, difference, error, p_holm, detectable, chance in rows:

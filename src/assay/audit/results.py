@@ -14,7 +14,7 @@ from assay.results import Note, Result, plain, signature
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerCoverage:
-    """How much of the test set was looked at.
+    """How much of the test set has answers.
 
     ``answers`` are ratings or judgments, ``outputs`` those with an answer. Segments and documents
     of the test set are None where none was given or the answers do not name them; ``whole`` counts
@@ -37,7 +37,7 @@ class AnswerCoverage:
 
 @dataclass(frozen=True, slots=True)
 class SystemMatching:
-    """Whether systems met on the same ground.
+    """Whether systems were rated on the same segments.
 
     From ratings: ``complete`` of the rated ``segments`` are rated for all systems; ``common`` is
     the median over pairs of the share of the smaller system's segments that the other has too, and
@@ -79,7 +79,7 @@ class AuditedSystem:
     ``share`` is the part of the system's segments that have an answer, ``ease`` by how much
     better the system looks because its segments were easier (points of the scale; None where no
     chain of common segments connects all systems). ``low`` and ``high`` are the interval of the
-    ``score``. What begins with ``practice`` is what the field does: tests that take answers for
+    ``score``. What begins with ``practice`` is what the field does: tests that treat answers as
     independent.
     """
 

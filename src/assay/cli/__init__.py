@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from assay._version import __version__
-from assay.errors import AssayError, InputError, OptionError
+from assay.errors import AssayError, InputError
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -128,18 +128,20 @@ class Stages(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command whose errors about an argument name the option by which it is given."""
+    """A command whose errors name options where the library names arguments."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except OptionError as error:
-            options = {item.name: item for item in self.params if isinstance(item, TyperOption)}
-            for name in (error.argument, RENAMED.get(error.argument)):
-                if name in options:
-                    raise error.renamed(max(options[name].opts, key=len)) from None
-            raise
+        except InputError as error:
+            raise error.renamed(self.option) from None
+
+    def option(self, argument: str) -> str | None:
+        """The option by which an argument of the library is given here, if there is one."""
+        options = {item.name: item for item in self.params if isinstance(item, TyperOption)}
+        option = options.get(argument) or options.get(RENAMED.get(argument, ""))
+        return None if option is None else max(option.opts, key=len)
 
 
 def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
@@ -147,10 +149,10 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     app = typer.Typer(
         name="assay",
         cls=Stages,
-        help="Human evaluation of machine translation: how good your systems are, and how sure you"
-        " can be, from few judgments.\n\nCommands are listed in the order of use; `assay` alone"
-        " shows the pipeline with an example of every stage, `assay COMMAND --help` all of a"
-        " command.",
+        help="Human evaluation of machine translation: how good your systems are, and how sure"
+        " you can be, from few judgments.\n\nCommands are listed in the order of use;"
+        " `assay` alone shows the pipeline with an example of every stage, `assay COMMAND"
+        " --help` everything about one.",
         add_completion=True,
         rich_markup_mode="markdown",
         pretty_exceptions_enable=False,
@@ -206,7 +208,7 @@ def progress_bars() -> Iterator[Progress]:
 
 
 def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
-    """Pass items on while a progress bar grows on stderr; silent when that is no terminal."""
+    """Pass items on while a progress bar grows on stderr; silent unless that is a terminal."""
     with ticking(total, label) as tick:
         for item in items:
             yield item
@@ -215,7 +217,7 @@ def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
 
 @contextmanager
 def ticking(total: int, label: str) -> Iterator[Callable[[], None]]:
-    """A progress bar on stderr that grows with every call; silent when that is no terminal."""
+    """A progress bar on stderr that grows with every call; silent unless that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda: None
         return

@@ -31,9 +31,7 @@ def demo(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the files.", metavar="DIR")
     ] = Path("demo"),
-    seed: Annotated[
-        int, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")
-    ] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed; the output repeats it.")] = 1,
     json: JSON = False,
 ) -> None:
     """Run the whole pipeline on a simulated campaign; ends with a report page.
@@ -179,7 +177,7 @@ def _show_ranking(ranking: Ranking, estimates: Estimates) -> None:
     print(
         f"ranking: {ranking.judgments:,} judgments, one output against another, decide"
         f" {ranking.significant_pairs} of {ranking.pairs} pairs; {moved} of {len(scored)} systems"
-        " stand elsewhere than by their scores"
+        " have another rank than by their scores"
     )
 
 
@@ -205,7 +203,7 @@ def _show_effort(result: Effort) -> None:
     """One line: what the leading systems cost editors, and which differences are decided."""
     systems = sorted(result.systems, key=lambda item: item.measures["distance"].mean)
     shares = ", ".join(
-        f"{item.measures['distance'].mean:.1f} % of {item.system}" for item in systems
+        f"{item.measures['distance'].mean:.1f}% of {item.system}" for item in systems
     )
     prices = ", ".join(f"{item.price_per_1000_words:.2f}" for item in systems)
     pairs = [item for item in result.differences if item.measure == "distance"]
@@ -215,7 +213,7 @@ def _show_effort(result: Effort) -> None:
     print(
         f"effort: {len(result.editors)} editors changed {shares} (1,000 words cost {prices} at"
         f" {result.rate:.0f} an hour); {decided} of {len(pairs)} differences are decided;"
-        f" within {result.margin:.0%} of {result.human}: {', '.join(equal) or 'none is shown'}"
+        f" within {result.margin:.0%} of {result.human}: {', '.join(equal) or 'none shown'}"
     )
 
 

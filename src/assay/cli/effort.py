@@ -48,11 +48,16 @@ def effort(
         float, typer.Option("--time-weight", help="Weight of time in the placings.")
     ] = 1.0,
     alike: Annotated[
-        float, typer.Option("--alike", help="Documents are alike within 1/R and R.", metavar="R")
+        float,
+        typer.Option(
+            "--alike", help="Documents are alike if their effort is within 1/R and R.", metavar="R"
+        ),
     ] = 1.25,
     assume_alike: Annotated[
         bool,
-        typer.Option("--assume-alike", help="Take the documents as alike, for identical kits."),
+        typer.Option(
+            "--assume-alike", help="Assume that the documents are alike (identical kits)."
+        ),
     ] = False,
     rate: Annotated[
         float | None, typer.Option("--rate", help="What an editor's hour costs.")
@@ -68,7 +73,9 @@ def effort(
     figure: FIGURE = None,
     figure_by_editor: Annotated[
         Path | None,
-        typer.Option("--figure-by-editor", help="Draw every editor's work.", metavar="FILE"),
+        typer.Option(
+            "--figure-by-editor", help="Draw every editor's work to this file.", metavar="FILE"
+        ),
     ] = None,
     ratings: Annotated[
         Path | None,
@@ -85,7 +92,7 @@ def effort(
     save: SAVE = None,
     json: JSON = False,
 ) -> None:
-    """Compare systems by what it took to edit them.
+    """Compare systems by post-editing effort.
 
     Example: assay effort edits.tsv --human Human --margin 0.1
     """
@@ -162,8 +169,8 @@ def read_edit_files(
 
     if format is None and (system or editor):
         raise OptionError(
-            "--system" if system else "--editor", system or editor, "is of no use here",
-            "it is for files of other tools; say which with --format",
+            "--system" if system else "--editor", system or editor, "is for files of other tools",
+            "name the tool with --format",
         )  # fmt: skip
     for place, file in enumerate(files):
         if file.resolve() in [other.resolve() for other in files[:place]]:

@@ -22,6 +22,7 @@ from assay.cli.options import (
     BETTER,
     COLUMNS,
     DRAWS,
+    EACH_PAIR,
     EXCLUDE,
     FAMILY,
     HALF_WIDTH_OPTION,
@@ -35,14 +36,15 @@ from assay.cli.options import (
     RANGE,
     RATINGS,
     SAMPLE,
-    SAMPLE_OPTION,
     SAVE,
     SCHEDULER,
     SCORES,
     SEED,
+    SYSTEMS,
     TARGET,
     WORKERS,
 )
+from assay.cli.ranking import monitor_judged, need_for_ratings
 
 
 def estimate(
@@ -139,18 +141,24 @@ def estimate(
 
 
 def monitor(
-    scores: SCORES,
-    ratings: RATINGS,
-    sample: Annotated[Path, SAMPLE_OPTION],
-    half_width: Annotated[float, HALF_WIDTH_OPTION],
+    scores: Annotated[
+        Path, typer.Argument(help="The test set, or judgments.", metavar="SCORES|JUDGMENTS")
+    ],
+    ratings: Annotated[
+        Path | None, typer.Argument(help="What the raters answered.", metavar="RATINGS")
+    ] = None,
+    sample: SAMPLE = None,
+    half_width: Annotated[float | None, HALF_WIDTH_OPTION] = None,
     goal: Annotated[
         Literal["score", "ranking"],
-        typer.Option("--goal", help="What to aim at."),
+        typer.Option("--goal", help="What to aim for."),
     ] = "score",
     guarantee: Annotated[
         bool,
         typer.Option("--guarantee", help="Valid however often you look; needs --range."),
     ] = False,
+    each_pair: EACH_PAIR = False,
+    systems: SYSTEMS = None,
     better: BETTER = "higher",
     range: RANGE = None,
     level: LEVEL = 0.95,
@@ -166,7 +174,7 @@ def monitor(
     """Say whether enough has been rated, while ratings come in.
 
     The goal score asks for every score within the half-width; ranking for every difference decided
-    or as narrow.
+    or as narrow. From judgments: which pairs are decided, however pairs are chosen.
 
     Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --half-width 0.3
     """
@@ -174,13 +182,21 @@ def monitor(
     from assay.estimation.monitor import monitor as run
     from assay.tables.test_set import read_sample
 
+    if ratings is None:
+        monitor_judged(
+            scores, {"sample": sample, "half_width": half_width, "range": range},
+            family=not each_pair, systems=systems, level=level, columns=columns, exclude=exclude,
+            only=only, lp=lp, save=save, json=json,
+        )  # fmt: skip
+        return
+    drawn, width = need_for_ratings(sample, half_width, each_pair=each_pair, systems=systems)
     save_file(save, scores, ratings, sample)
     test_set, given = read_rated(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, better=better, range=range,
     )  # fmt: skip
     result = run(
-        test_set, given, sample=read_sample(sample, test_set), half_width=half_width, goal=goal,
+        test_set, given, sample=read_sample(drawn, test_set), half_width=width, goal=goal,
         guarantee=guarantee, level=level,
     )  # fmt: skip
     deliver(result, save, json)

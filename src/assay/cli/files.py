@@ -97,7 +97,7 @@ def columns_for(text: str | None, *tables: tuple[str, Source]) -> list[dict[str,
         if not any(user in listed for listed in present):
             everything = list(dict.fromkeys(name for listed in present for name in listed))
             raise OptionError(
-                "columns", user, f"is in no file{did_you_mean(user, everything)}",
+                "columns", user, f"is not a column of these files{did_you_mean(user, everything)}",
                 f"the columns are {', '.join(everything)}",
             )  # fmt: skip
     return [
@@ -114,8 +114,9 @@ def _need_columns(mapping: dict[str, str], known: list[str]) -> None:
     for name, user in mapping.items():
         if name not in RESERVED:
             raise OptionError(
-                "columns", f"{name}={user}", f"names no column{did_you_mean(name, here)}",
-                f"Assay's name comes first, yours second; its columns here are {', '.join(here)}",
+                "columns", f"{name}={user}", "is not one of Assay's"
+                                             f" columns{did_you_mean(name, here)}",
+                f"write Assay's name first, yours second; its columns here are {', '.join(here)}",
             )  # fmt: skip
 
 
@@ -131,7 +132,7 @@ def only_for(
     wanted = pairs("only", only)
     if lp is not None:
         if wanted.get("lp", lp) != lp:
-            raise OptionError("lp", lp, f"is not --only lp={wanted['lp']}", "give one of them")
+            raise OptionError("lp", lp, f"contradicts --only lp={wanted['lp']}", "give one of them")
         wanted["lp"] = lp
     if not wanted or every:
         return wanted
@@ -231,6 +232,13 @@ def read_judged(
     return read_judgments(path, columns=own, exclude=names(exclude) or (), only=rows)
 
 
+def has_rows(path: Path) -> bool:
+    """Whether a table has anything below its header."""
+    from assay.tables.files import load
+
+    return load(path, text=lambda _: True).frame.height > 0
+
+
 def answers_kind(path: Path, columns: str | None) -> Literal["judgments", "ratings"]:
     """Whether the file has judgments or ratings, by its columns."""
     from assay.tables.files import column_names
@@ -301,7 +309,7 @@ def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:
     """Refuse to write over a file that the command reads."""
     for path in inputs:
         if output is not None and path is not None and output.resolve() == path.resolve():
-            raise OptionError("output", output, "is a file that is read", "name another one")
+            raise OptionError("output", output, "is an input file", "name another file")
 
 
 def figure_file(figure: Path | None) -> Path | None:
@@ -318,9 +326,9 @@ def save_file(save: Path | None, *inputs: Path | None) -> None:
     """Refuse a file for the result that the command reads, or that is not JSON."""
     for path in inputs:
         if save is not None and path is not None and save.resolve() == path.resolve():
-            raise OptionError("save", save, "is a file that is read", "name another one")
+            raise OptionError("save", save, "is an input file", "name another file")
     if save is not None and save.suffix.lower() != ".json":
-        raise OptionError("save", save, "is for a JSON result", "let its name end in .json")
+        raise OptionError("save", save, "is not a JSON file", "end its name in .json")
 
 
 def read_drawn(sample: Path | None, test_set: TestSet) -> Sample | None:

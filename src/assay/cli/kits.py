@@ -27,8 +27,8 @@ def find(
             help="Texts: .txt or .docx files, or tables with a text column.", metavar="CORPUS..."
         ),
     ],
-    words: Annotated[int, typer.Option("--words", help="Words of a piece, at least.")] = 500,
-    pieces: Annotated[int, typer.Option("--pieces", help="Pieces of a kit.")] = 3,
+    words: Annotated[int, typer.Option("--words", help="Words in a piece, at least.")] = 500,
+    pieces: Annotated[int, typer.Option("--pieces", help="Pieces in a kit.")] = 3,
     count: Annotated[int, typer.Option("--count", help="How many to choose.")] = 1,
     mode: Annotated[
         Literal["closest", "dbscan"],
@@ -146,7 +146,8 @@ def design(
         ),
     ] = "auto",
     documents: Annotated[
-        str | None, typer.Option("--documents", help="As many as systems.", metavar="A,B,C")
+        str | None,
+        typer.Option("--documents", help="The documents: as many as systems.", metavar="A,B,C"),
     ] = None,
     seed: SEED = None,
     output: Annotated[
@@ -158,7 +159,7 @@ def design(
     save: SAVE_ONLY = None,
     json: JSON = False,
 ) -> None:
-    """Decide who edits which document from which system, and prove the balance.
+    """Decide who edits which document from which system, and show the balance.
 
     Designs: auto, permutations, latin, williams, graeco-latin, rotated, identical.
 
@@ -196,7 +197,7 @@ def _names_of_systems(text: str) -> list[str]:
 @kits.command("build")
 def build(
     design: Annotated[
-        Path, typer.Argument(help="The table of assay kits design.", metavar="DESIGN")
+        Path, typer.Argument(help="The table that assay kits design wrote.", metavar="DESIGN")
     ],
     texts: Annotated[
         Path,

@@ -33,6 +33,7 @@ RANGE = Annotated[
 ]
 SCORES = Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")]
 RATINGS = Annotated[Path, typer.Argument(help="What the raters answered.", metavar="RATINGS")]
+SCORES_OPTION = typer.Option("--scores", help="The test set that the file is about.")
 SAMPLE_OPTION = typer.Option(
     "--sample", help="The sample: which segments, and how they were drawn."
 )
@@ -43,14 +44,15 @@ ASSUME = Annotated[
 ]
 LEVEL = Annotated[float, typer.Option("--level", help="Confidence level.")]
 DRAWS = Annotated[int, typer.Option("--draws", help="Samples or campaigns to simulate.")]
-HALF_WIDTH_OPTION = typer.Option("--half-width", help="The half-width wanted of the intervals.")
+HALF_WIDTH_OPTION = typer.Option("--half-width", help="The wanted half-width of the intervals.")
 BETTER = Annotated[
     Literal["higher", "lower"],
-    typer.Option("--better", help="Which ratings are good (MQM: lower)."),
+    typer.Option("--better", help="Which ratings are better (MQM: lower)."),
 ]
-SEED = Annotated[
-    int | None, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")
+SIDES = Annotated[
+    int, typer.Option("--sides", help="Tests two-sided (2) or one-sided (1).", min=1, max=2)
 ]
+SEED = Annotated[int | None, typer.Option("--seed", help="Random seed; the output repeats it.")]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 SAVE = Annotated[
     Path | None,
@@ -68,6 +70,12 @@ SYSTEMS = Annotated[
     str | None,
     typer.Option(
         "--systems", help="The systems compared: their names, or how many.", metavar="A,B|N"
+    ),
+]
+EACH_PAIR = Annotated[
+    bool,
+    typer.Option(
+        "--each-pair", help="From judgments: the level is for each pair, not for all together."
     ),
 ]
 TARGET = Annotated[

@@ -21,6 +21,7 @@ from assay.cli.options import (
     RANGE,
     SAVE,
     SEED,
+    SIDES,
     SYSTEMS,
 )
 from assay.errors import InputError, OptionError
@@ -63,11 +64,12 @@ CORRELATION = Annotated[
     float | None, typer.Option("--correlation", help="Correlation of ratings and metrics.")
 ]
 FEATURES = Annotated[
-    int | None, typer.Option("--features", help="How many metrics are behind it; default: 1.")
+    int | None,
+    typer.Option("--features", help="How many metrics the correlation is with; default: 1."),
 ]
 EFFECT = Annotated[
     float,
-    typer.Option("--design-effect", help="Variance against that of a simple random sample."),
+    typer.Option("--design-effect", help="Variance relative to that of a simple random sample."),
 ]
 
 
@@ -82,7 +84,7 @@ def ratings_command(
     ratings: RATINGS = None,
     half_width: Annotated[
         float | None,
-        typer.Option("--half-width", help="The half-width wanted of the intervals."),
+        typer.Option("--half-width", help="The wanted half-width of the intervals."),
     ] = None,
     population: POPULATION = None,
     sd: Annotated[
@@ -190,7 +192,7 @@ def judgments_command(
     ] = None,
     significant: Annotated[
         float | None,
-        typer.Option("--significant", help="Goal: share of pairs told apart; default: .8."),
+        typer.Option("--significant", help="Goal: share of significant pairs; default: .8."),
     ] = None,
     clusters: Annotated[
         float | None, typer.Option("--clusters", help="Goal: mean number of clusters.")
@@ -211,6 +213,7 @@ def judgments_command(
         typer.Option("--per-set", help="Systems shown at once; default: as many as so far."),
     ] = None,
     level: LEVEL = 0.95,
+    sides: SIDES = 1,
     seconds: SECONDS = None,
     cost: COST = None,
     columns: COLUMNS = None,
@@ -221,7 +224,7 @@ def judgments_command(
     save: SAVE = None,
     json: JSON = False,
 ) -> None:
-    """Plan how many judgments to collect until systems are told apart.
+    """Plan how many judgments to collect to tell systems apart.
 
     Example: assay plan judgments --systems 15 --sigma 10 --significant .8
 
@@ -240,6 +243,7 @@ def judgments_command(
         result = plan_judgments(
             _how_many(systems), sigma=sigma, pilot=judged, significant=significant,
             clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
+            sides=sides,  # type: ignore[arg-type]
             seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed, progress=progress,
         )  # fmt: skip
     deliver(result, save, json)
@@ -313,7 +317,7 @@ def _pilot(
             exclude=exclude, only=only, lp=lp, better=better, range=range,
         )  # fmt: skip
     if scores is not None:
-        raise InputError(f"{scores} stands alone; a pilot is two files, SCORES and RATINGS")
+        raise InputError(f"{scores} was given alone; a pilot is two files, SCORES and RATINGS")
     _refuse_without_pilot(
         {"--range": range, "--columns": columns, "--metrics": metrics,
          "--lower-metrics": lower_metrics, "--exclude": exclude, "--only": only, "--lp": lp},

@@ -1,4 +1,4 @@
-"""``assay rank`` and ``assay next-set``."""
+"""``assay rank``, ``assay next-set``, and ``assay monitor`` of judgments."""
 
 from __future__ import annotations
 
@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from assay.cli.files import names, read_judged, save_file
-from assay.cli.options import BETTER, COLUMNS, EXCLUDE, JSON, LP, ONLY, SAVE, SEED
-from assay.errors import OptionError
+from assay.cli.files import has_rows, names, read_judged, save_file
+from assay.cli.options import (
+    BETTER,
+    COLUMNS,
+    EXCLUDE,
+    JSON,
+    LP,
+    ONLY,
+    SAVE,
+    SCORES_OPTION,
+    SEED,
+    SIDES,
+)
+from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from assay.ranking.rank import Ranking
@@ -40,19 +51,20 @@ def rank(
         typer.Option("--range-kind", help="Which bootstrap range holds the level (shortest)."),
     ] = None,
     ties: Annotated[
-        Literal["drop", "half"] | None,
-        typer.Option("--ties", help="Ties are dropped (default) or half a win for each."),
+        Literal["drop", "half", "davidson"] | None,
+        typer.Option(
+            "--ties",
+            help="Ties are dropped (default), half a win for each, or modelled (Bradley-Terry).",
+        ),
     ] = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
     calibrate: Annotated[
         bool,
         typer.Option(
-            "--calibrate", help="Shorten ranges as far as simulated campaigns of this size allow."
+            "--calibrate", help="Shorten ranges, checked by simulating campaigns of this size."
         ),
     ] = False,
-    sides: Annotated[
-        int, typer.Option("--sides", help="Tests one-sided (1) or two-sided (2).", min=1, max=2)
-    ] = 1,
+    sides: SIDES = 2,
     holm: Annotated[
         bool, typer.Option("--holm", help="Correct the tests for the number of pairs.")
     ] = False,
@@ -67,6 +79,12 @@ def rank(
             " above differ from all below, as WMT has it.",
         ),
     ] = None,
+    rank_sum: Annotated[
+        bool,
+        typer.Option(
+            "--rank-sum", help="From ratings: test single outputs, as WMT does, not documents."
+        ),
+    ] = False,
     better: BETTER = "higher",
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
@@ -97,7 +115,7 @@ def rank(
     of_judgments = _given(
         {"ranges": ranges, "resample": resample, "ties": ties, "calibrate": calibrate or None}
     )
-    of_ratings = _given({"cluster_rule": cluster_rule})
+    of_ratings = _given({"cluster_rule": cluster_rule, "rank_sum": rank_sum or None})
     answers = read_answers(table, columns=columns, exclude=exclude, only=only, lp=lp, better=better)
     if isinstance(answers, Judgments):
         from assay.ranking.rank import rank as run
@@ -130,17 +148,56 @@ def _with_pairs(result: Ranking) -> Callable[[], None]:
     return lambda: show(ranking_section(result, pairs_in_terminal=True))
 
 
+def monitor_judged(
+    judgments: Path, of_ratings: dict[str, Any], *, family: bool,
+    systems: str | None, level: float, columns: str | None, exclude: str | None, only: str | None,
+    lp: str | None, save: Path | None, json: bool,
+) -> None:  # fmt: skip
+    """``assay monitor`` with one file: judgments; options that only ratings have are refused."""
+    from assay.cli.files import answers_kind, deliver
+    from assay.ranking.monitor import monitor_judgments
+
+    if answers_kind(judgments, columns) == "ratings":
+        raise InputError(f"{judgments}: ratings are watched with their test set; name SCORES first")
+    _refuse("ratings", _given(of_ratings))
+    save_file(save, judgments)
+    table = read_judged(judgments, columns, exclude, only, lp)
+    result = monitor_judgments(table, systems=names(systems), family=family, level=level)
+    deliver(result, save, json)
+
+
+def need_for_ratings(
+    sample: Path | None, half_width: float | None, *, each_pair: bool, systems: str | None
+) -> tuple[Path, float]:
+    """``assay monitor`` of ratings: what it needs; what is for judgments is refused."""
+    _refuse("judgments", _given({"each_pair": each_pair or None, "systems": systems}))
+    if sample is None or half_width is None:
+        missing = "--sample" if sample is None else "--half-width"
+        raise InputError(f"ratings are watched along their sample, to a half-width; give {missing}")
+    return sample, half_width
+
+
+def _systems_of(scores: Path) -> list[str]:
+    from assay.tables.test_set import read_scores
+
+    return list(read_scores(scores).systems)
+
+
 def next_set(
-    judgments: Annotated[Path, typer.Argument(help="Judgments so far.", metavar="JUDGMENTS")],
+    judgments: Annotated[
+        Path,
+        typer.Argument(help="Judgments so far; at first a header line.", metavar="JUDGMENTS"),
+    ],
     systems: Annotated[
         str | None,
         typer.Option(
             "--systems", help="The systems compared: their names, or how many.", metavar="A,B"
         ),
     ] = None,
+    scores: Annotated[Path | None, SCORES_OPTION] = None,
     goal: Annotated[
         Literal["best", "order"],
-        typer.Option("--goal", help="What to aim at."),
+        typer.Option("--goal", help="What to aim for."),
     ] = "best",
     per_set: Annotated[
         int | None,
@@ -157,17 +214,19 @@ def next_set(
 ) -> None:
     """Choose the systems to show next: to find the best one soon, or the order.
 
-    Judgments chosen this way must not be tested for significance. Towards the best system they
-    take far fewer judgments than random sets, towards the order hardly fewer.
+    Ordinary tests do not hold for judgments chosen this way; assay monitor's verdicts do. Towards
+    the best system they take far fewer judgments than random sets, towards the order hardly fewer.
 
     Example: assay next-set judgments.tsv --per-set 5 --count 20
     """
     from assay.cli.files import deliver
     from assay.ranking.best import next_sets
 
-    save_file(save, judgments)
-    table = read_judged(judgments, columns, exclude, only, lp)
-    result = next_sets(
-        table, goal=goal, systems=names(systems), per_set=per_set, count=count, rng=seed
-    )
+    save_file(save, judgments, scores)
+    if systems is not None and scores is not None:
+        raise OptionError("--systems", systems, "and --scores name them twice", "give one of them")
+    compete = names(systems) if scores is None else _systems_of(scores)
+    empty = not has_rows(judgments)
+    table = None if empty else read_judged(judgments, columns, exclude, only, lp)
+    result = next_sets(table, goal=goal, systems=compete, per_set=per_set, count=count, rng=seed)
     deliver(result, save, json)

@@ -28,9 +28,7 @@ def reproduce(
             help="Samples or campaigns to simulate.",
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Seed of the random choice; the output repeats it.")
-    ] = 13,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed; the output repeats it.")] = 13,
     backend: BACKEND = None,
     workers: WORKERS = None,
     scheduler: SCHEDULER = None,
@@ -41,7 +39,7 @@ def reproduce(
     save: SAVE = None,
     json: JSON = False,
 ) -> None:
-    """Reproduce a paper's printed numbers: what became of each, ours beside the paper's.
+    """Reproduce a paper's printed numbers and show ours beside the paper's.
 
     Without --draws: 200 campaigns for koehn2012 and korotaev2022, 1,000 samples for lo2023, 100 for
     saldias2022.

@@ -94,7 +94,7 @@ MAX_SNIPPET = Annotated[
 ]
 SLOPE = Annotated[
     float | None,
-    typer.Option("--slope", help="balanced: how much more often bad-looking segments come."),
+    typer.Option("--slope", help="balanced: how much more often to draw bad-looking segments."),
 ]
 
 
@@ -104,7 +104,7 @@ def sample(
     design: DESIGN = "auto",
     goal: Annotated[
         Literal["ranking", "score"] | None,
-        typer.Option("--goal", help="What to aim at."),
+        typer.Option("--goal", help="What to aim for."),
     ] = None,
     matched: MATCHED = True,
     top_up: Annotated[
@@ -127,11 +127,13 @@ def sample(
     ] = None,
     seconds_per_word: Annotated[
         float | None,
-        typer.Option("--seconds-per-word", help="For a budget in minutes without cost column."),
+        typer.Option("--seconds-per-word", help="For a budget in minutes, without a cost column."),
     ] = None,
     allow_unreachable: Annotated[
         bool,
-        typer.Option("--allow-unreachable", help="Accept a design that can never draw some."),
+        typer.Option(
+            "--allow-unreachable", help="Accept a design that can never draw some segments."
+        ),
     ] = False,
     columns: COLUMNS = None,
     metrics: METRICS = None,
@@ -287,12 +289,10 @@ def stability(
     ] = None,
     candidates: Annotated[
         int,
-        typer.Option("--candidates", help="Study: the best of so many samples by the metric."),
+        typer.Option("--candidates", help="Keep the best of so many samples, by the metric."),
     ] = 1,
     draws: DRAWS = 1000,
-    runs: Annotated[
-        int, typer.Option("--runs", help="Samples of the best/median/worst form.")
-    ] = 13,
+    runs: Annotated[int, typer.Option("--runs", help="Runs behind best / median / worst.")] = 13,
     matched: MATCHED = True,
     by: Annotated[
         str | None,
@@ -315,7 +315,7 @@ def stability(
     save: SAVE = None,
     json: JSON = False,
 ) -> None:
-    """Measure how often samples of a design rank the systems otherwise than the whole test set.
+    """Measure how often samples of a design rank systems differently from the whole test set.
 
     Several budgets are compared as --budget 10%,20%,40%.
 

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 from assay.cli.files import columns_for, names, pairs, refuse_overwriting, save_file, score_range
-from assay.cli.options import COLUMNS, EDITOR, EXCLUDE, JSON, LP, METRICS, RANGE, SAVE, SYSTEM
+from assay.cli.options import (
+    COLUMNS,
+    EDITOR,
+    EXCLUDE,
+    JSON,
+    LP,
+    METRICS,
+    RANGE,
+    SAVE,
+    SCORES_OPTION,
+    SYSTEM,
+)
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
+    from assay.cli import Command
     from assay.formats.catalogue import Options
 
 
@@ -47,6 +60,7 @@ LIST_FORMATS = Annotated[
 
 
 def check(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The file (or folder) to check.", metavar="FILE")],
     kind: Annotated[
         str, typer.Option("--kind", help="scores, ratings, errors, judgments, edits or sample.")
@@ -55,10 +69,7 @@ def check(
         str | None,
         typer.Option("--format", help="Another tool's format, such as google-mqm or sdlxliff."),
     ] = None,
-    test_set: Annotated[
-        Path | None,
-        typer.Option("--scores", help="The test set that ratings, errors or a sample are about."),
-    ] = None,
+    test_set: Annotated[Path | None, SCORES_OPTION] = None,
     columns: COLUMNS = None,
     metrics: METRICS = None,
     exclude: EXCLUDE = None,
@@ -78,7 +89,7 @@ def check(
     Example: assay check ratings.tsv --kind ratings --scores scores.tsv --range 0,25
     """
     from assay.cli.files import deliver
-    from assay.errors import TableError
+    from assay.errors import TableError, rename_arguments
     from assay.formats.convert import check as run
     from assay.formats.convert import refused
     from assay.tables.test_set import read_scores
@@ -100,7 +111,11 @@ def check(
         )  # fmt: skip
     except TableError as error:  # the test set itself cannot be read
         result = refused(error, "scores")
-    deliver(result, save, json)
+    naming = cast("Command", context.command).option
+    problems = tuple(
+        replace(item, message=rename_arguments(item.message, naming)) for item in result.problems
+    )
+    deliver(replace(result, problems=problems), save, json)
     if not result.ok:
         raise typer.Exit(2)
 

@@ -31,7 +31,7 @@ from assay.effort.results import (
     summarise_systems,
 )
 from assay.errors import OptionError
-from assay.results import Note
+from assay.results import Note, p_value
 from assay.stats.intervals import POWER, holm
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
@@ -148,7 +148,7 @@ def _check_options(
     draws: int,
 ) -> None:
     if margin is not None and human is None:
-        raise OptionError("margin", margin, "needs a human translation", "name it with human")
+        raise OptionError("margin", margin, "needs a human translation", "name it with `human`")
     if margin is not None and not 0 <= margin < 10:
         raise OptionError("margin", margin, "is not a share", "give 0.1 for a tenth more effort")
     if not 1 < alike < 10:
@@ -300,15 +300,15 @@ def _time_warnings(frame: pl.DataFrame) -> list[Note]:
     if zero and zero >= ZERO_TIME_SHARE * seconds.size:
         warnings.append(Note(
             "zero-time",
-            f"{zero} of {seconds.size} segments ({zero / seconds.size:.0%}) have exactly 0 s: the"
-            " time lacks the reading of segments that were not changed",
+            f"{zero} of {seconds.size} segments ({zero / seconds.size:.0%}) took exactly 0 s: the"
+            " time spent reading unchanged segments is missing",
         ))  # fmt: skip
     longest = np.sort(seconds)[::-1][: max(1, round(0.05 * seconds.size))].sum()
     if seconds.sum() > 0 and longest >= LONG_TIME_SHARE * seconds.sum():
         warnings.append(Note(
             "long-times",
-            f"5 % of the segments hold {longest / seconds.sum():.0%} of all time: a few breaks can"
-            " decide its mean; compare with time log or winsorised, or leave time out",
+            f"5% of the segments take {longest / seconds.sum():.0%} of all time, so a few breaks"
+            " can decide the mean; compare with log or winsorised time, or leave time out",
         ))  # fmt: skip
     return warnings
 
@@ -321,7 +321,8 @@ def _design_warnings(
     if assumed:
         warnings.append(Note(
             "documents-assumed-alike",
-            "documents are assumed alike: what a document costs counts as its system's",
+            "documents are assumed to be alike: if one is harder, that counts against the system"
+            " that translated it",
         ))  # fmt: skip
     if len(names.documents) > 1 and "place" not in used:
         warnings.append(_place_warning(cells))
@@ -331,8 +332,8 @@ def _design_warnings(
         warnings.append(Note(
             "system-twice",
             f"{twice.height} times an editor had a system in more than one document (first:"
-            f" {row['editor']}, {row['system']}); the kits are not balanced. Degrees of freedom are"
-            " those of each comparison, by approximation: with few editors its interval is rough",
+            f" {row['editor']}, {row['system']}); the kits are not balanced. Degrees of freedom"
+            " are approximated for each comparison, so with few editors the intervals are rough",
         ))  # fmt: skip
     return warnings
 
@@ -346,15 +347,17 @@ def _place_warning(cells: pl.DataFrame) -> Note:
         return Note(
             "place-is-document",
             f"every editor had the documents in the same order{source}: tiredness and document"
-            " cannot be told apart; rotate the order next time (assay kits design)",
+            " cannot be separated; rotate the order next time (assay kits design)",
         )
     if known:
         return Note(
             "place-left-out",
-            "the order of documents is not allowed for: it is tied to the systems, or there are too"
-            " few editors",
+            "the model does not allow for the order of documents: it is tied to the systems, or"
+            " there are too few editors",
         )
-    return Note("place-unknown", "no positions given: tiredness is not allowed for")
+    return Note(
+        "place-unknown", "no positions are given, so the model does not allow for tiredness"
+    )
 
 
 def _test_warnings(
@@ -364,17 +367,17 @@ def _test_warnings(
     groups = (
         ("nothing-to-deal-out",
          [name for name, item in chances.items() if any(p != p for p in item.pairs.values())],
-         "no randomisation test of some pairs: however the kits are dealt out among editors with"
-         " the same documents, these systems stay as they are"),
+         "some pairs have no randomisation test: exchanging kits among editors with the same"
+         " documents never changes who edited these systems"),
         ("not-linked",
          [name for name, model in models.items() if model.unlinked.shape[1]],
-         "documents are missing, and what is left does not tell some systems from documents within"
-         " any editor's own work; these differences are undetermined, since they would rest on how"
-         " fast editors are"),
+         "documents are missing, and no editor's remaining work separates these systems from"
+         " their documents; the differences are undetermined, since they would depend on how fast"
+         " the editors are"),
         ("no-spread",
          [name for name, item in models.items() if item.fit is None and np.ptp(item.means)],
          "systems, documents, editors and segments explain every value exactly, so there is no"
-         " spread to judge a difference by; only the randomisation test can"),
+         " spread by which to judge a difference; only the randomisation test can do that"),
     )  # fmt: skip
     return [Note(code, f"{', '.join(names)}: {text}") for code, names, text in groups if names]
 
@@ -394,8 +397,8 @@ def _difference_warnings(
         if item.deciding_editors:
             warnings.append(Note(
                 "one-editor-decides",
-                f"{pair}: without {' or '.join(item.deciding_editors)} the verdict or the sign of"
-                f" the difference would be another ({item.least:.3g} to {item.most:.3g})",
+                f"{pair}: leaving out {' or '.join(item.deciding_editors)} changes the verdict or"
+                f" the sign of the difference ({item.least:.3g} to {item.most:.3g})",
             ))  # fmt: skip
         if item.decided or not item.stderr > 0 or item.difference == 0:
             continue
@@ -407,8 +410,8 @@ def _difference_warnings(
         count = "more editors than can be had" if number is None else f"about {number} editors"
         warnings.append(Note(
             "too-few-editors",
-            f"{pair}: {model.editors} editors find gaps of {visible:.3g} with power {POWER:.0%};"
-            f" for the gap seen, {abs(item.difference):.3g}, {count} are needed",
+            f"{pair}: {model.editors} editors find a difference of {visible:.3g} with {POWER:.0%}"
+            f" probability; for the one seen, {abs(item.difference):.3g}, {count} are needed",
         ))  # fmt: skip
     return warnings
 
@@ -432,7 +435,7 @@ def _next_steps(
     editors = models[item.measure].editors
     more = max(1, number - editors)
     return (
-        f"to decide {names} by {item.measure} (closest to it, p = {item.p:.2g}): about {more} more"
-        f" editors with kits like these, {editors + more} in all, find such a difference with"
-        f" {POWER:.0%} probability",
+        f"to decide {names} by {item.measure} (the closest pair, {p_value(item.p)}): about {more}"
+        f" more editors with kits like these, {editors + more} in all, find such a difference"
+        f" with {POWER:.0%} probability",
     )

@@ -78,8 +78,8 @@ def check_names(frame: pl.DataFrame, human: str | None) -> Names:
         raise InputError(f"only one system ('{names.systems[0]}'): nothing to compare it with")
     if len(names.editors) < 2:
         raise InputError(
-            f"only one editor ('{names.editors[0]}'): the editor's effort cannot be told from the"
-            " system's; have more editors"
+            f"only one editor ('{names.editors[0]}'): the editor's effort cannot be separated"
+            " from the system's; add editors"
         )
     if human is not None and human not in names.systems:
         raise OptionError(
@@ -233,8 +233,8 @@ def fit_model(frame: pl.DataFrame, measure: str, names: Names, *, documents: boo
         degrees, unlinked = _degrees(fixed, editor, cell), _unlinked(fixed, editor, cell, sizes[0])
     if degrees < 1:
         raise InputError(
-            f"{len(names.editors)} editors leave no degree of freedom to judge the spread of"
-            f" {measure}; add editors"
+            f"{len(names.editors)} editors are too few to estimate the spread of {measure}; add"
+            " editors"
         )
     y = frame[measure].to_numpy()
     segment = _segment_codes(document, frame["seg"])
@@ -288,9 +288,9 @@ def _refuse_confounded(measure: str, system: Ints, document: Ints, names: Names)
             " fill it in"
         )
     raise InputError(
-        "systems cannot be told from documents: no document was edited from two systems in a way"
-        " that links them all; rotate the systems over the documents (assay kits design), or"
-        " assume that the documents are alike (assume_alike)"
+        "systems cannot be separated from documents: the systems are not all linked by documents"
+        " that were edited from two or more of them; rotate the systems over the documents (assay"
+        " kits design), or assume that the documents are alike (`assume_alike`)"
     )
 
 
@@ -476,7 +476,7 @@ def measure_edits(
             raise InputError("no segment has seconds and time is the only measure; name others")
     elif "time" in wanted and untimed:
         notes.append(
-            Note("times-missing", f"{untimed} segments without seconds left out of time")
+            Note("times-missing", f"{untimed:,} segments without seconds left out of time")
         )  # fmt: skip
     texts = list(zip(frame["mt"], frame["edited"], strict=True))
     columns = [
@@ -515,7 +515,7 @@ def _with_words(frame: pl.DataFrame, notes: list[Note]) -> pl.DataFrame:
     # A segment such as "***" has no word but takes a moment: it counts as one.
     if wordless := int((frame["words"] == 0).sum()):
         notes.append(
-            Note("no-words", f"{wordless} segments without a word are counted as one word each")
+            Note("no-words", f"{wordless:,} segments without a word are counted as one word each")
         )
     return frame.with_columns(pl.col("words").clip(lower_bound=1.0))
 
@@ -552,7 +552,7 @@ def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr,
     if time == "winsorised":
         cap = float(np.quantile(known, 0.95)) if known.size else 0.0
         notes.append(
-            Note("time-scale", f"time per word is capped at its 95 % quantile, {cap:.2f} s")
+            Note("time-scale", f"time per word is capped at its 95% quantile, {cap:.2f} s")
         )
         scaled, unit = each.clip(upper_bound=cap), f"{unit}, at most {cap:.2f}"
     elif time == "log":

@@ -35,8 +35,9 @@ class Level:
     low: float
     high: float
     low83: float
-    """The 83 % interval for comparing systems, without the spread that all systems share because
-    they have the same editors: where those of two do not touch, they differ at about 5 %."""
+    """The 83% interval for comparing systems, without the spread that all systems share because
+    they have the same editors: two systems whose intervals do not touch differ at about the 5%
+    level."""
     high83: float
     randomisation_p: float
     """Against the mean of the others, if no system differs, over the assignments of kits."""

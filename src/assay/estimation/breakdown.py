@@ -20,7 +20,7 @@ from assay.estimation.results import (
     scored,
 )
 from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
-from assay.results import Note
+from assay.results import Note, percent
 from assay.stats.intervals import LEVEL
 from assay.tables.answers import Errors, Ratings, read_errors
 from assay.tables.test_set import Sample, TestSet
@@ -70,7 +70,7 @@ def estimate_by(
 def break_down(study: Study, by: str, errors: Errors | None) -> Breakdown:
     """Every system's score on each group of segments, by the rule of the study."""
     if (errors is not None) != (by == "category"):
-        raise InputError("the marked errors go with by='category' and with nothing else; give both")
+        raise InputError("`errors` and `by` category go together; give both or neither")
     if errors is not None:
         return _by_category(study, errors)
     names, group, notes = _groups(study.test_set, by)
@@ -115,8 +115,8 @@ def _wrapped(
     remarks = [
         Note(
             "several-intervals",
-            f"{intervals} intervals are shown, each by itself at {study.level:.0%}: about"
-            f" {missed:.2g} of them miss the truth by chance",
+            f"{intervals:,} intervals are shown, each at {percent(study.level)} by itself: expect"
+            f" about {missed:.2g} of them to miss the truth by chance",
         )
     ]
     none = len(estimates) - intervals
@@ -145,7 +145,7 @@ def _groups(test_set: TestSet, by: str) -> tuple[list[str], np.ndarray, list[Not
         return _length_bands(test_set)
     column = NAMES.get(by, by)
     if column == "doc" and not test_set.has_documents:
-        raise InputError("by document needs documents and the scores have no doc column; add one")
+        raise InputError("a breakdown by document needs a doc column in the scores; add one")
     known = [
         name
         for name in test_set.frame.columns
@@ -199,10 +199,14 @@ def _length_bands(test_set: TestSet) -> tuple[list[str], np.ndarray, list[Note]]
             pl.element().str.strip_chars() != "")).list.len()  # fmt: skip
         words = counted.cast(pl.Float64).to_numpy()
     else:
-        raise InputError("by length needs the column words or source in the scores; add one")
+        raise InputError(
+            "a breakdown by length needs a words or source column in the scores; add one"
+        )
     known = ~np.isnan(words)
     if not known.any():
-        raise InputError("by length needs source lengths and the scores have none; fill them in")
+        raise InputError(
+            "a breakdown by length needs source lengths, and the scores have none; fill them in"
+        )
     limits = np.unique(np.quantile(words[known], np.arange(1, BANDS) / BANDS))
     band = np.where(known, np.searchsorted(limits, words, side="left"), -1)
     names: list[str] = []
@@ -222,7 +226,7 @@ def _by_category(study: Study, errors: Errors) -> Breakdown:
     """The penalty of each category, on the whole test set."""
     if not isinstance(errors, Errors):
         raise InputError(
-            f"{type(errors).__name__} where Errors belong; read them with assay.read_errors(...)"
+            f"expected Errors, found {type(errors).__name__}; read them with assay.read_errors(...)"
         )
     priced, notes = _priced(study, read_errors(errors.frame, study.test_set))
     count = len(study.test_set.systems)
@@ -270,7 +274,8 @@ def _priced(study: Study, errors: Errors) -> tuple[pl.DataFrame, list[Note]]:
     if unrated := frame.height - kept.height:
         notes.append(
             Note(
-                "errors-unrated", f"{unrated} errors are of outputs without a rating, and not used"
+                "errors-unrated",
+                f"{unrated:,} errors belong to outputs without a rating and are not used",
             )
         )
     return kept, notes
@@ -281,8 +286,8 @@ def _rated_key(study: Study, errors: pl.DataFrame) -> list[str]:
     both = "rater" in errors.columns and bool(study.ratings.raters)
     if not both and ("rater" in errors.columns or len(study.ratings.raters) > 1):
         raise InputError(
-            "only one of ratings and errors says who the raters are, so errors cannot be counted by"
-            " rating; give both tables a rater column, or none"
+            "only one of the ratings and the errors names the raters, so errors cannot be counted"
+            " per rating; give both tables a rater column, or neither"
         )
     return ["system", *study.test_set.key, *(["rater"] if both else [])]
 

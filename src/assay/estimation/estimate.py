@@ -22,7 +22,7 @@ from assay.estimation.results import (
     noted,
     scored,
 )
-from assay.results import Note, has_note
+from assay.results import Note, has_note, p_value
 from assay.stats.intervals import (
     LEVEL,
     POWER,
@@ -88,8 +88,8 @@ def estimate(
     repeats the assumption.
 
     ``by`` (and ``errors``) adds the scores of groups, see :func:`assay.estimate_by`. ``compare``
-    names two systems whose comparison is added, see :func:`assay.compare_two`; the only two
-    systems there are, are always compared. ``exclude_raters`` and ``remove_severity`` change the
+    names two systems whose comparison is added, see :func:`assay.compare_two`; where there are only
+    two systems, they are always compared. ``exclude_raters`` and ``remove_severity`` change the
     ratings first, and the result says what that does to every estimate. With ``borrow``, a
     system's estimate learns from the ratings of the others how hard segments are.
 
@@ -139,7 +139,7 @@ def _check(
 ) -> None:
     if remove_severity and by == "category":
         raise OptionError(
-            "remove_severity", True, "does nothing to marked errors",
+            "remove_severity", True, "has no effect on marked errors",
             "leave it out, or break down by something else",
         )  # fmt: skip
     if compare is not None and len(compare) != 2:
@@ -245,7 +245,7 @@ def _direction(study: Study) -> list[Note]:
         Note(
             "direction-doubtful",
             f"warning: all metrics contradict the ratings; are {other} ratings better, or lower"
-            " values of these metrics? State it (better, lower_metrics)",
+            " values of these metrics? Check the directions you stated",
         )
     ]
 
@@ -261,8 +261,8 @@ def _gain(means: list[Mean], features: Features | None) -> list[Note]:
     if not helped:
         return [
             *lines,
-            Note("metrics-unused", "the metrics explain nothing here, or ratings are too few: the"
-                 " mean is used"),
+            Note("metrics-unused", "the metrics explain nothing here, or there are too few"
+                                   " ratings: the plain mean is used"),
         ]  # fmt: skip
     left = float(np.mean([mean.unexplained for mean in helped]))
     ratings = float(np.mean([mean.n for mean in helped]))
@@ -423,7 +423,7 @@ def _pair(estimates: Estimates, left: str | None, right: str | None) -> Differen
 
 
 def _detectable(item: Difference, level: float, power: float) -> float:
-    """The smallest difference that is found with this probability at the n there is."""
+    """The smallest difference that is found with this probability at the given n."""
     if not item.stderr > 0:
         return item.stderr  # 0 or NaN
     return detectable_shift(item.degrees, level, power) * item.stderr
@@ -489,7 +489,7 @@ def _second_opinions(estimates: Estimates) -> tuple[str, ...]:
     """What would tell how far raters differ, once most is rated and nothing says so."""
     segments = max(1, round(max(item.population for item in estimates.systems) / 10))
     return (
-        "to learn how far raters differ, have a second rater do a tenth of the tasks:"
+        "to learn how much raters differ, have a second rater do a tenth of the tasks:"
         f" {_amount(segments, estimates)}",
     )
 
@@ -498,10 +498,10 @@ def _amount(segments: int, estimates: Estimates) -> str:
     """So many segments of every system, in ratings and, where known, in hours."""
     rated = sum(item.n for item in estimates.systems)
     ratings = round(segments * len(estimates.systems) * max(estimates.ratings / max(rated, 1), 1))
-    text = f"{segments:,} segments, {ratings:,} ratings in all"
+    text = f"{segments:,} segments ({ratings:,} ratings in all"
     if estimates.hours is None or not estimates.ratings:
-        return text
-    return f"{text}, about {estimates.hours / estimates.ratings * ratings:,.1f} hours"
+        return f"{text})"
+    return f"{text}, about {estimates.hours / estimates.ratings * ratings:,.1f} hours)"
 
 
 def _to_decide(item: Difference, estimates: Estimates) -> str:
@@ -509,12 +509,18 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
     spread = _precision(item, estimates.level)
     if item.difference == 0:
         return f"{names} are equal in these ratings"
-    goal = f"to decide {names} (closest to it, p = {item.p:.2g})"
+    goal = f"to decide {names} (the closest pair, {p_value(item.p)})"
     if spread is None:
-        return f"{goal}: everything is rated; second raters for more tasks make the error smaller"
+        return (
+            f"{goal}: everything is rated; only second raters for more tasks would make the"
+            " error smaller"
+        )
     needed = spread.n_for_power(item.difference, POWER)
     if needed <= item.n:
-        return f"{names}: the t interval would decide them; the chosen one asks for more certainty"
+        return (
+            f"{names}: the t interval would decide this pair; the interval you chose asks for"
+            " more certainty"
+        )
     if needed >= item.population:
         raters = " and more of them by two raters" if item.rater_stderr > 0 else ""
         return (
@@ -522,7 +528,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
             " difference is as large as it looks"
         )
     return (
-        f"{goal}: {_amount(needed - item.n, estimates)}, find a difference of"
+        f"{goal}, rate another {_amount(needed - item.n, estimates)}: they find a difference of"
         f" {abs(item.difference):.3g} with {POWER:.0%} probability"
     )
 
@@ -535,4 +541,4 @@ def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
         more = "raters" if item.rater_stderr > 0 else "ratings"
         return f"{goal}: more segments alone will not do it; more {more} for each would"
     needed = spread.n_for_half_width(half / 2)
-    return f"{goal}: about {_amount(max(needed - item.n, 1), estimates)}"
+    return f"{goal}, rate another {_amount(max(needed - item.n, 1), estimates)}"

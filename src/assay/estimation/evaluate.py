@@ -50,7 +50,7 @@ from assay.tables.test_set import TestSet
 INCREMENTAL = ("docs-incr-human", "docs-incr-metrics")
 INTERLEAVED = ("interleaved", "interleaved, first look")
 STOPPING_METHODS = (*INTERLEAVED, "random + t", "hoeffding", "betting")
-BLOCK = 250
+SAMPLES_AT_ONCE = 250
 """Samples estimated at a time: enough for speed, few enough for memory."""
 
 
@@ -136,8 +136,8 @@ def _all_scores(test_set: TestSet, ratings: Ratings) -> np.ndarray:
     lacking = int((np.isnan(scores) & test_set.present).sum())
     if lacking:
         raise InputError(
-            f"{lacking} outputs have no rating; estimators and stopping rules can be tried only on"
-            " a test set of which everything is rated"
+            f"{lacking:,} outputs have no rating; estimators and stopping rules can be tried only"
+            " on a fully rated test set"
         )
     return scores
 
@@ -150,7 +150,7 @@ def _check_metrics(method: str, predictors: Predictors | None) -> None:
     if not names and (
         estimator not in ("auto", "mean", "history") or method == "docs-incr-metrics"
     ):
-        raise InputError(f"the method {method} needs metrics and the scores have none to use")
+        raise InputError(f"the method {method} needs metrics, and the scores have none")
 
 
 def parse_method(text: str) -> tuple[SamplingDesign, str]:
@@ -185,8 +185,8 @@ def _try(trial: _Trial, rng: np.random.Generator) -> list[EvaluationRecord]:
         plan = design.plan(trial.population, n)
         units = DesignUnits.of_plan(design, plan, trial.population)
         parts = []
-        for start in range(0, trial.draws, BLOCK):
-            drawn = plan.draw(rng, min(BLOCK, trial.draws - start)).masks(len(trial.x))
+        for start in range(0, trial.draws, SAMPLES_AT_ONCE):
+            drawn = plan.draw(rng, min(SAMPLES_AT_ONCE, trial.draws - start)).masks(len(trial.x))
             drawn = drawn[drawn.any(axis=1)]  # a sample of documents may come out empty
             adjusted = adjusted_means(trial.x, drawn, units, estimator, trial.predictors)
             parts.append((adjusted.center, _half_width(adjusted, trial.level)))
@@ -370,7 +370,7 @@ def evaluate_stopping(
                 "methods", method, "is not known", f"choose from {', '.join(STOPPING_METHODS)}"
             )
         if method in ("hoeffding", "betting") and ratings.range is None:
-            raise InputError(f"{method} needs ratings with a stated range")
+            raise InputError(f"{method} needs the range of the ratings; give `range`")
     _check(draws, level)
     check_half_width(half_width)
     scores = _all_scores(test_set, ratings)

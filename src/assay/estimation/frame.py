@@ -138,7 +138,8 @@ def rated_outputs(
     if sample is not None:
         if assume is not None:
             raise InputError(
-                "assume and sample exclude each other; the sample says how it was drawn"
+                "`assume` and `sample` exclude each other: the sample already says how it was"
+                " drawn; leave out `assume`"
             )
         return _sampled(scores, test_set, sample)
     if assume is not None and assume not in ASSUMPTIONS:
@@ -147,14 +148,17 @@ def rated_outputs(
     pi = np.ones_like(scores)
     if not missing:
         design: SamplingDesign = Census("census")
-        text = "everything is rated: nothing is left to sampling, only to raters and texts"
+        text = (
+            "everything is rated, so there is no sampling error; what other raters or texts"
+            " would give is still uncertain"
+        )
         note = Note("everything-rated", text)
     elif assume is None:
         total = int(test_set.present.sum())
         raise InputError(
-            f"{missing} of {total} outputs have no rating and no sample says how the others were"
-            " chosen; give the sample they were drawn with, or state that they are a simple random"
-            " sample (assume random)"
+            f"{missing:,} of {total:,} outputs have no rating, and no sample says how the rated"
+            " ones were chosen; give the sample they were drawn with (`sample`), or say that they"
+            " are a simple random sample (`assume` random)"
         )
     else:
         design, what = ASSUMPTIONS[assume]
@@ -180,7 +184,7 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
     pi = carried.pi
     extra = int((rated & np.isnan(pi)).sum())
     if extra:
-        text = f"{extra} rated outputs are outside the sample and not used"
+        text = f"{extra:,} rated outputs are outside the sample and not used"
         notes.append(Note("outside-the-sample", text))
     classes = None
     if (~np.isnan(pi) & ~rated & test_set.present).any():
@@ -208,7 +212,10 @@ def _begun(
     drawn = np.zeros_like(carried.drawn)
     drawn[:, order[:count]] = True
     pi = np.where(drawn & test_set.present, count / drawn.shape[1], np.nan)
-    text = f"rated up to segment {count} of {len(order)} in order; these are a sample of their own"
+    text = (
+        f"ratings reach segment {count:,} of {len(order):,} in the sample's order; that part"
+        " is a sample in its own right"
+    )
     return replace(carried, drawn=drawn, pi=pi), [Note("rated-beginning", text)]
 
 
@@ -218,8 +225,8 @@ def _refuse_foreign(design: SamplingDesign, test_set: TestSet, sample: Sample) -
     needs = design.documents or "position" in design.carries
     if needs and "doc" in sample.frame.columns and not test_set.has_documents:
         raise InputError(
-            "the sample says which documents its segments are of, on which its error rests, and"
-            " the scores do not; give scores with a doc column"
+            "the sample names documents, on which its standard errors depend, but the scores have"
+            " no doc column; add one"
         )
     get, probability = design.parameters, sample.frame["probability"].to_numpy()
     stated = get.get("n", "").isdecimal() and "parts" not in get
@@ -301,7 +308,7 @@ def make_study(
     features = None if method == "mean" else make_features(test_set)
     lacking = features is None or (method.startswith("cv-") and not features.metrics)
     if lacking and method not in ("auto", "mean"):
-        raise InputError(f"the method {method} needs metrics and the scores have none to use")
+        raise InputError(f"the method {method} needs metrics, and the scores have none")
     if target == "texts" and test_set.has_documents:
         _need_two_documents(test_set, rated)
     overlap = None
@@ -309,9 +316,9 @@ def make_study(
         overlap = find_overlap(test_set, ratings, rated.scores, sample)
         if target == "raters" and overlap is None:
             raise InputError(
-                f"the target raters needs at least {MIN_DOUBLED_TASKS} tasks that two raters rated"
-                " and these ratings have fewer; have a tenth of the tasks rated twice, or take the"
-                " target texts or answers"
+                f"the target raters needs at least {MIN_DOUBLED_TASKS} tasks that two raters did,"
+                " and these ratings have fewer; have a tenth of the tasks done twice, or choose"
+                " the target texts or answers"
             )
     return Study(
         test_set, ratings, rated, features, method, interval, level,
@@ -374,16 +381,13 @@ class Study:
             count = len(self.rated.document)
             parts, held = zip(*(self._document_parts(k, count) for k in (i, j)), strict=True)
             stderr, degrees = documents_error(parts[0] - parts[1], len(np.union1d(*held)))
-        center = one.center - other.center
+        center, stderr, degrees = one.center - other.center, float(stderr), float(degrees)
         return one._replace(
-            center=center,
-            stderr=float(stderr),
-            degrees=float(degrees),
-            interval=t_interval(center, float(stderr), float(degrees), self.level),
-            n=min(one.n, other.n),
+            center=center, stderr=stderr, degrees=degrees, n=min(one.n, other.n),
+            interval=t_interval(center, stderr, degrees, self.level),
             basis="texts" if "texts" in (one.basis, other.basis) else one.basis,
             rater_stderr=float(np.hypot(one.rater_stderr, other.rater_stderr)),
-        )
+        )  # fmt: skip
 
     def _document_parts(self, i: int, count: int) -> tuple[np.ndarray, np.ndarray]:
         """What each document adds to a system's score, and the documents with ratings of it."""
@@ -458,8 +462,8 @@ class Study:
             return mean
         if np.ptp(units.pi[drawn]) > 1e-9:
             raise InputError(
-                f"the interval {self.interval} is for ratings that all count alike, and these have"
-                " weights (importance, or skipped outputs); take the interval t"
+                f"the {self.interval} interval is for ratings of equal weight, and these have"
+                " unequal weights (importance, or skipped outputs); use the t interval"
             )
         # The order must not depend on the ratings; the sample's own seed repeats it.
         rng = np.random.default_rng([self.rated.design.seed or 0, 1])
@@ -565,13 +569,13 @@ def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> 
     ):
         if value is not None and not isinstance(value, kind):
             raise InputError(
-                f"{type(value).__name__} where a {kind.__name__} belongs; read it with"
+                f"expected {kind.__name__}, found {type(value).__name__}; read it with"
                 f" assay.{reader}(...)"
             )
     if "lp" in test_set.key and test_set.segments["lp"].n_unique() > 1:
         raise InputError(
-            "the scores hold several language pairs, and one score for all would mean nothing;"
-            " choose one (test_set.split('lp'))"
+            "the scores have several language pairs, and one score for all would mean nothing;"
+            f" choose one with `only` (lp={test_set.frame['lp'][0]})"
         )
 
 
@@ -581,8 +585,8 @@ def _need_ratings(test_set: TestSet, scores: np.ndarray) -> None:
     ]
     if bare:
         raise InputError(
-            f"no usable rating for {', '.join(bare)}; rate some of the drawn segments, or leave the"
-            " system out (exclude)"
+            f"no usable rating for {', '.join(bare)}; rate some of the drawn segments, or leave"
+            " the system out (`exclude`)"
         )
 
 
@@ -601,7 +605,7 @@ def _check_target(target: str | None, interval: str) -> Basis | None:
         return named
     if interval in GUARANTEED or (target == "texts" and interval == "skew-t"):
         raise InputError(
-            f"the interval {interval} is not for the target {target}; take the interval t"
+            f"the {interval} interval is not for the target {target}; use the t interval"
         )
     return named
 
@@ -612,8 +616,8 @@ def _need_two_documents(test_set: TestSet, rated: Rated) -> None:
         held = len(np.unique(rated.document[~np.isnan(row)]))
         if held < 2:
             raise InputError(
-                f"all ratings of {system} are from {held} document, which says nothing of others;"
-                " rate at least two, or leave out the target new-documents"
+                f"all ratings of {system} are from {held} document, which says nothing about"
+                " others; rate at least two, or choose the target answers"
             )
 
 
@@ -625,8 +629,8 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
         return (
             Note(
                 "for-raters",
-                f"intervals are for this test set and raters like these {overlap.raters}: {tasks:,}"
-                " tasks have two or more raters, which shows how far raters differ",
+                f"intervals are for this test set and raters like these {overlap.raters}:"
+                f" {tasks:,} tasks have two or more raters, which shows how much raters differ",
             ),
         )
     if study.target == "texts":
@@ -634,10 +638,12 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
     if not study.cautious:
         text = "intervals are for these answers: what other raters would have said is not in them"
         return (Note("for-answers", text),)
-    text = "no output has two raters, so intervals leave out how far other raters would differ"
+    text = "no output has two raters, so intervals do not show how much other raters would differ"
     if study.ratings.raters and len(study.ratings.raters) < study.ratings.genuine.height:
         text = text.replace("no output has", f"fewer than {MIN_DOUBLED_TASKS} tasks have")
-    notes = [Note("raters-unknown", f"{text}; a second rater for a tenth of the tasks shows it")]
+    notes = [
+        Note("raters-unknown", f"{text}; a second rater for a tenth of the tasks would show it")
+    ]
     if 2 * (~np.isnan(rated.scores)).sum() > rated.present.sum():
         units = "documents" if study.test_set.has_documents else "segments"
         text = (
@@ -668,8 +674,8 @@ def check_interval(
     """Refuse an interval that does not go with the method, the design or what is known."""
     if name == "bootstrap":
         raise OptionError(
-            "interval", name, "is no longer there: it was slower than skew-t and no better",
-            "take skew-t, which also goes with regression, snippets and balanced samples",
+            "interval", name, "is no longer available: it was slower than skew-t and no better",
+            "use skew-t, which also works with regression, snippets and balanced samples",
         )  # fmt: skip
     if name not in INTERVALS:
         raise OptionError(
@@ -682,16 +688,13 @@ def check_interval(
     if method not in (SKEW_METHODS if skewed else ("auto", "mean")):
         what = "the mean and regression" if skewed else "the mean"
         raise InputError(
-            f"the interval {name} is for {what}, not for the method {method}; take the interval t"
+            f"the {name} interval is for {what}, not for the method {method}; use the t interval"
         )
     if not (design.skew_correction if skewed else design.simple):
         what = "random, snippet and balanced samples" if skewed else "a simple random sample"
         raise InputError(
-            f"the interval {name} is for {what}, not for the design {design.short}; take the"
-            " interval t"
+            f"the {name} interval is for {what}, not for the design {design.short}; use the t"
+            " interval"
         )
     if not skewed and limits is None:
-        raise InputError(
-            f"the interval {name} holds for scores in a stated range; state the range of the"
-            " ratings"
-        )
+        raise InputError(f"the {name} interval needs the range of the ratings; give `range`")

@@ -421,7 +421,7 @@ def make_features(test_set: TestSet) -> Features | None:
             notes.append(Note("metric-unused", f"{name} is constant or missing: not used"))
             continue
         if missing:
-            text = f"{name}: {missing} missing values count as average"
+            text = f"{name}: {missing:,} missing values count as average"
             notes.append(Note("metric-missing", text))
         layers.append(values)
         names.append(name)

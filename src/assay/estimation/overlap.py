@@ -17,7 +17,7 @@ import polars as pl
 from assay.tables.answers import Ratings
 from assay.tables.test_set import Sample, TestSet
 
-MIN_DOUBLED_TASKS = 5
+MIN_DOUBLED_TASKS = 2
 """With fewer tasks rated twice, how far raters differ is taken as unknown."""
 
 
@@ -26,12 +26,14 @@ class RaterVariance(NamedTuple):
 
     A mean over N segments, each rated by k raters, has the variance v / (k N) beside that of the
     segments' sampling. ``tasks`` were rated by two or more; ``degrees`` of freedom go with both.
+    ``alone`` are the same two by segments, as if every segment were a task.
     """
 
     scores: float
     differences: float
     degrees: float
     tasks: int
+    alone: tuple[float, float]
 
 
 def rater_variance(
@@ -64,19 +66,34 @@ def rater_variance(
     deviation = ((score - means[output]) / np.sqrt(np.maximum(counts[output] - 1, 1)))[several]
     system, task, rater = system[several], task[several], rater[several]
     rated = float((1 / counts[output[several]]).sum())
-    # What each rater adds up to in each task, for every system.
-    cells, cell = np.unique(task * (rater.max() + 1) + rater, return_inverse=True)
+    number = task * (rater.max() + 1) + rater
+    by_task, cells = _sums(deviation, system, number)
+    segment = segment[several]
+    by_segment, _ = _sums(deviation, system, segment * (rater.max() + 1) + rater)
+    return RaterVariance(
+        *_variances(by_task, rated), _degrees(by_task, cells // (rater.max() + 1)),
+        len(np.unique(task)), _variances(by_segment, rated),
+    )  # fmt: skip
+
+
+def _sums(
+    deviation: np.ndarray, system: np.ndarray, number: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What each rater adds up to in each task, a row, for every system, and the rows' numbers."""
+    cells, cell = np.unique(number, return_inverse=True)
     systems, own = np.unique(system, return_inverse=True)
     e = np.zeros((len(cells), len(systems)))
     np.add.at(e, (cell, own), deviation)
-    k = len(systems)
-    scores = float((e**2).sum()) / rated
-    differences = 2 * scores
-    if k > 1:
-        between = k * (e**2).sum() - (e.sum(axis=1) ** 2).sum()
-        differences = float(between) / ((k - 1) / 2 * rated)
-    held = np.unique(task)
-    return RaterVariance(scores, differences, _degrees(e, cells // (rater.max() + 1)), len(held))
+    return e, cells
+
+
+def _variances(e: np.ndarray, rated: float) -> tuple[float, float]:
+    """Of scores, averaged over systems, and of differences, averaged over pairs of systems."""
+    k, total = e.shape[1], float((e**2).sum())
+    if k == 1:
+        return total / rated, 2 * total / rated
+    between = k * total - float((e.sum(axis=1) ** 2).sum())
+    return total / rated, between / ((k - 1) / 2 * rated)
 
 
 def _degrees(e: np.ndarray, task: np.ndarray) -> float:
@@ -118,14 +135,21 @@ class Overlap:
     raters: int
 
     def part(self, i: int, j: int, x: np.ndarray, population: int) -> float:
-        """The variance v / (k N) of an estimate over raters: of a score, or a difference."""
-        typical = self.typical[int(i != j)]
-        if not typical > 0 or len(x) < 2:
+        """The variance of an estimate over raters that its sampling variance does not have.
+
+        Of a score, or a difference: with n segments rated by one rater each it is v / n in all. The
+        variance (1 - n/N) s^2 / n holds (1 - n/N) / n times the raters' variance of single
+        segments; the rest is v/N + (1/n - 1/N) (v - that of single segments).
+        """
+        different, n = int(i != j), len(x)
+        typical, alone = self.typical[different], self.variance.alone[different]
+        if not typical > 0 or n < 2:
             return 0.0
-        v = self.variance.scores if i == j else self.variance.differences
+        v = self.variance.differences if different else self.variance.scores
+        v = v / population + max(v - alone, 0.0) * (1 / n - 1 / population)
         rated = ~np.isnan(self.share[i]) & ~np.isnan(self.share[j])
         once = float((self.share[i, rated] + self.share[j, rated]).mean()) / 2
-        return v * float(x.var(ddof=1)) / typical * once / population
+        return v * float(x.var(ddof=1)) / typical * once
 
 
 def find_overlap(

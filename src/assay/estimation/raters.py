@@ -1,4 +1,4 @@
-"""The raters behind the ratings: who is severe, who stands apart, and how far they agree."""
+"""The raters behind the ratings: who is severe, who is an outlier, and how well they agree."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ def rater_report(
     sample: Sample | None = None,
     assume: str | None = None,
 ) -> RaterReport:
-    """Describe every rater and how far the raters agree.
+    """Describe every rater and how well the raters agree.
 
     Severity is by how much worse a rater scores the same thing than the average rater (weighted
     by the number of ratings): the least-squares rater effect in score = output + rater, or, where
     raters do not overlap on outputs, score = segment + system + rater, or score = system + rater;
-    the first model in which all raters can be compared. Where none does it, the groups of
+    the first model in which all raters can be compared. Where there is none, the groups of
     comparable raters are named and severity is relative to the group.
 
     Rows with a ``check`` are controls, and used for nothing but counting how many of them the
     rater scored worse than the output itself. With the ``sample``, or an assumption as in
-    :func:`assay.estimate`, every system's score by each rater alone stands beside the pooled one.
+    :func:`assay.estimate`, every system's score by each rater alone is shown beside the pooled one.
 
     >>> import assay
     >>> world = assay.simulate(documents=10, raters=3, rng=1)
@@ -224,8 +224,8 @@ def exclude_raters(ratings: Ratings, raters: Sequence[str]) -> Ratings:
         return ratings
     frame = ratings.frame.filter(~pl.col("rater").is_in(wanted))
     count = len(ratings) - frame.height
-    note = Note("raters-excluded", f"{count} of {len(ratings)} ratings left out: those of"
-                f" {', '.join(wanted)}")  # fmt: skip
+    note = Note("raters-excluded", f"{count:,} of {len(ratings):,} ratings left out: those of"
+                                   f" {', '.join(wanted)}")  # fmt: skip
     return replace(ratings, frame=frame, notes=(*ratings.notes, note))
 
 
@@ -250,7 +250,8 @@ class _Given:
 def _need_raters(ratings: Ratings) -> None:
     if not isinstance(ratings, Ratings):
         raise InputError(
-            f"{type(ratings).__name__} where Ratings belong; read them with assay.read_ratings(...)"
+            f"expected Ratings, found {type(ratings).__name__}; read them with"
+            " assay.read_ratings(...)"
         )
     if not ratings.raters:
         raise InputError("the ratings do not say who gave them; add a column rater")
@@ -259,7 +260,7 @@ def _need_raters(ratings: Ratings) -> None:
 def _given(test_set: TestSet, ratings: Ratings) -> _Given:
     if not isinstance(test_set, TestSet):
         raise InputError(
-            f"{type(test_set).__name__} where a TestSet belongs; read it with"
+            f"expected a TestSet, found {type(test_set).__name__}; read it with"
             " assay.read_scores(...)"
         )
     _need_raters(ratings)
@@ -316,7 +317,7 @@ def _groups(given: _Given, fit: RaterEffects) -> tuple[tuple[str, ...], ...]:
 
 def _not_identified(groups: Sequence[Sequence[str]]) -> str:
     shown = "; ".join("{" + ", ".join(group) + "}" for group in groups)
-    return f"severity is not identified between groups of raters that share nothing: {shown}"
+    return f"severity cannot be compared between groups of raters that share nothing: {shown}"
 
 
 def _remarks(given: _Given, model: str, groups: Sequence[Sequence[str]]) -> list[Note]:
@@ -444,8 +445,8 @@ def attention_checks(
     notes = () if not alone else (
         Note(
             "checks-unmatched",
-            f"{alone} of {controls.height} attention checks have no score of the output itself by"
-            " the same rater to compare with",
+            f"for {alone:,} of {controls.height:,} attention checks the same rater did not score"
+            " the original output, so there is nothing to compare with",
         ),
     )  # fmt: skip
     return AttentionChecks(done, passed, notes)

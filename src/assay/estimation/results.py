@@ -63,7 +63,7 @@ class SystemEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """``left`` minus ``right`` on the test set; decided if the interval leaves out zero.
+    """``left`` minus ``right`` on the test set; decided if the interval excludes zero.
 
     ``p`` is that of the two-sided t test of no difference, with ``degrees`` of freedom; NaN where
     the standard error is not known or zero: no verdict comes from an interval of width zero.
@@ -106,7 +106,8 @@ class Comparison(Result, kind="comparison"):
 
     ``detectable`` is the smallest true difference that ratings like these find with probability
     ``power``; ``needed`` how many segments would have to be rated for both to find one as large
-    as the observed with that probability; ``everything`` says that not even all but a few would.
+    as the observed with that probability; ``everything`` says that this
+    would take nearly all of them.
     """
 
     left: str
@@ -330,7 +331,7 @@ class RaterReport(Result, kind="raters"):
     ``alpha`` is Krippendorff's for the interval metric, ``alpha_ordinal`` for the ordinal one, both
     on the ``overlapping`` outputs that two or more raters scored; ``mean_correlation`` is the
     mean of Pearson's r over the ``pairs`` of raters that share enough outputs. ``outliers`` are the
-    raters who stand apart by the ``rule``. ``estimates`` are every system's scores, pooled and by
+    raters that the ``rule`` flags. ``estimates`` are every system's scores, pooled and by
     each rater alone, where it is known how outputs were chosen and the rater rated enough of them.
     """
 

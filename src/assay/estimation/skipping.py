@@ -1,10 +1,10 @@
-"""Outputs that raters skipped: what stands for them, and when that may not be enough.
+"""Outputs that raters skipped: what represents them, and when that may not be enough.
 
 A skipped output leaves a hole in the sample. If raters skip what is hard, the rest looks better
 than it is. So the weights of the rated are raised inside classes (weighting-class adjustment,
 Sarndal, Swensson and Wretman 1992, section 15.6): the strata of the sample and fifths of the
 metrics' predicted badness, both at once by raking (Deming and Stephan 1940); where there are
-neither, documents. A bias that has to do with none of these stays.
+neither, documents. A bias that is related to none of these remains.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MIN_RATINGS_PER_CLASS = 5
 """Classes with fewer ratings are joined with their neighbours."""
 BADNESS_CLASSES = 5
 SKIPPING_ALARM = 2.5
-"""The z from which skipping is said to go with something."""
+"""The z from which skipping is reported to differ between groups."""
 MIN_TO_TEST_SKIPPING = 5
 """With fewer skipped or rated segments nothing is tested."""
 
@@ -100,10 +100,13 @@ def skipping_notes(
     unrated, total = int((drawn & ~rated).sum()), int(drawn.sum())
     if not unrated:
         return []
-    stand = "a random part of them"
+    stand = "a random part of all drawn"
     if classes is not None:
         stand = f"a random part of their class ({classes.what}, joined where ratings are few)"
-    text = f"{unrated} of {total} drawn outputs have no rating; the rest is taken as {stand}"
+    text = (
+        f"{unrated:,} of {total:,} drawn outputs have no rating; the rated ones are taken as"
+        f" {stand}"
+    )
     notes = [Note("skipped", text)]
     if unrated > total // 2:
         text = "more than half of the sample is not rated: is it the right sample?"
@@ -149,7 +152,7 @@ def _by_document(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> li
     shares = {k: skipped[own == k].mean() for k in np.unique(own)}
     worst = sorted(shares, key=lambda k: -shares[k])[:3]
     shown = ", ".join(f"{names[k]} {shares[k]:.0%}" for k in worst)
-    text = f"warning: skipping goes with documents ({shown} skipped): estimates may be biased"
+    text = f"warning: skipping differs between documents ({shown} skipped): estimates may be biased"
     return [Note("skipping-by-document", text)]
 
 
@@ -168,8 +171,8 @@ def _by_system(test_set: TestSet, drawn: np.ndarray, rated: np.ndarray) -> list[
     rates = done / counts
     least, most = int(np.argmin(rates)), int(np.argmax(rates))
     text = (
-        f"warning: skipping goes with systems ({test_set.systems[least]} {rates[least]:.0%} rated,"
-        f" {test_set.systems[most]} {rates[most]:.0%}): estimates may be biased"
+        f"warning: skipping differs between systems ({test_set.systems[least]} {rates[least]:.0%}"
+        f" rated, {test_set.systems[most]} {rates[most]:.0%}): estimates may be biased"
     )
     return [Note("skipping-by-system", text)]
 

@@ -59,8 +59,8 @@ SCORED = ("TGT", "CHK")
 CONTROLS = {"BAD": "broken outputs (BAD) left out", "REF": "references (REF) left out"}
 UNITS = Note(
     "utf16-offsets",
-    "span offsets count UTF-16 units without line breaks, as Appraise does: the file has no texts"
-    " to convert them by",
+    "span offsets are in UTF-16 units without line breaks, as Appraise counts them: the file has"
+    " no texts by which to convert them",
 )
 
 TASK_ITEMS = 100

@@ -143,7 +143,7 @@ def load_format(
     item = find_format(name)
     kind = kind or (item.reads[0] if item.reads else "any")
     if item.read is None or kind not in item.reads:
-        can = ", ".join(item.reads) or "nothing: it is only written"
+        can = ", ".join(item.reads) or "nothing (it can only be written)"
         raise OptionError("kind", kind, f"cannot be read from {name}", f"it holds {can}")
     options = options or Options()
     if not checked:
@@ -161,7 +161,7 @@ def save_format(
     """
     item = find_format(name)
     if item.write is None or kind not in item.writes:
-        can = ", ".join(item.writes) or "nothing: it is only read"
+        can = ", ".join(item.writes) or "nothing (it can only be read)"
         raise OptionError("kind", kind, f"cannot be written as {name}", f"it takes {can}")
     options = options or Options()
     if not checked:

@@ -102,9 +102,9 @@ def refused(error: TableError, kind: str, *, source: str | None = None) -> Check
 
 
 def _refuse_idle(argument: str, value: object, kind: str, kinds: Sequence[str]) -> None:
-    """An option that means nothing for this kind of table is a mistake, not a wish."""
+    """Refuse an option that does not apply to this kind of table."""
     if value is not None and value != () and kind not in kinds:
-        fault, remedy = f"means nothing for {kind}", f"it is for {' and '.join(kinds)}"
+        fault, remedy = f"does not apply to {kind}", f"it is for {' and '.join(kinds)}"
         raise OptionError(argument, value, fault, remedy)
 
 
@@ -222,7 +222,7 @@ def _remade(
     kinds = frame.select("category", "severity").unique().rows()
     findings = Findings(source)
     for name in sorted({s for c, s in kinds if options.weights.of(c, s) is None}):
-        message = f"severity '{name}' has no weight; give it one with weights ({name}=N)"
+        message = f"severity '{name}' has no weight; give it one with `weights` ({name}=N)"
         findings.add(message, None, "severity", name)
     findings.stop()
     text = "scores are sums of weights: lower is better"

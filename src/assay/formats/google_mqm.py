@@ -84,7 +84,7 @@ def _annotations(path: Path) -> Raw:
         )
         notes.append(Note("unpaired-marks", text))
     if respelled:
-        text = f"{respelled} rows without errors are spelled otherwise; read as {NO_ERROR}"
+        text = f"{respelled:,} rows spell 'no error' in another way; read as {NO_ERROR}"
         notes.append(Note("no-error-respelled", text))
     return replace(raw, frame=frame.drop(empty), notes=tuple(notes))
 
@@ -103,7 +103,7 @@ def _header(cells: list[str], path: Path, line: int) -> list[str]:
     ours = [COLUMNS.get(name, name) for name in named]
     findings = Findings(path)
     for name in sorted(n for n, count in Counter(ours).items() if count > 1 or n in SPAN):
-        message = f"'{name}' is a name of another column or of the marked span; rename the column"
+        message = f"'{name}' is the name of another column or of the marked span; rename the column"
         findings.add(message, line, name, name)
     findings.stop()
     return ours
@@ -161,7 +161,8 @@ def _ratings(raw: Raw, weights: Weights) -> Raw:
     findings.stop()
     known = ", ".join(weights.severities)
     message = (
-        f"severity '{{}}' has no weight; correct it, or give weights that name it (known: {known})"
+        "severity '{}' has no weight; correct it, or give it a weight with `weights` (known:"
+        f" {known})"
     )
     unknown = error_weights(errors, weights).is_null()
     findings.rows(unknown, "severity", errors["severity"], message)
@@ -170,7 +171,7 @@ def _ratings(raw: Raw, weights: Weights) -> Raw:
     sums = "scores are sums of error weights: lower is better and 0 is perfect"
     notes = [*raw.notes, Note("weighted-sums", sums)]
     if tests:
-        text = f"{tests} rows test the rater's attention (HOTW) and cost nothing"
+        text = f"{tests:,} rows are attention checks (HOTW) and carry no penalty"
         notes.append(Note("attention-checks", text))
     key = [name for name in ratings.columns if name != "score"]
     return Raw(ratings, raw.source, _first_lines(raw, errors, key), tuple(notes))
@@ -192,7 +193,7 @@ def _outputs(raw: Raw) -> Raw:
     differ = int(texts.select(pl.max_horizontal("source", "target") > 1).to_series().sum())
     notes = raw.notes
     if differ:
-        text = f"{differ} outputs have several texts, the first is taken"
+        text = f"{differ:,} outputs have several texts; the first is used"
         notes = (*notes, Note("several-texts", text))
     return Raw(table, raw.source, _first_lines(raw, raw.frame, key), notes)
 

@@ -86,10 +86,10 @@ def make_weights(changes: Mapping[str, float]) -> Weights:
     for name, weight in changed.items():
         shown = f"{name}={weight:g}"
         if not (isfinite(weight) and weight >= 0):
-            fault = "is not a weight: an error costs a number from 0"
+            fault = "is not a weight: weights are 0 or more"
             raise OptionError("weights", shown, fault, "write it without a sign, as in major=5")
         if GOOGLE_WEIGHTS.categories.get(name) == 0 and weight:
-            fault = "puts a price on what is not an error"
+            fault = "gives a weight to what is not an error"
             raise OptionError("weights", shown, fault, "leave it out")
     severities = {**GOOGLE_WEIGHTS.severities, **changed}
     return replace(GOOGLE_WEIGHTS, severities=severities, changed=tuple(changed))

@@ -104,7 +104,7 @@ def _there(
     if not kept.all():
         kept |= outputs_in(folder, frame, others)
     gone = int((~kept).sum())
-    text = f"{gone} outputs have neither a text nor a score anywhere and do not exist"
+    text = f"{gone:,} outputs have neither a text nor a score in any file and are left out"
     return kept, (Note("absent-outputs", text),) if gone else ()
 
 
@@ -216,18 +216,18 @@ def _error(error: dict[str, Any]) -> Row:
     for name in ("start", "end"):
         value = error.get(name)
         if value is not None and (type(value) is not int or not 0 <= value < MAX_OFFSET):
-            raise ValueError(f"{name} is {str(value)[:40]!r} where a number of characters belongs")
+            raise ValueError(f"{name} is {str(value)[:40]!r}, not a number of characters")
         row[name] = value
     for name in UNSAID:
         value = error.get(name)
         if value is not None and not isinstance(value, str):
-            raise ValueError(f"{name} is {str(value)[:40]!r} where a word belongs")
+            raise ValueError(f"{name} is {str(value)[:40]!r}, not a word")
         row[name] = value or UNSAID[name]
         if row[name] != row[name].encode("utf-8", "replace").decode():
             raise ValueError(f"{name} has half a character (a lone surrogate), which is not text")
     weight = error.get("score")
     if weight is not None and type(weight) not in (int, float):
-        raise ValueError(f"score is {str(weight)[:40]!r} where a number belongs")
+        raise ValueError(f"score is {str(weight)[:40]!r}, not a number")
     try:
         row["weight"] = None if weight is None else float(weight)
     except OverflowError:
@@ -308,7 +308,7 @@ def _items(place: Path) -> list[Path]:
 def open_folder(path: Path, lp: str | None) -> EvalFolder:
     """The texts of one language pair, checked to have the same number of lines."""
     if not path.is_dir():
-        fault = "is a file where a folder belongs" if path.exists() else "there is no such folder"
+        fault = "is a file, not a folder" if path.exists() else "there is no such folder"
         raise refuse(path, f"{fault}; name the folder of a test set, with sources/ in it")
     lp = _choose(path, lp)
     files: dict[Path, list[str]] = {}

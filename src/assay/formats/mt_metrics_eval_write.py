@@ -124,11 +124,11 @@ def _need_lines(frame: pl.DataFrame, path: Path) -> int:
     repeated = frame.select("system", "seg").is_duplicated()
     findings = Findings(path)
     message = (
-        "segment '{}' is not its line: this format has no names of segments;"
-        f" number them 1 to {size} through the whole test set"
+        "segment '{}' is not the number of its line, and this format has no other names; number"
+        f" the segments 1 to {size} across the whole test set"
     )
     findings.rows(~known, "seg", seg, message)
-    message = "this output stands twice; write one of them, or one rater at a time"
+    message = "this output appears twice; write one of them, or one rater at a time"
     findings.rows(known & repeated, "seg", seg, message)
     findings.stop(rows=frame.height)
     return size
@@ -163,7 +163,7 @@ def _documents(segments: pl.DataFrame, lp: str, path: Path) -> Files:
     begins = docs.ne_missing(docs.shift(1))
     places = begins.arg_true()
     for place in places.filter(docs.filter(begins).is_duplicated()).to_list():
-        message = f"document '{docs[place]}' is not in one piece; number its segments in sequence"
+        message = f"document '{docs[place]}' is split up; give its segments consecutive numbers"
         findings.add(message, place + 1, "doc", docs[place])
     findings.stop()
     joined = pl.DataFrame(parts).select(pl.concat_str("domain", "doc", separator="\t"))
@@ -203,7 +203,7 @@ def _add_ratings(frame: pl.DataFrame, path: Path, lp: str, human: str) -> list[P
     folder = open_folder(path, lp)
     target = path / "human-scores" / f"{lp}.{human}{SCORE}"
     if target.exists():
-        raise refuse(target, "is there already; remove it or give the scores another name")
+        raise refuse(target, "already exists; remove it or give the scores another name")
     if folder.size is None:
         raise refuse(path, f"has no texts or documents of {lp}; write the scores there first")
     _need_fit(frame, folder, path)
@@ -241,7 +241,7 @@ def _need_fit(frame: pl.DataFrame, folder: EvalFolder, path: Path) -> None:
 def _new_folder(path: Path, files: Files) -> list[Path]:
     """Write everything beside the place where it belongs, then move it there."""
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
-        raise refuse(path, "is there already; name a new or empty folder")
+        raise refuse(path, "already exists; name a new or empty folder")
     if not path.parent.is_dir():
         raise refuse(path, f"the folder '{path.parent}' does not exist; make it first")
     temporary = path.with_name(f".{secrets.token_hex(8)}.part")

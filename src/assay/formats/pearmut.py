@@ -186,7 +186,7 @@ def _segment(
         return
     name = item.get("item_id")
     if not isinstance(name, str | int) or name == "":
-        rows.fault("a segment has no item_id; without it answers belong nowhere", line, "item_id")
+        rows.fault("a segment has no item_id, so its answers cannot be placed", line, "item_id")
         return
     texts = item.get("tgt")
     for system, given in by_system.items():
@@ -215,7 +215,7 @@ def _add_score(answer: _Answer, place: dict[str, Any], rows: FileRows) -> None:
         rows.fault(f"{shown(score)} is not a number", answer.line, "score", score)
         return
     if score is None and answer.given.get("sliders"):
-        what = "answers with sliders of their own in place of a score, which are not read"
+        what = "answers on custom sliders instead of a score, which are not read"
         rows.count("sliders", what)
     rows.add(answer.line, {**place, "score": score, "seconds": answer.seconds})
 

@@ -22,7 +22,7 @@ from assay.tables.test_set import TestSet, read_scores
 SOURCE = "scores"
 """What a table is called that is to be written."""
 
-SHOWN = 60
+MAX_CHARACTERS_SHOWN = 60
 """How much of a value an error message shows."""
 
 
@@ -45,7 +45,7 @@ def shown(value: object) -> str:
     ('{"a": null}', '"word"')
     """
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+    return text if len(text) <= MAX_CHARACTERS_SHOWN else text[: MAX_CHARACTERS_SHOWN - 3] + "..."
 
 
 class FileRows:
@@ -180,7 +180,7 @@ def documents(test_set: TestSet, tool: str) -> Iterator[list[Segment]]:
         raise refuse(
             SOURCE,
             f"there is no {' and no '.join(missing)} column, and {tool} shows raters the texts;"
-            " add it or map yours with columns",
+            " add it or map yours with `columns`",
         )
     _need_texts(test_set, tool)
     targets: list[dict[str, str]] = [{} for _ in range(segments.height)]

@@ -100,7 +100,7 @@ def _refuse_repeated(frame: pl.DataFrame, findings: Findings) -> None:
     cell = [*KEY, "_column"]
     repeated = frame.select(~pl.struct(cell).is_first_distinct()).to_series()
     shown = frame.select(pl.concat_str(pl.col(cell).fill_null(""), separator=" / ")).to_series()
-    message = "'{}' has a score in an earlier line already; remove one"
+    message = "'{}' already has a score in an earlier line; remove one"
     findings.rows(repeated, "score", shown, message)
     findings.stop()
 
@@ -195,11 +195,11 @@ def _judgments(pairs: pl.DataFrame, raw: Raw, blanks: int, options: Options) -> 
     notes = list(raw.notes)
     dropped = int(pairs["_blank"].sum())
     if blanks and options.blanks == "best":
-        text = f"{blanks} outputs were left unranked and count as ranked best"
+        text = f"{blanks:,} outputs were left unranked and count as ranked best"
         notes.append(Note("unranked-best", text))
     elif blanks:
         pairs = pairs.filter(~pl.col("_blank"))
-        text = f"{blanks} outputs were left unranked; their {dropped} pairs are left out"
+        text = f"{blanks:,} outputs were left unranked; their {dropped:,} pairs are left out"
         notes.append(Note("unranked-dropped", text))
     lines = lines_of(raw, pairs["_row"].to_list())
     table = Raw(pairs.drop("_row", "_blank"), raw.source, lines, tuple(notes))
@@ -352,9 +352,9 @@ def _joined(shown: pl.DataFrame, lines: int, judged: int) -> tuple[Note, ...]:
     if not same:
         return ()
     text = (
-        f"{int((count > 1).sum())} outputs shared by several systems:"
-        f" {lines} lines give {judged} judgments, and the {same} pairs of"
-        " identical outputs, which nobody judged, are left out"
+        f"{int((count > 1).sum())} outputs shared by several systems: {lines:,} lines give"
+        f" {judged:,} judgments, and the {same:,} pairs of identical outputs, which nobody"
+        " judged, are left out"
     )
     return (Note("identical-outputs", text),)
 

@@ -60,8 +60,8 @@ ASSAY = "urn:x-assay:edits"
 _XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _ENTITIES = (
-    "declares XML entities, which can stand for other files or for endless text;"
-    " nothing of it is read; export the file without a DOCTYPE"
+    "declares XML entities, which can pull in other files or expand without end, so nothing was"
+    " read; export the file without a DOCTYPE"
 )
 
 
@@ -150,7 +150,7 @@ def add_edit(element: Element, row: dict[str, Any], rows: FileRows) -> None:
     """One row; a fault, once per file, where system or editor is not known."""
     for name in ("system", "editor"):
         if not row[name]:
-            message = f"the file does not name the {name}; give the option {name}"
+            message = f"the file does not name the {name}; give it with `{name}`"
             rows.fault_once(message, line_of(element), name)
     rows.add(line_of(element), row)
 
@@ -177,8 +177,8 @@ def pick_machine(
     likely = asked or machine or other
     if len(likely) > 1:
         message = (
-            f"{len(likely)} alternatives may be the machine's; give its {names[0]} as the option"
-            " system, or keep one"
+            f"{len(likely)} alternatives may be the machine's; give its {names[0]} as `system`,"
+            " or keep one"
         )
         rows.fault(message, line_of(unit), names[0])
     return likely[0] if likely else None

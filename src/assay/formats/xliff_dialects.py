@@ -64,8 +64,9 @@ SDL = "http://sdl.com/FileTypes/SdlXliff/1.0"
 MACHINES = frozenset({"mt", "nmt", "amt"})
 MATCHES = "urn:oasis:names:tc:xliff:matches:2.0"
 UNKNOWN_MACHINE = (
-    "segments were edited whose machine translation is not in the file; export it with alt-trans,"
-    " or build a table from the file before and after"
+    "segments were edited whose machine translation is not in the file; export the file with"
+    " alt-trans, or make a table of edits (columns mt and edited) from the files before and after"
+    " editing"
 )
 
 

@@ -24,7 +24,7 @@ _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 NEAR_SIMILARITY = 90.0
 """Similarity in percent from which on two translations of a segment are nearly the same."""
 SUSPECT_SHARE = 0.1
-"""The share of such segments that is told: people do not often write what a machine writes."""
+"""The share of such segments that is reported: people seldom write what a machine writes."""
 MIN_WORDS_TO_COMPARE = 5
 """Segments of fewer words come out the same whoever translates them."""
 
@@ -128,8 +128,8 @@ def _warnings(traces: Sequence[Trace], human: str | None, *, nameless: bool) -> 
     warnings = [
         Note(
             "traces-of-mt",
-            f"{len(trace.near)} of {trace.segments} segments of {human} are nearly those of"
-            f" {trace.system}: the human translation may have been made from its output",
+            f"{len(trace.near)} of {trace.segments} segments of {human} are almost identical to"
+            f" those of {trace.system}: the human translation may have been made from its output",
         )
         for trace in traces
         if trace.suspect
@@ -147,14 +147,15 @@ def _check_places(folder: Path, key: Path) -> None:
     if folder.exists():
         raise OptionError("folder", folder, "exists", "name a new one; kits are never overwritten")
     if key.exists():
-        raise OptionError(
-            "key", key, "exists", "name another file; a lost key cannot be made again"
-        )
+        raise OptionError("key", key, "exists", "name another file; a lost key cannot be recreated")
     if not folder.absolute().parent.is_dir():
         raise OptionError("folder", folder, "cannot be made", "make the folder above it first")
     if folder.absolute() in key.absolute().parents:
         raise OptionError(
-            "key", key, "lies among the kits", "keep it apart: editors get the folder"
+            "key",
+            key,
+            "is inside the folder of the kits",
+            "keep it elsewhere: editors get that folder",
         )
 
 
@@ -197,8 +198,8 @@ def _need_texts(part: pl.DataFrame, item: KitDocument, order: pl.DataFrame) -> N
     whole = order.filter(pl.col("doc") == item.document).height
     if part.height < whole:
         raise InputError(
-            f"'{item.system}' has {part.height} of the {whole} segments of '{item.document}'; an"
-            " editor needs all"
+            f"'{item.system}' has {part.height} of the {whole} segments of '{item.document}';"
+            " editors need all of them"
         )
     for column in ("source", "target"):
         empty = part.filter(pl.col(column).fill_null("").str.strip_chars() == "")
@@ -258,11 +259,11 @@ other.
 1. Please edit the translations as you would in any other job, to the quality you would deliver.
    Where a translation is fine, leave it as it is.
 2. Work through the texts in the order of the file.
-3. Please do the whole job in one sitting, without distractions, and take no longer breaks. If you
-   must stop, stop between two texts.
+3. Please do the whole job in one sitting, without distractions or long breaks. If you must stop,
+   stop between two texts.
 4. Change only the translations ("target"). Leave ids, sources and the order of rows as they are.
 5. If you note how long you worked on a segment, write it into "seconds", in seconds (90, not
-   1:30). You need not.
+   1:30). This is optional.
 6. Work on your own; do not compare notes with colleagues before everybody has finished.
 7. Send the file back under the same name.
 

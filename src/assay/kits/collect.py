@@ -81,7 +81,7 @@ def collect_kits(
         notes += more
         tidied += number
     if tidied:
-        text = f"{tidied} translations got the white space of the original back"
+        text = f"white space of the original restored in {tidied} translations"
         notes.append(Note("white-space", text))
     whole = pl.concat(tables)
     if whole["seconds"].null_count() == whole.height:
@@ -150,7 +150,10 @@ def _collect(
         notes.append(Note("no-source", text))
     if path.suffix.lower() in XLIFF_ENDINGS and _in_order(sent, kit, kits):
         sent = sent.with_columns(kit.rows["id"])
-        text = f"{path.name}: has ids of its own; joined in order, since all sources agree"
+        text = (
+            f"{path.name}: its ids are not those of the kit; rows were joined in order, since"
+            " all sources agree"
+        )
         notes.append(Note("other-ids", text))
     _refuse_others(path, sent, kit, kits)
     _need_rows(sent, kit, findings)
@@ -158,8 +161,8 @@ def _collect(
     if empty == "refuse":
         findings.rows(
             blank, "target", sent["id"],
-            "the translation of {} is empty; ask the editor, or choose what empty means (unchanged:"
-            " it was fine, keep: all of it was deleted)",
+            "the translation of {} is empty; ask the editor, or say with `empty` what it means"
+            " (unchanged: it was fine; keep: everything was deleted)",
         )  # fmt: skip
     findings.stop()
     rows = kit.rows.join(sent.drop("source"), on="id", how="left", maintain_order="left")
@@ -209,9 +212,7 @@ def _need_rows(sent: pl.DataFrame, kit: _Kit, findings: Findings) -> None:
     """Every segment of the kit, once, with its source; and nothing else."""
     ids, sources = sent["id"], kit.rows["source"]
     places = {name: place for place, name in enumerate(kit.texts)}
-    findings.rows(
-        ~ids.is_first_distinct(), "id", ids, "{} stands twice; keep the row that is meant"
-    )
+    findings.rows(~ids.is_first_distinct(), "id", ids, "{} appears twice; keep the right row")
     given = set(ids)
     known = ids.is_in(list(places))
     findings.rows(~known, "id", ids, "'{}' is not a segment of this kit; keep the ids as they were")
@@ -327,21 +328,21 @@ def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[Note]:
     absent = [kit.editor for name, kit in kits.items() if name not in given]
     if not absent:
         return []
-    text = f"no file of {len(absent)} of {len(kits)} editors: {_listed(absent)}"
+    text = f"no file from {len(absent)} of {len(kits)} editors: {_listed(absent)}"
     planned, done = _meetings(list(kits.values())), _meetings([kits[name] for name in given])
     systems, documents = ({pair[k] for pair in planned} for k in (0, 1))
     counts = [done.get(pair, 0) for pair in planned]
     if len(set(planned.values())) > 1 or len(planned) < len(systems) * len(documents):
         pass  # there was no balance to lose
     elif len(set(counts)) == 1:
-        text += "; system and document still meet equally often"
+        text += "; every system is still edited equally often in every document"
     else:
         pairs = zip(planned, counts, strict=True)
         gone = [f"{doc} by {system}" for (system, doc), n in pairs if not n]
         lost = f"; nobody edited {_listed(gone)}" if gone else ""
         text += (
-            "; the design is no longer balanced: system and document meet"
-            f" {min(counts)} to {max(counts)} times{lost}"
+            f"; the design is no longer balanced: a system is edited {min(counts)} to"
+            f" {max(counts)} times in a document{lost}"
         )
     return [Note("files-missing", text)]
 

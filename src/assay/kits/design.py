@@ -237,8 +237,8 @@ def _notes(
     if "document_position" not in balance.balanced:
         text = (
             "the documents' order is not quite balanced" if rotated
-            else "the documents' order is the same for all, so position and document cannot be told"
-            " apart"
+            else "the documents' order is the same for all, so position and document cannot be"
+                 " separated"
         )  # fmt: skip
         notes.append(Note("position-unbalanced" if rotated else "position-is-document", text))
     if editors < 3:

@@ -194,7 +194,9 @@ def _check(pieces: Pieces, size: int, count: int, mode: str, eps: float | None) 
     if count < 1:
         raise OptionError("count", count, "is not a number of kits", "give at least 1")
     if eps is not None and mode != "dbscan":
-        raise OptionError("eps", eps, "is for the mode dbscan", "leave it out or set mode dbscan")
+        raise OptionError(
+            "eps", eps, "is for the mode dbscan", "leave it out, or set `mode` to dbscan"
+        )
     if eps is not None and not 0 < eps < np.inf:
         raise OptionError("eps", eps, "is not a radius", "give a number above 0")
     if len(pieces) < size * count:
@@ -207,7 +209,7 @@ def _check(pieces: Pieces, size: int, count: int, mode: str, eps: float | None) 
 
 def _limits(length: float | None, shared: float | None, density: float | None) -> Limits:
     if length is not None and not 0 <= length < 1:
-        raise OptionError("length_tolerance", length, "is not a share", "give 0.1 for ±10 %")
+        raise OptionError("length_tolerance", length, "is not a share", "give 0.1 for ±10%")
     if shared is not None and not 0 <= shared <= 1:
         raise OptionError("shared", shared, "is not a share", "give a number from 0 to 1")
     if density is not None and not 1 <= density < np.inf:
@@ -220,7 +222,7 @@ def _scaled(pieces: Pieces) -> tuple[NDArray[np.float64], list[Note]]:
     low, spread = pieces.features.min(axis=0), np.ptp(pieces.features, axis=0)
     constant = [name for name, width in zip(pieces.names, spread, strict=True) if width == 0]
     points = (pieces.features - low) / np.where(spread == 0, 1.0, spread)
-    text = f"the same in all pieces: {', '.join(constant)}"
+    text = f"features that are the same in all pieces and do not count: {', '.join(constant)}"
     return points, [Note("constant-features", text)] if constant else []
 
 
@@ -257,8 +259,8 @@ def _clusters(
         return None, None
     if eps is None and knee is None:
         raise InputError(
-            "the distances to the nearest neighbour have no knee (too few or equal pieces);"
-            " give eps, or use the mode closest"
+            "the distances to the nearest neighbour have no knee (too few pieces, or equal ones);"
+            " give `eps`, or set `mode` to closest"
         )
     radius = eps if eps is not None else knee
     assert radius is not None
@@ -281,7 +283,7 @@ def _shortfall(search: _Search, kits: int, wanted: int) -> list[Note]:
     if search.groups is not None:
         reasons.append(f"{search.groups.max() + 1} clusters have {sum(search.groups >= 0)} pieces")
     if search.refused:
-        reasons.append(f"length (±{limits.length:.0%}) refuses {search.refused} pairs")
+        reasons.append(f"length (±{limits.length:.0%}) rules out {search.refused:,} pairs")
     if search.book is not None and search.book.extracted:
         terms = []
         if limits.shared is not None:
@@ -301,7 +303,7 @@ def _remedy(search: _Search) -> str:
     if alone:
         return f"without {' or '.join(alone)} there would be one; widen it, or take more text"
     if search.groups is not None:
-        return "give a larger eps, use the mode closest, or take more text"
+        return "a larger radius, the mode closest, or more text would help"
     return "no limit alone is in the way; widen several, ask for fewer pieces, or take more text"
 
 

@@ -161,7 +161,7 @@ def cut_pieces(
         cut, rest = _cut(text, words)
         spans += cut
         if rest:
-            left = f"{text.doc}: the last {rest} words are less than a piece and left out"
+            left = f"{text.doc}: the last {rest} words are too few for a piece and were left out"
             notes.append(Note("rest-left-out", left))
     pieces: list[Piece] = []
     rows: list[NDArray[np.float64]] = []

@@ -35,7 +35,7 @@ from assay.results import Note, Result, signature
 Outcome = Literal["equal", "different", "cannot tell", "no data", "beside"]
 OUTCOMES: tuple[Outcome, ...] = ("equal", "different", "cannot tell", "no data")
 """What becomes of a printed number; ``beside`` is what the paper does not print."""
-ERRORS = 2.0
+MAX_ERRORS_APART = 2.0
 """Monte-Carlo errors of the difference within which two numbers are equal."""
 
 
@@ -299,7 +299,7 @@ def _difference(
         paper_error = _ratio_error(item.value, own.paper_error, below, divisor.paper_error)
     error = _ratio_error(own.value, own.error or 0.0, divisor.value, divisor.error or 0.0)
     gap = own.value / divisor.value - item.value / below
-    return gap, rounding + ERRORS * math.hypot(error, paper_error)
+    return gap, rounding + MAX_ERRORS_APART * math.hypot(error, paper_error)
 
 
 def _ratio_error(value: float, error: float, below: float, below_error: float) -> float:

@@ -135,7 +135,7 @@ def _notes(pilot: Effort | None, needed: int | None, rotated: int | None) -> tup
             " are rough",
         ))  # fmt: skip
     if rotated is not None and rotated != needed:
-        text = f"if the documents' order is rotated and allowed for (place): {rotated} editors"
+        text = f"with the order of documents rotated and allowed for: {rotated} editors"
         notes.append(Note("rotated-order", text))
     return tuple(notes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -85,13 +86,15 @@ class JudgmentsPlan(Plan, kind="plan-judgments"):
     money: float | None
     seed: int | None
     curve: tuple[JudgmentsPoint, ...]
+    sides: Literal[1, 2] = 1
 
     @property
     def signature(self) -> str:
         """How these numbers came about, in one line."""
         return signature(
             self.kind, self.source, n=self.systems, sigma=f"{self.sigma:.4g}",
-            k=self.per_set, level=f"{self.level:g}", test=self.test, seed=self.seed,
+            k=self.per_set, level=f"{self.level:g}", test=self.test,
+            sides=2 if self.sides == 2 else None, seed=self.seed,
             **{self.goal: f"{self.target:g}"},
         )  # fmt: skip
 
@@ -111,6 +114,7 @@ def plan_judgments(
     test: Literal["sign", "pooled", "bootstrap"] | None = None,
     per_set: int | None = None,
     level: float = LEVEL,
+    sides: Literal[1, 2] = 1,
     seconds_per_judgment: float | None = None,
     cost_per_judgment: float | None = None,
     rng: Rng = None,
@@ -126,7 +130,9 @@ def plan_judgments(
     fit sigma to, count ties in, and compare the plan with. test: ``sign`` (head to head) or
     ``pooled`` (all judgments decide about every pair); for clusters and range sizes also
     ``bootstrap``, the default there and in :func:`assay.rank`. The plan shows all.
-    level: of one-sided tests. per_set: systems on a screen; default 5, or as in the pilot.
+    level: of the tests. sides: one-sided in either direction, as in the paper, or two-sided, as
+    :func:`assay.rank` tests by default. per_set: systems on a screen; default 5, or as in the
+    pilot.
 
     >>> plan = plan_judgments(15, sigma=10, significant=0.8)
     >>> plan.needed, plan.needed_by["pooled"]
@@ -134,7 +140,9 @@ def plan_judgments(
     """
     goal, target = _goal(significant, clusters, range_size)
     test = _check(goal, test, level, sigma, seconds_per_judgment, cost_per_judgment)
-    model, known = make_model(systems, sigma, pilot, per_set, round(1 - level, 12))
+    if sides not in (1, 2):
+        raise OptionError("sides", sides, "is not known", "choose from 1, 2")
+    model, known = make_model(systems, sigma, pilot, per_set, round((1 - level) / sides, 12))
     _check_target(goal, target, model.systems)
     generator, seed = seeded(rng)
     if goal == "significant":
@@ -145,12 +153,17 @@ def plan_judgments(
     needed = by[test]
     judged = 0 if known is None else known.judged
     more = None if needed is None else max(0, needed - judged)
-    by_curve = None if known is None or goal != "significant" else model.for_share(
+    planned = goal == "significant" and needed is not None
+    by_curve = None if known is None or not planned else model.for_share(
         target, test, known.curve_sigma
     )  # fmt: skip
     return JudgmentsPlan(
         needed=needed, level=level, source="given" if known is None else "pilot",
-        notes=(*_pilot_notes(model, known, test, by_curve), *_out_of_reach(goal, needed)),
+        notes=(
+            *(known.notes if known is not None else ()),
+            *(_uneven(model, known, test, by_curve) if needed is not None else ()),
+            *_out_of_reach(model, goal, needed),
+        ),
         needed_by=by, more=more, needed_range=_ends(model, known, goal, target, test),
         goal=goal, target=target, test=test, systems=model.systems, sigma=model.sigma,
         sigma_interval=None if known is None else known.sigma_interval,
@@ -162,6 +175,7 @@ def plan_judgments(
         seconds_per_judgment=seconds_per_judgment, cost_per_judgment=cost_per_judgment,
         minutes=_times(more, seconds_per_judgment, 60.0),
         money=_times(more, cost_per_judgment, 1.0), seed=seed, curve=_curve(model, judged),
+        sides=sides,
     )  # fmt: skip
 
 
@@ -189,7 +203,7 @@ def _goal(
     given = {"significant": significant, "clusters": clusters, "range_size": range_size}
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
-        raise InputError(f"{' and '.join(named)} are given together; a plan has one goal")
+        raise InputError(f"{' and '.join(named)} are given together; give one goal")
     if clusters is not None:
         return "clusters", clusters
     if range_size is not None:
@@ -215,27 +229,27 @@ def _ends(
     return low, high
 
 
-def _pilot_notes(
+def _uneven(
     model: JudgmentsModel, known: JudgmentsPilot | None, test: str, by_curve: int | None
 ) -> tuple[Note, ...]:
-    """What the pilot says, and a warning where the model does not fit it."""
-    if known is None:
+    """A warning where the model does not fit the pilot."""
+    if known is None or known.sigma_interval is None:
         return ()
     expected, observed = model.expected(known.judged)["sign"], known.observed["sign"]
-    if abs(expected - observed) <= MOST_MISFIT or known.sigma_interval is None:
-        return known.notes
+    if abs(expected - observed) <= MOST_MISFIT:
+        return ()
     takes = "" if by_curve is None else f" and needs {by_curve:,} judgments by {test} test"
-    return (*known.notes, Note(
+    return (Note(
         "uneven-systems",
-        f"warning: sigma {model.sigma:.3g} predicts {expected:.0%} of the pairs told apart by sign"
-        f" test, and the pilot tells {observed:.0%} apart: the systems are not spread evenly (one"
-        f" far from the rest?). Sigma {known.curve_sigma:.3g} matches the pilot's significant"
-        f" pairs{takes}: plan with that",
-    ))  # fmt: skip
+        f"warning: with sigma {model.sigma:.3g}, {expected:.0%} of the pairs should be"
+        f" significant by sign test, but in the pilot {observed:.0%} are: the systems are not"
+        f" evenly spread (is one far from the rest?). Sigma {known.curve_sigma:.3g} matches the"
+        f" pilot's significant pairs{takes}; plan with that",
+    ),)  # fmt: skip
 
 
-def _out_of_reach(goal: str, needed: int | None) -> tuple[Note, ...]:
-    if needed is not None:
+def _out_of_reach(model: JudgmentsModel, goal: str, needed: int | None) -> tuple[Note, ...]:
+    if needed is not None or not math.isfinite(model.sigma):
         return ()
     most = "a billion" if goal == "significant" else f"{MOST_JUDGMENTS:,}"
     return (Note("out-of-reach", f"the goal is out of reach of {most} judgments"),)

@@ -13,7 +13,7 @@ from assay.ranking.calibration import simulated_tables
 from assay.ranking.counts import block_numbers, check_per_set, count, screen_size, set_effect
 from assay.ranking.pairs import pooled_counts, pooled_judgments, pooled_strengths, sign_test
 from assay.ranking.power import judgments_for, pooled_share, sign_share
-from assay.ranking.sigma import fit_sigma, match_sigma
+from assay.ranking.sigma import SigmaFit, fit_sigma, match_sigma, pilot_needed
 from assay.ranking.uncertainty import MIN_BLOCKS, shortest_ranges
 from assay.results import Note
 from assay.stats.intervals import cluster_numbers, rank_ranges
@@ -106,9 +106,12 @@ def make_model(
     if pilot is not None:
         return _fitted(pilot, systems, sigma, per_set, alpha)
     if sigma is None:
-        raise InputError("neither sigma nor a pilot is given; give sigma=10, or judgments as pilot")
+        raise InputError(
+            "neither `sigma` nor `pilot` is given; give a sigma such as 10, or the"
+            " judgments of a pilot"
+        )
     if systems is None:
-        raise InputError("systems is not given; say how many systems are compared")
+        raise InputError("`systems` is not given; say how many systems are compared")
     need_whole("systems", systems, 2)
     return JudgmentsModel(systems, sigma, check_per_set(per_set, systems), alpha), None
 
@@ -127,8 +130,7 @@ def _fitted(
         f" {fit.judgments:,} judgments and {fit.ties:,} ties",
     )]  # fmt: skip
     if not math.isfinite(fit.sigma):
-        text = "pilot: the judgments show no difference between the systems"
-        notes.append(Note("pilot-no-difference", text))
+        notes.append(_no_difference(fit, size, alpha))
     effect = 1.0
     if fit.unit == "segment":
         effect = max(1.0, fit.effect / set_effect(size))
@@ -146,6 +148,14 @@ def _fitted(
     )
     noise = fit.sigma if sigma is None else sigma
     return JudgmentsModel(n, noise, size, alpha, fit.ties / total, effect), known
+
+
+def _no_difference(fit: SigmaFit, per_set: int, alpha: float) -> Note:
+    """What to do with a pilot that says nothing about sigma."""
+    needed = pilot_needed(fit, per_set, alpha)
+    more = "" if needed is None else f"; a pilot of at least {needed:,} judgments may"
+    text = "pilot: the judgments show no difference between the systems, so none can be planned for"
+    return Note("pilot-no-difference", f"{text}{more}")
 
 
 def simulated_needs(

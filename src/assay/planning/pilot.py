@@ -56,7 +56,7 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
     segments = len(np.unique(groups))
     sd, low, high, degrees = _spread(y, blocks, groups, level)
     correlation, features, explained = _explained(y, X, groups)
-    drawn = f"pilot: the {segments} rated segments are taken as a simple random sample"
+    drawn = f"pilot: the {segments:,} rated segments are taken as a simple random sample"
     interval = (
         f"pilot: sd {sd:.3g}, {level:.0%} interval {low:.3g} to {high:.3g} (chi-square with"
         f" {degrees:.1f} degrees of freedom, fewer than segments where scores have long tails)"

@@ -256,11 +256,11 @@ def _assume(
         )
     if sd is None:
         raise InputError(
-            f"neither {argument} nor a pilot is given; give the standard deviation"
-            f" ({argument}=3) or the ratings of a pilot to estimate it from"
+            f"neither `{argument}` nor a pilot is given; give the standard deviation, such as 3,"
+            " or a pilot to estimate it from"
         )
     if population is None:
-        raise InputError("population is not given; give the number of segments of the test set")
+        raise InputError("`population` is not given; give the number of segments of the test set")
     precision = Precision(population, sd, level, design_effect)
     better = None if correlation is None else replace(
         precision, correlation=correlation, features=features or 1
@@ -280,8 +280,8 @@ def _from_pilot(
     if pilot.ratings_per_output > 1.005:
         notes.append(Note(
             "ratings-per-output",
-            f"an output has {pilot.ratings_per_output:.3g} ratings in the pilot; the plan takes"
-            " their mean as the score, and counts as many for minutes and money",
+            f"outputs have {pilot.ratings_per_output:.3g} ratings each in the pilot; the plan"
+            " takes their mean as the score, and counts that many for time and cost",
         ))  # fmt: skip
     r, p = (correlation, 1) if correlation is not None else (pilot.correlation, pilot.features)
     precision = Precision(
@@ -342,7 +342,10 @@ def _remarks(base: Precision, needed: int | None, fewer: int | None) -> list[Not
         text = f"only rating all {needed:,} segments reaches the goal"
         notes.append(Note("everything-needed", text))
     if needed is not None and fewer is not None and fewer > needed:
-        text = "metrics this weak cost more degrees of freedom than they save ratings"
+        text = (
+            "metrics this weak do not help: they cost more degrees of freedom than they save"
+            " in ratings"
+        )
         notes.append(Note("weak-metrics", text))
     return notes
 
@@ -354,8 +357,8 @@ def _sizes(sizes: Sequence[int] | None, population: int) -> list[int]:
     for size in sizes:
         need_whole("sizes", size, 2)
         if size > population:
-            fault = f"exceeds the {population} segments"
-            raise OptionError("sizes", size, fault, f"give at most {population}")
+            fault = f"exceeds the {population:,} segments"
+            raise OptionError("sizes", size, fault, f"give at most {population:,}")
     return sorted({int(size) for size in sizes})
 
 

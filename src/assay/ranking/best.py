@@ -8,8 +8,8 @@ Two goals, with what may be claimed of each (``benchmarks/best_system.py``):
 - ``order``: put all systems in the right order. Those are shown together whose order is still open.
   A little fewer judgments for the same share of pairs in the wrong order.
 
-Judgments chosen so must not be tested for significance: which pairs were compared depends on how
-earlier ones came out, and a test that does not know this finds too many differences.
+Ordinary tests of judgments chosen so find too many differences: which pairs were compared depends
+on how earlier ones came out. The verdicts of :func:`assay.monitor_judgments` hold all the same.
 """
 
 from __future__ import annotations
@@ -21,10 +21,16 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from assay.errors import OptionError, need_count, need_known
-from assay.ranking.counts import check_per_set, effective_wins, screen_size, set_effect
+from assay.errors import InputError, need_count, need_known
+from assay.ranking.counts import (
+    all_systems,
+    check_per_set,
+    effective_wins,
+    normal_equations,
+    screen_size,
+    set_effect,
+)
 from assay.ranking.counts import count as count_judgments
-from assay.ranking.pairs import normal_equations
 from assay.results import Result, signature
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Judgments
@@ -71,7 +77,7 @@ class NextSets(Result, kind="next-sets"):
 
 
 def next_sets(
-    judgments: Judgments,
+    judgments: Judgments | None,
     *,
     goal: Literal["best", "order"] = "best",
     systems: Sequence[str] | None = None,
@@ -81,9 +87,10 @@ def next_sets(
 ) -> NextSets:
     """Choose the next sets (``per_set=2``: pairs) to find the best system, or the order, soon.
 
-    systems: all that compete, where some have not been judged yet. per_set: systems on a screen; as
-    many as the judgments so far show at once, if nothing is said. Ties count as half a win each.
-    See the module for what may and must not be claimed.
+    judgments: those so far; None before the first. systems: all that compete, where some have not
+    been judged yet. per_set: systems on a screen; as many as the judgments so far show at once, if
+    nothing is said, and five at first. Ties count as half a win each. See the module for what may
+    and must not be claimed.
 
     >>> from assay.worlds.judgments import simulate_judgments
     >>> found = next_sets(simulate_judgments([0, 0, 0, 9, 10], 3000, rng=1), per_set=2, rng=1)
@@ -91,21 +98,12 @@ def next_sets(
     ['S4', 'S5']
     """
     need_known("goal", goal, tuple(CHOICES))
-    counts = count_judgments(judgments)
-    names = counts.systems if systems is None else tuple(dict.fromkeys(systems))
-    for name in counts.systems:
-        if name not in names:
-            raise OptionError(
-                "systems", ", ".join(names), f"lacks '{name}', which is judged", "name it too"
-            )
-    shown = screen_size(judgments)
+    names, wins = _so_far(judgments, systems)
+    shown = None if judgments is None else screen_size(judgments)
     size = check_per_set(shown if per_set is None else per_set, len(names))
     need_count("count", count, "sets")
     generator, seed = seeded(rng)
-    place = np.array([names.index(name) for name in counts.systems])
-    wins = np.zeros((len(names), len(names)))
-    wins[np.ix_(place, place)] = effective_wins(counts.wins, counts.ties, "half")
-    mean, root = posterior(wins, shown)
+    mean, root = posterior(wins, shown or size)
     chosen = CHOICES[goal](mean, root, count, size, generator)
     drawn = mean + generator.standard_normal((4000, len(names))) @ root.T
     chances = np.bincount(drawn.argmax(axis=1), minlength=len(names)) / len(drawn)
@@ -113,8 +111,25 @@ def next_sets(
         sets=tuple(tuple(names[i] for i in row) for row in chosen),
         goal=goal, best=names[int(mean.argmax())],
         systems=tuple(map(SystemChance, names, chances.tolist())),
-        judgments=len(judgments), per_set=size, seed=seed,
+        judgments=0 if judgments is None else len(judgments), per_set=size, seed=seed,
     )  # fmt: skip
+
+
+def _so_far(
+    judgments: Judgments | None, systems: Sequence[str] | None
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The systems that compete, and who won against whom how often."""
+    if judgments is None:
+        if systems is None:
+            raise InputError("nothing is judged yet; give the systems that compete")
+        names = all_systems((), systems)
+        return names, np.zeros((len(names), len(names)))
+    counts = count_judgments(judgments)
+    names = all_systems(counts.systems, systems)
+    place = np.array([names.index(name) for name in counts.systems])
+    wins = np.zeros((len(names), len(names)))
+    wins[np.ix_(place, place)] = effective_wins(counts.wins, counts.ties, "half")
+    return names, wins
 
 
 def posterior(wins: np.ndarray, per_set: int = 5) -> tuple[np.ndarray, np.ndarray]:

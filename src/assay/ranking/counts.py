@@ -39,11 +39,20 @@ MAX_SYSTEMS = 1000
 MIN_UNITS = 30
 """Units below which ranges from them are called rough."""
 
+MIN_RATERS = 5
+"""Raters from which on judgments show how much their tastes differ."""
+
 MIN_JUDGMENTS_OF_PAIR = 10
 """Judgments of a pair below which the expected win is called unsteady."""
 
 MAX_SPREAD = 4
 """Numbers up to so many times their count are told apart by a table, faster than by sorting."""
+
+TREATED = {
+    "drop": "are left out",
+    "half": "count as half a win for both",
+    "davidson": "are modelled (Davidson)",
+}
 
 _OUTCOME = {"left": 1, "tie": 0, "right": -1}
 
@@ -71,15 +80,18 @@ class JudgmentUnits:
     block: np.ndarray | None
     count: int
     notes: tuple[Note, ...]
+    rater: np.ndarray | None = None
+    """The number of the rater of every judgment, where raters' tastes are taken into account."""
+
+    @property
+    def raters(self) -> int | None:
+        """How many raters' tastes are taken into account."""
+        return None if self.rater is None else int(self.rater.max()) + 1
 
 
 def count(judgments: Judgments) -> Counts:
     """The judgments as arrays and count matrices."""
-    if not isinstance(judgments, Judgments):
-        raise OptionError(
-            "judgments", type(judgments).__name__, "is not a table of judgments",
-            "read one with assay.read_judgments, which takes files and frames",
-        )  # fmt: skip
+    _need_table(judgments)
     need_one_lp(judgments.frame, "judgments")
     systems = judgments.systems
     n = len(systems)
@@ -102,6 +114,14 @@ def count(judgments: Judgments) -> Counts:
     return Counts(systems, left, right, outcome, wins, ties + ties.T)
 
 
+def _need_table(judgments: object) -> None:
+    if not isinstance(judgments, Judgments):
+        raise OptionError(
+            "judgments", type(judgments).__name__, "is not a table of judgments",
+            "read one with assay.read_judgments, which takes files and frames",
+        )  # fmt: skip
+
+
 def winner_cells(
     left: np.ndarray, right: np.ndarray, outcome: np.ndarray, systems: int
 ) -> np.ndarray:
@@ -112,7 +132,7 @@ def winner_cells(
 
 def effective_wins(wins: np.ndarray, ties: np.ndarray, treat: str) -> np.ndarray:
     """The wins that count: ties dropped, or half a win to each side."""
-    return wins + ties / 2 if treat == "half" else wins
+    return wins if treat == "drop" else wins + ties / 2
 
 
 def block_numbers(judgments: Judgments, unit: str) -> np.ndarray | None:
@@ -162,16 +182,25 @@ def renumbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def find_units(judgments: Judgments, resample: str) -> JudgmentUnits:
     """The unit that was asked for; ``auto`` is the segment, else the screen, else the judgment."""
-    unit, block, notes = _largest(judgments) if resample == "auto" else _asked(judgments, resample)
+    rater = _tasting(judgments) if resample == "auto" else None
+    unit, block, notes = (
+        _largest(judgments, rater) if resample == "auto" else _asked(judgments, resample)
+    )
     blocks = int(block.max()) + 1
     if blocks == 1:
         raise InputError("one judgment ranks two systems and says nothing else; add judgments")
     if blocks < MIN_UNITS:
         notes.append(Note("few-units", f"with only {blocks} units, ranges and p values are rough"))
-    return JudgmentUnits(unit, None if unit == "pair" else block, blocks, tuple(notes))
+    return JudgmentUnits(unit, None if unit == "pair" else block, blocks, tuple(notes), rater)
 
 
-def _largest(judgments: Judgments) -> tuple[str, np.ndarray, list[Note]]:
+def _tasting(judgments: Judgments) -> np.ndarray | None:
+    """The raters, if they are enough to show how much their tastes differ."""
+    rater = block_numbers(judgments, "rater")
+    return None if rater is None or int(rater.max()) + 1 < MIN_RATERS else rater
+
+
+def _largest(judgments: Judgments, rater: np.ndarray | None) -> tuple[str, np.ndarray, list[Note]]:
     notes: list[Note] = []
     for unit in ("segment", "set", "pair"):
         block = block_numbers(judgments, unit)
@@ -185,7 +214,15 @@ def _largest(judgments: Judgments) -> tuple[str, np.ndarray, list[Note]]:
     if unit == "pair":
         named = "no more than one segment or screen" if notes else "neither segments nor screens"
         reason = f"single judgments, because the table names {named}"
-    return unit, block, [*notes, _unit_note(unit, block, reason), *_other_units(judgments)]
+    choice = ["document"] if rater is not None else ["document", "rater"]
+    others = [name for name in choice if _fewer(judgments, name, int(block.max()) + 1)]
+    return unit, block, [*notes, _unit_note(unit, block, reason), *_other_units(judgments, others)]
+
+
+def _fewer(judgments: Judgments, unit: str, blocks: int) -> bool:
+    """Whether the table names such units, and a unit holds several of the blocks."""
+    block = block_numbers(judgments, unit)
+    return block is not None and 1 < int(block.max()) + 1 < blocks
 
 
 def _asked(judgments: Judgments, unit: str) -> tuple[str, np.ndarray, list[Note]]:
@@ -202,13 +239,12 @@ def _unit_note(unit: str, block: np.ndarray, reason: str) -> Note:
     return Note("unit", f"unit: {unit} ({int(block.max()) + 1:,} of them); {reason}")
 
 
-def _other_units(judgments: Judgments) -> list[Note]:
+def _other_units(judgments: Judgments, units: list[str]) -> list[Note]:
     """Units the table names that only the user can choose."""
-    blocks = {unit: block_numbers(judgments, unit) for unit in ("document", "rater")}
-    numbers = {unit: 1 + int(block.max()) for unit, block in blocks.items() if block is not None}
-    several = {unit: number for unit, number in numbers.items() if number > 1}
-    if not several:
+    if not units:
         return []
+    blocks = {unit: block_numbers(judgments, unit) for unit in units}
+    several = {unit: 1 + int(block.max()) for unit, block in blocks.items() if block is not None}
     text = (
         f"the table also names {' and '.join(f'{k:,} {unit}s' for unit, k in several.items())}: if"
         f" their judgments are correlated, resample by {' or by '.join(several)}"
@@ -220,12 +256,44 @@ def evidence(counts: Counts, block: np.ndarray | None, ties: str) -> np.ndarray:
     """How many blocks say something about each system."""
     n = len(counts.systems)
     if block is None:
-        games = counts.wins + counts.wins.T + (counts.ties if ties == "half" else 0)
+        games = counts.wins + counts.wins.T + (0 if ties == "drop" else counts.ties)
         return np.asarray(games.sum(axis=1))
-    used = np.ones(len(block), dtype=bool) if ties == "half" else counts.outcome != 0
+    used = counts.outcome != 0 if ties == "drop" else np.ones(len(block), dtype=bool)
     cells = [block[used] * n + side[used] for side in (counts.left, counts.right)]
     there, _ = renumbered(np.concatenate(cells))
     return np.bincount(there % n, minlength=n)
+
+
+def normal_equations(
+    wins: np.ndarray, ties: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """X'X and X'y of the least squares."""
+    wins = np.asarray(wins, dtype=float)
+    games = wins + np.swapaxes(wins, -1, -2)
+    if ties is not None:
+        games = games + ties
+    return laplacian_of(games), wins.sum(axis=-1) - wins.sum(axis=-2)
+
+
+def laplacian_of(weights: np.ndarray) -> np.ndarray:
+    """The matrix with the weights of every system's pairs on the diagonal, less the weights."""
+    n = weights.shape[-1]
+    return np.asarray(weights.sum(axis=-1)[..., None] * np.eye(n) - weights)
+
+
+def solve(laplacian: np.ndarray, net: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Strengths of mean 0 and the (pseudo-)inverse: every constant is in the null space."""
+    n = laplacian.shape[-1]
+    # A unit added along the constant leaves all differences as they are and makes it regular,
+    # unless systems fall into parts that were never compared.
+    scale = np.trace(laplacian, axis1=-2, axis2=-1)[..., None, None] / n + 1e-300
+    level = np.full((n, n), 1.0 / n)
+    try:
+        inverse = np.linalg.inv(laplacian / scale + level) - level
+    except np.linalg.LinAlgError:
+        inverse = np.linalg.pinv(laplacian / scale, hermitian=True)
+    inverse = inverse / scale
+    return (inverse @ net[..., None])[..., 0], inverse
 
 
 def screen_size(judgments: Judgments) -> int:
@@ -245,6 +313,21 @@ def check_per_set(per_set: int | None, systems: int, default: int = 5) -> int:
             f"give 2 to {systems}, the number of systems",
         )  # fmt: skip
     return per_set
+
+
+def all_systems(judged: tuple[str, ...], given: Sequence[str] | None) -> tuple[str, ...]:
+    """All that compete: as given, which must name those judged, else those judged."""
+    if given is None:
+        return judged
+    names = tuple(dict.fromkeys(given))
+    for name in judged:
+        if name not in names:
+            raise OptionError(
+                "systems", ", ".join(names), f"lacks '{name}', which is judged", "name it too"
+            )
+    if len(names) < 2:
+        raise InputError("fewer than two systems are named, so there is nothing to compare")
+    return names
 
 
 def set_effect(per_set: int) -> float:
@@ -271,12 +354,11 @@ def check_counts(
         notes += _few_judgments(games)
     tied = int(np.triu(counts.ties).sum())
     if tied:
-        treated = "count as half a win for both" if ties == "half" else "are left out"
-        treated = "count as wins of both" if method == "better-or-equal" else treated
+        treated = "count as wins of both" if method == "better-or-equal" else TREATED[ties]
         tests = "; the sign test leaves them out" if ties == "half" and ranges == "sign" else ""
         text = f"{tied:,} of {len(judgments):,} judgments are ties and {treated}{tests}"
         notes.append(Note("ties", text))
-    return notes + _repeated(judgments, counts)
+    return notes
 
 
 def _need_wins(counts: Counts, counted: np.ndarray, number: int, method: str) -> None:
@@ -327,31 +409,40 @@ def _few_judgments(games: np.ndarray) -> list[Note]:
         return []
     text = (
         f"half the pairs have fewer than {MIN_JUDGMENTS_OF_PAIR} judgments; the expected win gives"
-        " them the same weight as the others, so its p values may be too small: use bradley-terry"
-        " or the pooled test"
+        " them the same weight as the others, which makes it rough; the pooled test and"
+        " bradley-terry decide more"
     )
     return [Note("few-judgments-per-pair", text)]
 
 
-def _repeated(judgments: Judgments, counts: Counts) -> list[Note]:
-    """Judgments of a pair that the same rater judged before on the same screen or segment.
+def first_judgments(judgments: Judgments, *, screens: bool = True) -> tuple[Judgments, list[Note]]:
+    """The judgments without a rater's repeats of a pair, and a note on how far the two agree.
 
-    Only where the table tells raters or screens apart; elsewhere equal rows are what one expects.
+    A repeat is of the same pair on the same screen, or, where the table names none or ``screens``
+    do not matter, by the same rater on the same segment. Elsewhere equal rows are what one expects.
     """
+    _need_table(judgments)
     columns = judgments.frame.columns
-    if "set" not in columns and not {"seg", "rater"} <= set(columns):
-        return []
-    n = len(counts.systems)
-    screen = _codes(judgments, [name for name in UNITS["set"] if name in columns])
+    told = [name for name in UNITS["set"] if name in columns and (screens or name != "set")]
+    if "set" not in told and not {"seg", "rater"} <= set(told):
+        return judgments, []
+    counts = count(judgments)
+    n, screen = len(counts.systems), _codes(judgments, told)
     low, high = np.minimum(counts.left, counts.right), np.maximum(counts.left, counts.right)
-    again = len(judgments) - pl.Series((screen * n + low) * n + high).n_unique()
-    if not again:
-        return []
+    pair = pl.Series((screen * n + low) * n + high)
+    first = pair.is_first_distinct()
+    if first.all():
+        return judgments, []
+    answer = np.where(counts.left == low, counts.outcome, -counts.outcome)
+    _, start, place = np.unique(pair.to_numpy(), return_index=True, return_inverse=True)
+    again = ~first.to_numpy()
+    same = answer[again] == answer[start[place]][again]
     text = (
-        f"{again:,} judgments repeat a pair already judged on the same screen, or by the same rater"
-        " on the same segment; they are counted, so remove them if they are copies"
+        f"{len(same):,} judgments repeat a pair already judged on the same screen, or by the same"
+        f" rater on the same segment: the first counts, and {same.mean():.0%} of them agree with it"
     )
-    return [Note("repeated-judgments", text)]
+    kept = Judgments(judgments.frame.filter(first), judgments.notes)
+    return kept, [Note("repeated-judgments", text)]
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

@@ -55,16 +55,24 @@ def check_method(method: str, systems: tuple[str, ...], wins: np.ndarray) -> lis
 
 
 def _need_finite(systems: tuple[str, ...], wins: np.ndarray) -> None:
-    """Refuse a group that never lost to the others: its strength has no maximum."""
+    """Refuse groups that never lost to the others, or never won: a strength without a maximum."""
     count, group = connected_components(wins > 0, directed=True, connection="strong")
-    for k in range(count if count > 1 else 0):
+    if count == 1:
+        return
+    found = []
+    for k in range(count):
         inside = group == k
+        members = [systems[i] for i in np.flatnonzero(inside)]
         if not wins[~inside][:, inside].any():
-            names = listed([systems[i] for i in np.flatnonzero(inside)])
-            raise InputError(
-                f"{names}: never lost to any of the other systems, so there is no finite"
-                " Bradley-Terry strength; rank by expected-win"
-            )
+            found.append((members, "never lost to"))
+        if not wins[inside][:, ~inside].any():
+            found.append((members, "never won against"))
+    # The smallest group is the one to look at: one loser, not nineteen winners.
+    members, fault = min(found, key=lambda item: len(item[0]))
+    raise InputError(
+        f"{listed(members)}: {fault} any of the other systems, so there is no finite Bradley-Terry"
+        " strength; rank by expected-win, or exclude them"
+    )
 
 
 def score(
@@ -76,6 +84,7 @@ def score(
     strength need not be finite.
     """
     counted = effective_wins(wins, ties, treat)
+    tied = ties if treat == "davidson" else None
     if method == "better-or-equal":
         return better_or_equal(wins, ties)
     if method == "bojar":
@@ -84,8 +93,8 @@ def score(
         return _places(counted)
     if method == "bradley-terry":
         if resampled:
-            return bradley_terry(counted, tolerance=1e-6, limit=200, strict=False)
-        return bradley_terry(counted)
+            return bradley_terry(counted, tied, tolerance=1e-6, limit=200, strict=False)
+        return bradley_terry(counted, tied)
     return expected_win(counted)
 
 
@@ -131,14 +140,20 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 def bradley_terry(
-    wins: np.ndarray, *, tolerance: float = 1e-12, limit: int = 10_000, strict: bool = True
+    wins: np.ndarray,
+    ties: np.ndarray | None = None,
+    *,
+    tolerance: float = 1e-12,
+    limit: int = 10_000,
+    strict: bool = True,
 ) -> np.ndarray:
     """Bradley-Terry strengths (..., n) of geometric mean 1: P(i beats j) = s_i / (s_i + s_j).
 
     Newman's iteration (2023), s_i = sum_j w_ij s_j/(s_i + s_j) / sum_j w_ji/(s_i + s_j), one system
     after the other, until no logarithm changes by more than ``tolerance``. Half a tie may count as
-    half a win. ``strict=False`` is for resamples, some of which have no finite maximum: what has
-    been reached at ``limit`` is returned.
+    half a win in ``wins``. With ``ties`` besides, these are modelled (Davidson 1970): win, loss and
+    tie are as likely as s_i : s_j : nu sqrt(s_i s_j), nu from the data. ``strict=False`` is for
+    resamples, some of which have no finite maximum: what has been reached at ``limit`` is returned.
 
     >>> bradley_terry(np.array([[0, 4], [1, 0]])).round(6).tolist()
     [2.0, 0.5]
@@ -147,10 +162,13 @@ def bradley_terry(
     n = wins.shape[-1]
     tables = wins.reshape(-1, n, n)
     lost = np.ascontiguousarray(np.swapaxes(tables, 1, 2))
-    strength = np.ones(tables.shape[:2])
+    tied = None if ties is None else np.asarray(ties, dtype=float).reshape(-1, n, n)
+    strength, nu = np.ones(tables.shape[:2]), np.zeros((len(tables), 1))
     for _ in range(limit):
         before = np.log(strength)
-        _sweep(tables, lost, strength)
+        if tied is not None:
+            nu = _tie_weight(tables, tied, strength, nu)
+        _sweep(tables, lost, strength, nu)
         # Mean first: a common factor does not count as a change.
         log = np.log(strength)
         log = np.clip(log - log.mean(axis=1, keepdims=True), -MAX_LOG_STRENGTH, MAX_LOG_STRENGTH)
@@ -166,14 +184,29 @@ def bradley_terry(
     return strength.reshape(wins.shape[:-1])
 
 
-def _sweep(wins: np.ndarray, lost: np.ndarray, strength: np.ndarray) -> None:
-    """One round of updates in place, all tables at once."""
+def _sweep(wins: np.ndarray, lost: np.ndarray, strength: np.ndarray, nu: np.ndarray) -> None:
+    """One round of updates in place, all tables at once; ``nu`` is 0 without a model of ties."""
     smallest = np.exp(-MAX_LOG_STRENGTH)
     for i in range(strength.shape[1]):
-        sums = strength + strength[:, i, None]
-        up = (wins[:, i] * strength / sums).sum(axis=1)
-        down = (lost[:, i] / sums).sum(axis=1)
+        own = strength[:, i, None]
+        tie = nu * np.sqrt(own * strength)
+        sums = strength + own + tie
+        up = (wins[:, i] * (strength + tie / 2) / sums).sum(axis=1)
+        down = (lost[:, i] * (1 + tie / (2 * own)) / sums).sum(axis=1)
         strength[:, i] = np.maximum(up, smallest) / np.maximum(down, smallest)
+
+
+def _tie_weight(
+    wins: np.ndarray, ties: np.ndarray, strength: np.ndarray, nu: np.ndarray
+) -> np.ndarray:
+    """One update of Davidson's nu, in Newman's form; half of every tie is among the wins."""
+    root = np.sqrt(strength[:, :, None] * strength[:, None, :])
+    level = strength[:, :, None] + strength[:, None, :]
+    sums = level + nu[..., None] * root
+    tied = (ties * level / sums).sum(axis=(1, 2)) / 2
+    won = ((wins - ties / 2) * root / sums).sum(axis=(1, 2))
+    largest = np.exp(MAX_LOG_STRENGTH)
+    return np.asarray(np.minimum(tied / np.maximum(won, 1 / largest), largest)[:, None])
 
 
 def _places(wins: np.ndarray) -> np.ndarray:

@@ -13,8 +13,22 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, sparse, special
 
-from assay.ranking.counts import Counts, evidence
-from assay.ranking.uncertainty import Rule, Uncertainty, gap_stderr, student_p, z_scores
+from assay.ranking.counts import (
+    Counts,
+    JudgmentUnits,
+    evidence,
+    laplacian_of,
+    normal_equations,
+    solve,
+)
+from assay.ranking.uncertainty import (
+    Rule,
+    Uncertainty,
+    find_unseen,
+    gap_stderr,
+    student_p,
+    z_scores,
+)
 from assay.results import Note
 from assay.stats.intervals import rank_ranges
 
@@ -58,14 +72,17 @@ def by_sign_test(counts: Counts, rule: Rule) -> Uncertainty:
     return Uncertainty(low, high, p)
 
 
-def by_pooled_test(counts: Counts, block: np.ndarray | None, ties: str, rule: Rule) -> Uncertainty:
+def by_pooled_test(counts: Counts, units: JudgmentUnits, ties: str, rule: Rule) -> Uncertainty:
     """Each pair by all judgments, on one scale."""
+    block = units.block
     z = pooled_judgments(counts, block, ties).z
+    unseen = find_unseen(counts, units, "pooled", ties)
+    z = z / np.sqrt(1 + unseen.taste)
     p = student_p(z, evidence(counts, block, ties))
     low, high = rank_ranges(rule.decide(p))
     single = np.arange(len(counts.left)) if block is None else block
     fit = fit_check(*_counted(counts, single, ties), len(counts.systems))
-    return Uncertainty(low, high, p, (_fit_note(counts.systems, fit),))
+    return Uncertainty(low, high, p, (*unseen.notes, _fit_note(counts.systems, fit)))
 
 
 def pooled_judgments(counts: Counts, block: np.ndarray | None, ties: str = "drop") -> Pooled:
@@ -125,21 +142,21 @@ def pooled_strengths(wins: np.ndarray, ties: np.ndarray | None = None) -> np.nda
     >>> pooled_strengths(np.array([[0, 3], [1, 0]])).tolist()
     [0.25, -0.25]
     """
-    return _solve(*normal_equations(wins, ties))[0]
+    return solve(*normal_equations(wins, ties))[0]
 
 
 def pooled_counts(wins: np.ndarray, ties: np.ndarray | None = None) -> Pooled:
     """The test with every judgment a block of its own, from counts alone (..., n, n)."""
     wins = np.asarray(wins, dtype=float)
     laplacian, net = normal_equations(wins, ties)
-    strength, inverse = _solve(laplacian, net)
+    strength, inverse = solve(laplacian, net)
     gap = strength[..., :, None] - strength[..., None, :]
     square = wins * (1 - gap) ** 2
     square = square + np.swapaxes(square, -1, -2)
     if ties is not None:
         square = square + ties * gap**2
     games = wins.sum(axis=(-1, -2))
-    return _wrap(strength, inverse, _laplacian(square), games, None)
+    return _wrap(strength, inverse, laplacian_of(square), games, None)
 
 
 def pooled_test(
@@ -164,10 +181,10 @@ def pooled_test(
     blocks = int(b.max(initial=-1)) + 1
     run = np.arange(many)[:, None]
     games = _scatter(run * systems**2 + i * systems + j, None, (many, systems, systems))
-    laplacian = _laplacian(games + np.swapaxes(games, 1, 2))
+    laplacian = laplacian_of(games + np.swapaxes(games, 1, 2))
     net = _scatter(run * systems + i, y, (many, systems))
     net -= _scatter(run * systems + j, y, (many, systems))
-    strength, inverse = _solve(laplacian, net)
+    strength, inverse = solve(laplacian, net)
     residual = y - np.take_along_axis(strength, i, 1) + np.take_along_axis(strength, j, 1)
     if many == 1 and blocks * systems > MAX_DENSE:
         meat = _sparse_meat(i[0], j[0], residual[0], b[0], (blocks, systems))[None]
@@ -224,37 +241,6 @@ def fit_check(
     for table, value in ((observed, mean), (expected, gap)):
         table[i, j], table[j, i] = 0.5 + value / 2, 0.5 - value / 2
     return ScaleFit(float(f), p, float(misfit), observed, expected)
-
-
-def normal_equations(
-    wins: np.ndarray, ties: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """X'X and X'y of the least squares."""
-    wins = np.asarray(wins, dtype=float)
-    games = wins + np.swapaxes(wins, -1, -2)
-    if ties is not None:
-        games = games + ties
-    return _laplacian(games), wins.sum(axis=-1) - wins.sum(axis=-2)
-
-
-def _laplacian(weights: np.ndarray) -> np.ndarray:
-    n = weights.shape[-1]
-    return np.asarray(weights.sum(axis=-1)[..., None] * np.eye(n) - weights)
-
-
-def _solve(laplacian: np.ndarray, net: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Strengths of mean 0 and the (pseudo-)inverse: every constant is in the null space."""
-    n = laplacian.shape[-1]
-    # A unit added along the constant leaves all differences as they are and makes it regular,
-    # unless systems fall into parts that were never compared.
-    scale = np.trace(laplacian, axis1=-2, axis2=-1)[..., None, None] / n + 1e-300
-    level = np.full((n, n), 1.0 / n)
-    try:
-        inverse = np.linalg.inv(laplacian / scale + level) - level
-    except np.linalg.LinAlgError:
-        inverse = np.linalg.pinv(laplacian / scale, hermitian=True)
-    inverse = inverse / scale
-    return (inverse @ net[..., None])[..., 0], inverse
 
 
 def _wrap(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +19,7 @@ from assay.ranking.counts import (
     count,
     effective_wins,
     find_units,
+    first_judgments,
     screen_size,
     set_effect,
 )
@@ -77,8 +79,10 @@ class Ranking(Result, kind="ranking"):
     Either ``judgments`` or ``ratings`` is how many there were. ``unit`` is what was resampled, or
     what correlated judgments have in common; ``calibrated`` is the share of resamples in a range
     where that was found by simulation; ``sides`` says whether ``p`` are one-sided or two-sided;
+    ``raters`` is how many raters' tastes the ranges and tests take into account besides the units.
     ``next`` what more judgments would bring. ``clusters_by`` is for ratings: ``neighbours``, or
-    ``all`` systems above a line against all below.
+    ``all`` systems above a line against all below; ``rank_sum`` says whether outputs were tested
+    one by one (None in older results: they were).
     """
 
     method: str
@@ -88,6 +92,7 @@ class Ranking(Result, kind="ranking"):
     interval: Literal["shortest", "equal-tailed"] | None
     unit: str
     blocks: int
+    raters: int | None = None
     ties: str | None
     level: float
     calibrated: float | None = None
@@ -101,6 +106,7 @@ class Ranking(Result, kind="ranking"):
     significant_pairs: int
     clusters: int
     clusters_by: Literal["neighbours", "all"] | None = None
+    rank_sum: bool | None = None
     comparisons: tuple[PairComparison, ...]
     notes: tuple[Note, ...] = ()
     next: tuple[str, ...] = ()
@@ -116,10 +122,11 @@ class Ranking(Result, kind="ranking"):
         return signature(
             self.method, judgments=self.judgments, ratings=self.ratings, ties=self.ties,
             ranges="-".join(filter(None, (self.ranges, self.interval))),
-            unit=f"{self.unit}-{self.blocks}", level=f"{self.level:g}",
+            unit=f"{self.unit}-{self.blocks}", raters=self.raters, level=f"{self.level:g}",
             calibrated=None if self.calibrated is None else f"{self.calibrated:.4g}",
             sides=self.sides, holm="yes" if self.holm else "no",
             clusters="all" if self.clusters_by == "all" else None,
+            test="rank-sum" if self.rank_sum else None,
             better="lower" if self.better == "lower" else None,
             resamples=self.resamples, seed=self.seed,
         )  # fmt: skip
@@ -136,10 +143,10 @@ def rank(
     ranges: Literal["bootstrap", "sign", "pooled"] = "bootstrap",
     resample: Literal["auto", "document", "segment", "set", "rater", "pair"] = "auto",
     range_kind: Literal["shortest", "equal-tailed"] | None = None,
-    ties: Literal["drop", "half"] = "drop",
+    ties: Literal["drop", "half", "davidson"] = "drop",
     level: float = LEVEL,
     calibrate: bool = False,
-    sides: Literal[1, 2] = 1,
+    sides: Literal[1, 2] = 2,
     holm: bool = False,
     resamples: int | None = None,
     rng: Rng = None,
@@ -155,8 +162,9 @@ def rank(
     range_kind: the shortest range that holds ``level`` of the resamples (default), or what is left
     when as many are cut off at both ends. calibrate: such a range misses fewer than 1 - level of
     true ranks; shorten it as far as simulated campaigns of this size allow (a few seconds).
-    ties: dropped, or half a win for each side. sides: one-sided tests at 1 - level, as the paper
-    has them, or two-sided. holm: correct for the number of pairs.
+    ties: dropped, half a win for each side, or, with bradley-terry, modelled (davidson).
+    sides: two-sided tests at 1 - level, or one-sided as the paper has them, which call twice as
+    many equal systems different. holm: correct for the number of pairs.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -171,9 +179,11 @@ def rank(
     drawn = resamples_for(resamples, level) if ranges == "bootstrap" else None
     kind = None if drawn is None else range_kind or "shortest"
     generator, seed = seeded(rng)
+    judgments, repeated = first_judgments(judgments)
     counts = count(judgments)
     notes = [
         *judgments.notes,
+        *repeated,
         *check_counts(judgments, counts, method, ranges, ties),
         *check_method(method, counts.systems, effective_wins(counts.wins, counts.ties, ties)),
     ]
@@ -186,11 +196,11 @@ def rank(
         seed = None
         sure = (
             by_sign_test(counts, rule) if ranges == "sign"
-            else by_pooled_test(counts, units.block, ties, rule)
+            else by_pooled_test(counts, units, ties, rule)
         )  # fmt: skip
     else:
         sure = bootstrap(
-            counts, units.block, method=method, ties=ties, range_kind=str(kind),
+            counts, units, method=method, ties=ties, range_kind=str(kind),
             level=level if chosen is None else chosen.level, rule=rule, resamples=drawn,
             rng=generator, progress=progress,
         )  # fmt: skip
@@ -201,6 +211,7 @@ def rank(
         significant_pairs=sum(item.decided for item in comparisons),
         clusters=max(item.cluster for item in systems), judgments=len(judgments),
         method=method, ranges=ranges, interval=kind, unit=units.name, blocks=units.count,
+        raters=None if ranges == "sign" else units.raters,
         ties="win" if method == "better-or-equal" else ties, level=level,
         calibrated=None if chosen is None else chosen.level, sides=sides, holm=holm,
         resamples=drawn, seed=seed,
@@ -242,7 +253,7 @@ def _check_options(
     """Refuse what is not known, and what would be ignored."""
     need_known("ranges", ranges, ("bootstrap", "sign", "pooled"))
     need_known("resample", resample, ("auto", *UNITS))
-    need_known("ties", ties, ("drop", "half"))
+    need_known("ties", ties, ("drop", "half", "davidson"))
     if ranges == "sign" and resample != "auto":
         remedy = "leave it out, or use pooled"
         raise OptionError("resample", resample, "has no effect on sign tests", remedy)
@@ -250,6 +261,9 @@ def _check_options(
     for name, value in resampled.items():
         if ranges != "bootstrap" and value is not None:
             raise OptionError(name, value, "is for ranges from resampling", "leave it out")
+    if ties == "davidson" and (method, ranges) != ("bradley-terry", "bootstrap"):
+        fault = "is for bradley-terry with ranges from resampling"
+        raise OptionError("ties", ties, fault, "choose drop or half")
     if method == "better-or-equal" and ties != "drop":
         fault = "does not go with better-or-equal, where ties are wins"
         raise OptionError("ties", ties, fault, "leave it out")
@@ -272,7 +286,7 @@ def _calibration(
     """
     # scipy.optimize is slow to load
     from assay.ranking.calibration import MAX_SYSTEMS_CALIBRATED, calibrated_level
-    from assay.ranking.sigma import fit_sigma
+    from assay.ranking.sigma import fit_sigma, pilot_needed
 
     n = len(judgments.systems)
     if n > MAX_SYSTEMS_CALIBRATED:
@@ -280,6 +294,11 @@ def _calibration(
         raise OptionError("calibrate", True, fault, "leave it out")
     fit = fit_sigma(judgments)
     k = screen_size(judgments)
+    if not math.isfinite(fit.sigma):
+        more = pilot_needed(fit, k)
+        remedy = "leave it out" if more is None else f"collect {more:,} judgments, or leave it out"
+        fault = "needs differences to simulate, and these judgments show none"
+        raise OptionError("calibrate", True, fault, remedy)
     worth = min(1.0, set_effect(k) / fit.effect)
     size = max(1, round(fit.judgments * worth))
     return calibrated_level(

@@ -1,10 +1,11 @@
 """``rank_ratings``: systems in order from ratings, as WMT ranks them.
 
-Outputs rated by several raters count once, with the mean of their scores. Wilcoxon's rank-sum test,
-one-sided, divides clusters: between neighbours, or, as WMT publishes them, where all systems above
-a line are significantly better than all below it. Rank ranges come from documents drawn anew. What
-a system would score on segments that nobody rated is another question: :func:`assay.estimate`
-answers it.
+Outputs rated by several raters count once, with the mean of their scores. A cluster ends where two
+neighbours differ, or, as WMT publishes them, where all systems above a line are significantly
+better than all below it. Tests and rank ranges come from documents drawn anew: the outputs of a
+document are alike. WMT's own test, Wilcoxon's rank-sum test, takes every output for independent.
+What a system would score on segments that nobody rated is another question:
+:func:`assay.estimate` answers it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from assay.ranking.uncertainty import (
     MIN_BLOCKS,
     Rule,
     Uncertainty,
+    Unseen,
     block_weights,
     few_blocks,
     spread,
@@ -46,9 +48,10 @@ def rank_ratings(
     *,
     method: Literal["mean", "z"] = "mean",
     cluster_rule: Literal["neighbours", "all"] = "neighbours",
+    rank_sum: bool = False,
     range_kind: Literal["shortest", "equal-tailed"] | None = None,
     level: float = LEVEL,
-    sides: Literal[1, 2] = 1,
+    sides: Literal[1, 2] = 2,
     holm: bool = False,
     resamples: int | None = None,
     rng: Rng = None,
@@ -57,8 +60,10 @@ def rank_ratings(
 
     method: mean, or z (each rater's scores less the rater's mean, over the rater's standard
     deviation). cluster_rule: a cluster ends where two neighbours differ, or where all systems above
-    differ from all below. holm: correct the tests for their number. The other options are those of
-    :func:`assay.rank`; documents are drawn anew, or segments where the table has none.
+    differ from all below. rank_sum: by Wilcoxon's rank-sum test of single outputs, as at WMT, which
+    with outputs that are alike within documents finds clusters where there are none. holm: correct
+    the tests for their number. The other options are those of :func:`assay.rank`; documents are
+    drawn anew, or segments where the table has none.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -86,17 +91,21 @@ def rank_ratings(
     drawn = _resampled(sums, sizes, number, generator)
     rule = Rule(level, sides, holm)
     blocks = (sizes > 0).sum(axis=0)
-    sure = spread(sign * scores, sign * drawn, blocks, kind, level, rule)
+    sure = spread(sign * scores, sign * drawn, blocks, kind, level, rule, unseen=Unseen())
     ranks = competition_ranks(sign * scores, digits=12)
     order = np.argsort(ranks, kind="stable")
-    pairs, p = _tests(outputs, order, sign, cluster_rule)
+    every = range(len(order))
+    pairs = np.array(list(combinations(every, 2) if cluster_rule == "all" else pairwise(every)))
+    first, second = order[pairs].T
+    p = _rank_sums(outputs, sign, first, second) if rank_sum else sure.p[first, second]
     shown, better = _decided(p, rule)
     systems = _systems(outputs, scores, ranks, sure, order, pairs, better)
     comparisons = _comparisons(systems, pairs, shown, better)
     return Ranking(
         systems=systems, comparisons=comparisons, pairs=len(comparisons),
         significant_pairs=sum(item.decided for item in comparisons),
-        clusters=systems[-1].cluster, clusters_by=cluster_rule, ratings=frame.height,
+        clusters=systems[-1].cluster, clusters_by=cluster_rule, rank_sum=rank_sum,
+        ratings=frame.height,
         method=method, ranges="bootstrap", interval=kind, unit=unit, blocks=len(sums), ties=None,
         level=level, sides=sides, holm=holm, resamples=number, seed=seed, better=ratings.better,
         notes=(
@@ -217,22 +226,20 @@ def _resampled(
     return np.concatenate(means)
 
 
-def _tests(
-    outputs: pl.DataFrame, order: np.ndarray, sign: float, cluster_rule: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of places (higher, lower), and the one-sided p of the rank-sum test of each."""
+def _rank_sums(
+    outputs: pl.DataFrame, sign: float, first: np.ndarray, second: np.ndarray
+) -> np.ndarray:
+    """The one-sided p of the rank-sum test of each pair of systems."""
     from scipy.stats import mannwhitneyu  # heavy, and only needed here
 
     parts = outputs.partition_by("system", maintain_order=True)
-    values = [sign * parts[k]["score"].to_numpy() for k in order]
-    every = range(len(order))
-    places = list(combinations(every, 2) if cluster_rule == "all" else pairwise(every))
-    p = np.full(len(places), 0.5)
-    for k, (i, j) in enumerate(places):
+    values = [sign * part["score"].to_numpy() for part in parts]
+    p = np.full(len(first), 0.5)
+    for k, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         if np.ptp(np.concatenate([values[i], values[j]])) > 0:
             test = mannwhitneyu(values[i], values[j], alternative="greater", method="asymptotic")
             p[k] = test.pvalue
-    return np.array(places), p
+    return p
 
 
 def _decided(p: np.ndarray, rule: Rule) -> tuple[np.ndarray, np.ndarray]:

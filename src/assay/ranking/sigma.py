@@ -26,7 +26,8 @@ from assay.ranking.counts import (
     winner_cells,
 )
 from assay.ranking.pairs import pooled_counts, pooled_test, sign_test
-from assay.ranking.power import SCALE, sign_share
+from assay.ranking.power import SCALE, judgments_for, sign_share
+from assay.ranking.uncertainty import gap_stderr
 from assay.results import Result, signature
 from assay.stats.intervals import LEVEL, Interval
 from assay.stats.random import Rng, seeded
@@ -34,6 +35,9 @@ from assay.tables.answers import Judgments
 
 GRID = np.geomspace(0.3, 300.0, 100)
 """Values of sigma at which the likelihood is looked at first."""
+
+MIN_QUASI_VARIANCE = 0.01
+"""No system's variance is smaller than this part of the least variance of a difference."""
 
 RIDGE = 1e-3
 """Precision of a normal prior of the strengths: keeps whoever never lost at a finite distance."""
@@ -126,6 +130,23 @@ def fit_sigma(judgments: Judgments, *, level: float = LEVEL) -> SigmaFit:
     )  # fmt: skip
 
 
+def pilot_needed(fit: SigmaFit, per_set: int, alpha: float = 0.05) -> int | None:
+    """Judgments after which sigma can be told, where those of a fit show no difference at all.
+
+    As many as tell half of the pairs apart if sigma is the least that the judgments agree with;
+    None where that is beyond reach.
+    """
+    if not fit.low > 0:
+        return None
+    judgments = judgments_for(
+        0.5, len(fit.systems), fit.low, test="pooled", per_set=per_set, level=alpha
+    )
+    total = fit.judgments + fit.ties
+    needed = judgments * total / max(fit.judgments, 1)
+    # At least twice as many as did not do.
+    return math.ceil(max(needed, 2 * total)) if math.isfinite(needed) else None
+
+
 def match_sigma(
     judgments: Judgments,
     *,
@@ -177,8 +198,7 @@ def thurstone(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Strengths in units of sigma (mean 0) and standard errors, P(i beats j) = Phi(gap / sqrt 2).
 
     Maximum likelihood by Newton's method. The errors are those of independent systems that give
-    differences the right variance on average: sqrt of the diagonal of the inverse information
-    times n / (n - 1).
+    differences their variances (:func:`quasi_errors`).
 
     >>> strength, _ = thurstone(np.array([[0, 760], [240, 0]]))
     >>> round(float(strength[0] - strength[1]), 3)
@@ -202,8 +222,28 @@ def thurstone(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         )
     _, information = _derivatives(strength, wins)
     cover = np.linalg.inv(information + RIDGE * np.eye(n) + centre * n) - centre / (n + RIDGE)
-    strength = strength - strength.mean()
-    return strength, np.sqrt(np.maximum(np.diagonal(cover), 0) * n / (n - 1))
+    return strength - strength.mean(), quasi_errors(cover)
+
+
+def quasi_errors(cover: np.ndarray) -> np.ndarray:
+    """Errors e_i of independent systems with e_i^2 + e_j^2 near the variance of every difference.
+
+    Quasi-variances (Firth and de Menezes 2004), by least squares of relative deviations. The
+    errors of strengths of mean 0 would not do: one hopeless system, whose strength nobody knows,
+    moves the mean and so gives every system a large error.
+
+    >>> quasi_errors(np.diag([1.0, 4.0, 100.0]) - 35.0).round(6).tolist()
+    [1.0, 2.0, 10.0]
+    """
+    n = len(cover)
+    square = gap_stderr(cover) ** 2
+    if n == 2:
+        return np.full(2, np.sqrt(square[0, 1] / 2))
+    smallest = float(square[~np.eye(n, dtype=bool)].min())
+    inverse = np.where(np.eye(n, dtype=bool), 0.0, 1 / np.where(square > 0, square, np.inf))
+    weight = inverse**2
+    variance = np.linalg.solve(np.diag(weight.sum(axis=1)) + weight, inverse.sum(axis=1))
+    return np.asarray(np.sqrt(np.maximum(variance, MIN_QUASI_VARIANCE * smallest)))
 
 
 def _derivatives(strength: np.ndarray, wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from assay.ranking.counts import Counts, evidence, listed, renumbered, winner_cells
+from assay.ranking.counts import (
+    MIN_RATERS,
+    Counts,
+    JudgmentUnits,
+    evidence,
+    listed,
+    normal_equations,
+    renumbered,
+    solve,
+    winner_cells,
+)
 from assay.ranking.methods import score
 from assay.results import Note
 from assay.stats.intervals import competition_ranks, rank_ranges
@@ -84,11 +94,43 @@ class Uncertainty(NamedTuple):
     stderr: np.ndarray | None = None
 
 
+class Unseen(NamedTuple):
+    """What drawing units anew does not show.
+
+    ``cover`` is the covariance of the scores if every pair is judged by one scale: with few
+    judgments of a pair they scatter less around the pair's own win ratio than around the true one.
+    ``taste`` is what the tastes of so many ``raters`` add to the variance, as a part of what the
+    units show.
+    """
+
+    cover: np.ndarray | None = None
+    taste: float = 0.0
+    raters: int = 2
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """How much the raters' tastes matter."""
+        if self.raters < MIN_RATERS:
+            return ()
+        text = (
+            f"the tastes of {self.raters:,} raters add {self.taste:.0%} to the variance of"
+            " differences, so that ranges and tests hold for raters like these"
+        )
+        return (Note("raters-tastes", text),)
+
+    def degrees(self, blocks: np.ndarray) -> np.ndarray:
+        """Degrees of freedom of the variance, with so many blocks of each system."""
+        # Satterthwaite's, of a sum of two variances.
+        parts = 1 / np.maximum(blocks - 1.0, 1.0) + self.taste**2 / (self.raters - 1)
+        return np.asarray((1 + self.taste) ** 2 / parts)
+
+
 def bootstrap(
-    counts: Counts, block: np.ndarray | None, *, method: str, ties: str, range_kind: str,
+    counts: Counts, units: JudgmentUnits, *, method: str, ties: str, range_kind: str,
     level: float, rule: Rule, resamples: int, rng: np.random.Generator, progress: Progress,
 ) -> Uncertainty:  # fmt: skip
     """Rank ranges from campaigns drawn anew; p from the spread of the differences of scores."""
+    block = units.block
     point = score(method, counts.wins, counts.ties, ties)
     parts: list[np.ndarray] = []
     done = 0
@@ -97,10 +139,16 @@ def bootstrap(
         done += len(parts[-1])
         progress("resampling", done, resamples)
     blocks = evidence(counts, block, "half" if method == "better-or-equal" else ties)
-    steps = method in ("bradley-terry", "lopez")
-    sure = spread(point, np.concatenate(parts), blocks, range_kind, level, rule, steps=steps)
+    scores, steps = np.concatenate(parts), method in ("bradley-terry", "lopez")
+    if method == "bradley-terry":  # differences of logarithms are what the model is about
+        point, scores = np.log(point), np.log(scores)
+    unseen = find_unseen(counts, units, method, ties)
+    sure = spread(
+        point, scores, blocks, range_kind, level, rule, steps=steps,
+        unseen=None if method == "lopez" else unseen,  # its places would not stay whole
+    )  # fmt: skip
     rare = [counts.systems[k] for k in np.flatnonzero(blocks < MIN_BLOCKS)]
-    return sure._replace(notes=(*sure.notes, *few_blocks(rare)))
+    return sure._replace(notes=(*sure.notes, *few_blocks(rare), *unseen.notes))
 
 
 def few_blocks(systems: list[str]) -> list[Note]:
@@ -111,19 +159,77 @@ def few_blocks(systems: list[str]) -> list[Note]:
     return [Note("few-units-per-system", text)]
 
 
+def find_unseen(counts: Counts, units: JudgmentUnits, method: str, ties: str) -> Unseen:
+    """What the units do not show of judgments that are not many, by raters who are not alike."""
+    ties = "half" if method == "better-or-equal" else ties
+    block = np.arange(len(counts.left)) if units.block is None else units.block
+    cover = expected_win_cover(counts, block, ties)
+    taste, raters = 0.0, units.raters or 2
+    if units.rater is not None:
+        by_rater = expected_win_cover(counts, units.rater, ties)
+        by_both = expected_win_cover(counts, block * raters + units.rater, ties)
+        # Averaged over all pairs: one pair's own would be too noisy with a few raters.
+        shown, rated, both = (float(np.sum(gap_stderr(c) ** 2)) for c in (cover, by_rater, by_both))
+        taste = max(0.0, (rated - both) / shown) if shown > 0 else 0.0
+    return Unseen(cover if method == "expected-win" else None, taste, raters)
+
+
+def expected_win_cover(counts: Counts, block: np.ndarray, ties: str) -> np.ndarray:
+    """The covariance of the expected win over blocks, by the first-order change each block makes.
+
+    A judgment of i and j changes their win ratio by (y - expected y) / judgments of the pair, and
+    each score by that over the opponents met; what is expected are least-squares strengths. As in a
+    jackknife, a block with the share w of all judgments counts 1 / (1 - w) times: it drew what is
+    expected towards itself.
+    """
+    n, used = len(counts.systems), counts.outcome != 0
+    if ties != "drop":
+        used = np.ones_like(used)
+    tied = counts.ties if ties != "drop" else None
+    strength, _ = solve(*normal_equations(counts.wins, tied))
+    games = counts.wins + counts.wins.T + (0 if tied is None else tied)
+    i, j = counts.left[used], counts.right[used]
+    expected = np.clip(strength[i] - strength[j], -1.0, 1.0)
+    change = (counts.outcome[used] - expected) / 2 / games[i, j]
+    met = np.maximum((games > 0).sum(axis=1), 1)
+    blocks, row = renumbered(block[used])
+    share = np.bincount(row) / len(row)
+    change = change / np.maximum(1 - share, 0.5)[row]
+    values = np.concatenate([change / met[i], -change / met[j]])
+    where = np.concatenate([row, row]), np.concatenate([i, j])
+    sums = sparse.csr_array((values, where), shape=(len(blocks), n))
+    return np.asarray((sums.T @ sums).toarray()) * (1 - 1 / len(blocks))
+
+
 def spread(
     point: np.ndarray, scores: np.ndarray, blocks: np.ndarray, range_kind: str, level: float,
-    rule: Rule, *, steps: bool = False,
+    rule: Rule, *, steps: bool = False, unseen: Unseen | None = None,
 ) -> Uncertainty:  # fmt: skip
     """What resampled scores (resamples x systems) say; higher is better.
 
-    ``blocks`` is how many each system has. Scores whose spread has no meaning, because they move
-    in ``steps`` or may have no bound, are compared by their order alone.
+    ``blocks`` is how many each system has; b of them drawn anew scatter (b - 1) / b as much as b
+    new ones would, and Student's t is wider than what so few show. Scores whose spread has no
+    meaning, because they move in ``steps`` or may have no bound, are compared by their order alone.
     """
     missing = np.isnan(scores)
     scores = np.where(missing, point, scores)  # a resample without the system says nothing of it
-    low, high = ranges_of(rank_table(competition_ranks(scores, digits=12)), range_kind, level)
+    few = np.maximum(blocks, 2.0)
+    scale = 1.0 if unseen is None else np.sqrt(few / (few - 1) * (1 + unseen.taste))
+    scores = point + scale * (scores - point)
     stderr = None if steps else gap_stderr(np.atleast_2d(np.cov(scores, rowvar=False)))
+    if unseen is not None and unseen.cover is not None and stderr is not None:
+        cover = unseen.cover * (1 + unseen.taste)
+        stderr = np.maximum(stderr, gap_stderr(cover))
+        found = scores.std(axis=0)
+        wider = np.divide(
+            np.sqrt(np.diagonal(cover)), found, out=np.ones_like(found), where=found > 0
+        )
+        scores = point + np.maximum(wider, 1.0) * (scores - point)
+    if unseen is not None:
+        tail = (1 + level) / 2
+        student = special.stdtrit(unseen.degrees(blocks), tail) / special.ndtri(tail)
+        scores = point + student * (scores - point)
+    low, high = ranges_of(rank_table(competition_ranks(scores, digits=12)), range_kind, level)
     p = (
         _by_order(scores, blocks) if stderr is None
         else student_p(z_scores(point, stderr), blocks)
@@ -131,6 +237,8 @@ def spread(
     # Few blocks drawn anew repeat themselves: what they leave open the tests must show.
     tested_low, tested_high = rank_ranges(rule.decide(p))
     rare = blocks < MIN_BLOCKS
+    if stderr is not None:  # nor is there a range where nothing moves
+        rare |= (stderr + np.eye(len(point)) <= 0).any(axis=1)
     low = np.where(rare, np.minimum(low, tested_low), low)
     high = np.where(rare, np.maximum(high, tested_high), high)
     absent = int(missing.any(axis=1).sum())

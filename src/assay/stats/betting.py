@@ -1,4 +1,4 @@
-"""Intervals with a guarantee for the mean of a finite population, by betting.
+"""Intervals with a guarantee for the mean of a finite population, by betting; and for a coin.
 
 Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", for
 sampling without replacement. Somebody who doubts that the mean is m bets on every value before
@@ -8,11 +8,13 @@ against which nobody got rich hold the mean, with a guarantee for every n, at an
 
 Values must lie in [low, high] and be in the order in which they were drawn, which must be
 random: the bets learn from the past, so another order gives another (equally valid) interval.
+A coin (one judgment after the other of a pair of systems) needs no order: wins are enough.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import special
 
 from assay.stats.intervals import Interval
 
@@ -108,7 +110,7 @@ def _bets(x: np.ndarray, horizon: np.ndarray) -> np.ndarray:
     far is played until the next revision. Unlike a bet from the variance alone (eq. 26 of the
     paper) it sees skewness, and so stakes much on the absence of very high scores.
     Per unit of weight: without replacement the i-th value speaks N/(N-i+1) times as loud,
-    whence bets grow with it and information is the sum of its squares, n / (1 - n/N).
+    so that bets grow with it and information is the sum of its squares, n / (1 - n/N).
     """
     bets, start = np.empty(len(x)), 0
     while start < len(x):
@@ -164,3 +166,47 @@ def _scaled(first: float, last: float, low: float, high: float, level: float) ->
     """Back to the scale of the values; see betting_sequence about limits that crossed."""
     first, last = min(first, last), max(first, last)
     return Interval(low + (high - low) * first, low + (high - low) * last, level)
+
+
+def coin_evidence(wins: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """The logarithm of what bets against a fair coin have won: W wins (a tie is half) of n tosses.
+
+    e = B(W + 1/2, n - W + 1/2) / B(1/2, 1/2) 2^n: money divided among all coins p by Jeffreys' law
+    Beta(1/2, 1/2). A tie multiplies the money on p by 2 sqrt(p (1 - p)), at most 1. So e is a
+    supermartingale if wins and losses are equally likely at every toss, whoever decides by the past
+    which coin is tossed next; by Ville it ever reaches 1/alpha with probability alpha at most.
+
+    >>> np.exp(coin_evidence(np.array([0.0, 8.0, 9.5]), np.array([0, 8, 10]))).round(1).tolist()
+    [1.0, 50.3, 32.6]
+    """
+    lost = np.asarray(n) - wins
+    log = special.betaln(wins + 0.5, lost + 0.5) - special.betaln(0.5, 0.5) + n * np.log(2.0)
+    return np.asarray(log)
+
+
+def coin_interval(
+    wins: np.ndarray, n: np.ndarray, threshold: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Shares of wins (ties are half) that nobody got ``threshold`` times as rich against.
+
+    Those p with B(W + 1/2, n - W + 1/2) / B(1/2, 1/2) / (p^W (1 - p)^(n - W)) below it, at all
+    times together with probability 1 - 1/threshold. A share of 1/2 is outside exactly where
+    :func:`coin_evidence` reaches the threshold.
+
+    >>> low, high = coin_interval(np.array([30.0]), np.array([40]), 20.0)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.504], [0.918])
+    """
+    wins, n = np.asarray(wins, dtype=float), np.asarray(n, dtype=float)
+    share = np.divide(wins, n, out=np.full(n.shape, 0.5), where=n > 0)
+    fortune = special.betaln(wins + 0.5, n - wins + 0.5) - special.betaln(0.5, 0.5)
+    ends = []
+    for edge in (0.0, 1.0):
+        inside, outside = share.copy(), np.full(n.shape, edge)
+        for _ in range(60):
+            p = (inside + outside) / 2
+            out = fortune - special.xlogy(wins, p) - special.xlog1py(n - wins, -p)
+            held = out < np.log(threshold)
+            inside, outside = np.where(held, p, inside), np.where(held, outside, p)
+        ends.append(outside)
+    return ends[0], ends[1]

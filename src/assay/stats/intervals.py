@@ -39,7 +39,7 @@ LEVEL = 0.95
 """The confidence level where none is stated."""
 POWER = 0.8
 """The probability of finding a difference that is commonly asked for."""
-CERTAIN = 500.0
+MAX_GAP_IN_ERRORS = 500.0
 """A gap of this many standard errors is always found."""
 MAX_COMPARED = 4_000_000
 """Pairs of scores compared at a time."""
@@ -287,7 +287,7 @@ class Precision:
         no floor.
         """
         with np.errstate(divide="ignore"):
-            shift = np.minimum(abs(gap) / self.stderr(n), CERTAIN)
+            shift = np.minimum(abs(gap) / self.stderr(n), MAX_GAP_IN_ERRORS)
         power = power_of(shift, np.maximum(self._degrees(np.asarray(n)), 1), self.level)
         return np.where(np.isinf(self.stderr(n)), 0.0, power)
 

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 _CEILING = 1e6
-"""The largest ratio of variances looked at; beyond it the residual is nought for all purposes."""
+"""The largest ratio of variances looked at; beyond it the residual is practically zero."""
 _EXACT = 1e-10
 """A spread below this share of the largest value is rounding."""
 _STEEPEST_SLOPE = 1e-2

@@ -20,7 +20,7 @@ import polars as pl
 from assay.errors import InputError, OptionError, need_known
 from assay.results import Note
 from assay.tables.check import SCHEMAS, CheckedTable, Columns, conform, place_in
-from assay.tables.files import LISTED, Findings, Only, Raw, Source
+from assay.tables.files import MAX_LISTED, Findings, Only, Raw, Source
 from assay.tables.test_set import TestSet, as_matrix
 
 Better = Literal["higher", "lower"]
@@ -96,7 +96,7 @@ class Ratings(CheckedTable):
 
 @dataclass(frozen=True, eq=False)
 class Errors(CheckedTable):
-    """Errors that raters marked: category, severity, and where they stand.
+    """Errors that raters marked: category, severity and position.
 
     ``start`` and ``end`` are half-open and count code points of the text on ``side``.
     """
@@ -113,7 +113,7 @@ def read_ratings(
 ) -> Ratings:
     """Read a ratings table and check it against the test set it is about.
 
-    ``better`` says whether higher or lower scores are good (MQM: lower); ``range`` is the scale,
+    ``better`` says whether higher or lower scores are better (MQM: lower); ``range`` is the scale,
     and scores outside it are refused. Ratings of systems the test set excludes are left out.
     ``only`` reads part of the rows (``{"lp": "en-de"}``).
 
@@ -134,10 +134,10 @@ def read_ratings(
     ratings = Ratings(frame, (), better, range, test_set)
     notes = list(findings.notes)
     if ratings.unrated:
-        text = f"{ratings.unrated} of {frame.height} rows have no score: not rated"
+        text = f"{ratings.unrated:,} of {frame.height:,} rows have no score and count as not rated"
         notes.append(Note("not-rated", text))
     if len(ratings.controls):
-        text = f"{len(ratings.controls)} attention checks are left out of all estimates"
+        text = f"{len(ratings.controls):,} attention checks are left out of all estimates"
         notes.append(Note("attention-checks", text))
     ratings = replace(ratings, notes=tuple(notes))
     if test_set is not None and not test_set.named:
@@ -150,7 +150,8 @@ def need_one_lp(frame: pl.DataFrame, what: str) -> None:
     if "lp" in frame.columns and frame["lp"].n_unique() > 1:
         pairs = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
         raise InputError(
-            f"the {what} are of several language pairs ({pairs}); choose one with the option lp"
+            f"the {what} are of several language pairs ({pairs}); choose one with `only`"
+            f" (lp={pairs.split(', ')[0]})"
         )
 
 
@@ -170,7 +171,7 @@ def read_errors(
     frame, findings = conform(source, "errors", columns=columns)
     if "start" in frame.columns and "end" in frame.columns:
         wrong = frame["end"] < frame["start"]
-        findings.rows(wrong, "end", frame["end"], "{} lies before start; correct it")
+        findings.rows(wrong, "end", frame["end"], "{} is before start; correct it")
     if test_set is not None:
         frame = place_in(frame, test_set, findings)
     findings.stop()
@@ -178,7 +179,7 @@ def read_errors(
 
 
 def _refuse_answers(test_set: TestSet, ratings: Ratings) -> None:
-    """Refuse a column that all but equals the ratings: it is the answer, not a metric."""
+    """Refuse a column that is almost the same as the ratings: it is the answer, not a metric."""
     scores = ratings.matrix(test_set)
     for name in test_set.metrics:
         values = test_set.matrix(name)
@@ -190,8 +191,8 @@ def _refuse_answers(test_set: TestSet, ratings: Ratings) -> None:
         if abs(r) > SAME_AS_RATINGS:
             raise OptionError(
                 "metrics", name,
-                f"all but equals the ratings (r = {r:.2f}): it is the answer, not a metric",
-                "choose the metrics by name; if this really is one, name it too",
+                f"is almost the same as the ratings (r = {r:.2f}): it is the answer, not a metric",
+                "name the metrics to use; if this column really is one, name it too",
             )  # fmt: skip
 
 
@@ -207,7 +208,8 @@ def _repeated_genuine(frame: pl.DataFrame, findings: Findings) -> None:
     marked = frame.select(*key, "check", _genuine=genuine)
     several = marked.select(words.over([*key, "_genuine"]) > 1).to_series()
     message = (
-        "segment '{}' is rated twice here; mark the row that is a check, or remove one of the rows"
+        "segment '{}' is rated twice; mark the attention check in the check column, or remove one"
+        " of the rows"
     )
     findings.rows(genuine & several, "check", frame["seg"], message)
 
@@ -275,7 +277,7 @@ def read_judgments(
         frame = frame.filter(~out)
         if not frame.height:
             raise OptionError("exclude", ", ".join(exclude), "leaves no judgment", "exclude fewer")
-        text = f"{rows - frame.height} judgments of excluded systems left out"
+        text = f"{rows - frame.height:,} judgments of excluded systems left out"
         notes.append(Note("excluded-systems", text))
     return Judgments(frame, tuple(notes))
 
@@ -332,8 +334,8 @@ def _read_edits(source: Source | Raw, columns: Columns | None) -> tuple[Edits, F
     if number := int(empty.sum()):
         (line,) = findings.raw.lines(empty.arg_true()[:1].to_list())
         text = (
-            f"{number} edited texts are empty (first: line {line}): each counts as a text that the"
-            " editor deleted; if it was left out, fill it in or take the row out"
+            f"{number:,} edited texts are empty (first: line {line}) and count as deleted by the"
+            " editor; where a segment was not edited, fill in its text or remove the row"
         )
         findings.notes.append(Note("empty-edits", text))
     return Edits(frame, tuple(findings.notes)), findings
@@ -350,13 +352,13 @@ def _refuse_repeated(
         repeated = place.is_not_null()
         if not repeated.any():
             continue
-        lines = iter(theirs.raw.lines(place.filter(repeated)[:LISTED].to_list()))
+        lines = iter(theirs.raw.lines(place.filter(repeated)[:MAX_LISTED].to_list()))
         shown = frame.select(pl.concat_str(key, separator=" / ")).to_series()
         source = theirs.raw.source
 
         def message(value: str, lines: Iterator[int] = lines, source: str = source) -> str:
             place = f"{source}, line {next(lines)}"
-            return f"{', '.join(key)} '{value}' stands in {place} already; give each edit once"
+            return f"{', '.join(key)} '{value}' is already in {place}; give each edit once"
 
         findings.rows(repeated, key[-1], shown, message)
     findings.stop()
@@ -371,7 +373,7 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
     For every output it is the mean, over the ratings of *other* systems of its segment, of how
     much worse than their system's average they are; missing where there is none. Ratings of the
     system itself never count. Where the history is known for some segments only, intervals
-    allow for that. Where the same raters scored all systems, part of what it gains is their
+    allow for that. Where the same raters scored all systems, part of the gain is their shared
     severity.
 
     >>> import assay
@@ -381,18 +383,19 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
     ('history', 0)
     """
     if HISTORY in test_set.frame.columns:
-        raise InputError("the scores have a column 'history' already; rename it")
+        raise InputError("the scores already have a column 'history'; rename it")
     key = list(test_set.key)
     rows = ratings.genuine.drop_nulls("score")
     lacking = [name for name in key if name not in rows.columns]
     if lacking:
         raise InputError(
-            f"the history does not say which {lacking[0]} its ratings are of; add the column"
+            f"the history has no column {lacking[0]}, by which the scores name their segments;"
+            " add it"
         )
     if "lp" not in key and "lp" in rows.columns and rows["lp"].n_unique() > 1:
         raise InputError(
-            "the history has several language pairs and the scores do not say which is theirs;"
-            " keep the one that is meant"
+            "the history has several language pairs and the scores have no lp column; keep only"
+            " the pair of the scores"
         )
     sign = 1 if ratings.better == "lower" else -1
     worse = sign * (pl.col("score") - pl.col("score").mean().over("system"))
@@ -401,15 +404,16 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
     rows = rows.join(places, on=key, how="inner", maintain_order="left")
     if not rows.height:
         raise InputError(
-            "no rating of the history is about a segment of the scores; are doc and seg the same?"
+            "no rating in the history matches a segment of the scores; check that both write doc"
+            " and seg in the same way"
         )
     frame = test_set.frame.with_columns(
         pl.Series(HISTORY, _of_others(test_set, rows)).fill_nan(None)
     )
     known = frame[HISTORY].drop_nulls().len()
     text = (
-        f"history: {rows.height} ratings of other systems speak of {known} of {frame.height}"
-        " outputs; where the same raters scored all systems, part of what it gains is their"
+        f"history: {rows.height:,} ratings of other systems cover {known:,} of {frame.height:,}"
+        " outputs; where the same raters scored all systems, part of the gain is their shared"
         " severity"
     )
     notes = (*test_set.notes, Note("history", text))

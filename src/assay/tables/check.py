@@ -19,7 +19,7 @@ import polars as pl
 
 from assay.errors import InputError, did_you_mean, need_known
 from assay.results import Note
-from assay.tables.files import LISTED, Findings, Only, Raw, Source, load, save, select
+from assay.tables.files import MAX_LISTED, Findings, Only, Raw, Source, load, save, select
 
 if TYPE_CHECKING:
     from assay.tables.test_set import TestSet
@@ -29,7 +29,7 @@ Columns: TypeAlias = Mapping[str, str]
 """Assay's column names to the user's own."""
 
 MISSING = ("", "na", "n/a", "none", "null")
-"""What stands for a missing number in a text file, in any case."""
+"""How a text file writes a missing number, in upper or lower case."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:[.\s]\d{3})*,\d+")
 
@@ -202,12 +202,12 @@ def _mapping(columns: Columns | None, schema: Schema) -> dict[str, str]:
     for name, user in users.items():
         if name not in schema.names:
             raise InputError(
-                f"columns ({name}={user}) names no column of a {schema.kind} table"
-                f"{did_you_mean(name, schema.names)}; it has {', '.join(schema.names)}"
+                f"`columns` ({name}={user}): a {schema.kind} table has no column"
+                f" '{name}'{did_you_mean(name, schema.names)}; it has {', '.join(schema.names)}"
             )
     twice = [user for user in users.values() if list(users.values()).count(user) > 1]
     if twice:
-        raise InputError(f"columns maps two names to '{twice[0]}'; a column is one thing")
+        raise InputError(f"`columns` maps two names to '{twice[0]}'; map each column once")
     return users
 
 
@@ -216,12 +216,12 @@ def _rename(frame: pl.DataFrame, users: dict[str, str], findings: Findings) -> p
     for name, user in users.items():
         if user not in frame.columns:
             hint = f"{did_you_mean(user, frame.columns)}; it has {', '.join(frame.columns)}"
-            message = f"columns maps {name} to '{user}', which the table does not have{hint}"
+            message = f"`columns` maps {name} to '{user}', which is not in the table{hint}"
             findings.header(message, name)
     mapped = {user: name for name, user in users.items() if user in frame.columns}
     unused = [name for name in mapped.values() if name in frame.columns and name not in mapped]
     if unused:
-        text = f"not used, because columns maps another: {', '.join(unused)}"
+        text = f"not used, because you mapped other columns to these names: {', '.join(unused)}"
         findings.notes.append(Note("column-replaced", text))
     return frame.drop(unused).rename(mapped)
 
@@ -234,11 +234,11 @@ def _need_columns(
             continue
         others = [column for column in frame.columns if column not in schema.names]
         message = (
-            f"column '{name}' is missing{did_you_mean(name, others)};"
-            f" rename yours or map it with columns ({name}=YOURS)"
+            f"column '{name}' is missing{did_you_mean(name, others)}; rename yours or map it with"
+            f" `columns` ({name}=YOURS)"
         )
         if frame.width == 1:
-            message += " (only one column was found: is the separator right for the file's ending?)"
+            message += " (only one column was found: does the separator match the file's ending?)"
         findings.header(message, name)
 
 
@@ -276,11 +276,11 @@ def to_text(values: pl.Series) -> pl.Series:
 
 
 def to_number(values: pl.Series, findings: Findings, name: str) -> pl.Series:
-    """The column as floats, null where nothing stands; whatever is not a number is reported."""
+    """The column as floats, null where the cell is empty; whatever is not a number is reported."""
     if values.dtype.is_numeric() or values.dtype == pl.Null:
         return values.cast(pl.Float64)
     if not (values.dtype == pl.String or isinstance(values.dtype, pl.Categorical | pl.Enum)):
-        findings.header(f"holds {values.dtype} values where numbers belong", name)
+        findings.header(f"holds {values.dtype} values instead of numbers; convert them", name)
         return pl.Series(values.name, [None] * len(values), dtype=pl.Float64)
     words = values.cast(pl.String).str.strip_chars()
     empty = words.is_null() | words.str.to_lowercase().is_in(MISSING)
@@ -315,7 +315,7 @@ def _bounded(number: pl.Series, column: ColumnRule, findings: Findings) -> pl.Se
 
 def refuse_infinite(number: pl.Series, name: str, findings: Findings) -> None:
     """Report every value that is not a finite number."""
-    message = "{} is not a finite number; correct it or leave it empty"
+    message = "{} is not a finite number; correct it or leave the cell empty"
     findings.rows(~number.is_finite(), name, number, message)
 
 
@@ -328,21 +328,24 @@ def _unique(frame: pl.DataFrame, schema: Schema, findings: Findings) -> None:
     numbered = keys.with_row_index("row")
     first = numbered.select(pl.col("row").min().over(key)).to_series()
     repeated = first != numbered["row"]
-    lines = dict.fromkeys(first.filter(repeated)[:LISTED].to_list(), 0)
+    lines = dict.fromkeys(first.filter(repeated)[:MAX_LISTED].to_list(), 0)
     lines = dict(zip(lines, findings.raw.lines(list(lines)), strict=True))
     shown = keys.select(pl.concat_str(pl.all().fill_null(""), separator=" / ")).to_series()
     remedy = _duplicate_remedy(frame, schema)
     places = iter(first.filter(repeated).to_list())
 
     def message(value: str) -> str:
-        return f"{', '.join(key)} '{value}' stands in line {lines[next(places)]} already; {remedy}"
+        return f"{', '.join(key)} '{value}' is already in line {lines[next(places)]}; {remedy}"
 
     findings.rows(repeated, key[-1], shown, message)
 
 
 def _duplicate_remedy(frame: pl.DataFrame, schema: Schema) -> str:
     if schema.kind == "ratings" and "rater" not in frame.columns:
-        return "add a rater column if several raters scored it, a doc column if seg restarts"
+        return (
+            "add a rater column if several raters scored it, or a doc column if seg restarts"
+            " in every document"
+        )
     if "doc" not in frame.columns:
         return "add a doc column if seg restarts in every document, or remove one of the rows"
     return "remove one of the rows"
@@ -387,7 +390,7 @@ def _leave_out(
 ) -> pl.Series:
     count = int((kept & out).sum())
     if count:
-        findings.notes.append(Note(code, f"{count} rows {what} left out"))
+        findings.notes.append(Note(code, f"{count:,} rows {what} left out"))
     return kept & ~out
 
 
@@ -401,8 +404,8 @@ def _refuse_collapse(
     names = [name for name in ("system", *test_set.key, "rater") if name in frame.columns]
     several = frame.select(pl.struct(extra).n_unique().over(names) > 1).to_series()
     message = (
-        f"segment '{{}}' stands for several that differ in {' and '.join(extra)}, which the test"
-        f" set does not have; add {' and '.join(extra)} to the scores"
+        f"segment '{{}}' matches several that differ in {' and '.join(extra)}, which the test set"
+        f" lacks; add {' and '.join(extra)} to the scores"
     )
     findings.rows(kept & several, "seg", frame["seg"], message)
 
@@ -438,7 +441,7 @@ def _fill_key(
         return f"segment '{value}' is not in the test set{where}{hint}; check {' and '.join(key)}"
 
     findings.rows(kept & count.is_null() & seg.is_not_null(), "seg", seg, unknown)
-    message = "segment '{}' stands in several documents of the test set; add " + ", ".join(missing)
+    message = "segment '{}' is in several documents of the test set; add " + ", ".join(missing)
     findings.rows(kept & (count > 1), "seg", seg, message)
     joined = joined.drop("_count")
     if "system" in frame.columns:

@@ -8,7 +8,7 @@ is collected in :class:`Findings`. JSON lines, Parquet and Excel are in
 It has three readings, fastest first: typed by polars; all text by polars, where some value is not
 of its column's type; row by row with the csv module, where the file is not regular enough for
 polars. Whatever reading succeeds, the table is the same. In tab-separated files a quotation mark is
-often just that: a file that is not a valid table with quoting but is one without is read without,
+often plain text: a file that is not a valid table with quoting but is one without is read without,
 and says so in its notes.
 """
 
@@ -45,7 +45,7 @@ Only: TypeAlias = Mapping[str, "str | None"]
 Lines: TypeAlias = Callable[[Sequence[int]], list[int]]
 """Where rows of a table, counted from 0, stand in its source."""
 
-LISTED = 1000
+MAX_LISTED = 1000
 """How many problems of one sort are listed one by one; the rest are counted."""
 
 FILE_TYPES = (".tsv", ".csv", ".jsonl", ".parquet", ".xlsx")
@@ -94,7 +94,7 @@ def lines_of(raw: Raw, rows: Sequence[int] | pl.Series) -> Lines:
 class Findings:
     """The problems of one file or table as they are found; :meth:`stop` raises them together.
 
-    ``columns`` maps Assay's names to the user's own, in which problems are told. Of problems of one
+    ``columns`` maps Assay's names to the user's own, which problems use. Of problems of one
     sort the first 1000 are listed and the others counted.
     """
 
@@ -113,7 +113,7 @@ class Findings:
         self._add(Problem(message, line, column, None if value is None else str(value)), 0)
 
     def header(self, message: str, column: str) -> None:
-        """A problem with a column as a whole, told at the header."""
+        """A problem with a column as a whole, reported at the header."""
         line = None if self.raw.source == "frame" else 1
         self.add(message, line, self._columns.get(column, column))
 
@@ -126,7 +126,7 @@ class Findings:
             return
         self._calls += 1
         name = self._columns.get(column, column)
-        listed = places[:LISTED].to_list()
+        listed = places[:MAX_LISTED].to_list()
         for row, line in zip(listed, self.raw.lines(listed), strict=True):
             value = "" if values[row] is None else str(values[row])
             text = message(value) if callable(message) else message.replace("{}", value)
@@ -135,7 +135,7 @@ class Findings:
 
     def _add(self, problem: Problem, sort: int) -> None:
         self._counts[problem.column, sort] += 1
-        if self._counts[problem.column, sort] <= LISTED:
+        if self._counts[problem.column, sort] <= MAX_LISTED:
             self.problems.append(problem)
 
     def stop(self, *, rows: int | None = None) -> None:
@@ -146,9 +146,9 @@ class Findings:
     def error(self, rows: int | None = None) -> TableError:
         """Everything that was found, in the order of the lines."""
         more = [
-            Problem(f"{count - LISTED} more rows have problems like these", None, column)
+            Problem(f"{count - MAX_LISTED:,} more rows have problems like these", None, column)
             for (column, _), count in self._counts.items()
-            if count > LISTED
+            if count > MAX_LISTED
         ]
         ordered = sorted(self.problems, key=lambda p: (p.line is None, p.line or 0))
         height = self.raw.frame.height if rows is None else rows
@@ -262,7 +262,7 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except IsADirectoryError:
-        raise refuse(path, "is a directory where a file belongs; name a file in it") from None
+        raise refuse(path, "is a folder, not a file; name a file in it") from None
     except FileNotFoundError:
         raise refuse(path, f"there is no such file{similar_file(path)}") from None
     except (OSError, ValueError) as error:
@@ -316,7 +316,7 @@ def atomic(path: Path) -> Iterator[Path]:
     if not path.parent.is_dir():
         raise refuse(path, f"the folder '{path.parent}' does not exist; make it first")
     if path.is_dir():
-        raise refuse(path, "is a directory where a file belongs; name a file in it")
+        raise refuse(path, "is a folder, not a file; name a file in it")
     if path.exists() and not path.is_file():
         yield path
         return
@@ -412,7 +412,7 @@ def need_distinct(names: Sequence[str], source: str | Path, line: int = 1) -> No
     """Refuse a header that names a column twice."""
     findings = Findings(source)
     for name in sorted(name for name, count in Counter(names).items() if count > 1):
-        findings.add(f"the name '{name}' stands twice in the header; rename one", line, name, name)
+        findings.add(f"the header has '{name}' twice; rename one", line, name, name)
     findings.stop()
 
 

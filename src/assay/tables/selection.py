@@ -16,7 +16,7 @@ from assay.tables.check import Columns
 from assay.tables.files import Only, Raw, Source, is_plain_parquet, lines_of
 from assay.tables.test_set import NOT_A_COLUMN, TestSet, read_scores
 
-SHOWN = 20
+MAX_VALUES = 20
 """How many values an error lists."""
 
 
@@ -65,19 +65,19 @@ def no_rows(only: Only, table: pl.LazyFrame) -> OptionError:
             known = table.select(pl.col(name).cast(pl.String)).unique(maintain_order=True)
             listed = known.collect(engine="streaming").to_series().drop_nulls()
             values = [text.removesuffix(".0") for text in listed]
-            more = f" and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
+            more = f" and {len(values) - MAX_VALUES} more" if len(values) > MAX_VALUES else ""
             return OptionError(
-                "only", f"{name}={value}", f"is in no row{did_you_mean(value or '', values)}",
-                f"choose from {', '.join(values[:SHOWN])}{more}",
+                "only", f"{name}={value}", f"matches no row{did_you_mean(value or '', values)}",
+                f"choose from {', '.join(values[:MAX_VALUES])}{more}",
             )  # fmt: skip
     asked = ",".join(f"{name}={value}" for name, value in only.items())
-    return OptionError("only", asked, "describes no row", "leave one of them out")
+    return OptionError("only", asked, "matches no row", "leave out one of the conditions")
 
 
 def only_note(only: Only, kept: int, rows: int) -> Note:
     """How much of the table was read."""
     asked = ", ".join(f"{name}={value}" for name, value in only.items())
-    return Note("part-read", f"only {asked}: {kept} of {rows} rows")
+    return Note("part-read", f"only {asked}: {kept:,} of {rows:,} rows read")
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ from assay.tables.files import Findings, Only, Raw, Source
 
 NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
 """A text column with the first share of numbers is a metric with faults; from the second on, the
-user is told that it is not taken for one."""
+user learns that it is not used as one."""
 
 SEGMENT_COLUMNS = ("source", "reference", "words", "cost", "domain", "lp")
 """Columns that belong to the segment, whichever system translated it."""
@@ -166,8 +166,8 @@ def read_scores(
 
     ``columns`` maps Assay's names to the file's own (``{"seg": "seg_id"}``). ``metrics`` names
     the metric columns; without it, all numeric columns that are not reserved are metrics. Where the
-    table has the ``target`` texts, ``length`` may be named too: their characters, a metric for
-    free (longer outputs have more errors).
+    table has the ``target`` texts, ``length`` may be named too: their characters, a free
+    metric (longer outputs have more errors).
     ``lower_metrics`` are those where less is better, ``exclude`` the systems to leave out.
     ``only`` reads part of the rows (``{"lp": "en-de"}``), and ``keep`` says which columns, beside
     Assay's own and the metrics named, are wanted at all (None: all); a Parquet file is searched
@@ -180,7 +180,7 @@ def read_scores(
     (('A', 'B'), ('chrF',), ('chrF: 1 of 4 values missing',))
     """
     if keep is not None and metrics is None:
-        raise OptionError("keep", ", ".join(keep), "goes with metrics", "name the metrics too")
+        raise OptionError("keep", ", ".join(keep), "goes with `metrics`", "name the metrics too")
     extra = None if keep is None else [*keep, *(metrics or ())]
     frame, findings = conform(source, "scores", columns=columns, only=only, extra=extra)
     frame, lower_metrics = _with_length(frame, metrics, lower_metrics)
@@ -233,8 +233,8 @@ def _choose_metrics(
         if share >= NEARLY_NUMBERS:
             chosen.append(name)
         elif share >= SOME_NUMBERS:
-            text = f"{share:.0%} of its values are numbers, but not '{example}'"
-            findings.notes.append(Note("not-a-metric", f"{name} is not a metric: {text}"))
+            text = f"only {share:.0%} of its values are numbers ('{example}' is not)"
+            findings.notes.append(Note("not-a-metric", f"{name} is not used as a metric: {text}"))
     return chosen
 
 
@@ -273,7 +273,7 @@ def _notes(test_set: TestSet, metrics: Sequence[str], exclude: Sequence[str]) ->
     for name in metrics:
         missing = test_set.frame[name].null_count()
         if missing:
-            notes.append(Note("missing-metric", f"{name}: {missing} of {rows} values missing"))
+            notes.append(Note("missing-metric", f"{name}: {missing:,} of {rows:,} values missing"))
     notes += _conflicts(test_set)
     odd = [name for name in test_set.systems if name != name.strip()]
     if odd:
@@ -298,7 +298,7 @@ def _conflicts(test_set: TestSet) -> list[Note]:
         differ = test_set.frame.group_by(test_set.key).agg(pl.col(name).drop_nulls().n_unique() > 1)
         count = int(differ[name].sum())
         if count:
-            text = f"{count} segments have another {name} for some systems; the first is used"
+            text = f"{name} differs between systems in {count:,} segments; the first is used"
             notes.append(Note("segment-conflict", text))
     return notes
 
@@ -430,7 +430,10 @@ def read_sample(
         frame = place_in(frame, test_set, findings)
     findings.stop()
     if not frame.height:
-        raise InputError(f"{findings.raw.source}: no row is about a system of the test set")
+        raise InputError(
+            f"{findings.raw.source}: no row belongs to a system of the test set;"
+            " check the names of the systems"
+        )
     return Sample(frame, tuple(findings.notes), checked=test_set)
 
 

@@ -187,7 +187,7 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
     blank = pl.all_horizontal(pl.lit(True), pl.all().is_null())
     kept = frame.select(~blank).to_series().arg_true().to_list()
     count = len(workbook.sheet_names)
-    note = Note("first-sheet", f"read the first of {count} sheets")
+    note = Note("first-sheet", f"the workbook has {count} sheets; only the first was read")
     lines = lines_at([place + 2 for place in kept])
     return Raw(frame[kept], str(path), lines, (note,) if count > 1 else ())
 
@@ -199,11 +199,12 @@ def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
     if frame.height > MAX_ROWS:
         raise refuse(
             path,
-            f"{frame.height} rows do not fit a sheet ({MAX_ROWS} do); write .tsv or .parquet",
+            f"{frame.height:,} rows do not fit into a sheet (at most {MAX_ROWS:,} do); write .tsv"
+            " or .parquet",
         )
     for name in frame.columns:
         if frame.schema[name] == pl.String and (frame[name].str.len_chars() > MAX_TEXT).any():
-            message = f"text of over {MAX_TEXT} characters does not fit a cell"
+            message = f"text of over {MAX_TEXT:,} characters does not fit into a cell"
             raise refuse(path, f"{message}; write .tsv or .parquet", column=name)
     buffer = io.BytesIO()
     workbook = xlsxwriter.Workbook(buffer, {"in_memory": True})
@@ -225,7 +226,7 @@ def from_pandas(frame: Any) -> pl.DataFrame:
     names = [str(name) for name in frame.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise refuse("frame", f"the column '{repeated[0]}' stands twice; rename one")
+        raise refuse("frame", f"the table has '{repeated[0]}' twice; rename one")
     columns = [frame.iloc[:, position] for position in range(len(names))]
     values = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
     return pl.DataFrame(

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.audit.results import Audit
 from assay.errors import InputError
-from assay.results import has_note, plain
+from assay.results import has_note, percent, plain, plural
 from assay.views.estimation import decided_how, interval_heading
 from assay.views.figures import draw_pairs
 from assay.views.ranking import draw_ranges
@@ -20,7 +20,6 @@ from assay.views.section import (
     Table,
     Verdicts,
     cluster_lines,
-    plural,
     table,
 )
 
@@ -107,7 +106,7 @@ def _question(audit: Audit) -> str:
 def _ranges(audit: Audit) -> Figure:
     rows = plain(audit.systems)
     return Figure(
-        "ranks", f"Dot: rank. Bar: {100 * audit.level:g} % rank range. A line ends a cluster.",
+        "ranks", f"Dot: rank. Bar: {percent(audit.level)} rank range. A line ends a cluster.",
         lambda: draw_ranges(rows),
     )  # fmt: skip
 
@@ -132,12 +131,12 @@ def _systems(audit: Audit) -> Table:
 def _practice(audit: Audit) -> Table:
     """Where common practice puts the systems, behind the reason why it differs."""
     if audit.source == "judgments":
-        name, why = "single judgments drawn anew", "it takes judgments for independent"
+        name, why = "single judgments resampled", "it treats judgments as independent"
     else:
         name = f"WMT practice ({audit.practice})"
         why = (
-            "ranks are from documents drawn anew, clusters from rank-sum tests of neighbours, which"
-            " take every output for independent and compare ranks of scores, not their means"
+            "ranks are from resampled documents, clusters from rank-sum tests of neighbours, which"
+            " treat outputs as independent and compare ranks of scores, not their means"
         )
     both = table(
         "practice", f"{name[0].upper()}{name[1:]} finds more or fewer clusters because {why}.",

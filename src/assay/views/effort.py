@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.effort.results import EditorEffort, Effort, EffortDifference
+from assay.results import p_value, percent, plural
 from assay.views.figures import COLOURS, INK, new_figure, tidy
-from assay.views.section import Block, Figure, Section, Table, plural, table
+from assay.views.section import Block, Figure, Section, Table, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -19,8 +20,8 @@ def effort_section(result: Effort) -> Section:
     total = f"effort, sum of {len(result.units)} ratios to the editor's mean"
     blocks: tuple[Block | None, ...] = (
         Figure(
-            "effort", f"Dot: mean. Thin bar: {100 * result.level:g} % interval; where the thick"
-            " bars of two systems do not touch, they differ at about 5 %.",
+            "effort", f"Dot: mean. Thin bar: {percent(result.level)} interval; two systems whose"
+                      " thick bars do not touch differ at about the 5% level.",
             lambda: draw_effort(result),
         ),
         _levels(result),
@@ -38,7 +39,7 @@ def effort_section(result: Effort) -> Section:
     )  # fmt: skip
     return Section(
         name="effort",
-        title="Effort of post-editing (less is better)",
+        title="Post-editing effort (less is better)",
         stage="effort",
         lead=_lead(result),
         blocks=tuple(block for block in blocks if block is not None),
@@ -76,9 +77,9 @@ def _less_and_more(item: EffortDifference) -> tuple[str, str]:
 
 def _methods(result: Effort) -> str:
     kits = (
-        "the same document of a system for all editors, documents being taken as alike"
+        "all editors the same document from each system, assuming that the documents are alike"
         if result.assume_alike
-        else "each editor a different document of each system"
+        else "each editor a different document from each system"
     )
     return (
         f"{plural(len(result.editors), 'editor')} post-edited documents translated by"
@@ -89,13 +90,14 @@ def _methods(result: Effort) -> str:
 
 
 def _interval(level: float) -> str:
-    return f"{100 * level:g}% interval"
+    return f"{percent(level)} interval"
 
 
 def _levels(result: Effort) -> Table:
     return table(
-        "effort", "Effort by system and measure; less is better. The 83 % interval leaves out what"
-        " all systems share: where those of two do not touch, they differ at about 5 %.",
+        "effort", "Effort by system and measure; less is better. The 83% interval leaves out the"
+                  " spread that all systems share: two systems whose intervals do not touch"
+                  " differ at about the 5% level.",
         {"system": ("system", "text"), "measure": ("measure", "text"), "mean": ("mean", "number"),
          ("low", "high"): (_interval(result.level), "interval"),
          ("low83", "high83"): ("83% interval", "interval")},
@@ -134,9 +136,10 @@ def _differences(result: Effort) -> Table:
     count = f"{result.assignments:,}"
     assignments = f"all {count} assignments" if result.exact else f"{count} random assignments"
     return table(
-        "effort-differences", f"Left minus right: p by the mixed model ({shown} degrees of freedom)"
-        f" and by dealing the kits out anew ({assignments})."
-        " Each verdict is of its pair alone; p (Holm) allows for the pairs of a measure.",
+        "effort-differences", f"Left minus right, with p from the mixed model ({shown} degrees of"
+                              f" freedom) and from a randomisation of the kits ({assignments})."
+                              " Each verdict is for its pair alone; p (Holm) is corrected for the"
+                              " number of pairs of a measure.",
         {"left": ("left", "text"), "right": ("right", "text"), "measure": ("measure", "text"),
          "difference": ("difference", "number"),
          ("low", "high"): (_interval(result.level), "interval"),
@@ -148,9 +151,9 @@ def _differences(result: Effort) -> Table:
 
 def _overall(result: Effort) -> str:
     values = ", ".join(
-        f"{name} {'unknown' if p != p else f'{p:.3f}'}" for name, p in result.overall_p.items()
+        f"{name} {'unknown' if p != p else p_value(p)}" for name, p in result.overall_p.items()
     )
-    return f"Randomisation p that no system differs from any other: {values}."
+    return f"Randomisation test that all systems are equal: {values}."
 
 
 def _documents(result: Effort) -> Table | None:
@@ -211,8 +214,9 @@ def _relations(result: Effort) -> Table | None:
     if not result.relations:
         return None
     return table(
-        "relations", "Rank correlations of effort with other things known; positive where they"
-        " agree: worse ratings, harder documents, more effort.",
+        "relations", "Rank correlations of effort with ratings and with the difficulty of"
+                     " documents; positive where they agree: worse ratings, or harder documents,"
+                     " go with more effort.",
         {"compared_with": ("compared with", "text"), "measure": ("measure", "text"),
          "n": ("n", "count"), "correlation": ("rank correlation", "number"), "p": ("p", "p")},
         result.relations,
@@ -223,7 +227,7 @@ SECTIONS: Mapping[str, Callable[[Any], Section]] = {"effort": effort_section}
 
 
 def draw_effort(result: Effort) -> Drawing:
-    """A panel per measure, a row per system; the thick bar is the 83 % interval."""
+    """A panel per measure, a row per system; the thick bar is the 83% interval."""
     systems, units = result.systems, result.units
     figure = new_figure(2.9 * len(units) + 0.8, 1.2 + 0.42 * len(systems))
     panels = figure.subplots(1, len(units), sharey=True, squeeze=False)[0]

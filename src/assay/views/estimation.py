@@ -17,7 +17,7 @@ from assay.estimation.results import (
     Estimates,
     Evaluation,
 )
-from assay.results import has_note, plain
+from assay.results import has_note, p_value, percent, plain, plural
 from assay.views.figures import draw_intervals, draw_pairs
 from assay.views.raters import raters_section
 from assay.views.section import (
@@ -29,7 +29,6 @@ from assay.views.section import (
     Text,
     Verdicts,
     cluster_lines,
-    plural,
     shown,
     some,
     table,
@@ -116,10 +115,11 @@ def decided_how(level: float, *, family: bool) -> str:
     """How each of several verdicts is reached.
 
     >>> decided_how(0.95, family=False), decided_how(0.9, family=True)
-    ('each by itself at 95 %', 'all together at 90 % (Holm)')
+    ('each by itself at 95%', 'all together at 90% (Holm)')
     """
-    how = f"{100 * level:g} %"
-    return f"all together at {how} (Holm)" if family else f"each by itself at {how}"
+    if family:
+        return f"all together at {percent(level)} (Holm)"
+    return f"each by itself at {percent(level)}"
 
 
 def _winners(result: Estimates) -> list[dict[str, Any]]:
@@ -173,7 +173,7 @@ def _lead(result: Estimates) -> str:
     rivals = [item.system for item in result.systems[1:] if item.low_rank == 1]
     alone = (
         f"but {some(rivals)} may be as good or better" if rivals
-        else "and nothing else can be first"
+        else "and no other system can be first"
     )  # fmt: skip
     pairs = result.differences
     undecided = [item for item in pairs if not item.decided]
@@ -265,7 +265,7 @@ def interval_heading(level: float, *, holds: bool) -> str:
     >>> interval_heading(0.95, holds=True), interval_heading(0.95, holds=False)
     ('95% interval', 'interval (does not hold)')
     """
-    return f"{100 * level:g}% interval" if holds else "interval (does not hold)"
+    return f"{percent(level)} interval" if holds else "interval (does not hold)"
 
 
 def _differences(result: Estimates) -> Table:
@@ -274,7 +274,7 @@ def _differences(result: Estimates) -> Table:
     # The undecided ones first where not all are shown: they are what is left to do.
     return table(
         "differences",
-        "Left minus right, on the segments rated for both; decided when the interval leaves out"
+        "Left minus right, on the segments rated for both; decided when the interval excludes"
         f" zero{' and Holm’s rule allows it' if result.family else ''}, {_rule(result)}."
         + _unlike(result) + (" The undecided ones come first." if many else ""),
         {"left": ("left", "text"), "right": ("right", "text"),
@@ -323,7 +323,7 @@ def _changes(result: Estimates) -> Table:
         steps.append((name, change.after))
     return Table(
         "changes",
-        "Estimates by what was done to the ratings.",
+        "Estimates before and after each change to the ratings.",
         (Column("system", "text"), *(Column(name) for name, _ in steps)),
         tuple(
             (item.system, *(scores[item.system] for _, scores in steps)) for item in result.systems
@@ -333,13 +333,13 @@ def _changes(result: Estimates) -> Table:
 
 def comparison_section(two: Comparison) -> Section:
     """Two systems: their difference, and what the ratings could have found."""
-    p = "< 0.001" if two.p < 0.001 else f"= {shown(two.p, 'p')}"
+    p = p_value(two.p) if math.isfinite(two.p) else "no test"
     verdict = "decided" if two.decided else "not decided"
     lead = (
         f"{two.left} − {two.right}: {shown(two.difference, 'number')}"
         f" ({interval_heading(two.level, holds=two.holds)}: {shown(two.low, 'number')} to"
         f" {shown(two.high, 'number')}),"
-        f" p {p}, {verdict if two.holds else 'which does not hold either'}."
+        f" {p}, {verdict if two.holds else 'which does not hold either'}."
     )
     return Section(
         "comparison", f"{two.left} and {two.right} compared", lead,
@@ -353,10 +353,10 @@ def _power(two: Comparison) -> str:
     more = ""
     if two.needed is not None:
         needed = "all" if two.everything else f"{two.needed:,} of"
-        more = f" To find one as large as observed takes {needed} {two.population:,}."
+        more = f" To find one as large as observed, {needed} {two.population:,} have to be rated."
     return (
         f"{two.n:,} ratings per system find a difference of {two.detectable:.3f} with"
-        f" {100 * two.power:g}% probability.{more}"
+        f" {percent(two.power)} probability.{more}"
     )
 
 
@@ -388,15 +388,20 @@ def _methods(result: Estimates) -> str:
 
 
 def _uncertainty(result: Estimates) -> str:
+    fails = "" if _holds(result.notes) else (
+        " They do not hold, because the outputs without a rating are others in kind than the rated"
+        " ones."
+    )  # fmt: skip
     if _basis(result) == "texts":
         return (
-            f" {100 * result.level:g} % intervals come from the spread between texts, as if these"
-            " were drawn at random from all of their kind."
+            f" {percent(result.level)} intervals come from the spread between texts, as if these"
+            f" were drawn at random from all of their kind.{fails}"
         )
     name = result.interval.capitalize() if result.interval in NAMED else result.interval
+    raters = " and how much raters of the same task differ" if result.target == "raters" else ""
     return (
-        f" {100 * result.level:g} % intervals ({name}) take into account how the segments were"
-        f" drawn{' and how far raters of the same task differ' * (result.target == 'raters')}."
+        f" {percent(result.level)} intervals ({name}) take into account how the segments were"
+        f" drawn{raters}.{fails}"
     )
 
 
@@ -441,9 +446,9 @@ def breakdown_section(result: Breakdown) -> Section:
     pairs = sum(item.pairs for item in result.groups)
     inside = f"{decided} of {pairs} differences inside the groups are decided. " if pairs else ""
     lead = (
-        f"Seen by {result.by}, in {plural(len(result.groups), 'group')}: {inside}Among"
-        f" {result.intervals:,} intervals at the {100 * result.level:g} % level, about"
-        f" {result.intervals * (1 - result.level):.0f} miss their truth by chance alone."
+        f"By {result.by}, in {plural(len(result.groups), 'group')}: {inside}Among"
+        f" {result.intervals:,} intervals at the {percent(result.level)} level, about"
+        f" {result.intervals * (1 - result.level):.0f} should miss the truth by chance alone."
     )
     title = f"Scores by {result.by} ({result.better} is better)"
     scores = table(
@@ -501,7 +506,7 @@ def monitoring_section(result: Monitoring) -> Section:
 def evaluation_section(result: Evaluation) -> Section:
     """Estimators, and stopping rules, on a fully rated test set."""
     best = min(result.methods, key=lambda row: row.error)
-    more = f", {best.gain:.1f} % below the plain mean of a random sample" if best.gain else ""
+    more = f", {best.gain:.1f}% below the plain mean of a random sample" if best.gain else ""
     methods = table(
         "methods", "Mean absolute error over samples, systems and sizes; gain against the plain"
         " mean in percent; coverage of the intervals.",

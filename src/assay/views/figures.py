@@ -239,7 +239,7 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     ending = target.suffix.lower()
     if ending not in FIGURES:
         raise OptionError(
-            "path", target.name, "is no kind of figure", f"let it end in {', '.join(FIGURES)}"
+            "path", target.name, "is not a kind of figure", f"end its name in {', '.join(FIGURES)}"
         )
     with atomic(target) as temporary:
         if ending == ".svg":

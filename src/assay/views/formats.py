@@ -7,7 +7,8 @@ from typing import Any
 
 from assay.formats.catalogue import FORMATS
 from assay.formats.convert import Checked, Converted
-from assay.views.section import Section, Show, plural, table
+from assay.results import plural
+from assay.views.section import Section, Show, table
 
 MAX_VALUE_LENGTH = 40
 """How much of a value a table shows."""
@@ -16,7 +17,7 @@ MAX_VALUE_LENGTH = 40
 def check_section(result: Checked) -> Section:
     """Whether a table can be used, or everything that is wrong with it."""
     if result.ok:
-        lead = f"{result.source}: a good {result.table} table of {plural(result.rows, 'row')}"
+        lead = f"{result.source}: a valid {result.table} table with {plural(result.rows, 'row')}"
         if result.table == "scores":
             lead += f"; metrics: {', '.join(result.metrics) or 'none'}"
     else:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.kits.results import BuiltKits, CollectedKits, Kit, KitDesign, KitSet
+from assay.results import plural
 from assay.views.figures import COLOURS, INK, MARKS, MUTED, new_figure, tidy
-from assay.views.section import Block, Column, Figure, Section, Table, plural, table
+from assay.views.section import Block, Column, Figure, Section, Table, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,8 @@ MOST_LABELS = 100
 def kits_section(result: KitSet) -> Section:
     """Pieces of text that are alike."""
     blocks: list[Block] = [
-        Figure("kits", "Left: pieces on two principal components. Right: the knee.",
+        Figure("kits", "Left: pieces on two principal components. Right: the distance to the"
+                       " nearest piece, and its knee.",
                lambda: draw_kits(result)),
         _kits(result),
         _pieces(result),
@@ -46,7 +48,7 @@ def kits_section(result: KitSet) -> Section:
 def _kits(result: KitSet) -> Table:
     rows = [
         {"kit": number, "names": ", ".join(map(str, kit.pieces)), "diameter": f"{kit.diameter:.4f}",
-         "percentile": f"{kit.percentile:.2g} %", "shared_terms": kit.shared_terms,
+         "percentile": f"{kit.percentile:.2g}%", "shared_terms": kit.shared_terms,
          "runner_up": None if kit.runner_up_diameter is None else f"{kit.runner_up_diameter:.4f}",
          "accepting": f"{sum(check.accepted for check in kit.terms)} of {len(kit.terms)}"
          if kit.terms else None,
@@ -55,8 +57,9 @@ def _kits(result: KitSet) -> Table:
     ]  # fmt: skip
     return table(
         "kits", "Diameter: the largest distance between two pieces of a kit, features scaled to"
-        " 0..1; percentile: sets of as many pieces that are as close or closer; next best: the"
-        " diameter of the closest other set. Shared terms and density are those of the worst pair.",
+                " 0..1; percentile: the share of sets of this size that are as close or closer;"
+                " next best: the diameter of the closest other set. Shared terms and density are"
+                " those of the worst pair.",
         {"kit": ("kit", "count"), "names": ("pieces", "text"), "diameter": ("diameter", "text"),
          "percentile": ("percentile", "text"), "runner_up": ("next best", "text"),
          "accepting": ("methods accepting", "text"), "shared_terms": ("shared terms", "number"),
@@ -134,7 +137,7 @@ def _balance(
 def built_section(result: BuiltKits) -> Section:
     """The files that were written for editors."""
     traces = table(
-        "traces", f"How like the output of each system {result.human} is.",
+        "traces", f"How similar {result.human} is to the output of each system.",
         {"system": ("system", "text"), "segments": ("segments", "count"),
          "similarity": (f"similarity to {result.human}, %", "number"),
          "near": ("nearly the same", "count")},

@@ -18,7 +18,7 @@ LATEX = {
 }  # fmt: skip
 
 
-LONG = 40
+MAX_ROWS_ON_A_PAGE = 40
 """Rows beyond which a LaTeX table runs over pages."""
 
 
@@ -103,7 +103,7 @@ def latex_table(table: Table) -> str:
             body.append(r"\midrule")
     head = " & ".join(_tex(column.name) for column in table.columns) + r" \\"
     caption = rf"\caption{{{_tex(table.caption)}}}"
-    if len(body) > LONG:
+    if len(body) > MAX_ROWS_ON_A_PAGE:
         inner = [rf"\begin{{longtable}}{{{kinds}}}", caption + r" \\", r"\toprule", head]
         return "\n".join([*inner, r"\midrule", *body, r"\bottomrule", r"\end{longtable}"])
     return "\n".join([

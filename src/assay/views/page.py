@@ -13,12 +13,12 @@ from typing import Any
 
 from assay._version import __version__
 from assay.errors import InputError, OptionError
-from assay.results import KINDS, Result, signature
+from assay.results import KINDS, Result, plural, signature
 from assay.tables.files import read_bytes, write_bytes
 from assay.views.figures import save_figure
 from assay.views.html import html
 from assay.views.markup import csv_table, latex, latex_table, markdown, markdown_table
-from assay.views.section import STAGES, Figure, Report, Section, Table, plural, section_of
+from assay.views.section import STAGES, Figure, Report, Section, Table, section_of
 
 WRITERS = {".html": html, ".md": markdown, ".tex": latex}
 TABLES = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
@@ -108,7 +108,9 @@ def write_report(
     ending = target.suffix.lower()
     if ending not in WRITERS:
         known = ", ".join(WRITERS)
-        raise OptionError("path", target.name, "is no kind of report", f"let it end in {known}")
+        raise OptionError(
+            "path", target.name, "is not a kind of report", f"end its name in {known}"
+        )
     try:
         text = WRITERS[ending](make_report(results, title))
     except InputError:

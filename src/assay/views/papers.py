@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import OptionError
 from assay.papers.compare import OUTCOMES, PrintedCell, Reproduction
-from assay.views.section import Section, Table, plural, table
+from assay.results import plural
+from assay.views.section import Section, Table, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -147,7 +148,7 @@ def _draw_korotaev2022(result: Reproduction) -> Iterator[tuple[str, Drawing]]:
         averages: dict[str, list[float]] = {}
         for cell in result.table("Figure 2")[:-1]:
             averages.setdefault(cell.row, []).append(cell.ours or 0.0)
-        yield "figure2", draw_averages(averages, interval="83 % interval")
+        yield "figure2", draw_averages(averages, interval="83% interval")
         yield "figure4", _draw_by_editor(result.table("Figure 4"))
     if result.table("pieces"):
         yield "pieces", _draw_pieces(result)

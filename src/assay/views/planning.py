@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.planning.editors import EditorsPlan
 from assay.planning.judgments import JudgmentsPlan
 from assay.planning.ratings import ComparisonPlan, PrecisionPlan, RatingsPlan
-from assay.views.section import Block, Section, Show, Table, plural, shown, table
+from assay.results import percent, plural
+from assay.views.section import Block, Section, Show, Table, shown, table
 
 
 def ratings_section(plan: RatingsPlan) -> Section:
@@ -20,7 +22,7 @@ def ratings_section(plan: RatingsPlan) -> Section:
             f" {plural(plan.population, 'segment')} have to be rated for each"
             f" system{_with_metrics(plan)}."
         )
-    caption = f"Ratings per system, and half the width of their {plan.level:.0%} interval."
+    caption = f"Ratings per system, and half the width of their {percent(plan.level)} interval."
     return Section(
         "plan-ratings", "The plan: ratings", lead,
         (_curve("plan-ratings", caption, plan), *_totals(plan)), plan.signature, stage="plan",
@@ -31,8 +33,8 @@ def ratings_section(plan: RatingsPlan) -> Section:
 def comparison_section(plan: ComparisonPlan) -> Section:
     """How many segments to rate to find a difference."""
     caption = (
-        f"Segments rated for both systems, half the width of the {plan.level:.0%} interval of their"
-        f" difference, and the power to find a gap of {plan.gap:g}."
+        f"Segments rated for both systems, half the width of the {percent(plan.level)} interval of"
+        f" their difference, and the power to find a gap of {plan.gap:g}."
     )
     return Section(
         "plan-comparison", "The plan: two systems",
@@ -84,15 +86,18 @@ def _effort(minutes: float | None, money: float | None) -> str:
 def judgments_section(plan: JudgmentsPlan) -> Section:
     """How many judgments to collect."""
     goal = {
-        "significant": f"{100 * plan.target:g} % of the pairs decided",
+        "significant": f"{percent(plan.target)} of the pairs decided",
         "clusters": f"{plan.target:g} clusters",
         "range_size": f"rank ranges of {plan.target:g} ranks",
     }[plan.goal]
     takes = "is out of reach" if plan.needed is None else f"takes {plan.needed:,} judgments"
+    if math.isinf(plan.sigma):
+        takes = "cannot be planned from this pilot"
     return Section(
         "plan-judgments", "The plan: judgments",
         f"With {plural(plan.systems, 'system')} and sigma {plan.sigma:.3g}, {goal} {takes}"
-        f" ({_by(plan.test)}).",
+        f" ({_by(plan.test)}, {'one' if plan.sides == 1 else 'two'}-sided at"
+        f" {1 - plan.level:.2g}).",
         (_judgments_curve(plan), *_judgments_lines(plan)), plan.signature, stage="plan",
         sources=("koehn2012",), notes=plan.notes,
     )  # fmt: skip
@@ -120,7 +125,7 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
         f"{'out of reach' if total is None else f'{total:,}'} {_by(test)}"
         for test, total in plan.needed_by.items()
     )
-    lines: list[Block] = [f"Needed: {needed}."]
+    lines: list[Block] = [] if math.isinf(plan.sigma) else [f"Needed: {needed}."]
     if plan.judged and plan.more is not None:
         lines.append(f"Still to collect {_by(plan.test)}: {plan.more:,}.")
     if plan.needed_range is not None:
@@ -137,8 +142,8 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
         )
     if plan.votes is not None:
         lines.append(
-            f"One more set on every segment is worth {plan.votes.worth:.2f} of as many sets on new"
-            f" segments (segments have {plan.votes.per_segment:.1f} sets)."
+            f"A further set on every segment is worth {plan.votes.worth:.2f} sets on new segments"
+            f" (segments have {plan.votes.per_segment:.1f} sets now)."
         )
     return lines
 
@@ -158,7 +163,7 @@ def editors_section(plan: EditorsPlan) -> Section:
         plan.points,
     )  # fmt: skip
     assumed = (
-        f"Assumed: {plural(plan.segments, 'segment')} a document, places"
+        f"Assumed: {plural(plan.segments, 'segment')} a document, the order of documents"
         f" {'' if plan.place else 'not '}allowed for; variances {plan.cell:g} (editor x document)"
         f" and {plan.residual:g} (residual), {plan.source}."
     )

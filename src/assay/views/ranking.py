@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
 from assay.ranking.best import NextSets
+from assay.ranking.monitor import JudgmentsMonitoring
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
+from assay.results import percent, plural
 from assay.views.figures import ACCENT, COLOURS, INK, MARKS, MUTED, draw_pairs, new_figure, tidy
 from assay.views.section import (
     Block,
@@ -18,7 +21,6 @@ from assay.views.section import (
     Table,
     Verdicts,
     cluster_lines,
-    plural,
     shown,
     table,
 )
@@ -47,8 +49,8 @@ CLUSTER_ENDS = {
 }
 CLUSTERS = {
     None: "systems whose ranges do not overlap fall into different clusters",
-    "neighbours": "clusters come from Wilcoxon rank-sum tests of neighbours",
-    "all": "clusters come from Wilcoxon rank-sum tests of all pairs",
+    "neighbours": "clusters come from {} tests of neighbours",
+    "all": "clusters come from {} tests of all pairs",
 }
 
 
@@ -62,7 +64,7 @@ def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Sect
     systems = [asdict(item) for item in result.systems]
     blocks: list[Block] = [
         Figure(
-            "ranks", f"Dot: rank by score. Bar: {100 * result.level:g} % rank range. A line"
+            "ranks", f"Dot: rank by score. Bar: {percent(result.level)} rank range. A line"
             " ends a cluster.", lambda: draw_ranges(systems),
         ),
         _scores(result),
@@ -92,8 +94,10 @@ def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Sect
 
 def _verdicts(result: Ranking) -> Verdicts:
     name = f"{result.method.replace('-', ' ')} ({_tested(result)})"
-    why = f"it ranks {result.source} by {_method(result)[0]}; {CLUSTERS[result.clusters_by]}"
-    # Rank-sum tests ask another question than differences of means: only clusters are compared.
+    clusters = CLUSTERS[result.clusters_by].format(_tests(result))
+    alike = ", which treat outputs as independent" if _rank_sums(result) else ""
+    why = f"it ranks {result.source} by {_method(result)[0]}; {clusters}{alike}"
+    # Tests of ratings are of neighbours, some of them of another question: clusters are compared.
     pairs = result.comparisons if result.source == "judgments" else ()
     return Verdicts(
         "judgments" if result.source == "judgments" else "ratings", name, why,
@@ -112,13 +116,13 @@ def _number(result: Ranking) -> str:
 
 def _lead(result: Ranking) -> str:
     first = result.systems[0]
-    place = "only the first place is open to it"
+    place = "it can only rank first"
     if first.high_rank > 1:
         place = f"its rank range is {shown((first.low_rank, first.high_rank), 'ranks')}"
     things = "neighbours" if result.clusters_by == "neighbours" else "pairs"
     return (
         f"{first.system} ranks first of {plural(len(result.systems), 'system')} by"
-        f" {_number(result)}; at the {100 * result.level:g} % level {place}."
+        f" {_number(result)}; at the {percent(result.level)} level {place}."
         f" {result.significant_pairs:,} of {result.pairs:,} {things} are decided"
         f" ({_tested(result)}), and the systems fall into {plural(result.clusters, 'cluster')}."
     )
@@ -128,10 +132,10 @@ def _tested(result: Ranking) -> str:
     """The level, and how many equal pairs it would call different."""
     alpha = 1 - result.level
     if result.holm:
-        return f"tests at {alpha:.2g} for all of them together, Holm"
+        return f"tests at {alpha:.2g}, corrected for their number by Holm's method"
     if result.sides == 2:
         return f"two-sided tests at {alpha:.2g}, not corrected for their number"
-    either = f"; of equal pairs {2 * alpha:.0%} would be" if result.judgments else ""
+    either = f"; {2 * alpha:.0%} of equal pairs would be decided, too" if result.judgments else ""
     return f"one-sided tests at {alpha:.2g}, not corrected for their number{either}"
 
 
@@ -140,7 +144,7 @@ def _scores(result: Ranking) -> Table:
         "ranks",
         f"Systems, best first{_direction(result)}; {CLUSTER_ENDS[result.clusters_by]}.",
         {"rank": ("rank", "count"), "system": ("system", "text"), "score": ("score", "number"),
-         ("low_rank", "high_rank"): (f"{result.level:.0%} ranks", "ranks"),
+         ("low_rank", "high_rank"): (f"{percent(result.level)} ranks", "ranks"),
          "cluster": ("cluster", "count")},
         result.systems,
         cluster_lines(result.systems),
@@ -152,7 +156,7 @@ def _pairs(result: Ranking, *, in_terminal: bool) -> Table:
     if result.holm:
         both = " in both directions" if result.source == "judgments" else ""
         what = f"p corrected for the number of pairs{both} (Holm)"
-    test = "" if result.source == "judgments" else " of the rank-sum test"
+    test = " of the rank-sum test of single outputs" if _rank_sums(result) else ""
     rows = sorted(result.comparisons, key=lambda item: item.decided)
     return table(
         "pairs",
@@ -167,18 +171,28 @@ def _pairs(result: Ranking, *, in_terminal: bool) -> Table:
 
 def _methods(result: Ranking) -> str:
     times = f" of {result.resamples:,} resamples" if result.resamples else ""
-    level = f"{100 * result.level:g} %"
+    level = f"{percent(result.level)}"
     if result.calibrated is not None:
-        level += f" (at a level found by simulation, {100 * result.calibrated:.1f} %)"
+        level += f" (at a level found by simulation, {result.calibrated:.1%})"
     tests = " Tests of pairs were corrected for their number (Holm)." if result.holm else ""
     seed = "" if result.seed is None else f" (seed {result.seed})"
-    ties = ", ties left out" if result.ties == "drop" else ""
+    ties = {"drop": ", ties left out", "davidson": " with ties"}.get(result.ties or "", "")
+    raters = "" if result.raters is None else f", with the tastes of {result.raters:,} raters"
     return (
         f"We ranked {plural(len(result.systems), 'system')} from"
         f" {_number(result).replace(' ', ' human ')} by {_method(result)[0]}{ties}. Rank"
         f" ranges at {level} come from {RANGES[result.ranges][0]}{times} over {result.blocks:,}"
-        f" blocks, the unit being the {result.unit}{seed}; {CLUSTERS[result.clusters_by]}.{tests}"
+        f" blocks, the unit being the {result.unit}{raters}{seed};"
+        f" {CLUSTERS[result.clusters_by].format(_tests(result))}.{tests}"
     )
+
+
+def _tests(result: Ranking) -> str:
+    return "Wilcoxon rank-sum" if _rank_sums(result) else "blockwise"
+
+
+def _rank_sums(result: Ranking) -> bool:
+    return result.source == "ratings" and result.rank_sum is not False
 
 
 def _method(result: Ranking) -> tuple[str, tuple[str, ...]]:
@@ -189,7 +203,8 @@ def _sources(result: Ranking) -> tuple[str, ...]:
     return (
         *_method(result)[1],
         *RANGES[result.ranges][1],
-        *(("wilcoxon1945",) if result.source == "ratings" else ()),
+        *(("davidson1970",) if result.ties == "davidson" else ()),
+        *(("wilcoxon1945",) if _rank_sums(result) else ()),
         *(("holm1979",) if result.holm else ()),
     )
 
@@ -201,7 +216,7 @@ def sigma_section(result: SigmaFit) -> Section:
         name="sigma",
         title="How noisy the judgments are",
         stage="plan",
-        lead=f"sigma is {result.sigma:.1f}, {100 * result.level:g} % interval"
+        lead=f"sigma is {result.sigma:.1f}, {percent(result.level)} interval"
         f" {shown((result.low, result.high), 'interval')}, on a scale where the qualities of the"
         f" systems lie between 0 and 10; by {result.judgments:,} judgments without ties.",
         blocks=(table(
@@ -241,13 +256,16 @@ def next_sets_section(result: NextSets) -> Section:
     sets = [
         {"set": number, "systems": ", ".join(names)} for number, names in enumerate(result.sets, 1)
     ]
+    ahead = (
+        f"After {result.judgments:,} judgments {result.best} is ahead; {likely[0].system} is"
+        f" the best system with {likely[0].best:.0%} probability."
+    )
     return Section(
         name="next-sets",
         title="Which systems to show next",
         stage="collect",
-        lead=f"After {result.judgments:,} judgments {result.best} is ahead; {likely[0].system} is"
-        f" the best system with probability {100 * likely[0].best:.0f} %. No significance may be"
-        " claimed from judgments chosen this way.",
+        lead=f"{ahead if result.judgments else 'Nothing is judged yet.'} Ordinary tests do not"
+        " hold for judgments chosen this way; the verdicts of assay monitor do.",
         blocks=(
             table("sets", "Systems to show together.",
                   {"set": ("set", "count"), "systems": ("systems", "text")}, sets),
@@ -255,6 +273,43 @@ def next_sets_section(result: NextSets) -> Section:
                   {"system": ("system", "text"), "best": ("chance", "percent")}, likely),
         ),
         signature=result.signature,
+    )  # fmt: skip
+
+
+def judgments_monitoring_section(result: JudgmentsMonitoring) -> Section:
+    """Which pairs are decided so far."""
+    number = len(result.systems) * (len(result.systems) - 1) // 2
+    wrong = "any pair" if result.family else "each pair"
+    verdict = "every pair is decided: stop" if result.stop else "go on, or stop when you like"
+    best = "" if result.best is None else f" {result.best} is decidedly better than all others."
+    open_pairs = [pair for pair in result.pairs if pair.more]
+    nearest = min(open_pairs, key=lambda pair: pair.more or 0, default=None)
+    return Section(
+        name="monitoring-judgments",
+        title="Which pairs are decided?",
+        stage="collect",
+        lead=f"{result.decided:,} of {number:,} pairs are decided after {result.judgments:,}"
+        f" judgments: {verdict}.{best} However often you look and however pairs are chosen, the"
+        f" chance of ever deciding {wrong} wrongly is at most {percent(1 - result.level)}.",
+        blocks=(table(
+            "pairs", f"Evidence is a power of ten; {math.log10(result.needed):.1f} decides. Share:"
+            " the left's share of the judgments, a tie half; its interval holds at all looks.",
+            {"left": ("left", "text"), "right": ("right", "text"), "wins": ("wins", "count"),
+             "losses": ("losses", "count"), "ties": ("ties", "count"),
+             "share": ("share", "percent"), ("low", "high"): ("interval", "interval"),
+             "evidence": ("evidence", "number"), "better": ("better", "text"),
+             "more": ("more judgments", "count")},
+            [asdict(item) | {"better": item.better or "undecided"} for item in result.pairs],
+        ),),
+        signature=result.signature,
+        methods=f"Pairs were watched with e-values of a fair coin, valid at any time, at"
+        f" {percent(result.level)} for {wrong}.",
+        sources=("waudbysmith2024",),
+        next=() if nearest is None else (
+            f"about {nearest.more:,} more judgments of {nearest.left} and {nearest.right} decide"
+            f" them, if {nearest.left} keeps winning {nearest.share:.0%} (ties are half)",
+        ),
+        notes=result.notes,
     )  # fmt: skip
 
 
@@ -357,6 +412,7 @@ def draw_error_curves(rows: Sequence[Mapping[str, Any]]) -> Drawing:
 
 
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {
+    "monitoring-judgments": judgments_monitoring_section,
     "next-sets": next_sets_section,
     "ranking": ranking_section,
     "sigma": sigma_section,

@@ -10,16 +10,8 @@ from assay.estimation.results import (
     RaterEstimate,
     RaterReport,
 )
-from assay.results import plain
-from assay.views.section import (
-    Block,
-    Column,
-    Section,
-    Table,
-    plural,
-    shown,
-    table,
-)
+from assay.results import plain, plural
+from assay.views.section import Block, Column, Section, Table, shown, table
 
 
 def raters_section(result: RaterReport) -> Section:

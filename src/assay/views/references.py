@@ -36,6 +36,10 @@ REFERENCES = {
         "Ralph A. Bradley and Milton E. Terry. 1952. Rank Analysis of Incomplete Block Designs I."
         " Biometrika 39."
     ),
+    "davidson1970": (
+        "Roger R. Davidson. 1970. On Extending the Bradley-Terry Model to Accommodate Ties in"
+        " Paired Comparison Experiments. Journal of the American Statistical Association 65."
+    ),
     "efron1993": (
         "Bradley Efron and Robert J. Tibshirani. 1993. An Introduction to the Bootstrap."
         " Chapman and Hall."

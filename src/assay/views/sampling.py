@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from assay.results import plural
 from assay.sampling.next import NextSegments
 from assay.sampling.stability import DesignStability, Stability
 from assay.sampling.summary import SampleSummary, bin_name
 from assay.views.figures import draw_lengths, draw_shares, draw_stability
-from assay.views.section import Figure, Section, Table, plural, table
+from assay.views.section import Figure, Section, Table, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -104,15 +105,15 @@ def _chance(result: SampleSummary) -> str:
 def _mirrors(groups: list[_Group]) -> str:
     """Whether shares of the sample are those of the test set, and which are not."""
     off = [
-        f"{group.by} {group.group} ({100 * group.sample:.0f} % instead of {100 * group.full:.0f} %)"
+        f"{group.by}, {group.group} ({group.sample:.0%} instead of {group.full:.0%})"
         for group in groups
         if abs(group.sample - group.full) > LARGEST_GAP
     ]
     if off:
-        return f"It differs from the test set in {'; '.join(off[:3])}."
+        return f"It differs from the test set in these shares: {'; '.join(off[:3])}."
     ways = list(dict.fromkeys(group.by for group in groups))
     if not ways:
-        return "The table has nothing to compare it with the test set by."
+        return "The table has no column by which to compare it with the test set."
     named = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} or {ways[-1]}"
     return (
         f"It mirrors the test set: no share by {named} is off by more than"
@@ -144,8 +145,8 @@ def stability_section(result: Stability) -> Section:
         name="stability",
         title="Stability of rankings",
         lead=(
-            f"Ranked by {result.metric} on {plural(result.draws, 'sample')} of each design instead"
-            f" of everything: {_steadiest(result)}."
+            f"Ranked by {result.metric} on {plural(result.draws, 'sample')} of each design"
+            f" instead of the whole test set: {_steadiest(result)}."
         ),
         blocks=(_designs_table(result), *((figure,) if several else ())),
         signature=result.signature,
@@ -190,10 +191,10 @@ def _steadiest(result: Stability) -> str:
     for budget in dict.fromkeys(item.budget for item in result.designs):
         items = [item for item in result.designs if item.budget == budget]
         best = min(items, key=lambda item: item.discordant_pairs)
-        share = f"{100 * best.discordant_pairs:.1f} % of the pairs of systems change places"
+        share = f"{best.discordant_pairs:.1%} of the pairs of systems change places"
         way = "matched" if best.matched else "unmatched"
         fewest = "" if len(items) == 1 else ", the fewest"
-        lines.append(f"at {budget} {share} with {best.design} ({way}){fewest}")
+        lines.append(f"with a budget of {budget}, {share} under {best.design} ({way}){fewest}")
     return "; ".join(lines)
 
 

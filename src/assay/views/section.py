@@ -15,12 +15,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from assay.errors import InputError
+from assay.results import Result, p_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
     from rich.console import Console
 
-    from assay.results import Result
 
 Show = Literal["text", "number", "count", "percent", "money", "p", "interval", "ranks", "of"]
 Where = Literal["everywhere", "page", "terminal"]
@@ -198,7 +198,7 @@ def table(
 
     A pair of fields makes one column of two values. Columns that are all empty go.
 
-    >>> table("t", "", {"n": ("n", "count"), ("low", "high"): ("95 %", "interval")},
+    >>> table("t", "", {"n": ("n", "count"), ("low", "high"): ("95%", "interval")},
     ...       [{"n": 3, "low": 0.5, "high": 1.5}]).rows
     ((3, (0.5, 1.5)),)
     """
@@ -233,15 +233,6 @@ def cluster_lines(systems: Sequence[Any]) -> frozenset[int]:
     return frozenset(k for k, (one, two) in enumerate(itertools.pairwise(numbers)) if one != two)
 
 
-def plural(number: int, thing: str) -> str:
-    """``1 system``, ``3 systems``.
-
-    >>> plural(1, "system"), plural(1200, "pair")
-    ('1 system', '1,200 pairs')
-    """
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def some(names: Sequence[str], most: int = 4) -> str:
     """Names as people list them.
 
@@ -259,7 +250,7 @@ def shown(value: object, show: Show) -> str:
     """A value as people read it; a dash where nothing is known.
 
     >>> shown(0.00001, "p"), shown(1234, "count"), shown(None, "number"), shown(0.5, "percent")
-    ('< 0.001', '1,234', '–', '50.0 %')
+    ('< 0.001', '1,234', '–', '50.0%')
     >>> shown((0.5, 1.5), "interval"), shown((1, 3), "ranks"), shown((20, 1000), "of")
     ('0.500 – 1.500', '1–3', '20/1,000')
     """
@@ -274,11 +265,11 @@ def shown(value: object, show: Show) -> str:
     if show == "count":
         return f"{value:,.0f}"
     if show == "percent":
-        return f"{100 * value:.1f} %"
+        return f"{value:.1%}"
     if show == "money":
         return f"{value:,.2f}"
-    if show == "p" and value < 0.001:
-        return "< 0.001"
+    if show == "p":
+        return p_value(value).removeprefix("p ").removeprefix("= ")
     # A small number keeps the digits that matter.
     return f"{value:.3g}" if 0 < abs(value) < 0.01 else f"{value:.3f}"
 

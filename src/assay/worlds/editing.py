@@ -48,7 +48,7 @@ class EditingWorld:
     segments: int = 23
     """Segments per document."""
     documents: Mapping[str, float] = field(default_factory=dict)
-    """Each document's effort above the others', where it is not nought."""
+    """Each document's effort above the others', where it is not zero."""
 
     def values(self, kits: Sequence[Seen], rng: Rng = None) -> pl.DataFrame:
         """Effort as numbers, without texts: ``editor, doc, system, seg, value, position``."""
@@ -70,7 +70,7 @@ class EditingWorld:
     def edits(self, kits: Sequence[Seen], rng: Rng = None) -> Edits:
         """Effort as a table of edits: texts changed by about so many percent, and seconds.
 
-        Effort below nought is no change at all, so that about a third of the segments stay as
+        Effort below zero means no change, so that about a third of the segments stay as
         they are, as in real data.
         """
         random = as_rng(rng)

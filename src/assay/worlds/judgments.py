@@ -29,10 +29,10 @@ from assay.tables.answers import Judgments, read_judgments
 SCALE = 10.0
 """Qualities are drawn between 0 and this."""
 
-LISTED = 60_000
+MAX_SETS_LISTED = 60_000
 """Up to this many different sets they are listed and drawn by number, which is fastest."""
 
-BLOCK = 5000
+SETS_AT_ONCE = 5000
 """Sets simulated at once; with their pairs they fit into the cache."""
 
 Floats = NDArray[np.float64]
@@ -114,7 +114,7 @@ def draw_qualities(runs: int, n: int, rng: Generator, kind: str = "uniform") -> 
 
 def draw_sets(count: int, n: int, size: int, rng: Generator) -> Ints:
     """``count`` sets of ``size`` different systems out of n, each row rising."""
-    if comb(n, size) <= LISTED:
+    if comb(n, size) <= MAX_SETS_LISTED:
         return _every_set(n, size)[rng.integers(comb(n, size), size=count)]
     drawn = np.empty((count, size), dtype=np.int64)
     for i in range(size):
@@ -172,12 +172,12 @@ def _campaign(scaled: Floats32, sets: Ints, rng: Generator, size: int, random_sh
     means and, with the outcome, the cell of the count matrix: no sorting, no loop over sets.
     """
     n = len(scaled)
-    listed = comb(n, size) <= LISTED
+    listed = comb(n, size) <= MAX_SETS_LISTED
     every, table = (_every_set(n, size).T, _cells(n, size)) if listed else (None, None)
     means = None if every is None else scaled[every]
     wins = np.zeros((len(sets), n * n), dtype=np.int64)
-    for start in range(0, int(sets[-1]), BLOCK):
-        count = min(BLOCK, int(sets[-1]) - start)
+    for start in range(0, int(sets[-1]), SETS_AT_ONCE):
+        count = min(SETS_AT_ONCE, int(sets[-1]) - start)
         if means is None or table is None:
             shown = draw_sets(count, n, size, rng).T
             q, number, cells = scaled[shown], np.arange(count), _pair_cells(shown, n)

@@ -1,0 +1,181 @@
+"""Verdicts on pairs of systems while judgments come in, however often one looks.
+
+A test at every look calls equal systems different far too often, more so where the results so far
+decide which pair is shown next. Here every judgment of a pair is a toss of a coin, and a pair is
+decided when bets against a fair one have won enough (:func:`assay.stats.betting.coin_evidence`):
+valid at all looks together, whatever rule chooses the pairs and the moment to stop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import polars as pl
+
+from assay.errors import need_level
+from assay.ranking.counts import all_systems, block_numbers, first_judgments
+from assay.ranking.counts import count as count_judgments
+from assay.results import Note, Result, signature
+from assay.stats.betting import coin_evidence, coin_interval
+from assay.stats.intervals import LEVEL
+from assay.tables.answers import Judgments
+
+MAX_MORE = 1_000_000
+"""More judgments of a pair than this are not advice."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedPair:
+    """``left`` against ``right``, the one with more wins first.
+
+    ``share`` is the left's share of the judgments, ties half, with an interval that holds at all
+    looks together. ``evidence`` is how many times the bets against equal systems multiplied their
+    money, as a power of ten. ``more`` is how many more judgments decide the pair if the share stays
+    what it is: 0 once decided, None where none in sight do.
+    """
+
+    left: str
+    right: str
+    wins: int
+    losses: int
+    ties: int
+    share: float
+    low: float
+    high: float
+    evidence: float
+    decided: bool
+    better: str | None
+    more: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgmentsMonitoring(Result, kind="monitoring-judgments"):
+    """Which pairs are decided so far, valid however often one looks and however pairs are chosen.
+
+    ``family`` is whether the level holds for all pairs together, or for each by itself; a pair is
+    decided when its evidence reaches ``needed``. ``best`` is decidedly better than all others.
+    """
+
+    stop: bool
+    systems: tuple[str, ...]
+    best: str | None
+    pairs: tuple[WatchedPair, ...]
+    decided: int
+    judgments: int
+    level: float
+    family: bool
+    needed: float
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """How the verdicts came about, in one line."""
+        return signature(
+            "any-time", n=len(self.systems), judgments=self.judgments, ties="half",
+            family="yes" if self.family else "no", level=f"{self.level:g}",
+        )  # fmt: skip
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per pair."""
+        return pl.DataFrame([asdict(pair) for pair in self.pairs], infer_schema_length=None)
+
+
+def monitor_judgments(
+    judgments: Judgments,
+    *,
+    systems: Sequence[str] | None = None,
+    family: bool = True,
+    level: float = LEVEL,
+) -> JudgmentsMonitoring:
+    """Say which pairs the judgments so far decide, valid at every look and for any choice of pairs.
+
+    With W wins (ties are half) among n judgments of a pair, e = B(W + 1/2, n - W + 1/2) /
+    B(1/2, 1/2) 2^n; the pair is decided when e >= m / (1 - level). family: the chance that any
+    of the m pairs is ever decided wrongly is at most 1 - level; else that of each (m = 1).
+    systems: all that compete, where some have not been judged yet. Of a rater's judgments of a pair
+    on a segment the first counts.
+
+    >>> from assay.worlds.judgments import simulate_judgments
+    >>> table = simulate_judgments([0, 5, 10], 300, per_set=2, rng=1)
+    >>> watched = monitor_judgments(table)
+    >>> [(pair.left, pair.right, pair.decided) for pair in watched.pairs]
+    [('S3', 'S1', True), ('S3', 'S2', True), ('S2', 'S1', False)]
+    """
+    need_level(level)
+    judgments, repeated = first_judgments(judgments, screens=False)
+    counts = count_judgments(judgments)
+    names = all_systems(counts.systems, systems)
+    number = len(names) * (len(names) - 1) // 2
+    needed = (number if family else 1) / (1 - level)
+    pairs = _watched(counts.systems, counts.wins, counts.ties, needed)
+    decided = sum(pair.decided for pair in pairs)
+    return JudgmentsMonitoring(
+        stop=decided == number, systems=names, best=_best(names, pairs), pairs=pairs,
+        decided=decided, judgments=len(judgments), level=level, family=family, needed=needed,
+        notes=(*judgments.notes, *repeated, *_not_judged(number, pairs), *_same_segment(judgments)),
+    )  # fmt: skip
+
+
+def _watched(
+    systems: tuple[str, ...], wins: np.ndarray, ties: np.ndarray, needed: float
+) -> tuple[WatchedPair, ...]:
+    """The pairs that were judged, the most evidence first."""
+    i, j = np.nonzero(np.triu(wins + wins.T + ties, 1))
+    ahead = wins[i, j] >= wins[j, i]
+    i, j = np.where(ahead, i, j), np.where(ahead, j, i)
+    won, lost, tied = wins[i, j], wins[j, i], ties[i, j]
+    n, total = won + lost + tied, won + tied / 2
+    log = coin_evidence(total, n)
+    low, high = coin_interval(total, n, needed)
+    # Evidence and interval cross the bar together, but for rounding.
+    decided = (log >= math.log(needed)) & (won > lost)
+    order = np.lexsort((np.arange(len(n)), -log))
+    return tuple(
+        WatchedPair(
+            systems[i[k]], systems[j[k]], int(won[k]), int(lost[k]), int(tied[k]),
+            float(total[k] / n[k]), float(low[k]), float(high[k]), float(log[k] / math.log(10)),
+            bool(decided[k]), systems[i[k]] if decided[k] else None,
+            0 if decided[k] else _more(float(total[k] / n[k]), int(n[k]), needed),
+        )
+        for k in order
+    )  # fmt: skip
+
+
+def _more(share: float, n: int, needed: float) -> int | None:
+    """Judgments to go until a pair is decided, if the share stays what it is."""
+    grid = np.unique(np.geomspace(n, n + MAX_MORE, 4000).astype(np.int64))
+    enough = np.flatnonzero(coin_evidence(share * grid, grid) >= math.log(needed))
+    return int(grid[enough[0]] - n) if len(enough) else None
+
+
+def _best(names: tuple[str, ...], pairs: tuple[WatchedPair, ...]) -> str | None:
+    """The system that is decidedly better than every other."""
+    beaten = [pair.better for pair in pairs]
+    return next((name for name in names if beaten.count(name) == len(names) - 1), None)
+
+
+def _not_judged(number: int, pairs: tuple[WatchedPair, ...]) -> list[Note]:
+    if len(pairs) == number:
+        return []
+    text = f"{number - len(pairs):,} of {number:,} pairs have no judgment yet"
+    return [Note("not-judged-yet", text)]
+
+
+def _same_segment(judgments: Judgments) -> list[Note]:
+    """A second judgment of a pair on a segment repeats what is particular to the segment."""
+    segment = block_numbers(judgments, "segment")
+    if segment is None:
+        return []
+    sides = pl.concat_list("left", "right").list.sort()
+    frame = judgments.frame.select(pair=sides).with_columns(segment=pl.Series(segment))
+    again = frame.height - frame.n_unique()
+    if not again:
+        return []
+    text = (
+        f"{again:,} of {frame.height:,} judgments are of a pair and a segment judged before: the"
+        " verdicts are for these segments, and hold if every screen drew its segment at random"
+    )
+    return [Note("segments-judged-again", text)]
