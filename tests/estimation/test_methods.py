@@ -13,8 +13,8 @@ from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators, parse_method
-from assay.estimation.frame import INTERVALS
 from assay.estimation.kernels import (
+    INTERVALS,
     METHODS,
     RIDGE,
     Predictors,

@@ -11,12 +11,14 @@ import polars as pl
 
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
-from assay.estimation.frame import Mean, Study, make_study
+from assay.estimation.frame import Study, make_study
 from assay.estimation.kernels import Features
+from assay.estimation.overlap import SeverityError
 from assay.estimation.results import (
     Comparison,
     Difference,
     Estimates,
+    Mean,
     RatingsChange,
     SystemEstimate,
     noted,
@@ -102,15 +104,16 @@ def estimate(
     """
     _check(test_set, by, compare, remove_severity, borrow)
 
+    excluded = [exclude_raters] if isinstance(exclude_raters, str) else list(exclude_raters)
+    steps, severity = _changed(test_set, ratings, excluded, remove_severity)
+
     def lay_out(answers: Ratings, interval: str) -> Study:
         known = add_history(test_set, answers) if borrow else test_set
         return make_study(
             known, answers, sample=sample, assume=assume, method=method, interval=interval,
-            level=level, target=target,
+            level=level, target=target, severity=severity if answers is steps[-1] else None,
         )  # fmt: skip
 
-    excluded = [exclude_raters] if isinstance(exclude_raters, str) else list(exclude_raters)
-    steps = _changed(test_set, ratings, excluded, remove_severity)
     studies = [lay_out(answers, interval) for answers in steps]
     means = [[study.mean(i) for i in range(len(test_set.systems))] for study in studies]
     study = studies[-1]
@@ -150,17 +153,18 @@ def _check(
 
 def _changed(
     test_set: TestSet, ratings: Ratings, excluded: Sequence[str], fair: bool
-) -> list[Ratings]:
+) -> tuple[list[Ratings], SeverityError | None]:
     """The ratings as given, then without some raters, then without severity, where asked for."""
-    steps = [ratings]
+    steps, error = [ratings], None
     if excluded or fair:
-        from assay.estimation.raters import exclude_raters, remove_severity  # seldom wanted
+        from assay.estimation.raters import exclude_raters, without_severity  # seldom wanted
 
         if excluded:
             steps.append(exclude_raters(steps[-1], excluded))
         if fair:
-            steps.append(remove_severity(test_set, steps[-1]))
-    return steps
+            fairer, error = without_severity(test_set, steps[-1])
+            steps.append(fairer)
+    return steps, error
 
 
 def _changes(

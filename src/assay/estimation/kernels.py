@@ -20,8 +20,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from assay.designs.base import SamplingDesign
 from assay.designs.units import DesignUnits
-from assay.errors import OptionError, did_you_mean
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.results import Note
 from assay.stats.betting import betting_interval
 from assay.stats.bounds import bernstein_bound, hoeffding_bound
@@ -566,6 +567,44 @@ def fit_slope(x: np.ndarray, z: np.ndarray, weights: np.ndarray) -> Fit:
     leverage = np.minimum(w * (1 + centered**2 * inverse[:, None]), FULL_LEVERAGE)
     center = x_mean + slope * centered.mean(axis=1)
     return Fit(center, slope[:, None], raw / (1 - leverage), leverage, (~flat).astype(float))
+
+
+GUARANTEED = ("betting", "hoeffding", "bernstein")
+INTERVALS = ("auto", "t", "skew-t", *GUARANTEED)
+SKEW_METHODS = ("auto", "mean", "regression")
+"""The methods for which the correction for skewness was found to help."""
+
+
+def check_interval(
+    name: str, *, method: str, design: SamplingDesign, limits: tuple[float, float] | None
+) -> None:
+    """Refuse an interval that does not go with the method, the design or what is known."""
+    if name == "bootstrap":
+        raise OptionError(
+            "interval", name, "is no longer available: it was slower than skew-t and no better",
+            "use skew-t, which also works with regression, snippets and balanced samples",
+        )  # fmt: skip
+    if name not in INTERVALS:
+        raise OptionError(
+            "interval", name, f"is not known{did_you_mean(name, INTERVALS)}",
+            f"choose from {', '.join(INTERVALS)}",
+        )  # fmt: skip
+    if name in ("auto", "t"):
+        return
+    skewed = name == "skew-t"
+    if method not in (SKEW_METHODS if skewed else ("auto", "mean")):
+        what = "the mean and regression" if skewed else "the mean"
+        raise InputError(
+            f"the {name} interval is for {what}, not for the method {method}; use the t interval"
+        )
+    if not (design.skew_correction if skewed else design.simple):
+        what = "random, snippet and balanced samples" if skewed else "a simple random sample"
+        raise InputError(
+            f"the {name} interval is for {what}, not for the design {design.short}; use the t"
+            " interval"
+        )
+    if not skewed and limits is None:
+        raise InputError(f"the {name} interval needs the range of the ratings; give `range`")
 
 
 def mean_interval(
