@@ -29,6 +29,8 @@ FULL: dict[str, tuple[str, ...]] = {
     "effort_coverage": ("--runs", "2000"),
     "estimators": ("--draws", "500"),
     "evaluate_speed": ("--draws", "200", "--loops", "5"),
+    "honesty": ("--runs", "2000"),
+    "honesty_composite": ("--draws", "200"),
     "intervals": ("--draws", "2000"),
     "pooled_test": ("--runs", "200"),
     "prediction_powered": ("--draws", "4000"),

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from assay.designs.base import short_sections
 from assay.designs.plan import Layout
-from assay.designs.snippets import CircularPlan, TilesPlan, cut
-from assay.sampling.draw import GOLDEN
+from assay.designs.rounds import round_order
+from assay.designs.snippets import CircularPlan, TilesPlan
 from assay.sampling.next import CLOSE_Z, FIRST_SHARE, matched_z, still_open
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.stats.intervals import discordant
@@ -90,23 +91,11 @@ def snippet_order(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The whole test set as snippets [start, stop), in an order whose beginnings are all samples.
 
-    Every document (long ones: every section) is cut into T snippets, T = ceil(N / share), at
-    random places and put in random order. The first round takes one snippet of every document,
-    the second another, and so on: after k rounds every segment has been taken with probability
-    k/T. Inside a round documents follow in steps of the golden ratio along their lengths, so that
-    part of a round has short and long documents alike.
+    Those of the design ``rounds``, T = ceil(N / share).
     """
     parts = int(np.ceil(layout.population / max(share, 1.0)))
-    whole = cut(layout, np.ceil(layout.lengths / (parts * LONGEST_SNIPPET)).astype(np.int64))
-    lengths, count = whole.lengths, len(whole.lengths)
-    shift = rng.integers(0, parts, count)
-    edges = (np.arange(parts + 1) * lengths[:, None] + shift[:, None]) // parts
-    edges += whole.starts[:, None]
-    line = np.argsort(lengths + 0.5 * rng.random(count))
-    sequence = line[np.argsort((np.arange(count) * GOLDEN + rng.random()) % 1)]
-    piece = np.argsort(rng.random((count, parts)), axis=1)[sequence].T.ravel()
-    document = np.tile(sequence, parts)
-    starts, stops = edges[document, piece], edges[document, piece + 1]
+    sections = short_sections(layout.lengths, parts, LONGEST_SNIPPET)
+    starts, stops = round_order(sections, parts, rng)
     full = stops > starts
     return starts[full], stops[full]
 

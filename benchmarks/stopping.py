@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from assay.estimation.evaluate import evaluate_stopping
-from assay.estimation.monitor import look_sizes
+from assay.estimation.looking import look_sizes
 from assay.stats.bounds import hoeffding_bound
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores

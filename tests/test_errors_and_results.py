@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -83,6 +83,21 @@ def test_a_result_comes_back_as_it_was() -> None:
     unknown = json.loads(json.dumps(Example((Row("a", float("nan")),)).to_dict()))
     assert unknown["rows"][0]["value"] is None
     assert math.isnan(Example.from_dict(unknown).rows[0].value)
+
+
+def test_infinity_comes_back() -> None:
+    endless = Example((Row("a", float("inf"), ends=(-math.inf, 1.0)),), shares={"a": -math.inf})
+    written = json.loads(json.dumps(endless.to_dict(), allow_nan=False))
+    assert written["rows"][0]["value"] == "Infinity"
+    assert Example.from_dict(written) == endless
+
+
+def test_a_result_keeps_the_version_that_computed_it() -> None:
+    old = Example.from_dict(EXAMPLE.to_dict() | {"version": "0.2.0"})
+    assert old.signature == "example|rows:2|v:0.2.0"
+    assert replace(old, mode="one").to_dict()["version"] == "0.2.0"
+    assert old == EXAMPLE
+    assert EXAMPLE.signature.endswith(f"|v:{assay.__version__}")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from assay.effort.effort import effort as effort
 from assay.effort.results import Effort as Effort
 from assay.engine import Cluster as Cluster
 from assay.estimation.breakdown import estimate_by as estimate_by
+from assay.estimation.composite import Composite as Composite
+from assay.estimation.composite_trial import evaluate_composite as evaluate_composite
 from assay.estimation.estimate import compare_two as compare_two
 from assay.estimation.estimate import estimate as estimate
 from assay.estimation.evaluate import evaluate_estimators as evaluate_estimators

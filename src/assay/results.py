@@ -14,8 +14,8 @@ import re
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import cache
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
@@ -106,6 +106,8 @@ class Result:
     kind: ClassVar[str] = ""
     since: ClassVar[str] = "0.2.0"
     renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    version: str = field(default=__version__, kw_only=True, compare=False, repr=False)
+    """The version of Assay that computed it, which its signature names."""
 
     def __init_subclass__(cls, kind: str = "", **rest: object) -> None:
         super(Result, cls).__init_subclass__(**rest)
@@ -113,6 +115,8 @@ class Result:
             cls.kind = kind
         if cls.kind:
             KINDS[cls.kind] = cls
+        if "signature" in cls.__dict__:
+            cls.signature = _as_computed(cls.__dict__["signature"])  # type: ignore[method-assign, assignment]
 
     @property
     def signature(self) -> str:
@@ -121,8 +125,11 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object: kind, version and signature first, then every field."""
-        head = {"kind": self.kind, "version": __version__, "signature": self.signature}
-        return head | {field.name: plain(getattr(self, field.name)) for field in fields(self)}
+        head = {"kind": self.kind, "version": self.version, "signature": self.signature}
+        return head | {
+            part.name: plain(getattr(self, part.name), infinite=True)
+            for part in fields(self) if part.name != "version"
+        }  # fmt: skip
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -152,34 +159,49 @@ class Result:
         return str(import_module("assay.views.html").fragment(self))
 
 
+def _as_computed(own: property) -> property:
+    """A signature that names the version of the result, which may have been read from a file."""
+
+    def line(result: Result) -> str:
+        text: str = own.__get__(result)
+        return text.replace(f"|v:{__version__}", f"|v:{result.version}")
+
+    return property(line, doc=own.__doc__)
+
+
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(digits) for digits in re.findall(r"(?:^|\.)(\d+)", version))
 
 
-def plain(value: object) -> Any:
+def plain(value: object, *, infinite: bool = False) -> Any:
     """The JSON form of a value: dataclasses and arrays become dicts and lists, NaN becomes None.
+
+    So does infinity, which JSON does not know, unless it shall be told apart, as a word.
 
     >>> plain({"a": np.array([1.0, float("nan")])})
     {'a': [1.0, None]}
+    >>> plain((1.0, float("-inf")), infinite=True)
+    [1.0, '-Infinity']
     """
     if isinstance(value, Note):
         return {"code": value.code, "text": str(value)}
     if isinstance(value, Result) and value.kind:
         return value.to_dict()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, float):
+        if math.isinf(value) and infinite:
+            return "Infinity" if value > 0 else "-Infinity"
         return value if math.isfinite(value) else None
+    form = partial(plain, infinite=infinite)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {part.name: form(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): form(item) for key, item in value.items()}
     if isinstance(value, Sequence | frozenset) and not isinstance(value, str):
-        return [plain(item) for item in value]
+        return [form(item) for item in value]
     return value
 
 
@@ -208,8 +230,8 @@ def _typed(value: Any, hint: Any, place: str) -> Any:
         key = inside[0] if inside[0] in (int, float) else str
         return {key(k): _typed(v, inside[1], f"{place}.{k}") for k, v in value.items()}
     if hint is float:
-        if value is None:
-            return math.nan
+        if value is None or value in INFINITE:
+            return _number(value)
         _need(
             isinstance(value, int | float) and not isinstance(value, bool), value, place, "a number"
         )
@@ -223,15 +245,23 @@ def _typed(value: Any, hint: Any, place: str) -> Any:
 def _typed_dataclass(value: Any, hint: type, place: str) -> Any:
     _need(isinstance(value, Mapping), value, place, "an object")
     given, renamed = {}, getattr(hint, "renamed", {})
-    for field in fields(hint):
-        if field.name in value:
-            wanted, own = _hints(hint)[field.name], value[field.name]
-            if field.name in renamed and isinstance(own, str):
-                own = renamed[field.name].get(own, own)
-            given[field.name] = _typed(own, wanted, f"{place}: {field.name}")
-        elif field.default is MISSING and field.default_factory is MISSING:
-            raise InputError(f"{place} has no '{field.name}'; save it again")
+    for part in fields(hint):
+        if part.name in value:
+            wanted, own = _hints(hint)[part.name], value[part.name]
+            if part.name in renamed and isinstance(own, str):
+                own = renamed[part.name].get(own, own)
+            given[part.name] = _typed(own, wanted, f"{place}: {part.name}")
+        elif part.default is MISSING and part.default_factory is MISSING:
+            raise InputError(f"{place} has no '{part.name}'; save it again")
     return hint(**given)
+
+
+INFINITE = ("Infinity", "-Infinity")
+
+
+def _number(value: Any) -> Any:
+    """A number of an array as it was before :func:`plain`."""
+    return math.nan if value is None else float(value) if value in INFINITE else value
 
 
 def _typed_union(value: Any, choices: tuple[Any, ...], place: str) -> Any:
@@ -248,7 +278,7 @@ def _typed_union(value: Any, choices: tuple[Any, ...], place: str) -> Any:
 
 def _typed_list(value: list[Any], origin: Any, inside: tuple[Any, ...], place: str) -> Any:
     if origin is None:
-        return np.array([math.nan if item is None else item for item in value])
+        return np.array([_number(item) for item in value])
     if origin is tuple and Ellipsis not in inside:
         _need(len(value) == len(inside), value, place, f"a list of {len(inside)}")
         pairs = zip(value, inside, strict=True)

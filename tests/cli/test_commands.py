@@ -52,14 +52,14 @@ def test_sample_estimate_report(run_assay: Run, campaign: Path) -> None:
 
 def test_tables_for_people(run_assay: Run, campaign: Path) -> None:
     ran = run_assay("sample", campaign / "scores.tsv", "--budget", 10, "--seed", 1)
-    assert "10 of" in ran.out
+    assert " of 127 segments were drawn (rounds)" in ran.out
     assert "not saved" in ran.err
     ran = run_assay(
         "estimate", campaign / "scores.tsv", campaign / "ratings.tsv", "--sample",
         campaign / "sample.tsv", "--better", "lower", "-o", campaign / "e.json",
     )  # fmt: skip
     assert "system-1" in ran.out
-    assert "signature: snippets|regression|" in ran.out
+    assert "signature: rounds|regression|" in ran.out
     assert "written to" in run_assay("report", campaign / "e.json", "-o", campaign / "r.html").out
     ran = run_assay("check", campaign / "scores.tsv", "--kind", "scores")
     assert "a valid scores table" in ran.out

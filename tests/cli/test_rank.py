@@ -110,3 +110,16 @@ def test_refusals(arguments: list[str], message: str, folder: Path, run_assay: R
     ran = run_assay("rank", *arguments)
     assert ran.code == 2, ran.err
     assert message in ran.err
+
+
+def test_ratings_by_documents_or_by_outputs(
+    run_assay: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assay.simulate(documents=20, systems=4, rng=1).rate().write("ratings.tsv")
+    assay.simulate_judgments(4, 300, per_set=2, rng=1).write("judgments.tsv")
+    common = ("rank", "ratings.tsv", "--better", "lower", "--seed", 1)
+    usual, single = run_assay(*common), run_assay(*common, "--rank-sum")
+    assert "test:rank-sum" in single.out
+    assert "test:rank-sum" not in usual.out
+    assert "is for ratings" in run_assay("rank", "judgments.tsv", "--rank-sum").err

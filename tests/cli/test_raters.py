@@ -115,3 +115,18 @@ def test_two_systems(campaign: list[object], run_assay: Run) -> None:
     assert {"p"} <= set(found["differences"][0])
     assert run_assay("estimate", *campaign, "--compare", "system-1").code == 2
     assert run_assay("estimate", *campaign, "--compare", "system-1,x").code == 2
+
+
+def test_columns_that_are_no_metrics_do_not_matter(
+    campaign: list[object], run_assay: Run, tmp_path: Path
+) -> None:
+    scores, ratings = (pl.read_csv(str(path), separator="\t") for path in campaign[:2])
+    key = [name for name in ("system", "doc", "seg") if name in ratings.columns]
+    answer = ratings.group_by(key).agg(pl.col("score").mean().alias("other"))
+    file = tmp_path / "with-answers.tsv"
+    scores.join(answer, on=key, how="left").write_csv(file, separator="\t")
+    ran = run_assay("raters", file, campaign[1], "--better", "lower")
+    assert ran.code == 0, ran.err
+    ran = run_assay("estimate", file, campaign[1], "--better", "lower", "--assume", "random")
+    assert ran.code == 2
+    assert "it is the answer, not a metric" in ran.err

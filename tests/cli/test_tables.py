@@ -146,3 +146,108 @@ def test_the_header_alone_gives_the_columns_of_the_whole(tmp_path: Path, header:
     path = tmp_path / "x.tsv"
     path.write_text(f"{header}\nA\t1\n")
     assert files.column_names(path) == files.load(path, text=lambda _: True).frame.columns
+
+
+FIXTURES = Path(__file__).parents[1] / "formats" / "fixtures"
+
+
+def test_other_tools_answers_are_read_where_they_are_used(run_assay: Run, tmp_path: Path) -> None:
+    rnk, table = FIXTURES / "wmt12_rnk.txt", tmp_path / "judgments.tsv"
+    assert run_assay("convert", rnk, table, "--from", "wmt-rnk", "--to", "judgments").code == 0
+    one = ["--lp", "Czech-English", "--seed", "1"]
+    for command in (["rank", *one], ["audit", *one]):
+        direct = run_assay(*command, rnk, "--format", "wmt-rnk", "--json")
+        assert direct.code == 0, direct.err
+        known = json.loads(run_assay(*command, table, "--json").out)
+        assert json.loads(direct.out)["systems"] == known["systems"]
+    plan = ["plan", "judgments", *one, "--json", "--pilot"]
+    ran, same = run_assay(*plan, rnk, "--format", "wmt-rnk"), run_assay(*plan, table)
+    assert (ran.code, ran.out, ran.err) == (same.code, same.out, same.err)
+    ran = run_assay("rank", rnk, "--format", "xliff")
+    assert ran.code == 2
+    assert "--format (xliff) holds no judgments or ratings; choose from" in ran.err
+    ran = run_assay("plan", "ratings", "--population", "100", "--sd", "1", "--format", "google-mqm")
+    assert ran.code == 2
+    assert "--format (google-mqm) is about a pilot" in ran.err
+
+
+def test_part_of_a_table_is_checked(run_assay: Run, tmp_path: Path) -> None:
+    path = tmp_path / "edits.tsv"
+    path.write_text(
+        "system\tdoc\tseg\teditor\tmt\tedited\tdomain\n"
+        "A\td\t1\tE\ta\tb\tnews\nA\td\t1\tE\ta\tb\ttalk\n"
+    )
+    assert run_assay("check", path, "--kind", "edits").code == 2
+    ran = run_assay("check", path, "--kind", "edits", "--only", "domain=news", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["rows"] == 1
+    ran = run_assay("effort", path, "--only", "domain=news")
+    assert "only one system ('A')" in ran.err
+    ran = run_assay("effort", path, "--only", "domain=sports")
+    assert "--only (domain=sports) matches no row" in ran.err
+
+
+def test_two_sources_under_one_key(run_assay: Run, tmp_path: Path) -> None:
+    path, other = tmp_path / "edits.tsv", tmp_path / "more.tsv"
+    header = "system\tdoc\tseg\teditor\tsource\tmt\tedited\n"
+    path.write_text(f"{header}A\td\t1\tE\tein Haus\ta\tb\nB\td\t1\tF\tein Hund\ta\tb\n")
+    ran = run_assay("check", path, "--kind", "edits", "--json")
+    assert ran.code == 2
+    (problem,) = json.loads(ran.out)["problems"]
+    assert (problem["line"], problem["column"]) == (3, "source")
+    assert "'ein Hund' is not the source that this segment has" in problem["message"]
+    path.write_text(f"{header}A\td\t1\tE\tein  Haus\ta\tb\nB\td\t1\tF\tein Haus \ta\tb\n")
+    assert run_assay("check", path, "--kind", "edits").code == 0
+    other.write_text(f"{header}A\td\t1\tG\tein Hund\ta\tb\n")
+    assert "has another source in one file than in another" in run_assay("effort", path, other).err
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["plan", "ratings", "--population", "90", "--sd", "1"], "is about a pilot"),
+        (["plan", "comparison", "--population", "90", "--difference-sd", "1", "--gap", "1"],
+         "is about a pilot"),
+        (["effort", "edits.tsv"], "is about --ratings; give --ratings too"),
+        (["sample", "scores.tsv", "--budget", "5"], "is about --history; give --history too"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("better", ["lower", "higher"])
+def test_a_direction_that_nothing_reads_is_refused(
+    command: list[str], message: str, better: str, run_assay: Run
+) -> None:
+    ran = run_assay(*command, "--better", better)
+    assert ran.code == 2
+    assert f"--better ({better}) {message}" in ran.err
+
+
+def test_the_half_width_is_checked_before_the_work(run_assay: Run) -> None:
+    ran = run_assay("evaluate", "no.tsv", "no.tsv", "--half-width", "-1")
+    assert "half_width (-1" in ran.err.replace("--half-width", "half_width")
+
+
+def test_only_reports_are_written_over(run_assay: Run, tmp_path: Path) -> None:
+    path, saved = tmp_path / "ratings.tsv", tmp_path / "check.json"
+    path.write_text(RATINGS)
+    assert run_assay("check", path, "--kind", "ratings", "-o", saved).code == 0
+    for name in ("report.html", "report.md", "report.tex"):
+        report = tmp_path / name
+        for _ in range(2):
+            assert run_assay("report", saved, "-o", report).code == 0
+        report.write_text("my own page\n")
+        ran = run_assay("report", saved, "-o", report)
+        assert ran.code == 2
+        assert "is there, and not such a report of Assay's; name another one" in ran.err
+        assert report.read_text() == "my own page\n"
+
+
+def test_a_demo_writes_over_nothing_but_a_demo(run_assay: Run, tmp_path: Path) -> None:
+    mine = tmp_path / "scores.tsv"
+    mine.write_text("mine\n")
+    ran = run_assay("demo", "-o", tmp_path)
+    assert ran.code == 2
+    assert "is there, but no report of a demo; name another folder" in ran.err
+    assert mine.read_text() == "mine\n"
+    (tmp_path / "report.html").write_text("Made by Assay: mine, too\n")
+    assert "not such a report of Assay's" in run_assay("demo", "-o", tmp_path).err
+    assert len(list(tmp_path.iterdir())) == 2

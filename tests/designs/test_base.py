@@ -67,7 +67,9 @@ def test_what_is_validated_is_what_runs(world: World) -> None:
         units = DesignUnits.of_plan(design, plan, population)
         mask = ~np.isnan(drawn.probabilities(world.test_set))
         expected = adjusted_means(scores, mask, units, "mean")
-        item = assay.estimate(world.test_set, world.rate(), sample=drawn, method="mean").systems[0]
+        item = assay.estimate(
+            world.test_set, world.rate(), sample=drawn, method="mean", target="answers"
+        ).systems[0]
         assert item.estimate == pytest.approx(expected.center[0], rel=1e-12), name
         assert item.stderr == pytest.approx(expected.stderr[0], rel=1e-12), name
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import assay
 from assay.effort.effort import _next_steps
@@ -33,5 +35,6 @@ def test_nothing_open_and_nothing_to_see() -> None:
     (line,) = _next_steps([same], {}, [None])
     assert line == f"these edits show no difference between {same.left} and {same.right}"
     small = replace(same, difference=1e-9)
-    (line,) = _next_steps([small], {}, [None])
+    models: Any = {same.measure: SimpleNamespace(document_degrees=0, editors=6)}
+    (line,) = _next_steps([small], models, [None])
     assert "no realistic number of editors" in line

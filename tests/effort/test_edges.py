@@ -212,3 +212,26 @@ def test_many_pairs_have_holms_p() -> None:
     holm = sorted(item.holm_p for item in result.differences)
     assert holm[0] == pytest.approx(min(1, 3 * p[0]))
     assert holm[1] == pytest.approx(min(1, max(holm[0], 2 * p[1])))
+
+
+def test_intervals_stay_inside_what_is_possible() -> None:
+    """Three editors who differ widely: the t intervals went below nought and beyond 1."""
+    rng = np.random.default_rng(1)
+    pace = {"E0": 0.1, "E1": 0.4, "E2": 6.0}
+    edits = _edits(
+        _latin(3, 3),
+        lambda e, d, s, k: ("a b c", "a b d" if e != "E0" or k % 3 else "a b c", 3 * pace[e]
+                            * float(rng.gamma(2, 0.5))),
+    )  # fmt: skip
+    result = assay.effort(edits, rng=1)
+    most = {"time": math.inf, "distance": 100, "changed": 1}
+    for item in result.systems:
+        assert item.hours_low is not None
+        assert item.hours_low > 0
+        for measure, level in item.measures.items():
+            assert 0 <= level.low <= level.low83 <= level.high83 <= level.high <= most[measure]
+    for document in result.documents:
+        for share in document.measures.values():
+            assert 0 <= share.low <= share.ratio <= share.high <= 3
+    for gap in result.differences:
+        assert -most[gap.measure] <= gap.low <= gap.high <= most[gap.measure]

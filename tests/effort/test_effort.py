@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.conftest import Ran
 
 import assay
-from assay.effort.model import _degrees, measure_edits
+from assay.effort.model import _degrees, check_names, fit_model, measure_edits, t_p
 from assay.effort.results import Relation, place_systems, relative_effort
 from assay.errors import InputError, OptionError
 from assay.results import Note
@@ -171,6 +171,57 @@ def test_identical_kits_need_an_assumption() -> None:
     result = assay.effort(edits, measures=["distance"], assume_alike=True)
     assert result.differences[0].verdict == "A needs less effort"
     assert "documents-assumed-alike" in {note.code for note in result.warnings}
+
+
+def _dealt_at_random(rng: np.random.Generator) -> tuple[EditingWorld, list[tuple[str, str, str]]]:
+    """Eight documents that differ, each with one of two made-up systems; all editors edit all."""
+    docs = [f"d{number}" for number in range(8)]
+    systems = dict(zip(docs, rng.permutation(["A", "B"] * 4).tolist(), strict=True))
+    harder = dict(zip(docs, rng.normal(0, 6, 8).tolist(), strict=True))
+    world = EditingWorld({"A": 0.0, "B": 0.0}, level=30, segments=8, documents=harder)
+    return world, [(f"E{n}", doc, systems[doc]) for n in range(4) for doc in docs]
+
+
+def test_documents_dealt_at_random_decide_no_more_than_chance_does() -> None:
+    # Without an effect of the document 0.29 are decided. The error of 0.05 in 200 runs is 0.015.
+    rng, decided = np.random.default_rng(5), []
+    for _ in range(200):
+        world, kits = _dealt_at_random(rng)
+        frame = world.values(kits, rng).rename({"value": "distance"})
+        frame = frame.with_columns(place=pl.lit(None, dtype=pl.Int64))
+        model = fit_model(frame, "distance", check_names(frame, None), documents=False)
+        weights = np.array([1.0, -1.0])
+        degrees = model.contrast_degrees(weights)
+        assert degrees == pytest.approx(6, abs=0.01)
+        decided.append(t_p(*model.contrast(weights), degrees) < 0.05)
+    assert np.mean(decided) <= 0.05 + 2 * 0.015
+
+
+def test_what_documents_are_worth_is_said() -> None:
+    world, kits = _dealt_at_random(np.random.default_rng(5))
+    result = assay.effort(world.edits(kits, rng=1), measures=["distance"], assume_alike=True, rng=1)
+    assert result.components["distance"]["document"] > 0
+    assert {"documents-random", "too-few-documents"} <= {note.code for note in result.warnings}
+    assert "documents like these" in result.next[0]
+
+
+def test_nothing_unknown_is_shown_as_a_table() -> None:
+    from assay.views.effort import effort_section
+    from assay.views.section import Table
+
+    world, kits = _dealt_at_random(np.random.default_rng(1))
+    result = assay.effort(world.edits(kits, rng=1), measures=["distance"], assume_alike=True)
+    section = effort_section(result)
+    tables = {block.name: block for block in section.blocks if isinstance(block, Table)}
+    assert "effort-documents" not in tables
+    assert "randomisation p" not in {column.name for column in tables["effort-differences"].columns}
+    assert "several documents of each" in section.methods
+
+
+def test_hter_says_how_it_tokenises(edits: Edits) -> None:
+    measured = measure_edits(Edits(edits.frame.head(5)), ["hter"])
+    (note,) = [note for note in measured.notes if note.code == "hter-words"]
+    assert "tok:tercom|norm:no|punct:yes" in note
 
 
 def test_parity_is_shown_where_it_holds() -> None:

@@ -100,9 +100,9 @@ def test_strata_of_one_segment() -> None:
     assert item.low < item.estimate < item.high
 
 
-def test_an_output_rated_twice_by_one_rater_is_refused() -> None:
-    rows = {"system": ["A"] * 2, "seg": [1] * 2, "rater": ["x"] * 2, "score": [1.0, 2.0]}
-    with pytest.raises(TableError, match="is already in line 1"):
+def test_an_output_twice_by_nobody_in_particular_is_refused() -> None:
+    rows = {"system": ["A"] * 2, "seg": [1] * 2, "score": [1.0, 2.0]}
+    with pytest.raises(TableError, match="is already in line 1; add a rater column"):
         read_ratings(pl.DataFrame(rows))
 
 

@@ -263,7 +263,7 @@ def test_on_the_command_line(tmp_path: Path, run_assay, world: World) -> None:  
     assert "history: " in done.err
     done = run_assay("estimate", scores, everything, "--sample", drawn, "--better", "lower")
     assert done.code == 0, done.err
-    done = run_assay("sample", scores, "--top-up", drawn, "--budget", "80", "--better", "lower",
+    done = run_assay("sample", scores, "--top-up", drawn, "--budget", "80",
                      "--seed", "2", "-o", str(tmp_path / "more.tsv"))  # fmt: skip
     assert done.code == 2
     assert "drawn with a history" in done.err

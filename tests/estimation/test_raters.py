@@ -11,11 +11,12 @@ import polars as pl
 import pytest
 
 import assay
-from assay.errors import InputError, OptionError, TableError
+from assay.errors import InputError, OptionError
 from assay.estimation.raters import exclude_raters, rater_report, remove_severity
 from assay.estimation.results import RaterSummary
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
+from assay.views.raters import raters_section
 from assay.worlds.simulate import World, simulate
 
 
@@ -350,11 +351,41 @@ def test_words_for_no_check(word: str | None) -> None:
     assert (ratings.genuine.height, ratings.controls.height) == (1, 0)
 
 
-def test_an_output_twice_without_a_check_is_refused() -> None:
-    rows = {"system": ["A"] * 2, "seg": [1] * 2, "rater": ["x"] * 2, "score": [1.0, 2.0]}
-    frame = pl.DataFrame(rows | {"check": ["no", ""]})
-    with pytest.raises(TableError, match="is rated twice; mark the attention check"):
-        read_ratings(frame)
+def test_an_output_twice_without_a_check_is_a_repeat() -> None:
+    rows = {"system": ["A"] * 3, "seg": [1] * 3, "rater": ["x"] * 3, "score": [1.0, 2.0, 9.0]}
+    ratings = read_ratings(pl.DataFrame(rows | {"check": ["no", "", "bad"]}))
+    assert ratings.genuine["score"].to_list() == [1.0]
+    assert ratings.controls["score"].to_list() == [9.0]
+    assert ratings.genuine_repeats["score"].to_list() == [2.0]
+
+
+def test_raters_agree_with_themselves() -> None:
+    """Two raters rate ten outputs; x rates four of them again, one point off, y two, the same."""
+    test_set = read_scores(pl.DataFrame({"system": ["A"] * 10, "seg": range(10)}))
+    first = [("A", str(k), r, float(k % 5)) for r in "xy" for k in range(10)]
+    later = [("A", str(k), "x", k % 5 + 1.0) for k in range(4)]
+    later += [("A", str(k), "y", float(k % 5)) for k in (3, 4)]
+    schema = ["system", "seg", "rater", "score"]
+    frame = pl.DataFrame([*first, *later], schema=schema, orient="row")
+    ratings = read_ratings(frame, test_set)
+    assert ratings.frame.height == 20
+    (note,) = [note for note in ratings.notes if note.code == "repeated-ratings"]
+    assert "6 rows rate an output again" in note
+    assert "2 of them are equal to another row" in note
+    report = rater_report(test_set, ratings)
+    assert [(r.rater, r.repeats, r.self_difference) for r in report.raters] == [
+        ("x", 4, 1.0), ("y", 2, 0.0),
+    ]  # fmt: skip
+    # By hand: D_o the mean variance inside the six pairs, D_e the variance of the twelve values.
+    values = [0, 1, 1, 2, 2, 3, 3, 4, 3, 3, 4, 4]
+    assert report.repeats == 6
+    assert report.self_alpha == pytest.approx(1 - (4 * 0.5 / 6) / np.var(values, ddof=1))
+    assert "themselves on 6 repeats" in str(raters_section(report).blocks)
+    # The same from ratings that were read by themselves, of all raters or of one.
+    alone = read_ratings(frame)
+    assert rater_report(test_set, alone).repeats == 6
+    only_y = replace(alone, frame=alone.frame.filter(rater="y"))
+    assert rater_report(test_set, only_y).repeats == 2
 
 
 def test_scores_by_each_rater_alone() -> None:

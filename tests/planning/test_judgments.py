@@ -143,7 +143,7 @@ def test_command(run_assay: Callable[..., Any], tmp_path: Path, few_campaigns: N
         "more, sign test",
         "so far should decide",
         "on new segments",
-        "minutes",
+        "hours",
     ):
         assert words in ran.out
     plan = assay.plan_judgments(

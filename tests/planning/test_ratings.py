@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -68,12 +69,14 @@ class TestByHand:
         one, four = (plan.curve[0].half_width for plan in plans)
         assert four == pytest.approx(2 * one)
 
-    def test_everything(self) -> None:
+    def test_no_width_is_zero(self) -> None:
+        # Everything rated by one rater each is as wide as for texts like these: t sd / sqrt(N).
         plan = plan_ratings(population=50, sd=10, half_width=0.01)
-        assert (plan.needed, plan.everything) == (50, True)
-        assert plan.notes == ("only rating all 50 segments reaches the goal",)
-        assert has_note(plan.notes, "everything-needed")
-        assert plan.curve[-1].half_width == 0
+        assert (plan.needed, plan.everything) == (None, False)
+        wanted = stats.t.ppf(0.975, 49) * 10 / np.sqrt(50)
+        assert plan.curve[-1].half_width == pytest.approx(wanted)
+        assert [note.code for note in plan.notes] == ["raters-unknown", "out-of-reach"]
+        assert plan.notes[1] == f"out of reach: if everything is rated, ±{wanted:.3g} remain"
 
     def test_too_few_for_the_metrics(self) -> None:
         plan = plan_ratings(population=100, sd=1, correlation=0.5, features=10, sizes=[5, 12])
@@ -124,12 +127,17 @@ class TestProperties:
     @pytest.mark.parametrize("features", [0, 1, 5])
     def test_monotone(self, features: int) -> None:
         n = np.arange(2 + features, 801)
-        precision = Precision(800, 3.0, 0.95, 1.2, 0.4 if features else 0.0, features)
-        assert (np.diff(precision.half_width(n)) < 0).all()
-        assert precision.half_width(n)[-1] == 0
-        power = precision.power(n, 0.5)
-        assert (np.diff(power) > -1e-12).all()
-        assert power[-1] == 1
+        r = 0.4 if features else 0.0
+        answers = Precision(800, 3.0, 0.95, 1.2, r, features)
+        known = replace(answers, floor=0.2, floor_degrees=12.0)
+        for precision in (answers, known, replace(answers, reach=0.5)):
+            widths = precision.half_width(n)
+            # A floor that is known from few tasks weighs more and more, with its few degrees.
+            assert (np.diff(widths[: len(n) // 2]) < 0).all()
+            assert (widths[-1] == 0) == (precision is answers)
+            power = precision.power(n, 0.5)
+            assert (np.diff(power)[: len(n) // 2] > -1e-12).all()
+            assert (power[-1] == 1) == (precision is answers)
 
     def test_bisection_is_the_first_of_all(self) -> None:
         precision = Precision(300, 2.0, 0.9)
@@ -307,16 +315,17 @@ class TestPilot:
         ratings = world.rate()
         timed = ratings.frame.with_columns(seconds=pl.lit(12.0))
         ratings = read_ratings(timed, world.test_set, better="lower")
-        plan = plan_ratings(pilot=(world.test_set, ratings), half_width=0.2)
-        assert plan.needed_range is not None
-        assert plan.needed_range[0] < (plan.needed or 0) < plan.needed_range[1]
+        plan = plan_ratings(pilot=(world.test_set, ratings), half_width=0.5)
+        low, high = plan.needed_range or (None, None)
+        assert low is not None
+        assert low < (plan.needed or 0) < (high or plan.population)
         assert plan.minutes == pytest.approx((plan.needed or 0) / 5)
 
     def test_few_segments_and_missing_metrics(self) -> None:
         scores = {"A": [1.0, 4.0, 2.0]}
         plan = plan_ratings(pilot=tables(scores, {"A": [0.1, 0.2, 0.3]}), population=100)
         assert plan.correlation is None
-        assert plan.notes[-1].code == "pilot-too-few-segments"
+        assert has_note(plan.notes, "pilot-too-few-segments")
 
 
 class TestRefusals:
@@ -400,8 +409,10 @@ class TestComparison:
 
     def test_everything(self) -> None:
         plan = plan_comparison(population=30, gap=0.01, difference_sd=2)
-        assert (plan.needed, plan.everything) == (30, True)
-        assert [note.code for note in plan.notes] == ["everything-needed"]
+        assert (plan.needed, plan.everything) == (None, False)
+        assert [note.code for note in plan.notes] == ["raters-unknown", "out-of-reach"]
+        assert 0.05 < (plan.curve[-1].power or 1) < 0.06
+        assert "the gap is found in 5%" in plan.notes[1]
 
     def test_results(self) -> None:
         plan = plan_comparison(population=500, gap=0.3, difference_sd=2, sizes=[100])

@@ -147,7 +147,7 @@ def test_designs_with_other_parameters_are_other_designs(test_set: TestSet) -> N
     rows = summarise_stability(records, metric="neural", runs=3).designs
     assert [row.design for row in rows] == [
         "segments", "segments|strata:documents", "documents|stop:under", "documents|stop:over",
-        "snippets",
+        "rounds",
     ]  # fmt: skip
     assert {row.test_sets for row in rows} == {1}
     with pytest.raises(OptionError, match=r"runs \(0\)"):

@@ -34,7 +34,7 @@ def test_a_saved_summary_comes_back(world: World, design: str, matched: bool) ->
 
 
 def test_the_section_says_what_was_drawn(world: World) -> None:
-    drawn = assay.sample(world.test_set, budget="20%", rng=1)
+    drawn = assay.sample(world.test_set, budget="20%", design="snippets", rng=1)
     summary = assay.summarise(world.test_set, drawn)
     section = section_of(summary)
     assert section.stage == "sample"
@@ -53,7 +53,16 @@ def test_the_section_says_what_was_drawn(world: World) -> None:
 def test_unequal_probabilities_and_unmatched_samples_are_named(world: World) -> None:
     drawn = assay.sample(world.test_set, budget="20%", design="balanced", matched=False, rng=1)
     lead = section_of(assay.summarise(world.test_set, drawn)).lead
-    assert "(balanced, for each system by itself); their probabilities, 0." in lead
+    assert "drawn for each system by itself (balanced); their probabilities, 0." in lead
+
+
+def test_snippets_of_unmatched_samples_are_counted_in_all(world: World) -> None:
+    drawn = assay.sample(world.test_set, budget="20%", design="snippets", matched=False, rng=1)
+    summary = assay.summarise(world.test_set, drawn)
+    total = drawn.frame.select("system", "snippet").n_unique()
+    lead = section_of(summary).lead
+    assert lead.startswith(f"{summary.n} of {summary.population} segments were drawn for each")
+    assert f"(snippets, {total} snippets in all)" in lead
 
 
 def test_the_table_and_the_result_are_two_files(

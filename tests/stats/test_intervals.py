@@ -13,9 +13,11 @@ from scipy import optimize, special
 from assay.stats.intervals import (
     _gauss_legendre,
     detectable_shift,
+    interval_within,
     noncentral_t_cdf,
     power_of,
     t_cdf,
+    t_interval,
     t_quantile,
 )
 
@@ -95,3 +97,61 @@ def test_what_can_be_detected_is_found_as_often_as_asked(degrees: float) -> None
 def test_too_few_to_detect_anything() -> None:
     assert math.isnan(detectable_shift(1.0, 0.99, 0.99))
     assert detectable_shift(5.0, 0.95, 0.01) == 0.0
+
+
+class TestWithinWhatIsPossible:
+    def test_a_share_has_wilsons_interval(self) -> None:
+        # R: binom::binom.wilson(1, 10) and (19, 20)
+        for x, n, low, high in ((1, 10, 0.01787621, 0.4041500), (19, 20, 0.7638687, 0.9911195)):
+            share = x / n
+            stderr = math.sqrt(share * (1 - share) / n)
+            interval = interval_within(share, stderr, math.inf, 0.95, 0.0, 1.0)
+            assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-6)
+
+    def test_far_from_the_limits_it_is_the_t_interval(self) -> None:
+        plain = t_interval(2.0, 0.5, 7, 0.9)
+        assert interval_within(2.0, 0.5, 7, 0.9, -math.inf, math.inf) == plain
+        for low, high in ((-1e9, math.inf), (-math.inf, 1e9), (-1e9, 1e9)):
+            interval = interval_within(2.0, 0.5, 7, 0.9, low, high)
+            assert (interval.low, interval.high) == pytest.approx((plain.low, plain.high), abs=1e-6)
+
+    @given(
+        st.floats(-2, 3), st.floats(1e-6, 50), st.floats(1, 200), st.floats(0.5, 0.999),
+        st.booleans(),
+    )  # fmt: skip
+    def test_always_inside_and_around_the_center(
+        self, center: float, stderr: float, degrees: float, level: float, open_end: bool
+    ) -> None:
+        high = math.inf if open_end else 1.0
+        interval = interval_within(center, stderr, degrees, level, 0.0, high)
+        assert 0 <= interval.low < interval.high <= high
+        inside = min(max(center, 0.0), high)
+        assert interval.low - 1e-12 <= inside <= interval.high + 1e-12
+        turned = interval_within(-center, stderr, degrees, level, -high, 0.0)
+        assert (-turned.high, -turned.low) == pytest.approx((interval.low, interval.high))
+
+    def test_nothing_known_and_nothing_unknown(self) -> None:
+        unknown = interval_within(0.3, math.nan, 5, 0.95, 0.0, 1.0)
+        assert (unknown.low, unknown.high) == (0.0, 1.0)
+        exact = interval_within(0.3, 0.0, 5, 0.95, 0.0, 1.0)
+        assert (exact.low, exact.high) == (0.3, 0.3)
+
+    @pytest.mark.parametrize(
+        ("draw", "truth", "high"),
+        [
+            (lambda rng, size: rng.beta(0.3, 2.7, size), 0.1, 1.0),
+            (lambda rng, size: rng.lognormal(0, 1, size), math.exp(0.5), math.inf),
+            (lambda rng, size: rng.uniform(0, 1, size), 0.5, 1.0),
+        ],
+    )
+    def test_it_covers_no_less_than_the_t_interval(self, draw, truth, high) -> None:
+        values = draw(np.random.default_rng(3), (4000, 8))
+        means, errors = values.mean(axis=1), values.std(axis=1, ddof=1) / math.sqrt(8)
+        covered = {
+            kind: np.mean([truth in of(m, e) for m, e in zip(means, errors, strict=True)])
+            for kind, of in (
+                ("t", lambda m, e: t_interval(m, e, 7, 0.95)),
+                ("within", lambda m, e: interval_within(m, e, 7, 0.95, 0.0, high)),
+            )
+        }
+        assert covered["within"] > covered["t"] - 2 * math.sqrt(0.05 * 0.95 / 4000)

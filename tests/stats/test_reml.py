@@ -185,10 +185,13 @@ def test_given_ratios_are_kept() -> None:
     np.testing.assert_allclose(other.components, other.residual * (free.ratios + 1))
 
 
-@pytest.mark.parametrize("ratios", [[1.0, 0.5, 0.3], [0.0, 0.4, 0.2], [2.0, 0.0, 0.0]])
+@pytest.mark.parametrize(
+    "ratios", [[1.0, 0.5, 0.3], [0.0, 0.4, 0.2], [2.0, 0.0, 0.0], [1.0, 0.5, 0.3, 0.7]]
+)
 def test_leaving_out_groups_equals_fits_without_them(ratios: list[float]) -> None:
     fixed, factors = _layout(5, 3, 4)
-    y = 7 + _draw(factors, [1.0, 1.0, 1.0], np.random.default_rng(3))
+    factors = [*factors, factors[1] // 4][: len(ratios)]  # segments lie in documents
+    y = 7 + _draw(factors, [1.0] * len(ratios), np.random.default_rng(3))
     kept = np.array(ratios)
     coefficients, covariances = fit_without_each(y, fixed, tuple(factors), kept)
     for gone in range(5):

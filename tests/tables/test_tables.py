@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError, TableError
-from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
+from assay.tables.answers import add_history, read_edits, read_errors, read_judgments, read_ratings
 from assay.tables.test_set import Design, TestSet, read_sample, read_scores
 
 SCORES = pl.DataFrame(
@@ -152,6 +152,22 @@ class TestRatings:
         with pytest.raises(TableError, match="no translation by this system"):
             read_ratings(frame, test_set)
 
+    def test_an_empty_column_is_none(self) -> None:
+        rows = {"system": ["A", "B"], "doc": [None, ""], "seg": ["1", "1"]}
+        scores = read_scores(pl.DataFrame(rows))
+        assert not scores.has_documents
+        assert [note.code for note in scores.notes] == ["empty-column"]
+        ratings = read_ratings(pl.DataFrame(rows | {"score": [1.0, 2.0], "rater": [None, None]}))
+        assert ratings.frame.columns == ["system", "seg", "score"]
+
+    def test_the_first_rating_of_an_output_counts(self, test_set: TestSet) -> None:
+        frame = pl.DataFrame(
+            {"system": ["A"] * 3, "seg": ["10"] * 3, "rater": ["x"] * 3, "score": [None, 1.0, 2.0]}
+        )
+        ratings = read_ratings(frame, test_set)
+        assert ratings.frame["score"].to_list() == [1.0]
+        assert ratings.repeats["score"].to_list() == [2.0]
+
     def test_a_task_is_text_that_stays_with_its_rating(self, test_set: TestSet) -> None:
         frame = pl.DataFrame(
             {"system": ["A", "A"], "seg": ["10", "1"], "task": [7.0, None], "score": [1.0, 2.0]}
@@ -202,12 +218,51 @@ class TestRatings:
     def test_a_column_that_is_the_ratings_is_no_metric(self) -> None:
         values = np.arange(20.0)
         frame = pl.DataFrame(
-            {"system": ["A"] * 20, "seg": range(20), "mqm": values, "chrF": values % 7, "flat": 1.0}
+            {
+                "system": ["A"] * 20,
+                "seg": range(20),
+                "mine": values,
+                "chrF": values % 7,
+                "flat": 1.0,
+            }
         )
-        with pytest.raises(OptionError, match=r"metrics \(mqm\) is almost the same as the ratings"):
-            read_ratings(frame, read_scores(frame), columns={"score": "mqm"})
-        named = read_scores(frame, metrics=["mqm"])
-        assert len(read_ratings(frame, named, columns={"score": "mqm"})) == 20
+        with pytest.raises(OptionError, match=r"\(mine\) is almost the same as the ratings"):
+            read_ratings(frame, read_scores(frame), columns={"score": "mine"})
+        named = read_scores(frame, metrics=["mine"])
+        ratings = read_ratings(frame, named, columns={"score": "mine"})
+        assert len(ratings) == 20
+        assert [note.code for note in ratings.notes] == ["metric-like-answers"]
+
+    def test_ratings_by_their_names_are_no_metrics(self) -> None:
+        rated = ["mqm", "mqm_r1", "mqm.avg", "da_z", "da_raw", "da_sqm", "psqm_r3", "human_score"]
+        metrics = ["GEMBA-MQM", "COMET-MQM", "docWMT22CometDA", "MetricX-23", "esim", "YiSi-1"]
+        frame = pl.DataFrame({"system": ["A"] * 2, "seg": [1, 2]}).with_columns(
+            pl.Series([0.1, 0.2]).alias(name) for name in (*rated, *metrics)
+        )
+        test_set = read_scores(frame)
+        assert list(test_set.metrics) == metrics
+        (note,) = [note for note in test_set.notes if note.code == "ratings-not-metrics"]
+        assert all(name in note for name in rated)
+        assert read_scores(frame, metrics=["mqm_r1"]).metrics == ("mqm_r1",)
+
+    def test_answers_in_disguise_are_no_metrics(self) -> None:
+        rng = np.random.default_rng(1)
+        parts = rng.normal(0, 1, (3, 60))
+        score = parts.sum(axis=0)
+        base = {"system": ["A"] * 30 + ["B"] * 30, "seg": [*range(30)] * 2}
+        ratings = pl.DataFrame(base | {"score": score})
+        shifted = pl.DataFrame(base | {"other": score + np.repeat([0.0, 50.0], 30)})
+        with pytest.raises(OptionError, match=r"\(other\) is almost the same as the ratings"):
+            read_ratings(ratings, read_scores(shifted))
+        apart = pl.DataFrame(base | {f"m{k}": part for k, part in enumerate(parts)})
+        with pytest.raises(OptionError, match="m2\\) together are almost the same as the ratings"):
+            read_ratings(ratings, read_scores(apart))
+        mine = ratings.rename({"score": "opinion"})
+        like = pl.DataFrame(base | {"opinion_2": rng.normal(0, 1, 60)})
+        with pytest.raises(OptionError, match="is named like the score 'opinion'"):
+            read_ratings(mine, read_scores(like), columns={"score": "opinion"})
+        with pytest.raises(OptionError, match=r"\(other\) is almost the same as the ratings"):
+            add_history(read_scores(shifted), read_ratings(ratings))
 
     def test_errors_are_checked_against_the_test_set(self, test_set: TestSet) -> None:
         row = {"system": "C", "doc": "d2", "seg": "2", "category": "X", "severity": "Major"}
@@ -216,6 +271,23 @@ class TestRatings:
 
 
 class TestJudgments:
+    @pytest.mark.parametrize("words", [["<", ">", "="], ["1", "2", "0"], [1.0, 2.0, 0.0]])
+    def test_winners_in_other_words(self, words: list[object]) -> None:
+        rows = pl.DataFrame({"left": ["A"] * 3, "right": ["B"] * 3, "winner": words})
+        judgments = read_judgments(rows)
+        assert judgments.frame["winner"].to_list() == ["left", "right", "tie"]
+        (note,) = judgments.notes
+        assert note.code == "values-read"
+        assert " as left, " in note
+        assert "was assumed" in note
+
+    def test_winners_that_could_mean_two_things_are_refused(self) -> None:
+        rows = {"left": ["A"] * 2, "right": ["B"] * 2}
+        with pytest.raises(TableError, match="where there is no 2, 0 may be a tie or a loss"):
+            read_judgments(pl.DataFrame({**rows, "winner": [0, 1]}))
+        with pytest.raises(TableError, match="'>' is not one of left, right, tie"):
+            read_judgments(pl.DataFrame({**rows, "winner": ["left", ">"]}))
+
     def test_excluded_systems(self) -> None:
         frame = pl.DataFrame({"left": ["A", "A"], "right": ["B", "C"], "winner": ["tie", "left"]})
         judgments = read_judgments(frame, exclude=["C"])

@@ -56,6 +56,7 @@ def test_estimates_show_their_parts_too(results: dict[str, Result]) -> None:
     assert titles == [
         "Scores on the whole test set (lower is better)",
         "system-2 and system-1 compared",
+        "The order with the metrics' help",
         "Scores by domain (lower is better)",
     ]
     assert len(tree.xpath("//svg | //*[local-name()='svg']")) == 2

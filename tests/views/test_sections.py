@@ -150,7 +150,7 @@ def test_parts_hold_every_table_and_figure(
     other = assay.rank(assay.simulate_judgments(5, 300, rng=2), rng=2)
     twice = [results["estimates"], results["ranking"], other]
     written = write_parts(twice, tmp_path / "parts")
-    assert len(set(written)) == len(written) == 3 * (2 + 2 + 2) + 2 * (2 + 2 + 2)
+    assert len(set(written)) == len(written) == 3 * (4 + 2 + 2) + 2 * (2 + 2 + 2)
     with (tmp_path / "parts" / "estimates-scores.csv").open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     given = results["estimates"]["systems"]

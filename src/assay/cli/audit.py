@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from assay.cli.files import (
-    answers_kind,
-    columns_for,
+    Located,
+    locate_answers,
     names,
-    only_for,
     read_test_set,
     save_file,
     without,
@@ -22,6 +21,7 @@ from assay.cli.options import (
     COLUMNS,
     EXCLUDE,
     FAMILY,
+    FORMAT,
     JSON,
     LEVEL,
     LOWER_METRICS,
@@ -71,6 +71,7 @@ def audit(
     exclude: EXCLUDE = None,
     only: ONLY = None,
     lp: LP = None,
+    format: FORMAT = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Print the table of pairs, too.")] = False,
     seed: SEED = None,
     save: SAVE = None,
@@ -98,24 +99,28 @@ def audit(
     common = {"published": published, "family": family, "level": level, "rng": seed}
     of_ratings = {"sample": sample, "assume": assume, "target": target, "practice": practice}
     of_ratings = {name: value for name, value in of_ratings.items() if value is not None}
-    if answers_kind(answers, columns) == "judgments":
+    found = locate_answers(
+        answers, "judgments", "ratings", columns=columns, only=only, lp=lp, format=format,
+        scores=scores,
+    )  # fmt: skip
+    if found.kind == "judgments":
         of_ratings |= {} if better == "higher" else {"better": better}
         for name, value in of_ratings.items():
             raise OptionError(f"--{name}", value, "is for ratings", "leave it out")
-        result = _of_judgments(answers, scores, columns, exclude, only, lp, common)
+        result = _of_judgments(found, scores, columns, exclude, only, lp, common)
     else:
         # Where nobody says how segments were chosen metrics play no part, and none can be
         # mistaken for the answers.
         chosen = sample is not None or assume is not None
         used = (metrics, lower_metrics) if chosen else ("", None)
         result = _of_ratings(
-            answers, scores, columns, exclude, only, lp, better, used, common | of_ratings
+            found, scores, columns, exclude, only, lp, better, used, common | of_ratings
         )
     deliver(result, save, json, lambda: show(audit_section(result, pairs=pairs)))
 
 
 def _of_ratings(
-    path: Path, scores: Path | None, columns: str | None, exclude: str | None, only: str | None,
+    found: Located, scores: Path | None, columns: str | None, exclude: str | None, only: str | None,
     lp: str | None, better: Literal["higher", "lower"], metrics: tuple[str | None, str | None],
     options: dict[str, Any],
 ) -> Audit:  # fmt: skip
@@ -131,36 +136,37 @@ def _of_ratings(
                 "--sample", options["sample"], "needs the scores it was drawn from",
                 "give SCORES, then RATINGS",
             )  # fmt: skip
-        (mapped,) = columns_for(columns, ("ratings", path))
-        rows = only_for(only, lp, mapped, path, every=True)
-        table = read_ratings(path, columns=mapped, better=better, only=rows)
+        table = read_ratings(found.source, columns=found.columns, better=better, only=found.only)
         frame = without(table.frame, names(exclude) or [])
         return audit_ratings(replace(table, frame=frame), **options)
-    of_scores, of_ratings = columns_for(columns, ("scores", scores), ("ratings", path))
     test_set = read_test_set(
-        scores, of_scores, columns=columns, metrics=metrics[0], lower_metrics=metrics[1],
+        scores, found.of_scores, columns=columns, metrics=metrics[0], lower_metrics=metrics[1],
         exclude=None, only=only, lp=lp,
     )  # fmt: skip
-    test_set = _excluding(test_set, names(exclude) or [], path, of_ratings.get("system", "system"))
-    rows = only_for(only, lp, of_ratings, path)
-    table = read_ratings(path, test_set, columns=of_ratings, better=better, only=rows)
+    test_set = _excluding(test_set, names(exclude) or [], found)
+    table = read_ratings(
+        found.source, test_set, columns=found.columns, better=better, only=found.only
+    )
     if "sample" in options:
         options["sample"] = read_sample(options["sample"], test_set)
     return audit_ratings(table, test_set, **options)
 
 
-def _excluding(test_set: TestSet, systems: list[str], path: Path, column: str) -> TestSet:
+def _excluding(test_set: TestSet, systems: list[str], found: Located) -> TestSet:
     """The test set without systems that it, or only the ratings, have."""
     from dataclasses import replace
 
     import polars as pl
 
     from assay.errors import did_you_mean
-    from assay.tables.files import load
+    from assay.tables.files import Raw, load
 
     if not systems:
         return test_set
-    rated = load(path, text=lambda _: True).frame[column].cast(pl.String).unique().to_list()
+    source = found.source
+    raw = source if isinstance(source, Raw) else load(source, text=lambda _: True)
+    column = raw.frame[found.columns.get("system", "system")]
+    rated = column.cast(pl.String).unique().to_list()
     known = list(dict.fromkeys([*test_set.systems, *rated]))
     for name in systems:
         if name not in known:
@@ -175,21 +181,20 @@ def _excluding(test_set: TestSet, systems: list[str], path: Path, column: str) -
 
 
 def _of_judgments(
-    path: Path, scores: Path | None, columns: str | None, exclude: str | None, only: str | None,
+    found: Located, scores: Path | None, columns: str | None, exclude: str | None, only: str | None,
     lp: str | None, options: dict[str, Any],
 ) -> Audit:  # fmt: skip
     from assay.audit.campaigns import audit_judgments
     from assay.cli import progress_bars
     from assay.tables.answers import read_judgments
 
-    files = [("judgments", path)] if scores is None else [("judgments", path), ("scores", scores)]
-    mapped = columns_for(columns, *files)
-    rows = only_for(only, lp, mapped[0], path, every=True)
-    table = read_judgments(path, columns=mapped[0], exclude=names(exclude) or (), only=rows)
+    table = read_judgments(
+        found.source, columns=found.columns, exclude=names(exclude) or (), only=found.only
+    )
     test_set = None
     if scores is not None:
         test_set = read_test_set(
-            scores, mapped[1], columns=columns, metrics="", lower_metrics=None, exclude=None,
+            scores, found.of_scores, columns=columns, metrics="", lower_metrics=None, exclude=None,
             only=only, lp=lp,
         )  # fmt: skip
     with progress_bars() as progress:

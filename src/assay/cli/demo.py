@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assay.worlds.simulate import World
 
 
+TITLE = "A simulated campaign"
 BUDGET, JUDGMENTS = "20%", 3000
 EDITORS, HUMAN, HOURLY = 9, "human", 40.0
 
@@ -38,7 +39,7 @@ def demo(
 
     Example: assay demo -o demo
     """
-    from assay.cli.files import print_json, save_json
+    from assay.cli.files import print_json, refuse_foreign, save_json
     from assay.errors import InputError
     from assay.stats.random import as_rng
     from assay.views.page import write_report
@@ -48,14 +49,18 @@ def demo(
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output}: no folder can be made there ({error.strerror})") from None
+    page = output / "report.html"
+    refuse_foreign(page, TITLE)
     run = _run(as_rng(seed), seed)
+    files = [f"{name}.tsv" for name in run.tables] + [f"{name}.json" for name in run.results]
+    there = [output / name for name in files if (output / name).exists()]
+    if there and not page.exists():
+        raise InputError(f"{there[0]} is there, but no report of a demo; name another folder")
     for name, table in run.tables.items():
         table.write(output / f"{name}.tsv")
     for name, result in run.results.items():
         save_json(result.to_dict(), output / f"{name}.json")
-    page = write_report(
-        list(run.results.values()), output / "report.html", title="A simulated campaign"
-    )
+    write_report(list(run.results.values()), page, title=TITLE)
     estimates = run.estimates
     if json:
         print_json(estimates.to_dict() | {"report": str(page)})

@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.files import columns_for, figure_file, names, refuse_overwriting, save_file
+from assay.cli.files import (
+    columns_for,
+    figure_file,
+    names,
+    pairs,
+    refuse_alone,
+    refuse_overwriting,
+    save_file,
+)
 from assay.cli.options import (
-    BETTER,
+    BETTER_IF_RATED,
     COLUMNS,
     EDITOR,
     FIGURE,
+    FORMAT,
     HUMAN_TRANSLATION,
     JSON,
+    ONLY,
     SAVE,
     SEED,
     SYSTEM,
@@ -63,13 +73,11 @@ def effort(
         float | None, typer.Option("--rate", help="What an editor's hour costs.")
     ] = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
-    format: Annotated[
-        str | None,
-        typer.Option("--format", help="Another tool's format, such as google-mqm or sdlxliff."),
-    ] = None,
+    format: FORMAT = None,
     system: SYSTEM = None,
     editor: EDITOR = None,
     columns: COLUMNS = None,
+    only: ONLY = None,
     figure: FIGURE = None,
     figure_by_editor: Annotated[
         Path | None,
@@ -81,7 +89,7 @@ def effort(
         Path | None,
         typer.Option("--ratings", help="Ratings of the same systems: do they agree?"),
     ] = None,
-    better: BETTER = "higher",
+    better: BETTER_IF_RATED = None,
     kits: Annotated[
         Path | None,
         typer.Option(
@@ -101,16 +109,19 @@ def effort(
     from assay.effort.effort import effort as compare
 
     save_file(save, *edits, ratings, kits)
+    refuse_alone("better", better, "ratings", ratings)
     for file in (figure_file(figure), figure_file(figure_by_editor)):
         refuse_overwriting(file, *edits, ratings, kits)
-    table = read_edit_files(edits, format=format, system=system, editor=editor, columns=columns)
+    table = read_edit_files(
+        edits, format=format, system=system, editor=editor, columns=columns, only=only
+    )
     with progress_bars() as progress:
         result = compare(
             table, human=human, margin=margin, measures=names(measures), time=time,
             time_weight=time_weight, alike=alike, assume_alike=assume_alike, rate=rate,
             level=level, rng=seed, progress=progress,
         )  # fmt: skip
-    result = replace(result, relations=_relations(result, ratings, better, kits, seed))
+    result = replace(result, relations=_relations(result, ratings, better or "higher", kits, seed))
     _draw(result, figure, figure_by_editor)
     deliver(result, save, json)
     for written in (figure, figure_by_editor):
@@ -163,6 +174,7 @@ def read_edit_files(
     system: str | None = None,
     editor: str | None = None,
     columns: str | None = None,
+    only: str | None = None,
 ) -> Edits:
     """One table of edits from one file or several, which together may not name a row twice."""
     from assay.tables.answers import join_edits
@@ -175,9 +187,10 @@ def read_edit_files(
     for place, file in enumerate(files):
         if file.resolve() in [other.resolve() for other in files[:place]]:
             raise OptionError("EDITS", file, "was given twice", "name each file once")
+    rows = pairs("only", only)
     if format is None:
         mappings = [columns_for(columns, ("edits", file))[0] for file in files]
-        return join_edits(list(zip(files, mappings, strict=True)))
+        return join_edits(list(zip(files, mappings, strict=True)), only=rows)
     from assay.errors import did_you_mean
     from assay.formats.catalogue import FORMATS, Options, load_format
 
@@ -188,4 +201,5 @@ def read_edit_files(
             f"choose from {', '.join(known)}",
         )  # fmt: skip
     options = Options(system=system, editor=editor)
-    return join_edits([(load_format(file, format, "edits", options), None) for file in files])
+    tables = [(load_format(file, format, "edits", options), None) for file in files]
+    return join_edits(tables, only=rows)

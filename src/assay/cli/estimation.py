@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,10 +11,10 @@ from assay.cli.files import (
     chosen_workers,
     names,
     read_drawn,
+    read_history,
     read_rated,
     save_file,
     shares,
-    with_history,
 )
 from assay.cli.options import (
     ASSUME,
@@ -45,6 +45,10 @@ from assay.cli.options import (
     WORKERS,
 )
 from assay.cli.ranking import monitor_judged, need_for_ratings
+from assay.errors import OptionError
+
+if TYPE_CHECKING:
+    from assay.estimation.monitor import Monitoring
 
 
 def estimate(
@@ -120,8 +124,9 @@ def estimate(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, better=better, range=range, keep=[by],
     )  # fmt: skip
+    test_set, past = read_history(test_set, history, better)
     result = run(
-        with_history(test_set, history, better),
+        test_set,
         given,
         sample=read_drawn(sample, test_set),
         assume=assume,
@@ -135,9 +140,23 @@ def estimate(
         exclude_raters=names(exclude_raters) or (),
         remove_severity=remove_severity,
         borrow=borrow,
+        history=past,
         family=family,
     )
     deliver(result, save, json)
+
+
+def _earlier(path: Path | None) -> Monitoring | None:
+    """What `assay monitor` saved last time."""
+    from assay.estimation.monitor import Monitoring
+    from assay.views.page import read_result
+
+    found = None if path is None else read_result(path)
+    if found is not None and not isinstance(found, Monitoring):
+        raise OptionError(
+            "before", path, f"is a result of kind '{found.kind}'", "give what monitor saved"
+        )
+    return found
 
 
 def monitor(
@@ -153,6 +172,19 @@ def monitor(
         Literal["score", "ranking"],
         typer.Option("--goal", help="What to aim for."),
     ] = "score",
+    looks: Annotated[
+        str | None,
+        typer.Option(
+            "--looks", help="Planned looks: how many, or at which sizes.", metavar="K|N,N,..."
+        ),
+    ] = None,
+    before: Annotated[
+        Path | None,
+        typer.Option("--before", help="The result saved last time: its looks are kept."),
+    ] = None,
+    per_output: Annotated[
+        int, typer.Option("--per-output", help="Raters that every output waits for.")
+    ] = 1,
     guarantee: Annotated[
         bool,
         typer.Option("--guarantee", help="Valid however often you look; needs --range."),
@@ -173,31 +205,34 @@ def monitor(
 ) -> None:
     """Say whether enough has been rated, while ratings come in.
 
-    The goal score asks for every score within the half-width; ranking for every difference decided
-    or as narrow. From judgments: which pairs are decided, however pairs are chosen.
+    The goal score asks for every score within the half-width; ranking for every difference decided,
+    or as narrow. Looks are planned: each takes place once all segments up to it are rated.
+    From judgments: which pairs are decided, however pairs are chosen.
 
-    Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --half-width 0.3
+    Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --goal ranking --looks 5
     """
-    from assay.cli.files import deliver
+    from assay.cli.files import deliver, look_plan
     from assay.estimation.monitor import monitor as run
     from assay.tables.test_set import read_sample
 
     if ratings is None:
+        of_ratings = {"sample": sample, "half_width": half_width, "range": range, "looks": looks,
+                      "before": before}  # fmt: skip
         monitor_judged(
-            scores, {"sample": sample, "half_width": half_width, "range": range},
-            family=not each_pair, systems=systems, level=level, columns=columns, exclude=exclude,
-            only=only, lp=lp, save=save, json=json,
+            scores, of_ratings, family=not each_pair, systems=systems, level=level,
+            columns=columns, exclude=exclude, only=only, lp=lp, save=save, json=json,
         )  # fmt: skip
         return
-    drawn, width = need_for_ratings(sample, half_width, each_pair=each_pair, systems=systems)
-    save_file(save, scores, ratings, sample)
+    drawn = need_for_ratings(sample, each_pair=each_pair, systems=systems)
+    save_file(save, scores, ratings, sample, before)
     test_set, given = read_rated(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, better=better, range=range,
     )  # fmt: skip
     result = run(
-        test_set, given, sample=read_sample(drawn, test_set), half_width=width, goal=goal,
-        guarantee=guarantee, level=level,
+        test_set, given, sample=read_sample(drawn, test_set), half_width=half_width, goal=goal,
+        looks=look_plan(looks), before=_earlier(before), per_output=per_output, guarantee=guarantee,
+        level=level,
     )  # fmt: skip
     deliver(result, save, json)
 
@@ -225,8 +260,10 @@ def raters(
     from assay.estimation.raters import rater_report
 
     save_file(save, scores, ratings, sample)
+    # Without a sample that was spread over them metrics play no part, whatever columns there are.
+    needed = metrics if sample is not None else metrics or ""
     test_set, given = read_rated(
-        scores, ratings, columns=columns, metrics=metrics, exclude=exclude, only=only, lp=lp,
+        scores, ratings, columns=columns, metrics=needed, exclude=exclude, only=only, lp=lp,
         better=better, range=range,
     )  # fmt: skip
     drawn = read_drawn(sample, test_set)
@@ -267,14 +304,18 @@ def evaluate(
     """
     from assay.cli import track
     from assay.cli.files import deliver
+    from assay.estimation.composite_trial import evaluate_composite
     from assay.estimation.evaluate import (
         evaluate_estimators,
         evaluate_stopping,
         summarise_evaluation,
     )
+    from assay.estimation.monitor import check_half_width
     from assay.stats.random import seeded
 
     save_file(save, scores, ratings)
+    if half_width is not None:  # the estimators before it take a while
+        check_half_width(half_width)
     who = chosen_workers(backend, workers, scheduler)
     test_set, given = read_rated(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
@@ -293,7 +334,11 @@ def evaluate(
             test_set, given, half_width=half_width, draws=draws, level=level, rng=used, workers=who
         )
         stops = list(track(runs, 2 * count, "trying to stop"))
-    result = summarise_evaluation(
-        tried, seed=used, stopping=stops, half_width=half_width, test_set=test_set
+    orders = evaluate_composite(
+        test_set, given, sizes=parts, draws=draws, level=level, rng=used, workers=who
     )
+    result = summarise_evaluation(
+        tried, seed=used, stopping=stops, half_width=half_width, test_set=test_set,
+        composite=track(orders, len(parts), "trying the order with the metrics' help"),
+    )  # fmt: skip
     deliver(result, save, json)

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from assay.cli.options import Backend
 from assay.errors import InputError, OptionError, did_you_mean, need_known
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from assay.engine import Workers
     from assay.results import Result
     from assay.tables.answers import Judgments, Ratings
-    from assay.tables.files import Source
+    from assay.tables.files import Raw, Source
     from assay.tables.test_set import Sample, TestSet
+
+
+REPORT_SIGNS = ("Made by Assay", "All numbers were computed with Assay")
+"""What every report has, in HTML, Markdown or LaTeX."""
 
 
 def chosen_workers(backend: Backend | None, workers: int | None, scheduler: str | None) -> Workers:
@@ -121,7 +125,7 @@ def _need_columns(mapping: dict[str, str], known: list[str]) -> None:
 
 
 def only_for(
-    only: str | None, lp: str | None, own: dict[str, str], path: Path, *, every: bool = False
+    only: str | None, lp: str | None, own: dict[str, str], source: Source, *, every: bool = False
 ) -> dict[str, str]:
     """The rows of ``--only`` and ``--lp`` in one table; with ``every``, it must have all columns.
 
@@ -136,7 +140,7 @@ def only_for(
         wanted["lp"] = lp
     if not wanted or every:
         return wanted
-    present = column_names(path)
+    present = column_names(source)
     return {name: value for name, value in wanted.items() if own.get(name, name) in present}
 
 
@@ -154,12 +158,13 @@ def read_test_set(
 ) -> TestSet:
     """The scores table of a command, or the rows of it that the user wants.
 
-    A column that the user calls the score is not a metric. Where the metrics are named, columns
-    that are neither Assay's nor in ``keep`` are not loaded.
+    A column that is called like the user's score is not a metric. Where the metrics are named,
+    columns that are neither Assay's nor in ``keep`` are not loaded.
     """
     from dataclasses import replace
 
-    from assay.tables.test_set import read_scores
+    from assay.results import Note
+    from assay.tables.test_set import is_like, read_scores
 
     test_set = read_scores(
         path,
@@ -171,10 +176,13 @@ def read_test_set(
         keep=None if metrics is None else [name for name in keep if name is not None],
     )
     answer = pairs("columns", columns).get("score")
-    if answer in test_set.metrics and not test_set.named:
-        rest = tuple(name for name in test_set.metrics if name != answer)
-        test_set = replace(test_set, metrics=rest)
-    return test_set
+    if answer is None or test_set.named:
+        return test_set
+    like = [name for name in test_set.metrics if is_like(name, answer)]
+    rest = tuple(name for name in test_set.metrics if name not in like)
+    text = f"named like the score '{answer}', not metrics: {', '.join(like)}"
+    notes = (*test_set.notes, Note("ratings-not-metrics", text)) if like else test_set.notes
+    return replace(test_set, metrics=rest, notes=notes)
 
 
 def with_history(
@@ -186,10 +194,96 @@ def with_history(
 
     if path is None:
         return test_set
-    pairs = test_set.segments["lp"].unique().to_list() if "lp" in test_set.key else []
-    one = test_set.part and len(pairs) == 1 and "lp" in column_names(path)
-    ratings = read_ratings(path, better=better, only={"lp": pairs[0]} if one else None)
+    ratings = read_ratings(path, better=better, only=_own_pair(test_set, column_names(path)))
     return add_history(test_set, ratings)
+
+
+class Located(NamedTuple):
+    """How a table of answers is read: from where, by which columns, and which of its rows."""
+
+    kind: str
+    source: Source | Raw
+    columns: dict[str, str]
+    only: dict[str, str]
+    of_scores: dict[str, str]
+    """The columns of the scores that the answers are about."""
+
+
+def locate_answers(
+    path: Path, *kinds: str, columns: str | None, only: str | None, lp: str | None,
+    format: str | None = None, scores: Path | None = None,
+) -> Located:  # fmt: skip
+    """Where the answers of a command are, one of these kinds; of a ``format``: as it reads them.
+
+    Another tool's columns are translated by its format, so that there is nothing to map in it.
+    """
+    beside: list[tuple[str, Source]] = [] if scores is None else [("scores", scores)]
+    if format is not None:
+        kind, raw, chosen = _of_format(path, kinds, format, lp)
+        of_scores = columns_for(columns, *beside)
+        every = scores is None or kind == "judgments"
+        rows = only_for(only, None if chosen else lp, {}, raw.frame, every=every)
+        return Located(kind, raw, {}, rows, of_scores[0] if of_scores else {})
+    source: Source | Raw = path
+    kind = kinds[0]
+    if len(kinds) > 1:
+        from assay.tables.files import peek
+
+        present, source = peek(path)
+        kind = _kind_of(present, path, columns)
+    own, *of_scores = columns_for(columns, (kind, path), *beside)
+    rows = only_for(only, lp, own, path, every=scores is None or kind == "judgments")
+    return Located(kind, source, own, rows, of_scores[0] if of_scores else {})
+
+
+def _of_format(
+    path: Path, kinds: Sequence[str], format: str, lp: str | None
+) -> tuple[str, Raw, bool]:
+    """The kind of table in another tool's file, the table, and whether ``lp`` chose its rows."""
+    from assay.formats.catalogue import FORMATS, Options, find_format, load_format
+
+    item = find_format(format)
+    held = [kind for kind in item.reads if kind in kinds]
+    if not held:
+        known = [name for name, other in FORMATS.items() if {*other.reads} & {*kinds}]
+        what = f"holds no {' or '.join(kinds)}"
+        raise OptionError("format", format, what, f"choose from {', '.join(known)}")
+    chosen = lp is not None and "lp" in item.reading(held[0]).options
+    return held[0], load_format(path, format, held[0], Options(lp=lp if chosen else None)), chosen
+
+
+def read_history(
+    test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
+) -> tuple[TestSet, tuple[TestSet, Ratings] | None]:
+    """The test set with what a file says of its segments, and the file as an earlier campaign.
+
+    Ratings of other systems of these segments say how hard segments are. Where the file has some
+    of the metrics, it also says what these are worth, and may be about other segments.
+    """
+    from assay.tables.answers import read_ratings
+    from assay.tables.files import column_names
+    from assay.tables.test_set import read_scores
+
+    if path is None:
+        return test_set, None
+    columns = column_names(path)
+    shared = [name for name in test_set.metrics if name in columns]
+    if not shared:
+        return with_history(test_set, path, better), None
+    only = _own_pair(test_set, columns)
+    past = read_scores(path, metrics=shared, only=only)
+    ratings = read_ratings(path, past, better=better, only=only)
+    key = [name for name in test_set.key if name in past.segments.columns]
+    here = past.segments.join(test_set.segments, on=key, how="semi").height
+    same = with_history(test_set, path, better) if here else test_set
+    return same, (past, ratings)
+
+
+def _own_pair(test_set: TestSet, columns: Sequence[str]) -> dict[str, str] | None:
+    """The language pair to read of a file that may have several; None where all is meant."""
+    pairs = test_set.segments["lp"].unique().to_list() if "lp" in test_set.key else []
+    one = test_set.part and len(pairs) == 1 and "lp" in columns
+    return {"lp": pairs[0]} if one else None
 
 
 def read_rated(
@@ -205,31 +299,40 @@ def read_rated(
     better: Literal["higher", "lower"],
     range: str | None = None,
     keep: Sequence[str | None] = (),
+    format: str | None = None,
 ) -> tuple[TestSet, Ratings]:
     """The test set and its ratings, both as the user chose them."""
     from assay.tables.answers import read_ratings
 
-    own, theirs = columns_for(columns, ("scores", scores), ("ratings", ratings))
+    found = locate_answers(
+        ratings, "ratings", columns=columns, only=only, lp=lp, format=format, scores=scores
+    )
     test_set = read_test_set(
-        scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        scores, found.of_scores, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, keep=keep,
     )  # fmt: skip
     given = read_ratings(
-        ratings, test_set, columns=theirs, better=better, range=score_range(range),
-        only=only_for(only, lp, theirs, ratings),
+        found.source, test_set, columns=found.columns, better=better, range=score_range(range),
+        only=found.only,
     )  # fmt: skip
     return test_set, given
 
 
 def read_judged(
-    path: Path, columns: str | None, exclude: str | None, only: str | None, lp: str | None
+    path: Path,
+    columns: str | None,
+    exclude: str | None,
+    only: str | None,
+    lp: str | None,
+    format: str | None = None,
 ) -> Judgments:
     """The judgments that the user chose, without the systems to be left out."""
     from assay.tables.answers import read_judgments
 
-    (own,) = columns_for(columns, ("judgments", path))
-    rows = only_for(only, lp, own, path, every=True)
-    return read_judgments(path, columns=own, exclude=names(exclude) or (), only=rows)
+    found = locate_answers(path, "judgments", columns=columns, only=only, lp=lp, format=format)
+    return read_judgments(
+        found.source, columns=found.columns, exclude=names(exclude) or (), only=found.only
+    )
 
 
 def has_rows(path: Path) -> bool:
@@ -276,21 +379,20 @@ def read_answers(
     only: str | None,
     lp: str | None,
     better: Literal["higher", "lower"] = "higher",
+    format: str | None = None,
 ) -> Judgments | Ratings:
     """The judgments or ratings of a file, whichever it has; it is read once."""
     from dataclasses import replace
 
     from assay.tables.answers import read_judgments, read_ratings
-    from assay.tables.files import peek
 
-    present, source = peek(path)
-    kind = _kind_of(present, path, columns)
-    (users,) = columns_for(columns, (kind, path))
-    rows = only_for(only, lp, users, path, every=True)
+    kind, source, own, rows, _ = locate_answers(
+        path, "judgments", "ratings", columns=columns, only=only, lp=lp, format=format
+    )
     left_out = names(exclude) or []
     if kind == "judgments":
-        return read_judgments(source, columns=users, exclude=left_out, only=rows)
-    table = read_ratings(source, columns=users, better=better, only=rows)
+        return read_judgments(source, columns=own, exclude=left_out, only=rows)
+    table = read_ratings(source, columns=own, better=better, only=rows)
     return replace(table, frame=without(table.frame, left_out))
 
 
@@ -305,11 +407,28 @@ def without(frame: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
     return frame
 
 
+def refuse_alone(option: str, value: object, needed: str, given: object) -> None:
+    """Refuse an option that means nothing without another."""
+    if value is not None and given is None:
+        raise OptionError(f"--{option}", value, f"is about --{needed}", f"give --{needed} too")
+
+
 def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:
     """Refuse to write over a file that the command reads."""
     for path in inputs:
         if output is not None and path is not None and output.resolve() == path.resolve():
             raise OptionError("output", output, "is an input file", "name another file")
+
+
+def refuse_foreign(output: Path, mark: str = "Assay") -> None:
+    """Refuse to write a report over a file that is none of Assay's, or lacks the mark."""
+    if not output.is_file():
+        return
+    text = output.read_bytes().decode("utf-8", errors="replace")
+    if mark not in text or not any(sign in text for sign in REPORT_SIGNS):
+        raise OptionError(
+            "output", output, "is there, and not such a report of Assay's", "name another one"
+        )
 
 
 def figure_file(figure: Path | None) -> Path | None:
@@ -351,6 +470,21 @@ def shares(option: str, text: str) -> list[float]:
         ]
     except ValueError:
         raise OptionError(option, text, "are not shares", "write shares such as 5%,10%") from None
+
+
+def look_plan(text: str | None) -> int | list[int] | None:
+    """``5`` as how many looks, ``100,200,400`` as their sizes.
+
+    >>> look_plan("5"), look_plan("100,200,400")
+    (5, [100, 200, 400])
+    """
+    if text is None:
+        return None
+    try:
+        sizes = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError("looks", text, "is no plan", "write 5, or 100,200,400") from None
+    return sizes if "," in text else sizes[0]
 
 
 def score_range(text: str | None) -> tuple[float, float] | None:

@@ -27,6 +27,10 @@ ONLY = Annotated[
     str | None,
     typer.Option("--only", help="Read only these rows: lp=en-de,domain=news.", metavar="A=B,..."),
 ]
+FORMAT = Annotated[
+    str | None,
+    typer.Option("--format", help="Another tool's format, such as google-mqm or sdlxliff."),
+]
 RANGE = Annotated[
     str | None,
     typer.Option("--range", help="The rating scale; scores outside are refused.", metavar="LO,HI"),
@@ -45,10 +49,10 @@ ASSUME = Annotated[
 LEVEL = Annotated[float, typer.Option("--level", help="Confidence level.")]
 DRAWS = Annotated[int, typer.Option("--draws", help="Samples or campaigns to simulate.")]
 HALF_WIDTH_OPTION = typer.Option("--half-width", help="The wanted half-width of the intervals.")
-BETTER = Annotated[
-    Literal["higher", "lower"],
-    typer.Option("--better", help="Which ratings are better (MQM: lower)."),
-]
+BETTER_OPTION = typer.Option("--better", help="Which ratings are better (MQM: lower).")
+BETTER = Annotated[Literal["higher", "lower"], BETTER_OPTION]
+BETTER_IF_RATED = Annotated[Literal["higher", "lower"] | None, BETTER_OPTION]
+"""For commands that need no ratings: given without them it is refused."""
 SIDES = Annotated[
     int, typer.Option("--sides", help="Tests two-sided (2) or one-sided (1).", min=1, max=2)
 ]
@@ -88,7 +92,11 @@ FAMILY = Annotated[
 ]
 HISTORY = Annotated[
     Path | None,
-    typer.Option("--history", help="Other systems' ratings of these segments, to learn from."),
+    typer.Option(
+        "--history",
+        help="Other systems' ratings of these segments, to learn from; estimate: also an earlier"
+        " campaign with the same metrics.",
+    ),
 ]
 FIGURE = Annotated[
     Path | None,

@@ -9,9 +9,11 @@ import typer
 
 from assay.cli.files import names, read_judged, read_rated, save_file
 from assay.cli.options import (
-    BETTER,
+    BETTER_IF_RATED,
     COLUMNS,
+    EDITOR,
     EXCLUDE,
+    FORMAT,
     JSON,
     LEVEL,
     LOWER_METRICS,
@@ -22,6 +24,7 @@ from assay.cli.options import (
     SAVE,
     SEED,
     SIDES,
+    SYSTEM,
     SYSTEMS,
 )
 from assay.errors import InputError, OptionError
@@ -54,6 +57,13 @@ COST = Annotated[float | None, typer.Option("--cost", help="What one answer cost
 SIZES = Annotated[
     str | None, typer.Option("--sizes", help="Sizes to show results for.", metavar="N,...")
 ]
+SPEND = Annotated[
+    str | None,
+    typer.Option(
+        "--spend", help="What there is to spend: '40 h', '2000 EUR' or '5000 ratings'.",
+        metavar="AMOUNT",
+    ),
+]  # fmt: skip
 PILOT = Annotated[
     Path | None, typer.Option("--pilot", help="Answers collected so far.", metavar="FILE")
 ]
@@ -97,8 +107,9 @@ def ratings_command(
     design_effect: EFFECT = 1.0,
     seconds: SECONDS = None,
     cost: COST = None,
+    spend: SPEND = None,
     sizes: SIZES = None,
-    better: BETTER = "higher",
+    better: BETTER_IF_RATED = None,
     range: RANGE = None,
     columns: COLUMNS = None,
     metrics: METRICS = None,
@@ -106,6 +117,7 @@ def ratings_command(
     exclude: EXCLUDE = None,
     only: ONLY = None,
     lp: LP = None,
+    format: FORMAT = None,
     save: SAVE = None,
     json: JSON = False,
 ) -> None:
@@ -114,13 +126,15 @@ def ratings_command(
     Example: assay plan ratings --population 1400 --sd 3 --correlation .4 --half-width .3
 
     Example: assay plan ratings scores.tsv ratings.tsv --half-width .3 --better lower
+
+    Example: assay plan ratings scores.tsv ratings.tsv --seconds 40 --spend "40 h" --better lower
     """
     from assay.cli.files import deliver
     from assay.planning.ratings import plan_ratings
 
     save_file(save, scores, ratings)
     pilot = _pilot(
-        scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp
+        scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp, format
     )
     count = _how_many(systems)
     if count is None:
@@ -129,6 +143,7 @@ def ratings_command(
         population=population, half_width=half_width, sd=sd, correlation=correlation,
         features=features, pilot=pilot, level=level, design_effect=design_effect, systems=count,
         seconds_per_rating=seconds, cost_per_rating=cost, sizes=_numbers(sizes),
+        spend=spend,
     )  # fmt: skip
     deliver(result, save, json)
 
@@ -150,8 +165,9 @@ def comparison_command(
     design_effect: EFFECT = 1.0,
     seconds: SECONDS = None,
     cost: COST = None,
+    spend: SPEND = None,
     sizes: SIZES = None,
-    better: BETTER = "higher",
+    better: BETTER_IF_RATED = None,
     range: RANGE = None,
     columns: COLUMNS = None,
     metrics: METRICS = None,
@@ -159,6 +175,7 @@ def comparison_command(
     exclude: EXCLUDE = None,
     only: ONLY = None,
     lp: LP = None,
+    format: FORMAT = None,
     save: SAVE = None,
     json: JSON = False,
 ) -> None:
@@ -171,13 +188,13 @@ def comparison_command(
 
     save_file(save, scores, ratings)
     pilot = _pilot(
-        scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp
+        scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp, format
     )
     result = plan_comparison(
         gap=gap, power=power, population=population, difference_sd=difference_sd,
         correlation=correlation, features=features, pilot=pilot, level=level,
         design_effect=design_effect, seconds_per_rating=seconds, cost_per_rating=cost,
-        sizes=_numbers(sizes),
+        sizes=_numbers(sizes), spend=spend,
     )  # fmt: skip
     deliver(result, save, json)
 
@@ -220,6 +237,7 @@ def judgments_command(
     exclude: EXCLUDE = None,
     only: ONLY = None,
     lp: LP = None,
+    format: FORMAT = None,
     seed: SEED = None,
     save: SAVE = None,
     json: JSON = False,
@@ -236,9 +254,12 @@ def judgments_command(
 
     save_file(save, pilot)
     if pilot is None:
-        about_pilot = {"--columns": columns, "--exclude": exclude, "--only": only, "--lp": lp}
+        about_pilot = {
+            "--columns": columns, "--exclude": exclude, "--only": only, "--lp": lp,
+            "--format": format,
+        }  # fmt: skip
         _refuse_without_pilot(about_pilot, "give --pilot FILE too")
-    judged = None if pilot is None else read_judged(pilot, columns, exclude, only, lp)
+    judged = None if pilot is None else read_judged(pilot, columns, exclude, only, lp, format)
     with progress_bars() as progress:
         result = plan_judgments(
             _how_many(systems), sigma=sigma, pilot=judged, significant=significant,
@@ -271,6 +292,10 @@ def editors_command(
     power: POWER = 0.8,
     level: LEVEL = 0.95,
     columns: COLUMNS = None,
+    only: ONLY = None,
+    format: FORMAT = None,
+    system: SYSTEM = None,
+    editor: EDITOR = None,
     save: SAVE = None,
     json: JSON = False,
 ) -> None:
@@ -287,11 +312,17 @@ def editors_command(
     save_file(save, pilot)
     seen = None
     if pilot is not None:
-        edits = read_edit_files([pilot], columns=columns)
+        edits = read_edit_files(
+            [pilot], columns=columns, only=only, format=format, system=system, editor=editor
+        )
         with progress_bars() as progress:
             seen = effort(edits, measures=[measure], rng=0, progress=progress)
-    elif columns is not None:
-        _refuse_without_pilot({"--columns": columns}, "give --pilot FILE too")
+    else:
+        about_pilot = {
+            "--columns": columns, "--only": only, "--format": format, "--system": system,
+            "--editor": editor,
+        }  # fmt: skip
+        _refuse_without_pilot(about_pilot, "give --pilot FILE too")
     count = _how_many(systems)
     if count is None:
         if seen is None:
@@ -306,21 +337,23 @@ def editors_command(
 
 
 def _pilot(
-    scores: Path | None, ratings: Path | None, better: Literal["higher", "lower"],
+    scores: Path | None, ratings: Path | None, better: Literal["higher", "lower"] | None,
     range: str | None, columns: str | None, metrics: str | None, lower_metrics: str | None,
-    exclude: str | None, only: str | None, lp: str | None,
+    exclude: str | None, only: str | None, lp: str | None, format: str | None,
 ) -> tuple[TestSet, Ratings] | None:  # fmt: skip
     """The two tables of a pilot, or None; options about tables are refused without them."""
     if scores is not None and ratings is not None:
         return read_rated(
             scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-            exclude=exclude, only=only, lp=lp, better=better, range=range,
+            exclude=exclude, only=only, lp=lp, better=better or "higher", range=range,
+            format=format,
         )  # fmt: skip
     if scores is not None:
         raise InputError(f"{scores} was given alone; a pilot is two files, SCORES and RATINGS")
     _refuse_without_pilot(
-        {"--range": range, "--columns": columns, "--metrics": metrics,
-         "--lower-metrics": lower_metrics, "--exclude": exclude, "--only": only, "--lp": lp},
+        {"--better": better, "--range": range, "--columns": columns, "--metrics": metrics,
+         "--lower-metrics": lower_metrics, "--exclude": exclude, "--only": only, "--lp": lp,
+         "--format": format},
         "give SCORES and RATINGS too",
     )  # fmt: skip
     return None

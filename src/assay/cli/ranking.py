@@ -13,6 +13,7 @@ from assay.cli.options import (
     BETTER,
     COLUMNS,
     EXCLUDE,
+    FORMAT,
     JSON,
     LP,
     ONLY,
@@ -90,6 +91,7 @@ def rank(
     exclude: EXCLUDE = None,
     only: ONLY = None,
     lp: LP = None,
+    format: FORMAT = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Print the table of pairs, too.")] = False,
     seed: SEED = None,
     save: SAVE = None,
@@ -116,7 +118,9 @@ def rank(
         {"ranges": ranges, "resample": resample, "ties": ties, "calibrate": calibrate or None}
     )
     of_ratings = _given({"cluster_rule": cluster_rule, "rank_sum": rank_sum or None})
-    answers = read_answers(table, columns=columns, exclude=exclude, only=only, lp=lp, better=better)
+    answers = read_answers(
+        table, columns=columns, exclude=exclude, only=only, lp=lp, better=better, format=format
+    )
     if isinstance(answers, Judgments):
         from assay.ranking.rank import rank as run
 
@@ -166,15 +170,12 @@ def monitor_judged(
     deliver(result, save, json)
 
 
-def need_for_ratings(
-    sample: Path | None, half_width: float | None, *, each_pair: bool, systems: str | None
-) -> tuple[Path, float]:
-    """``assay monitor`` of ratings: what it needs; what is for judgments is refused."""
+def need_for_ratings(sample: Path | None, *, each_pair: bool, systems: str | None) -> Path:
+    """``assay monitor`` of ratings: the sample; what is for judgments is refused."""
     _refuse("judgments", _given({"each_pair": each_pair or None, "systems": systems}))
-    if sample is None or half_width is None:
-        missing = "--sample" if sample is None else "--half-width"
-        raise InputError(f"ratings are watched along their sample, to a half-width; give {missing}")
-    return sample, half_width
+    if sample is None:
+        raise InputError("ratings are watched along their sample; give --sample")
+    return sample
 
 
 def _systems_of(scores: Path) -> list[str]:

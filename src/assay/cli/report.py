@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.files import refuse_overwriting
+from assay.cli.files import refuse_foreign, refuse_overwriting
 from assay.cli.options import JSON
 
 
@@ -50,6 +50,7 @@ def report(
     )
 
     refuse_overwriting(output, *results)
+    refuse_foreign(output)
     page = make_report([read_result(path) for path in results], title)
     if output.suffix.lower() not in WRITERS:
         raise OptionError(

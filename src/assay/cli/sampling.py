@@ -16,6 +16,7 @@ from assay.cli.files import (
     only_for,
     read_rated,
     read_test_set,
+    refuse_alone,
     refuse_overwriting,
     save_file,
     with_history,
@@ -23,6 +24,7 @@ from assay.cli.files import (
 from assay.cli.options import (
     BACKEND,
     BETTER,
+    BETTER_IF_RATED,
     COLUMNS,
     DRAWS,
     EXCLUDE,
@@ -90,7 +92,7 @@ LONGEST_FIRST = Annotated[
     bool, typer.Option("--longest-first", help="fixed-snippets: longest documents first.")
 ]
 MAX_SNIPPET = Annotated[
-    int | None, typer.Option("--max-snippet", help="snippets: the longest allowed (10).")
+    int | None, typer.Option("--max-snippet", help="snippets, rounds: the longest (10).")
 ]
 SLOPE = Annotated[
     float | None,
@@ -142,7 +144,7 @@ def sample(
     only: ONLY = None,
     lp: LP = None,
     history: HISTORY = None,
-    better: BETTER = "higher",
+    better: BETTER_IF_RATED = None,
     seed: SEED = None,
     figure: FIGURE = None,
     output: Annotated[
@@ -158,8 +160,8 @@ def sample(
     needs it. --save keeps its description for the report.
 
     Designs: auto (by --goal, else by the number of systems), segments (SL), documents (WD),
-    fixed-snippets (DF), snippets (DB), snippets-linear, interleaved, balanced, docs-prop, docs-opt,
-    metrics-prop, metrics-opt.
+    fixed-snippets (DF), snippets (DB), snippets-linear, rounds, interleaved, balanced, docs-prop,
+    docs-opt, metrics-prop, metrics-opt.
 
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
@@ -173,12 +175,13 @@ def sample(
 
     refuse_overwriting(output, scores, top_up, history, figure_file(figure))
     save_file(save, scores, top_up, history, output)
+    refuse_alone("better", better, "history", history)
     (own,) = columns_for(columns, ("scores", scores))
     test_set = read_test_set(
         scores, own, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, keep=[importance],
     )  # fmt: skip
-    test_set = with_history(test_set, history, better)
+    test_set = with_history(test_set, history, better or "higher")
     given = {
         "strata": strata, "allocation": allocation, "rounding": rounding, "bin": bin_size,
         "stop": stop, "limit": size_limit, "length": length,

@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from assay.cli.files import columns_for, names, pairs, refuse_overwriting, save_file, score_range
+from assay.cli.files import (
+    columns_for,
+    names,
+    only_for,
+    pairs,
+    refuse_overwriting,
+    save_file,
+    score_range,
+)
 from assay.cli.options import (
     COLUMNS,
     EDITOR,
     EXCLUDE,
+    FORMAT,
     JSON,
     LP,
     METRICS,
+    ONLY,
     RANGE,
     SAVE,
     SCORES_OPTION,
@@ -65,15 +75,13 @@ def check(
     kind: Annotated[
         str, typer.Option("--kind", help="scores, ratings, errors, judgments, edits or sample.")
     ],
-    format: Annotated[
-        str | None,
-        typer.Option("--format", help="Another tool's format, such as google-mqm or sdlxliff."),
-    ] = None,
+    format: FORMAT = None,
     test_set: Annotated[Path | None, SCORES_OPTION] = None,
     columns: COLUMNS = None,
     metrics: METRICS = None,
     exclude: EXCLUDE = None,
     range: RANGE = None,
+    only: ONLY = None,
     lp: LP = None,
     human_scores: HUMAN_SCORES = None,
     system: SYSTEM = None,
@@ -99,15 +107,21 @@ def check(
     chosen, left_out = names(metrics), names(exclude) or ()
     # Another tool's columns are translated by its format, so there is nothing to map.
     mapped = columns_for(columns, *([] if format else [(kind, file)]))
+    every = format is not None or test_set is None
+    rows = only_for(only, None, mapped[0] if mapped else {}, file, every=every)
     scores = None
     try:
         if test_set is not None:
             (theirs,) = columns_for(columns, ("scores", test_set))
-            scores = read_scores(test_set, columns=theirs, metrics=chosen, exclude=left_out)
+            scores = read_scores(
+                test_set, columns=theirs, metrics=chosen, exclude=left_out,
+                only=only_for(only, None, theirs, test_set),
+            )  # fmt: skip
             chosen, left_out = None, ()
         result = run(
             file, kind=kind, format=format, columns=mapped[0] if mapped else None, metrics=chosen,
             exclude=left_out, range=score_range(range), test_set=scores, options=options,
+            only=rows,
         )  # fmt: skip
     except TableError as error:  # the test set itself cannot be read
         result = refused(error, "scores")

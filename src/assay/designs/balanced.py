@@ -17,9 +17,6 @@ from assay.stats.allocation import capped_shares
 from assay.stats.pivotal import pivotal
 from assay.stats.variances import neighbour_variance
 
-SLOPE = 2.0
-"""The slope of balanced samples where metrics agree; frozen on WMT20."""
-
 
 class Balanced(SamplingDesign, name="balanced"):
     """Segments spread evenly over metrics and documents by the local pivotal method.
@@ -28,8 +25,10 @@ class Balanced(SamplingDesign, name="balanced"):
     """
 
     options: ClassVar[Mapping[str, Parameter]] = {
-        "slope": Parameter("auto", "how much more often bad-looking segments are drawn: 2 where"
-                           " metrics agree, else 0", least=0, whole=False),
+        "slope": Parameter(
+            "auto", "how much more often bad-looking segments are drawn; auto: as a history tells,"
+            " else 1 where metrics agree, else 0", least=0, whole=False,
+        ),
     }  # fmt: skip
     sentence = "sampling that is balanced on the automatic metrics (local pivotal method)"
     sources = ("grafstrom2012",)
@@ -56,11 +55,10 @@ class Balanced(SamplingDesign, name="balanced"):
         return found, np.maximum(drawn.sum(axis=1) - 1.0, 1.0)
 
     def make_plan(self, population: Population, n: int, weights: np.ndarray | None) -> DrawPlan:
-        """Bad-looking segments need metrics that agree on them to be drawn more often."""
+        """Bad-looking segments are drawn more often where there is evidence that they vary more."""
         flat = np.ones(population.size) if weights is None else weights
         given = self.parameters["slope"]
-        agreed = SLOPE if population.metrics_agree else 0.0
-        slope = agreed if given == "auto" else float(given)
+        slope = population.slope if given == "auto" else float(given)
         return BalancedPlan(population.layout.document, population.position, n, slope, flat)
 
 

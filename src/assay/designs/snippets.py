@@ -16,13 +16,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.designs.base import DocumentDesign, Parameter, SamplingDesign
+from assay.designs.base import (
+    DocumentDesign,
+    Parameter,
+    PieceDesign,
+    cut,
+    same_piece,
+    short_sections,
+)
 from assay.designs.plan import DrawPlan, Draws, Layout
 from assay.designs.population import Population
 from assay.stats.allocation import systematic_counts
 
 
-class Snippets(SamplingDesign, name="snippets", short={"db": ""}):
+class Snippets(PieceDesign, name="snippets", short={"db": ""}):
     """A snippet of every document, in proportion to its length, all segments equally likely.
 
     What DB of lo2023 aims at, exactly.
@@ -33,20 +40,26 @@ class Snippets(SamplingDesign, name="snippets", short={"db": ""}):
     }
     sentence = "sampling snippets of documents with equal probabilities for all segments"
     sources = ("lo2023",)
-    documents = 1
     even = True
-
-    @property
-    def skew_correction(self) -> bool:
-        """It was found to help."""
-        return True
 
     def make_plan(self, population: Population, n: int, weights: np.ndarray | None) -> DrawPlan:
         """Tiles up to half of the segments, circular windows beyond."""
-        longest = int(float(self.parameters["max"]))
-        if 2 * n <= population.size:
-            return TilesPlan(population.layout, n, longest)
-        return CircularPlan(population.layout, n, longest)
+        kind = TilesPlan if 2 * n <= population.size else CircularPlan
+        return kind(population.layout, n, self.longest)
+
+    def sections(self, lengths: np.ndarray, f: float) -> np.ndarray:
+        """As the plan cuts them."""
+        if f <= HALF:
+            return short_sections(lengths, _tiles(f)[0], self.longest).lengths
+        return _short_windows(lengths, f, self.longest).lengths
+
+    def together(self, length: np.ndarray, lag: np.ndarray, f: float) -> np.ndarray:
+        """Those of one tile, or those at a lag that one window covers."""
+        if f <= HALF:
+            m, p = _tiles(f)
+            few, many = (same_piece(length, tiles, lag) / tiles for tiles in (m, m + 1))
+            return np.asarray(p * few + (1 - p) * many)
+        return np.asarray(_covered(length, lag, f) * np.maximum(length - lag, 0))
 
 
 class LinearSnippets(DocumentDesign, name="snippets-linear", short={"db-linear": ""}):
@@ -61,11 +74,40 @@ class LinearSnippets(DocumentDesign, name="snippets-linear", short={"db-linear":
         return LinearPlan(population.layout, n)
 
 
-def cut(layout: Layout, sections: np.ndarray) -> Layout:
-    """Cut every document into so many sections of nearly equal length."""
-    length, count = np.repeat(layout.lengths, sections), np.repeat(sections, sections)
-    number = np.arange(len(count)) - np.repeat(np.cumsum(sections) - sections, sections)
-    return Layout((number + 1) * length // count - number * length // count)
+HALF = 0.5 + 1e-9
+"""Above this share, windows take the place of tiles."""
+
+
+def _tiles(f: float) -> tuple[int, float]:
+    """The smaller number of tiles m for a share f, and the probability p of m tiles."""
+    m = int(1 / f + 1e-9)
+    return m, min(1.0, max(0.0, m * (f * (m + 1) - 1)))
+
+
+def _short_windows(lengths: np.ndarray, f: float, longest: int) -> Layout:
+    """Documents cut into sections whose windows are none too long."""
+    sections = np.clip(np.ceil(f * lengths / longest).astype(np.int64), 1, lengths)
+    # Sections differ by one segment, and rounding adds another: cut once more where needed.
+    while True:
+        most = np.ceil(f * np.ceil(lengths / sections) - 1e-9)
+        over = (most > longest) & (sections < lengths)
+        if not over.any():
+            return cut(Layout(lengths), sections)
+        sections = sections + over
+
+
+def _covered(length: np.ndarray, lag: np.ndarray, f: float) -> np.ndarray:
+    """Probability that a circular window covers two segments at a lag; at lag 0 it is f.
+
+    E over k of (max(0, k-t) + max(0, k-L+t)) / L, k the floor or ceiling of f*L.
+    """
+    low = np.floor(f * length + 1e-9)
+    chance = np.maximum(f * length - low, 0.0)
+    joint = np.zeros(np.broadcast(length, lag).shape)
+    for size, share in ((low, 1 - chance), (low + 1, chance)):
+        both = np.maximum(0, size - lag) + np.maximum(0, size - length + lag)
+        joint += share * np.where(lag == 0, size, both) / length
+    return joint
 
 
 def _length_order(lengths: np.ndarray, rng: np.random.Generator, draws: int) -> np.ndarray:
@@ -158,33 +200,15 @@ class CircularPlan(DrawPlan):
     @cached_property
     def layout(self) -> Layout:
         """The documents cut into sections whose windows are short enough."""
-        lengths = self.whole.lengths
-        sections = np.ceil(self.f * lengths / self.max_snippet).astype(np.int64)
-        sections = np.clip(sections, 1, lengths)
-        # Sections differ by one segment, and rounding adds another: cut once more where needed.
-        while True:
-            longest = np.ceil(self.f * np.ceil(lengths / sections) - 1e-9)
-            over = (longest > self.max_snippet) & (sections < lengths)
-            if not over.any():
-                return cut(self.whole, sections)
-            sections = sections + over
+        return _short_windows(self.whole.lengths, self.f, self.max_snippet)
 
     def probabilities(self) -> np.ndarray:
         """F for every segment."""
         return np.full(self.whole.population, self.f)
 
     def pair_probabilities(self, length: int) -> np.ndarray:
-        """Probability that two segments at circular lag t of one section are both drawn.
-
-        E over k of (max(0, k-t) + max(0, k-L+t)) / L, for t = 0..L-1; t = 0 gives f.
-        """
-        lag = np.arange(length)
-        joint = np.zeros(length)
-        for size, chance in _rounded(self.f * length):
-            both = np.maximum(0, size - lag) + np.maximum(0, size - length + lag)
-            both[0] = size
-            joint += chance * both / length
-        return joint
+        """Probability that two segments at circular lag 0..L-1 of one section are both drawn."""
+        return _covered(np.array(length), np.arange(length), self.f)
 
     def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
         """Two windows per section: from the start on, and what wraps around to the front."""
@@ -223,18 +247,17 @@ class TilesPlan(DrawPlan):
     @cached_property
     def m(self) -> int:
         """The smaller number of tiles."""
-        return self.whole.population // self.n
+        return _tiles(self.f)[0]
 
     @cached_property
     def p(self) -> float:
         """The probability of m tiles."""
-        return min(1.0, max(0.0, self.m * (self.f * (self.m + 1) - 1)))
+        return _tiles(self.f)[1]
 
     @cached_property
     def layout(self) -> Layout:
         """The documents cut into sections whose tiles are short enough."""
-        sections = np.ceil(self.whole.lengths / (self.m * self.max_snippet)).astype(np.int64)
-        return cut(self.whole, np.maximum(sections, 1))
+        return short_sections(self.whole.lengths, self.m, self.max_snippet)
 
     def probabilities(self) -> np.ndarray:
         """F for every segment."""

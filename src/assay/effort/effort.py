@@ -11,6 +11,7 @@ import polars as pl
 from scipy import special
 
 from assay.effort.model import (
+    LIMITS,
     EffortModel,
     Measured,
     Names,
@@ -32,7 +33,7 @@ from assay.effort.results import (
 )
 from assay.errors import OptionError
 from assay.results import Note, p_value
-from assay.stats.intervals import POWER, holm
+from assay.stats.intervals import POWER, detectable_shift, holm, smallest
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
 from assay.stats.reml import detectable_gap, editors_needed
@@ -41,6 +42,8 @@ from assay.tables.files import Source
 
 ZERO_TIME_SHARE = 0.1
 """From this share of segments with 0 s on, a warning is given."""
+MOST_DOCUMENTS = 10_000
+"""More than this many documents are no advice."""
 LONG_TIME_SHARE = 0.25
 """From this share of all time in the longest 5 % of the segments on, a warning is given."""
 
@@ -72,7 +75,8 @@ def effort(
     still counts as parity with it. ``measures`` are time, distance, changed (the default) and
     hter. ``time`` is mean, log or winsorised; ``time_weight`` its weight in the placings.
     Documents are alike if the 90 % interval of their share lies within 1/``alike`` and ``alike``.
-    ``assume_alike`` takes them as alike, for kits in which a document always has the same system.
+    ``assume_alike`` takes them as alike, for kits in which a document always has the same system;
+    where systems have several documents, how these differ then counts as chance.
     ``rate`` is the price of an editor's hour. ``draws`` random assignments are tried where there
     are too many to try all. ``progress`` hears of the segments as HTER is computed, and of the
     measures as they are fitted.
@@ -97,7 +101,7 @@ def effort(
     chances = randomise(cells, fixed, names, draws=draws, rng=generator)
     differences = _differences(models, chances, names, level)
     used = next(iter(fixed.values()))
-    needed = _editors_to_decide(differences, models, level, place="place" in used)
+    needed = _needed_to_decide(differences, models, level, place="place" in used)
     paid = _paid(measured, models, names, time=time, documents=not assume_alike)
     weights = {"time": time_weight}
     return Effort(
@@ -110,7 +114,7 @@ def effort(
         placings=place_systems(cells, measured.measures, weights),
         warnings=(
             *(_time_warnings(measured.frame) if "time" in measured.measures else ()),
-            *_design_warnings(cells, names, used, assumed=assume_alike),
+            *_design_warnings(cells, names, models, assumed=assume_alike),
             *_test_warnings(chances, models),
             *_difference_warnings(differences, models, needed, level, place="place" in used),
         ),
@@ -168,7 +172,8 @@ def _fit_models(
 ) -> dict[str, EffortModel]:
     models = {}
     for number, name in enumerate(measured.measures, start=1):
-        models[name] = fit_model(measured.frame, name, names, documents=documents)
+        limits = measured.limits[name]
+        models[name] = fit_model(measured.frame, name, names, documents=documents, limits=limits)
         progress("measures of effort", number, len(measured.measures))
     return models
 
@@ -184,11 +189,14 @@ def _paid(
     """The model of all seconds over all words, which hours and price follow from."""
     if "time" not in models or time == "mean":
         return models.get("time")
-    return fit_model(measured.frame, "pace", names, documents=documents)
+    limits = LIMITS["time"]
+    return fit_model(measured.frame, "pace", names, documents=documents, limits=limits)
 
 
 def _components(model: EffortModel) -> dict[str, float]:
-    names = ("editor", "segment", "editor x document")
+    names = ["editor", "segment", "editor x document"]
+    if model.document_degrees:
+        names.append("document")
     if model.fit is None:
         return dict.fromkeys((*names, "residual"), 0.0)
     values = dict(zip(names, model.fit.components.tolist(), strict=True))
@@ -218,8 +226,8 @@ def _difference(
     weights = systems[left] - systems[right]
     value, error = model.contrast(weights)
     degrees = model.contrast_degrees(weights)
-    half = float(special.stdtrit(degrees, (1 + level) / 2)) * error
-    decided = bool(abs(value) > half)
+    interval = model.difference_interval(weights, level)
+    decided = interval.low > 0 or interval.high < 0
     without = model.without[:, left] - model.without[:, right]
     known = without[~np.isnan(without)]
     p = t_p(value, error, degrees)
@@ -231,8 +239,8 @@ def _difference(
         difference=value,
         stderr=error,
         degrees=degrees,
-        low=value - half,
-        high=value + half,
+        low=interval.low,
+        high=interval.high,
         p=p,
         holm_p=p,
         randomisation_p=chances.pairs[pair],
@@ -256,7 +264,8 @@ def _deciding(
 ) -> tuple[str, ...]:
     """Editors who turn the verdict, or a single one who turns the sign of an open difference."""
     # What lies between editors loses its share of freedom as what lies within them does.
-    left = np.maximum(degrees * model.without_degrees / model.degrees, 1.0)
+    share = 1.0 if model.document_degrees else model.without_degrees / model.degrees
+    left = np.maximum(degrees * share, 1.0)
     half = special.stdtrit(left, (1 + level) / 2) * model.without_stderr[:, *pair]
     turning = ~np.isnan(without) & ((np.abs(without) > half) != decided)
     # Where several editors turn the sign, nobody in particular does: it is just undetermined.
@@ -265,7 +274,7 @@ def _deciding(
     return tuple(np.array(names.editors)[deciding].tolist())
 
 
-def _editors_to_decide(
+def _needed_to_decide(
     differences: Sequence[EffortDifference],
     models: Mapping[str, EffortModel],
     level: float,
@@ -274,17 +283,34 @@ def _editors_to_decide(
 ) -> list[int | None]:
     """How many editors would find each difference if the one seen is the true one.
 
-    The variance behind the standard error is taken to stay, kits being what they are. None for
-    those that are decided or equal, and where no number of editors would do.
+    Documents, where they are what limits it. The variance behind the standard error is taken to
+    stay, kits being what they are. None for those that are decided or equal, and where no number
+    would do.
     """
-    return [
-        editors_needed(
-            item.difference, variance=_variance(item, models), level=level, power=POWER,
-            systems=len(models[item.measure].means), place=place,
-        )
-        if not item.decided and item.stderr > 0 and item.difference != 0 else None
-        for item in differences
-    ]  # fmt: skip
+    needed: list[int | None] = []
+    for item in differences:
+        model = models[item.measure]
+        if item.decided or not item.stderr > 0 or item.difference == 0:
+            needed.append(None)
+        elif model.document_degrees:
+            needed.append(_documents_needed(item, model, level))
+        else:
+            needed.append(editors_needed(
+                item.difference, variance=_variance(item, models), level=level, power=POWER,
+                systems=len(model.means), place=place,
+            ))  # fmt: skip
+    return needed
+
+
+def _documents_needed(item: EffortDifference, model: EffortModel, level: float) -> int | None:
+    now, lost = len(model.document_sizes), len(model.document_sizes) - model.document_degrees
+
+    def enough(documents: int) -> bool:
+        shift = abs(item.difference) / item.stderr * (documents / now) ** 0.5
+        return bool(shift >= detectable_shift(float(documents - lost), level, POWER))
+
+    number = smallest(enough, MOST_DOCUMENTS, lost + 1)
+    return None if number == MOST_DOCUMENTS else number
 
 
 def _variance(item: EffortDifference, models: Mapping[str, EffortModel]) -> float:
@@ -314,17 +340,24 @@ def _time_warnings(frame: pl.DataFrame) -> list[Note]:
 
 
 def _design_warnings(
-    cells: pl.DataFrame, names: Names, used: Sequence[str], *, assumed: bool
+    cells: pl.DataFrame, names: Names, models: Mapping[str, EffortModel], *, assumed: bool
 ) -> list[Note]:
     """Positions that cannot be told from documents, unbalanced kits, assumptions."""
     warnings = []
-    if assumed:
+    model = next(iter(models.values()))
+    if assumed and model.document_degrees:
+        warnings.append(Note(
+            "documents-random",
+            f"documents are assumed alike in kind: how the {len(names.documents)} of them differ"
+            f" counts as chance, known with {model.document_degrees} degrees of freedom",
+        ))  # fmt: skip
+    elif assumed:
         warnings.append(Note(
             "documents-assumed-alike",
             "documents are assumed to be alike: if one is harder, that counts against the system"
             " that translated it",
         ))  # fmt: skip
-    if len(names.documents) > 1 and "place" not in used:
+    if len(names.documents) > 1 and "place" not in model.fixed:
         warnings.append(_place_warning(cells))
     twice = cells.group_by("editor", "system", maintain_order=True).len().filter(pl.col("len") > 1)
     if twice.height:
@@ -403,17 +436,28 @@ def _difference_warnings(
         if item.decided or not item.stderr > 0 or item.difference == 0:
             continue
         model = models[item.measure]
-        visible = detectable_gap(
-            variance=_variance(item, models), editors=model.editors, systems=len(model.means),
-            level=level, power=POWER, place=place,
-        )  # fmt: skip
-        count = "more editors than can be had" if number is None else f"about {number} editors"
+        if model.document_degrees:
+            visible = detectable_shift(item.degrees, level, POWER) * item.stderr
+        else:
+            visible = detectable_gap(
+                variance=_variance(item, models), editors=model.editors, systems=len(model.means),
+                level=level, power=POWER, place=place,
+            )  # fmt: skip
+        now, what = _limit(model)
+        count = f"more {what} than can be had" if number is None else f"about {number} {what}"
         warnings.append(Note(
-            "too-few-editors",
-            f"{pair}: {model.editors} editors find a difference of {visible:.3g} with {POWER:.0%}"
+            f"too-few-{what}",
+            f"{pair}: {now} {what} find a difference of {visible:.3g} with {POWER:.0%}"
             f" probability; for the one seen, {abs(item.difference):.3g}, {count} are needed",
         ))  # fmt: skip
     return warnings
+
+
+def _limit(model: EffortModel) -> tuple[int, str]:
+    """What the precision hangs on, and how many there are of it."""
+    if model.document_degrees:
+        return len(model.document_sizes), "documents"
+    return model.editors, "editors"
 
 
 def _next_steps(
@@ -421,7 +465,7 @@ def _next_steps(
     models: Mapping[str, EffortModel],
     needed: Sequence[int | None],
 ) -> tuple[str, ...]:
-    """How many editors decide the closest of the open comparisons, if each has a kit like these."""
+    """How many editors (documents) decide the closest open comparison, if they are like these."""
     pairs = zip(differences, needed, strict=True)
     still = [pair for pair in pairs if not pair[0].decided and pair[0].p == pair[0].p]
     if not still:
@@ -430,12 +474,13 @@ def _next_steps(
     names = f"{item.left} and {item.right}"
     if not item.stderr > 0 or item.difference == 0:
         return (f"these edits show no difference between {names}",)
+    now, what = _limit(models[item.measure])
     if number is None:
-        return (f"{names}: no realistic number of editors decides a difference as small as this",)
-    editors = models[item.measure].editors
-    more = max(1, number - editors)
+        return (f"{names}: no realistic number of {what} decides a difference as small as this",)
+    more = max(1, number - now)
+    like = f"{what} with kits like these" if what == "editors" else f"{what} like these"
     return (
         f"to decide {names} by {item.measure} (the closest pair, {p_value(item.p)}): about {more}"
-        f" more editors with kits like these, {editors + more} in all, find such a difference"
+        f" more {like}, {now + more} in all, find such a difference"
         f" with {POWER:.0%} probability",
     )

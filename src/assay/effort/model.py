@@ -7,6 +7,10 @@ work on one document has a level of its own, so that its segments are not indepe
 that term out halves the standard errors. Tests use the degrees of freedom of the design, that is
 of an analysis of the editors' document means, not of the segments. What of a comparison lies
 between editors, because kits are not balanced, is known from as many editors as there are.
+
+Where documents are assumed alike and systems have several, they are ``(1|document)`` instead: alike
+in kind, each with an effort of its own. A comparison of systems that have different documents then
+has the degrees of freedom of the documents.
 """
 
 from __future__ import annotations
@@ -21,14 +25,15 @@ from scipy import linalg, special
 
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.results import Note
+from assay.stats.intervals import Interval, interval_within, t_interval
 from assay.stats.progress import Progress, silent
 from assay.stats.reml import MixedDesign, MixedFit, fit_without_each
 from assay.tables.answers import Edits, edit_distance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-Factors = tuple[Ints, Ints, Ints]
-"""Editor, segment, and editor x document (cell) of every row."""
+Factors = tuple[Ints, ...]
+"""Editor, segment, editor x document (cell), and the document if it is random, of every row."""
 _ROUNDING = 1e-12
 _SHARE = 1e-9
 """A share of a variance that is rounding."""
@@ -44,6 +49,12 @@ MEASURES = {
 }
 """The measures of effort and their units."""
 DEFAULT = ("time", "distance", "changed")
+Limits = tuple[float, float]
+UNLIMITED: Limits = (-np.inf, np.inf)
+LIMITS: Mapping[str, Limits] = {
+    "time": (0.0, np.inf), "distance": (0.0, 100.0), "changed": (0.0, 1.0), "hter": (0.0, np.inf),
+}  # fmt: skip
+"""What a measure can be at least and at most."""
 _OFFSET = 0.05
 """What is added to times before their logarithm where some are 0, a share of their mean."""
 
@@ -116,6 +127,11 @@ class EffortModel:
     cell_sizes: Floats
     """Segments of each editor and document, and whose they are."""
     cell_editor: Ints
+    cell_document: Ints
+    document_sizes: Floats
+    """Segments of each document."""
+    document_degrees: int
+    """Degrees of freedom between documents; 0 where documents are not random."""
     without: Floats
     """The systems' means with each editor left out in turn (editors x systems), and their
     standard errors of differences; not numbers where the rest does not determine them."""
@@ -123,6 +139,8 @@ class EffortModel:
     without_degrees: Ints
     unlinked: Floats
     """Combinations of the coefficients that no editor's own work tells of (coefficients x ...)."""
+    limits: Limits
+    """What a mean can be at least and at most."""
 
     def contrast(self, weights: Floats) -> tuple[float, float]:
         """A combination of the systems' means and its standard error; not numbers if unlinked."""
@@ -140,6 +158,39 @@ class EffortModel:
         full = self._padded(weights - weights.sum() / len(weights))
         return bool(np.abs(full @ self.unlinked).max(initial=0.0) < _LINKED)
 
+    def interval(self, number: int, level: float) -> Interval:
+        """A system's mean with its interval, inside what is possible; not numbers if unknown."""
+        weights = np.eye(len(self.means))[number]
+        mean, error = self.contrast(weights)
+        return self._inside(mean, error, self.contrast_degrees(weights), level, self.limits)
+
+    def comparing_interval(self, number: int, level: float) -> Interval:
+        """An interval whose standard error twice makes up that of a difference."""
+        systems = np.eye(len(self.means))
+        pairs = [systems[number] - other for k, other in enumerate(systems) if k != number]
+        error = float(np.sqrt(np.mean([self.contrast(pair)[1] ** 2 for pair in pairs]) / 2))
+        degrees = min(self.contrast_degrees(pair) for pair in pairs)
+        mean, _ = self.contrast(systems[number])
+        return self._inside(mean, error, degrees, level, self.limits)
+
+    def difference_interval(self, weights: Floats, level: float) -> Interval:
+        """The interval of a difference; the end next to 0 is the t test's, so that both agree."""
+        value, error = self.contrast(weights)
+        degrees, most = self.contrast_degrees(weights), self.limits[1] - self.limits[0]
+        inside = self._inside(value, error, degrees, level, (-most, most))
+        plain = t_interval(value, error, degrees, level)
+        if plain.low > 0:
+            return Interval(plain.low, inside.high, level)
+        return Interval(inside.low, plain.high, level) if plain.high < 0 else inside
+
+    @staticmethod
+    def _inside(
+        value: float, error: float, degrees: float, level: float, limits: Limits
+    ) -> Interval:
+        if np.isnan(error):
+            return Interval(float("nan"), float("nan"), level)
+        return interval_within(value, error, degrees, level, *limits)
+
     def _padded(self, weights: Floats) -> Floats:
         """Weights of the systems as weights of all coefficients."""
         return np.pad(weights, (0, len(self.unlinked) - len(weights)))
@@ -152,32 +203,39 @@ class EffortModel:
     def contrast_degrees(self, weights: Floats) -> float:
         """Degrees of freedom of a combination of the systems' means (Satterthwaite).
 
-        Its variance has a part between editors, one between segments of a document, and one within
-        editors, each with its own degrees of freedom. In balanced kits a difference of two systems
-        lies within editors alone, and its degrees of freedom are exact; it never has more than
-        these. A mean carries all three parts.
+        Its variance has a part between editors, one between segments of a document, one between
+        documents if they are random, and one within editors, each with its own degrees of freedom.
+        In balanced kits a difference of two systems lies within editors alone, and its degrees of
+        freedom are exact; it never has more than these. A mean carries all parts.
         """
         if self.fit is None:
             return float(self.degrees)
         full = self._padded(weights)
-        by_editor, by_segment, by_cell = (loads @ full for loads in self.fit.loads)
+        by_editor, by_segment, by_cell = (loads @ full for loads in self.fit.loads[:3])
         spread = self.fit.components[2] + self.fit.residual / self.cell_sizes
-        documents = np.bincount(self.cell_editor)[self.cell_editor]
-        shared = by_editor[self.cell_editor] / documents
+        shared = by_editor[self.cell_editor] / _sizes(self.cell_editor)
         between = float(self.fit.components[0] * (by_editor @ by_editor) + shared**2 @ spread)
         texts = float(self.fit.components[1] * (by_segment @ by_segment))
-        within = max(self.fit.contrast(full)[1] ** 2 - between - texts, 0.0)
+        rest, of_documents = by_cell - shared, 0.0
+        if self.document_degrees:
+            by_document = self.fit.loads[3] @ full
+            common = by_document[self.cell_document] / _sizes(self.cell_document)
+            of_texts = self.fit.components[1] * by_document**2 / self.document_sizes
+            own = self.fit.components[3] * (by_document @ by_document) + common**2 @ spread
+            rest, texts = rest - common, texts - float(of_texts.sum())
+            of_documents = float(own + of_texts.sum())
+        within = max(self.fit.contrast(full)[1] ** 2 - between - texts - of_documents, 0.0)
         parts = (
             (between, self.between_degrees),
             (texts, self.text_degrees),
-            (within, self._within_degrees(by_cell - shared, spread)),
+            (of_documents, self.document_degrees),
+            (within, self._within_degrees(rest, spread)),
         )
-        total = between + texts + within
+        total = sum(part for part, _ in parts)
         degrees = float(total**2 / sum(part**2 / max(own, 1) for part, own in parts))
         difference = abs(float(weights.sum())) <= _SHARE
-        if difference and degrees > self.degrees * (1 - _SHARE):
-            return float(self.degrees)
-        return degrees
+        most = max(self.degrees, self.document_degrees)
+        return float(most) if difference and degrees > most * (1 - _SHARE) else degrees
 
     def _within_degrees(self, loads: Floats, spread: Floats) -> float:
         """The design's where cells are of one size; fewer where a few long ones count most.
@@ -216,7 +274,9 @@ def _deviations(codes: Ints) -> Floats:
     return np.vstack([np.eye(levels - 1), -np.ones(levels - 1)])[codes]
 
 
-def fit_model(frame: pl.DataFrame, measure: str, names: Names, *, documents: bool) -> EffortModel:
+def fit_model(
+    frame: pl.DataFrame, measure: str, names: Names, *, documents: bool, limits: Limits = UNLIMITED
+) -> EffortModel:
     """Fit one measure of the segments; ``documents`` are allowed for unless assumed alike."""
     frame = frame.filter(pl.col(measure).is_not_null())
     system, document, editor = names.codes(frame)
@@ -238,25 +298,53 @@ def fit_model(frame: pl.DataFrame, measure: str, names: Names, *, documents: boo
         )
     y = frame[measure].to_numpy()
     segment = _segment_codes(document, frame["seg"])
-    factors = (editor, segment, cell)
+    first = np.unique(cell, return_index=True)[1]
+    text = np.unique(document, return_inverse=True)[1]
+    factors: Factors = (editor, segment, cell)
+    between = 0 if documents else _random_degrees(fixed[first], text[first])
+    if between:
+        factors = (*factors, text)
+        apart = np.hstack([fixed, _deviations(text)])
+        degrees = max(_degrees(apart, editor, cell), 1)
     fit = None if _without_spread(y, fixed, factors) else MixedDesign(fixed, factors).fit(y)
     means = np.linalg.lstsq(fixed, y, rcond=None)[0] if fit is None else fit.coefficients
-    first = np.unique(cell, return_index=True)[1]
     without = _without(y, fixed, factors, fit, sizes[0], len(names.editors))
     return EffortModel(
         measure, used, fit, means[: sizes[0]], degrees,
         between_degrees=_between_degrees(fixed[first], editor[first]),
         text_degrees=int(segment.max()) + 1 - len(np.unique(document)),
         cell_sizes=np.bincount(cell).astype(float), cell_editor=editor[first],
-        without=without[0], without_stderr=without[1], without_degrees=without[2],
-        unlinked=unlinked,
+        cell_document=text[first], document_sizes=_segments_of(text, segment),
+        document_degrees=between, without=without[0], without_stderr=without[1],
+        without_degrees=without[2], unlinked=unlinked, limits=limits,
     )  # fmt: skip
+
+
+def _random_degrees(rows: Floats, document: Ints) -> int:
+    """Documents of the cells less what the fixed effects take up between them.
+
+    0 where every system has one document, which is then all there is of it, and where every
+    document has one editor: what a document costs is then what that editor's work on it costs.
+    """
+    if len(np.unique(document)) == len(document):
+        return 0
+    return _between_degrees(rows, document)
+
+
+def _segments_of(document: Ints, segment: Ints) -> Floats:
+    first = np.unique(segment, return_index=True)[1]
+    return np.bincount(document[first]).astype(float)
+
+
+def _sizes(codes: Ints) -> Ints:
+    """For every entry, how many have its code."""
+    return np.asarray(np.bincount(codes)[codes])
 
 
 def _without_spread(y: Floats, fixed: Floats, factors: Factors) -> bool:
     """Whether editors, segments and the fixed part leave nothing but rounding."""
     limit = _EXACT * float(np.abs(y).max())
-    editor, segment, cell = factors
+    editor, segment, cell = factors[:3]
     means = _means(y, cell)
     first = np.unique(cell, return_index=True)[1]
     # Documents' means first: what remains of them when editors and fixed effects are known.
@@ -331,10 +419,10 @@ def _unlinked(fixed: Floats, editor: Ints, cell: Ints, systems: int) -> Floats:
     return np.asarray(basis[:, size > _LINKED])
 
 
-def _between_degrees(rows: Floats, editor: Ints) -> int:
-    """Editors less what the fixed effects take up between them."""
-    people = np.unique(editor, return_inverse=True)[1]
-    means = np.column_stack([_means(column, people) for column in rows.T])
+def _between_degrees(rows: Floats, group: Ints) -> int:
+    """Editors, or documents, less what the fixed effects take up between them."""
+    groups = np.unique(group, return_inverse=True)[1]
+    means = np.column_stack([_means(column, groups) for column in rows.T])
     return int(len(means) - np.linalg.matrix_rank(means))
 
 
@@ -350,7 +438,7 @@ def _without(
     degrees = np.zeros(editors, dtype=np.intp)
     if fit is None:
         return means, errors, degrees
-    editor, _, cell = factors
+    editor, cell = factors[0], factors[2]
     first = np.unique(cell, return_index=True)[1]
     every = fit_without_each(y, fixed, factors, fit.ratios)
     for gone, (coefficients, covariance) in enumerate(zip(*every, strict=True)):
@@ -419,6 +507,7 @@ class Measured:
     measures: tuple[str, ...]
     notes: tuple[Note, ...]
     units: Mapping[str, str]
+    limits: Mapping[str, Limits]
 
     def cells(self) -> pl.DataFrame:
         """A row for each editor and document: means of the measures.
@@ -485,13 +574,14 @@ def measure_edits(
         (pl.col("seconds") / _timed_words()).alias("pace"),
     ]
     if "hter" in wanted:
-        columns.append(pl.Series("hter", _hter(texts, progress)))
+        columns.append(pl.Series("hter", _hter(texts, progress, notes)))
     frame = frame.with_columns(columns).with_columns(_places(frame))
     units = {name: MEASURES[name] for name in wanted}
-    scaled, unit = _scaled(frame, time, notes if "time" in wanted else [])
+    scaled, unit, limits = _scaled(frame, time, notes if "time" in wanted else [])
     if "time" in wanted:
         units["time"] = unit
-    return Measured(frame.with_columns(scaled.alias("time")), wanted, tuple(notes), units)
+    frame = frame.with_columns(scaled.alias("time"))
+    return Measured(frame, wanted, tuple(notes), units, {**LIMITS, "time": limits})
 
 
 def _timed_words() -> pl.Expr:
@@ -520,7 +610,7 @@ def _with_words(frame: pl.DataFrame, notes: list[Note]) -> pl.DataFrame:
     return frame.with_columns(pl.col("words").clip(lower_bound=1.0))
 
 
-def _hter(texts: list[tuple[str, str]], progress: Progress) -> list[float]:
+def _hter(texts: list[tuple[str, str]], progress: Progress, notes: list[Note]) -> list[float]:
     from sacrebleu.metrics.ter import TER
 
     ter = TER()
@@ -528,6 +618,9 @@ def _hter(texts: list[tuple[str, str]], progress: Progress) -> list[float]:
     for number, (mt, edited) in enumerate(texts, start=1):
         values.append(0.0 if mt == edited else float(ter.sentence_score(mt, [edited]).score))
         progress("HTER of segments", number, len(texts))
+    ter.sentence_score("", [""])  # there is a signature once something was scored
+    text = "hter: words stand between spaces and keep their punctuation, case does not count"
+    notes.append(Note("hter-words", f"{text} (sacrebleu's TER, {ter.get_signature()})"))
     return values
 
 
@@ -539,14 +632,14 @@ def _places(frame: pl.DataFrame) -> pl.Expr:
     return first.rank("dense").over("editor").cast(pl.Int64).alias("place")
 
 
-def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr, str]:
-    """Time on the scale asked for, and its unit.
+def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr, str, Limits]:
+    """Time on the scale asked for, its unit and its limits.
 
     A few long segments can dominate the plain mean. Other scales are taken segment by segment.
     """
-    unit = MEASURES["time"]
+    unit, limits = MEASURES["time"], LIMITS["time"]
     if time == "mean":
-        return pl.col("pace"), unit
+        return pl.col("pace"), unit, limits
     each = pl.col("seconds") / pl.col("words")
     known = frame.select(each.drop_nulls()).to_series().to_numpy()
     if time == "winsorised":
@@ -555,6 +648,7 @@ def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr,
             Note("time-scale", f"time per word is capped at its 95% quantile, {cap:.2f} s")
         )
         scaled, unit = each.clip(upper_bound=cap), f"{unit}, at most {cap:.2f}"
+        limits = (0.0, cap) if cap > 0 else limits
     elif time == "log":
         # Without zeros differences of logs are ratios of times. A zero needs something added.
         extra = _OFFSET * float(known.mean()) if known.size and known.min() == 0 else 0.0
@@ -563,10 +657,10 @@ def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr,
             Note("time-scale", f"time is on the scale {unit}: differences are logarithms of ratios")
         )
         # Where all times are 0 there is no scale.
-        scaled = (each + extra).log() if known.any() else each
+        scaled, limits = (each + extra).log() if known.any() else each, UNLIMITED
     else:
         raise OptionError("time", time, "is not known", "choose from mean, log, winsorised")
     notes.append(
         Note("plain-time", "shares of documents, ratios, placings, hours and price use plain time")
     )
-    return scaled, unit
+    return scaled, unit, limits

@@ -19,6 +19,7 @@ from scipy import special
 from assay.effort.model import EffortModel, Measured, Names, document_shares
 from assay.effort.randomisation import Chances
 from assay.results import Note, Result, plain, signature
+from assay.stats.intervals import interval_within, t_quantile
 
 COMPARING_LEVEL = 0.83
 """The level at which intervals that do not touch mean a difference (korotaev2022, Figure 2)."""
@@ -191,7 +192,7 @@ class Effort(Result, kind="effort"):
     warnings: tuple[Note, ...]
     """What the reader of the numbers must know."""
     components: Mapping[str, Mapping[str, float]]
-    """Variances by measure: editor, segment, editor x document, residual."""
+    """Variances by measure: editor, segment, editor x document, document if random, residual."""
     overall_p: Mapping[str, float]
     """By measure: does any system differ from another, over the assignments of kits?"""
     units: Mapping[str, str]
@@ -258,9 +259,10 @@ def summarise_systems(
         part = cells.filter(pl.col("system") == system)
         hours: tuple[float | None, ...] = (None,) * 3
         if paid is not None:
-            # Editors cannot have taken less than no time, whatever the interval says.
-            mean, _, low, high = _interval(paid, number, level)
-            hours = tuple(1000 / 3600 * max(value, 0.0) for value in (mean, low, high))
+            ends = paid.interval(number, level)
+            mean, _ = paid.contrast(np.eye(len(names.systems))[number])
+            # Editors cannot have taken less than no time, whatever the model says.
+            hours = tuple(1000 / 3600 * value for value in (max(mean, 0.0), ends.low, ends.high))
         price = [None if rate is None or value is None else rate * value for value in hours]
         levels = {
             name: _level(model, chances[name], number, level) for name, model in models.items()
@@ -274,28 +276,10 @@ def summarise_systems(
     return tuple(rows)
 
 
-def _interval(model: EffortModel, number: int, level: float) -> tuple[float, float, float, float]:
-    """A system's mean, its standard error, and the ends of its interval."""
-    weights = np.eye(len(model.means))[number]
-    mean, error = model.contrast(weights)
-    half = float(special.stdtrit(model.contrast_degrees(weights), (1 + level) / 2)) * error
-    return mean, error, mean - half, mean + half
-
-
 def _level(model: EffortModel, chances: Chances, number: int, level: float) -> Level:
-    mean, error, low, high = _interval(model, number, level)
-    half = _comparing_half(model, number)
-    return Level(mean, error, low, high, mean - half, mean + half, chances.systems[number])
-
-
-def _comparing_half(model: EffortModel, number: int) -> float:
-    """Half an interval whose standard error twice makes up that of a difference."""
-    systems = np.eye(len(model.means))
-    pairs = [systems[number] - other for k, other in enumerate(systems) if k != number]
-    variances = [model.contrast(weights)[1] ** 2 for weights in pairs]
-    degrees = min(model.contrast_degrees(weights) for weights in pairs)
-    critical = float(special.stdtrit(degrees, (1 + COMPARING_LEVEL) / 2))
-    return critical * float(np.sqrt(np.mean(variances) / 2))
+    mean, error = model.contrast(np.eye(len(model.means))[number])
+    ends, near = model.interval(number, level), model.comparing_interval(number, COMPARING_LEVEL)
+    return Level(mean, error, ends.low, ends.high, near.low, near.high, chances.systems[number])
 
 
 def summarise_documents(
@@ -333,12 +317,19 @@ def _shares(
     deviation, error, degrees = document_shares(values, system, document, editor, logs=logs)
     if degrees < 1:
         return [unknown] * len(names.documents)
-    wide, narrow = (
-        float(special.stdtrit(degrees, (1 + q) / 2)) for q in (2 * level - 1, COMPARING_LEVEL)
-    )
-    steps = np.array([0.0, -wide, wide, -narrow, narrow])
-    ends = deviation[:, None] + error[:, None] * steps
-    return [_share(row, alike) for row in (np.exp(ends) if logs else 1 + ends).tolist()]
+    levels = (2 * level - 1, COMPARING_LEVEL)
+    if logs:
+        wide, narrow = (t_quantile((1 + q) / 2, degrees) for q in levels)
+        steps = np.array([0.0, -wide, wide, -narrow, narrow])
+        ends = np.exp(deviation[:, None] + error[:, None] * steps)
+        return [_share(row, alike) for row in ends.tolist()]
+    # Of so many documents none has more than all of the effort, or less than none.
+    most = float(len(names.documents))
+    rows = []
+    for ratio, spread in zip((1 + deviation).tolist(), error.tolist(), strict=True):
+        both = [interval_within(ratio, spread, degrees, q, 0.0, most) for q in levels]
+        rows.append(_share([ratio, *(end for one in both for end in (one.low, one.high))], alike))
+    return rows
 
 
 def _share(ends: list[float], alike: float) -> DocumentShare:

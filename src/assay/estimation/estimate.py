@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
+from assay.estimation.composite import make_composite
 from assay.estimation.frame import Study, make_study
 from assay.estimation.kernels import Features
 from assay.estimation.overlap import SeverityError
@@ -59,6 +61,7 @@ def estimate(
     exclude_raters: Sequence[str] = (),
     remove_severity: bool = False,
     borrow: bool = False,
+    history: tuple[TestSet, Ratings] | None = None,
     family: bool = False,
 ) -> Estimates:
     """Estimate every system's score on the whole test set.
@@ -95,6 +98,12 @@ def estimate(
     ratings first, and the result says what that does to every estimate. With ``borrow``, a
     system's estimate learns from the ratings of the others how hard segments are.
 
+    With three systems or more, the result also has a ``composite``: their order with the help of
+    what metrics say between systems, and for every pair the probability that one is better. It
+    needs fewer ratings and leans on the metrics, so it never decides anything. ``history`` are the
+    scores and ratings of an earlier campaign with some of the same metrics, which help to weigh
+    these.
+
     >>> import assay
     >>> world = assay.simulate(documents=20, rng=1)
     >>> drawn = assay.sample(world.test_set, budget="30%", rng=7)
@@ -130,7 +139,52 @@ def estimate(
         result = replace(result, breakdown=break_down(whole, by or "category", errors))
     if compare is not None or len(result.systems) == 2:
         result = replace(result, comparison=compare_two(result, *(compare or ())))
+    result = _with_stability(result)
+    if study.features is not None:
+        result = replace(result, composite=make_composite(study, result, history))
     return replace(result, next=next_steps(result))
+
+
+def _with_stability(result: Estimates) -> Estimates:
+    """How likely a repeat of the same size is to give the same order (Riley et al. 2024)."""
+    errors = _contrasts(result)
+    if errors is None:
+        return result
+    from assay.stats.stable import stable_ranking  # loads scipy
+
+    sign = 1 if result.better == "higher" else -1
+    whole, pairs = stable_ranking(sign * errors.means, errors.covariance)
+    place = {item.system: k for k, item in enumerate(result.systems)}
+    return replace(
+        result,
+        stable=whole,
+        differences=tuple(
+            replace(item, stable=float(pairs[place[item.left], place[item.right]]))
+            for item in result.differences
+        ),
+    )
+
+
+class _Contrasts(NamedTuple):
+    """The systems' means and a covariance that gives their differences the stated errors."""
+
+    means: np.ndarray
+    covariance: np.ndarray
+
+
+def _contrasts(estimates: Estimates) -> _Contrasts | None:
+    """None where a difference has no error, or there is none."""
+    if not estimates.differences or not all(item.stderr > 0 for item in estimates.differences):
+        return None
+    from assay.stats.stable import contrast_covariance
+
+    place = {item.system: k for k, item in enumerate(estimates.systems)}
+    stderr = np.zeros((len(place), len(place)))
+    for item in estimates.differences:
+        left, right = place[item.left], place[item.right]
+        stderr[left, right] = stderr[right, left] = item.stderr
+    means = np.array([item.estimate for item in estimates.systems])
+    return _Contrasts(means, contrast_covariance(stderr))
 
 
 def _check(
@@ -519,22 +573,41 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
             f"{goal}: everything is rated; only second raters for more tasks would make the"
             " error smaller"
         )
-    needed = spread.n_for_power(item.difference, POWER)
-    if needed <= item.n:
+    gap, needed = _needed(item, spread, estimates)
+    if needed is not None and needed <= item.n:
         return (
             f"{names}: the t interval would decide this pair; the interval you chose asks for"
             " more certainty"
         )
-    if needed >= item.population:
+    if needed is None or needed >= item.population:
         raters = " and more of them by two raters" if item.rater_stderr > 0 else ""
         return (
-            f"{goal}, all {item.population:,} segments would have to be rated{raters}, if the"
-            " difference is as large as it looks"
+            f"{goal}, not even all {item.population:,} segments{raters} may be enough: the true"
+            f" difference is probably about {gap:.3g}"
         )
     return (
-        f"{goal}, rate another {_amount(needed - item.n, estimates)}: they find a difference of"
-        f" {abs(item.difference):.3g} with {POWER:.0%} probability"
+        f"{goal}, rate another {_amount(needed - item.n, estimates)}: the true difference is"
+        f" probably about {gap:.3g}, and they find it with {POWER:.0%} probability"
     )
+
+
+def _needed(item: Difference, spread: Precision, estimates: Estimates) -> tuple[float, int | None]:
+    """The probable difference, and the segments that find it.
+
+    What is observed is the larger the luckier, so it is shrunk towards the differences of all.
+    """
+    errors = _contrasts(estimates)
+    if errors is None:
+        return abs(item.difference), spread.n_for_power(item.difference, POWER)
+    from assay.stats.stable import segments_to_decide, shrunk_gap
+
+    place = {one.system: k for k, one in enumerate(estimates.systems)}
+    gaps, sds = shrunk_gap(errors.means, errors.covariance)
+    at = place[item.left], place[item.right]
+    needed = segments_to_decide(
+        spread, item.n, item.difference, gap=float(gaps[at]), sd=float(sds[at]), power=POWER
+    )
+    return abs(float(gaps[at])), needed
 
 
 def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:

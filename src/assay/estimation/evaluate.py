@@ -22,6 +22,7 @@ from assay.designs.population import Population
 from assay.designs.units import DesignUnits
 from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
+from assay.estimation.composite import CompositeRecord
 from assay.estimation.kernels import (
     METHODS,
     Adjusted,
@@ -30,7 +31,8 @@ from assay.estimation.kernels import (
     check_method,
     make_features,
 )
-from assay.estimation.monitor import IN_A_ROW, check_half_width, look_sizes
+from assay.estimation.looking import look_sizes, usual_sizes
+from assay.estimation.monitor import check_half_width
 from assay.estimation.results import (
     Evaluation,
     EvaluationRecord,
@@ -90,13 +92,10 @@ def evaluate_estimators(
     >>> [record.system for record in records], records[0].error > 0
     (['system-1', 'system-2'], True)
     """
-    _check(draws, level)
-    for size in sizes:
-        if not 0 < size <= 1:
-            raise OptionError("sizes", size, "is not a share", "give numbers above 0, up to 1")
+    check_trial(draws, level, sizes)
     if not methods or not sizes:
         raise OptionError("methods and sizes", [], "are empty", "name at least one of each")
-    scores = _all_scores(test_set, ratings)
+    scores = all_scores(test_set, ratings)
     plain = _by_system(test_set)
     for method in methods:
         _check_metrics(method, plain[0][1])
@@ -123,14 +122,18 @@ def _by_system(test_set: TestSet) -> list[tuple[Population, Predictors | None]]:
     ]
 
 
-def _check(draws: int, level: float) -> None:
+def check_trial(draws: int, level: float, sizes: Sequence[float] = ()) -> None:
+    """Refuse what cannot be tried."""
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
         raise OptionError("draws", draws, "is not a number of samples", "give 1 or more")
     if not 0 < level < 1:
         raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
+    for size in sizes:
+        if not 0 < size <= 1:
+            raise OptionError("sizes", size, "is not a share", "give numbers above 0, up to 1")
 
 
-def _all_scores(test_set: TestSet, ratings: Ratings) -> np.ndarray:
+def all_scores(test_set: TestSet, ratings: Ratings) -> np.ndarray:
     """Systems x segments, refused where an output has no rating."""
     scores = ratings.placed_in(test_set).matrix(test_set)
     lacking = int((np.isnan(scores) & test_set.present).sum())
@@ -252,11 +255,13 @@ def summarise_evaluation(
     stopping: Iterable[StoppingRecord] = (),
     half_width: float | None = None,
     test_set: TestSet | None = None,
+    composite: Iterable[CompositeRecord] = (),
 ) -> Evaluation:
     """One row per method, compared with ``baseline`` where it is among them.
 
     ``stopping`` adds the records of :func:`evaluate_stopping` with their ``half_width``, and the
-    ``test_set`` its metrics and notes.
+    ``test_set`` its metrics and notes, ``composite`` the records of
+    :func:`evaluate_composite`.
 
     >>> record = EvaluationRecord("baseline", "A", .1, 10, 50, .2, .1, .0, .94, .5)
     >>> summarise_evaluation([record]).methods[0].gain
@@ -277,6 +282,7 @@ def summarise_evaluation(
         half_width=half_width,
         metrics=() if test_set is None else test_set.metrics,
         notes=() if test_set is None else noted(test_set.notes),
+        composite=tuple(composite),
     )
 
 
@@ -353,9 +359,9 @@ def evaluate_stopping(
 ) -> Iterator[StoppingRecord]:
     """Rate a fully rated test set again and again until intervals have this half-width.
 
-    ``interleaved`` is the rule of :func:`assay.monitor`; ``interleaved, first look`` stops at the
-    first look that is narrow enough and states its own interval; ``random + t`` is the mean in
-    random order; ``hoeffding`` and ``betting`` need ratings with a range.
+    ``interleaved`` is the rule of :func:`assay.monitor`; ``interleaved, first look`` looks
+    every 1 % and states the interval of the first look that is narrow enough; ``random + t`` is the
+    mean in random order; ``hoeffding`` and ``betting`` need ratings with a range.
 
     >>> import assay
     >>> world = assay.simulate(documents=40, systems=2, rng=1)
@@ -371,9 +377,9 @@ def evaluate_stopping(
             )
         if method in ("hoeffding", "betting") and ratings.range is None:
             raise InputError(f"{method} needs the range of the ratings; give `range`")
-    _check(draws, level)
+    check_trial(draws, level)
     check_half_width(half_width)
-    scores = _all_scores(test_set, ratings)
+    scores = all_scores(test_set, ratings)
     if not test_set.present.all():
         raise InputError("stopping rules can be tried only where every system has all segments")
     features = make_features(test_set)
@@ -394,22 +400,21 @@ def _try_stopping(trial: _StoppingTrial, rng: np.random.Generator) -> StoppingRe
     """All runs look at the same times; whoever has stopped is left out of the next look."""
     size, truth = len(trial.x), float(trial.x.mean())
     mixed, document = trial.method in INTERLEAVED, trial.population.layout.document
-    row = IN_A_ROW if trial.method == INTERLEAVED[0] else 1
+    planned = trial.method == INTERLEAVED[0]
     order = np.stack([
         interleaved_order(document, rng) if mixed else rng.permutation(size)
         for _ in range(trial.draws)
     ])  # fmt: skip
     ends = _sequences(trial, order) if trial.method == "betting" else None
     share, right = np.ones(trial.draws), np.ones(trial.draws, dtype=bool)
-    streak, going = np.zeros(trial.draws, dtype=np.int64), np.arange(trial.draws)
-    for n in look_sizes(size, size):
+    going = np.arange(trial.draws)
+    for n in usual_sizes(size, "score") if planned else look_sizes(size, size):
         if ends is not None:
             low, high = ends[0][going, n - 1], ends[1][going, n - 1]
         else:
             low, high = _limits(trial, order[going, :n], mixed)
-        streak[going] = np.where((high - low) / 2 <= trial.half_width, streak[going] + 1, 0)
-        done = (streak[going] >= row) | (n == size)
-        if row > 1:  # the fixed-width interval that monitor states
+        done = ((high - low) / 2 <= trial.half_width) | (n == size)
+        if planned:  # the fixed-width interval that monitor states
             middle = (low + high) / 2
             low, high = (
                 np.minimum(low, middle - trial.half_width),

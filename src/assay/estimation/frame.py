@@ -124,9 +124,8 @@ class Rated:
         """The ratings of the first segments alone, with the probabilities that these had."""
         begun = np.zeros_like(self.drawn)
         begun[:, places] = True
-        pi = np.full_like(self.scores, len(places) / self.scores.shape[1])
-        scores = np.where(begun, self.scores, np.nan)
-        return replace(self, scores=scores, pi=pi, drawn=begun, classes=None)
+        pi = np.where(begun & self.present, len(places) / self.scores.shape[1], np.nan)
+        return replace(self, scores=np.where(begun, self.scores, np.nan), pi=pi, drawn=begun)
 
 
 def rated_outputs(

@@ -1,53 +1,69 @@
-"""When to stop rating: the interval watched while ratings come in.
+"""When to stop rating: looks that are planned before the first rating.
 
-Looking again and again favours moments at which the spread is underestimated, and skewed scores
-make it worse: stopping at the first look that meets the target covers about a point less than it
-says. Hence two things, both from the theory of fixed-width intervals (Chow and Robbins 1965): the
-interval that is stated at the stop is the target itself, never a narrower one, and the target must
-be met at two looks in a row.
+Who tests after every batch and stops at the first difference that is significant finds differences
+between equal systems in a quarter of all campaigns. So the looks are planned: so many, each when
+the ratings have come in, unbroken, up to a segment that was fixed beforehand, never "now", because
+how far they have come by now depends on how hard they were. A difference is decided at a look where
+it is beyond a limit that makes all looks together wrong in 5 % (:mod:`assay.stats.looks`).
+
+For scores the rule is that of fixed-width intervals (Chow and Robbins 1965): the interval that is
+stated at the stop is the target itself, never a narrower one.
+
+A rule decides and does nothing else: estimates always use all that has come in, unbroken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from assay.designs.base import design_of
+from assay.designs.base import design_of, watchable_designs
 from assay.errors import InputError, OptionError
 from assay.estimation.frame import Study, make_study
+from assay.estimation.looking import (
+    FIRST_LOOK,
+    LOOKS,
+    Followed,
+    Look,
+    LookPlan,
+    Watched,
+    follow,
+    follow_at_will,
+    make_plan,
+)
+from assay.estimation.rated_order import (
+    Awaited,
+    awaited_notes,
+    find_awaited,
+    items_of,
+    make_rated_order,
+)
 from assay.estimation.results import _frame, noted
+from assay.estimation.skipping import skipping_notes
 from assay.results import Note, Result, signature
-from assay.stats.betting import betting_sequence
 from assay.stats.intervals import LEVEL
 from assay.tables.answers import Ratings
 from assay.tables.test_set import Sample, TestSet
 
-FIRST_LOOK, STEP, IN_A_ROW = 60, 0.01, 2
-"""Looks begin at so many ratings, come every 1 % of N, and must agree so many times in a row."""
-GOALS = ("score", "ranking")
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What one look at the first n ratings showed of one system or pair."""
-
-    what: str
-    n: int
-    estimate: float
-    half_width: float
-    met: bool
+MOST_LOOKS = 50
+SAID_BY_ESTIMATE = ("skipped", "mostly-skipped", "skipping-by-metrics", "skipping-by-document",
+                    "skipping-by-system", "rated-beginning")  # fmt: skip
+"""Notes about the whole sample, of which a monitored campaign has only begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Monitored:
-    """One system, or one pair ``A - B``: its latest interval and whether it is precise enough.
+    """One system, or one pair ``A - B``: what is known of it now, and what its looks decided.
 
-    ``reached`` is the number of ratings at which the target was first reached, or None, and
-    ``more`` how many more are expected (0 once reached; None where nothing can be said).
+    ``estimate`` rests on the first ``n`` segments, all that came in unbroken. Its interval is
+    that of the latest look where n is the look's, and else an ordinary one, ``orientation`` only.
+    ``reached`` is the look at which it was decided or precise enough, or None; ``winner`` the
+    system then found better; ``more`` how many segments are missing until the next look (scores:
+    until the look at which the target is expected), 0 once reached, None where no look is left.
     """
 
     what: str
@@ -57,13 +73,18 @@ class Monitored:
     n: int
     reached: int | None
     more: int | None
+    winner: str | None = None
+    orientation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Monitoring(Result, kind="monitoring"):
     """The verdict on a campaign so far, and every look behind it.
 
-    ``target`` is the half-width wanted, which must be met at ``in_a_row`` looks in a row.
+    ``planned`` are the sizes of the looks, ``limits`` those of |Z| there (pairs; with few ratings
+    Student's t makes them wider). ``rest`` are the systems of which everything is known that was
+    asked: they may rest, and no other pair loses by it. ``n`` segments are in, unbroken, for all
+    that is still open; ``awaited`` are the gaps that the next look waits for.
     """
 
     stop: bool
@@ -71,13 +92,16 @@ class Monitoring(Result, kind="monitoring"):
     looks: tuple[Look, ...]
     n: int
     population: int
-    target: float
+    target: float | None
     goal: str
     guarantee: bool
     level: float
     design: str
     seed: int | None
-    in_a_row: int = 2
+    planned: tuple[int, ...] = ()
+    limits: tuple[float, ...] = ()
+    rest: tuple[str, ...] = ()
+    awaited: tuple[Awaited, ...] = ()
     notes: tuple[Note, ...] = ()
 
     @property
@@ -85,9 +109,9 @@ class Monitoring(Result, kind="monitoring"):
         """How this verdict came about, in one line."""
         return signature(
             self.design,
-            "betting" if self.guarantee else f"t:{self.in_a_row} looks",
+            "betting" if self.guarantee else f"looks:{len(self.planned)}",
             n=f"{self.n}/{self.population}",
-            target=f"{self.target:g}",
+            target=None if self.target is None else f"{self.target:g}",
             goal=self.goal,
             level=f"{self.level:g}",
             seed=self.seed,
@@ -103,27 +127,39 @@ def monitor(
     ratings: Ratings,
     *,
     sample: Sample,
-    half_width: float,
+    half_width: float | None = None,
     goal: str = "score",
+    looks: int | Sequence[int] | None = None,
+    before: Monitoring | None = None,
+    per_output: int = 1,
     guarantee: bool = False,
     level: float = LEVEL,
 ) -> Monitoring:
-    """Say whether enough has been rated for intervals of this half-width.
+    """Say whether enough has been rated, at looks that were planned.
 
-    The sample must be one whose beginnings are samples, ``interleaved`` or simple ``segments``,
-    rated in its order; what is rated beyond the first gap is not used, and counted. ``goal``
-    ``score`` wants every system's interval that narrow, ``ranking`` every difference decided or
-    that narrow. With ``guarantee`` the interval is the any-time betting sequence, which holds
-    however often one looks, for simple random samples and ratings with a stated range.
+    The sample must be one whose beginnings are samples, rated in its order. ``goal`` ``score``
+    wants every system's interval as narrow as ``half_width``, ``ranking`` every difference decided
+    (or that narrow, where a half-width is given). ``looks`` is how many are planned, in equal steps
+    to the whole sample (5 for a ranking, 10 for scores), or their sizes. A look takes place once
+    the segments up to its size are rated for the systems in question, by ``per_output`` raters
+    each. An output whose row in the ratings has no score was skipped and is not waited for;
+    other gaps hold a look up until ratings have come in from as far as the next one, and then count
+    as skipped, as in :func:`assay.estimate`.
+
+    ``before`` is the earlier result: its looks stay what they were, and only new ones are computed.
+    With ``guarantee`` one may look at will: the interval is the any-time betting sequence, for
+    simple random samples and ratings with a stated range.
 
     >>> import assay
-    >>> world = assay.simulate(documents=40, systems=2, rng=1)
-    >>> drawn = assay.sample(world.test_set, budget="100%", design="interleaved", rng=7)
-    >>> result = assay.monitor(world.test_set, world.rate(), sample=drawn, half_width=0.8)
-    >>> result.stop, result.items[0].reached < result.population
-    (True, True)
+    >>> world = assay.simulate(documents=40, systems=3, rng=1)
+    >>> drawn = assay.sample(world.test_set, budget="60%", design="interleaved", rng=7)
+    >>> result = assay.monitor(world.test_set, world.rate(drawn), sample=drawn, goal="ranking")
+    >>> result.planned[-1] == len(drawn), [round(limit, 2) for limit in result.limits[-2:]]
+    (True, [2.56, 1.99])
     """
-    _check(half_width, goal, level)
+    _check(half_width, goal, per_output, guarantee, looks, before)
+    if isinstance(sample, Sample) and isinstance(test_set, TestSet):
+        sample = sample.placed_in(test_set)  # once, for all that follows
     study = make_study(
         test_set,
         ratings,
@@ -132,52 +168,150 @@ def monitor(
         method="auto",
         interval="t",
         level=level,
-        target="answers",
     )
-    ratings, rated = study.ratings, study.rated
-    sample = sample.placed_in(test_set)
-    _need_sequence(sample, guarantee, ratings)
-    order = sample.order(test_set)
-    n, notes = _prefix(test_set, rated.scores, order)
-    look = _betting_looks if guarantee else _t_looks
-    looks = tuple(look(study, order[:n], half_width, goal))
-    row = 1 if guarantee else IN_A_ROW
-    items = tuple(
-        _verdict(part, half_width, rated.scores.shape[1], row, goal) for part in _by_item(looks)
+    ends = _beginnings(sample, guarantee, study.ratings)
+    progress = make_rated_order(study, sample.order(test_set), per_output, strict=guarantee)
+    watched, items = Watched(study, sample, progress, ends), items_of(test_set.systems, goal)
+    if guarantee:
+        plan = LookPlan((), (), half_width)
+        found = [follow_at_will(watched, plan, item) for item in items]
+        return _wrapped(watched, plan, found, goal)
+    plan = make_plan(watched, looks, goal, half_width)
+    past: dict[str, dict[int, Look]] = {}
+    if before is not None:
+        _need_same(before, plan, study, goal)
+        for look in before.looks:
+            past.setdefault(look.what, {})[look.n] = look
+    found = [follow(watched, plan, item, past.get(item.what, {})) for item in items]
+    return _wrapped(watched, plan, found, goal)
+
+
+# --- verdicts -----------------------------------------------------------------------------------
+
+
+def _wrapped(watched: Watched, plan: LookPlan, found: Sequence[Followed], goal: str) -> Monitoring:
+    """The result, with all that has to be said."""
+    study, systems = watched.study, watched.study.test_set.systems
+    open_ = [one for one in found if one.reached is None]
+    rest = tuple(
+        name for k, name in enumerate(systems) if all(k not in one.item[1:] for one in open_)
+    )
+    size = min((one.following or math.inf for one in open_), default=math.inf)
+    end = int(min(size, len(watched.progress.order)))
+    waiting = [one.item for one in open_ if not _over(watched, one, goal)]
+    awaited = find_awaited(study, watched.progress, waiting, end)
+    used = [
+        max(one.now.n for one in found if k in one.item[1:]) if found else 0
+        for k in range(len(systems))
+    ]
+    notes = (
+        *(note for note in study.notes if note.code not in SAID_BY_ESTIMATE),
+        *_caveats(plan, found, goal, study.level),
+        *_skipped_notes(watched, found),
+        *awaited_notes(watched.progress, awaited, end if plan.sizes else None, used),
+        *_rest_note(rest if waiting else (), goal),
     )
     return Monitoring(
-        stop=bool(items) and all(item.reached is not None for item in items),
-        items=items,
-        looks=looks,
-        n=n,
-        population=test_set.segments.height,
-        target=half_width,
+        stop=bool(found) and all(_over(watched, one, goal) for one in found),
+        items=tuple(_monitored(watched, plan, one) for one in found),
+        looks=tuple(look for one in found for look in one.looks),
+        n=min((one.now.n for one in open_), default=max(used, default=0)),
+        population=watched.population,
+        target=plan.target,
         goal=goal,
-        guarantee=guarantee,
-        level=level,
-        design=rated.design.name,
-        seed=rated.design.seed,
-        in_a_row=row,
-        notes=noted((*study.notes, *notes, *_caveats(items, goal, guarantee, n))),
+        guarantee=not plan.sizes,
+        level=study.level,
+        design=study.rated.design.name,
+        seed=study.rated.design.seed,
+        planned=plan.sizes,
+        limits=plan.limits,
+        rest=rest,
+        awaited=awaited,
+        notes=noted(notes),
     )
 
 
-def _by_item(looks: Sequence[Look]) -> list[list[Look]]:
-    """The looks at each system or pair, in their order."""
-    parts: dict[str, list[Look]] = {}
-    for look in looks:
-        parts.setdefault(look.what, []).append(look)
-    return list(parts.values())
+def _over(watched: Watched, one: Followed, goal: str) -> bool:
+    """Whether rating more could not change anything: met, all rated, or every look used."""
+    used_up = goal == "ranking" and bool(one.looks) and bool(one.sizes) and one.following is None
+    return one.reached is not None or used_up or one.now.n == watched.population
 
 
-def look_sizes(population: int, n: int) -> list[int]:
-    """The numbers of ratings at which to look: every 1 % of N, after at least 60.
+def _monitored(watched: Watched, plan: LookPlan, one: Followed) -> Monitored:
+    now, reached, study = one.now, one.reached, watched.study
+    half, winner = now.half_width, None
+    if reached is not None and not one.item.pair and plan.sizes and plan.target is not None:
+        half = max(half, plan.target)  # narrower ones cover less than they say
+    if reached is not None and reached.decided:
+        ahead = (reached.estimate > 0) == (study.ratings.better == "higher")
+        winner = study.test_set.systems[one.item.i if ahead else one.item.j]
+    return Monitored(
+        now.what, now.estimate, now.estimate - half, now.estimate + half, now.n,
+        reached=None if reached is None else reached.n,
+        more=0 if reached is not None else _more(watched, plan, one),
+        winner=winner,
+        orientation=one.item.pair and (not one.looks or now.n != one.looks[-1].n),
+    )  # fmt: skip
 
-    >>> look_sizes(1000, 85)
-    [60, 70, 80]
+
+def _more(watched: Watched, plan: LookPlan, one: Followed) -> int | None:
+    """How many segments are missing until the next look, or the one that may meet the target.
+
+    Half-widths shrink as sqrt(1/n - 1/N).
     """
-    looks = list(range(min(FIRST_LOOK, population), n + 1, max(1, round(STEP * population))))
-    return looks if n < population or n in looks else [*looks, n]
+    size, last, population = one.following, one.now, watched.population
+    if last.n == population:
+        return 0
+    if not one.item.pair and plan.target and 0 < last.n < population and last.half_width > 0:
+        unit = last.half_width**2 / (1 / last.n - 1 / population)
+        needed = math.ceil(1 / (1 / population + plan.target**2 / unit))
+        size = next((n for n in plan.sizes if n >= max(needed, size or 0)), None)
+        if size is None:  # at will, or beyond the sample
+            return max(needed - last.n, 1)
+    return None if size is None else int(watched.progress.gaps(one.item)[:size].sum())
+
+
+def _caveats(plan: LookPlan, found: Sequence[Followed], goal: str, level: float) -> list[Note]:
+    lines = []
+    if not any(one.looks for one in found):
+        first = plan.sizes[0] if plan.sizes else FIRST_LOOK
+        lines.append(Note("too-few", f"no look yet: the first is at {first:,} segments in order"))
+    if not plan.sizes:
+        text = "guaranteed for each system or pair by itself, however often one looks"
+        return [*lines, Note("guaranteed", text)]
+    if goal == "score":
+        text = "that intervals hold at the stop is measured, not proved"
+        return [*lines, Note("not-guaranteed", text)]
+    # fmt: off
+    lines.append(Note("planned-looks", f"each pair by itself: over all {len(plan.sizes)} planned"
+                      f" looks, {1 - level:.2g} of the pairs of equal systems are called decided"))
+    if any(one.looks and math.isnan(one.looks[-1].half_width) for one in found):
+        lines.append(Note("no-width", "no verdict comes from an interval of no width: some pairs"
+                          " show no spread, or nothing of it is left"))
+    # fmt: on
+    return lines
+
+
+def _skipped_notes(watched: Watched, found: Sequence[Followed]) -> list[Note]:
+    """What stands for the skipped outputs of looks, as an estimate says it."""
+    n = max((look.n for one in found for look in one.looks if look.skipped), default=0)
+    if not n:
+        return []
+    study, places = watched.study, watched.progress.order[:n]
+    drawn = np.zeros_like(study.test_set.present)
+    drawn[:, places] = study.test_set.present[:, places]
+    rated = ~np.isnan(study.rated.scores)
+    return skipping_notes(study.test_set, drawn, rated, study.rated.classes)
+
+
+def _rest_note(rest: Sequence[str], goal: str) -> list[Note]:
+    if not rest:
+        return []
+    why = "precise enough" if goal == "score" else "every difference of theirs is settled"
+    return [Note("may-rest", f"{', '.join(rest)} may rest: {why}")]
+
+
+# --- checks -------------------------------------------------------------------------------------
 
 
 def check_half_width(half_width: float) -> None:
@@ -186,23 +320,48 @@ def check_half_width(half_width: float) -> None:
         raise OptionError("half_width", half_width, "is not a half-width", "give a number above 0")
 
 
-def _check(half_width: float, goal: str, level: float) -> None:
-    check_half_width(half_width)
-    if goal not in GOALS:
-        raise OptionError("goal", goal, "is not known", f"choose from {', '.join(GOALS)}")
-    if not 0 < level < 1:
-        raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
+def _check(
+    half_width: float | None,
+    goal: str,
+    per_output: int,
+    guarantee: bool,
+    looks: int | Sequence[int] | None,
+    before: Monitoring | None,
+) -> None:
+    if goal not in LOOKS:
+        raise OptionError("goal", goal, "is not known", f"choose from {', '.join(LOOKS)}")
+    if half_width is not None:
+        check_half_width(half_width)
+    elif goal == "score":
+        raise OptionError("half_width", None, "is missing", "give the half-width wanted of scores")
+    if per_output < 1:
+        raise OptionError("per_output", per_output, "is not a number of raters", "give 1 or more")
+    for name, value in (("looks", looks), ("before", before)):
+        if guarantee and value is not None:
+            raise OptionError(
+                name, getattr(value, "kind", value), "is for planned looks",
+                "leave it out, or the guarantee, with which one looks at will",
+            )  # fmt: skip
+    sizes = [looks] if isinstance(looks, int) else looks
+    rising = not isinstance(looks, Sequence) or list(looks) == sorted(set(looks))
+    if sizes is not None and (not sizes or min(sizes) < 1 or not rising):
+        raise OptionError(
+            "looks", looks, "is no plan", "give how many, or rising sizes such as 100,200,400"
+        )
+    if (looks if isinstance(looks, int) else len(sizes or ())) > MOST_LOOKS:
+        raise OptionError("looks", looks, "are too many", f"plan at most {MOST_LOOKS}")
 
 
-def _need_sequence(sample: Sample, guarantee: bool, ratings: Ratings) -> None:
-    """Refuse a sample whose beginnings are not samples."""
+def _beginnings(sample: Sample, guarantee: bool, ratings: Ratings) -> np.ndarray:
+    """The sizes of the beginnings that are samples, none of which tears a snippet apart."""
     design = design_of(sample.design)
     whole = sample.matched and "order" in sample.frame.columns
     if not whole or not design.is_sample(len(sample)):
         raise InputError(
             f"the first segments of a sample of the design '{sample.design}' are not a sample, so"
-            " its ratings cannot be monitored; draw a matched sample of the design 'interleaved',"
-            " do not top it up, and keep its order column"
+            " its ratings cannot be monitored; designs that can be are"
+            f" {', '.join(watchable_designs())}: draw a matched sample by one of them, do not top"
+            " it up, and keep its order column. Once all of this sample is rated, estimate from it"
         )
     if guarantee and not design.simple:
         raise InputError(
@@ -211,111 +370,26 @@ def _need_sequence(sample: Sample, guarantee: bool, ratings: Ratings) -> None:
         )
     if guarantee and ratings.range is None:
         raise InputError("the guarantee needs the range of the ratings; state it (range)")
+    last = np.ones(len(sample), dtype=bool)
+    if "snippet" in sample.frame.columns:
+        snippet = sample.frame.sort("order")["snippet"].to_numpy()
+        last[:-1] = snippet[1:] != snippet[:-1]
+    sizes = np.flatnonzero(last) + 1
+    return np.array([n for n in sizes.tolist() if design.is_sample(n)], dtype=np.int64)
 
 
-def _prefix(test_set: TestSet, scores: np.ndarray, order: np.ndarray) -> tuple[int, list[Note]]:
-    """How many of the first segments are rated for every system that has them."""
-    done = (~np.isnan(scores) | ~test_set.present)[:, order].all(axis=0)
-    n = len(order) if done.all() else int(done.argmin())
-    later = int((~np.isnan(scores[:, order[n:]])).sum())
-    if not later:
-        return n, []
-    key = test_set.segments.select(test_set.key).row(int(order[n]))
-    return n, [
-        Note(
-            "ratings-after-gap",
-            f"{later} ratings come after a gap and are not used: segment"
-            f" {'/'.join(map(str, key))}, number {n + 1} in order, is not rated for every system;"
-            " have it rated, or estimate instead, which allows for skipped outputs",
-        )
-    ]
-
-
-def _t_looks(study: Study, order: np.ndarray, target: float, goal: str) -> Iterator[Look]:
-    for n in look_sizes(study.rated.scores.shape[1], len(order)):
-        part = replace(study, rated=study.rated.beginning(order[:n]))
-        names, count = study.test_set.systems, len(study.rated.scores)
-        if goal == "score":
-            for i in range(count):
-                mean = part.mean(i)
-                half = mean.interval.half_width
-                yield Look(names[i], n, mean.center, half, half <= target)
-            continue
-        for i, j in combinations(range(count), 2):
-            gap = part.difference(i, j)
-            half = (gap.high - gap.low) / 2
-            met = gap.decided or half <= target
-            yield Look(f"{gap.left} - {gap.right}", n, gap.difference, half, met)
-
-
-def _betting_looks(study: Study, order: np.ndarray, target: float, goal: str) -> Iterator[Look]:
-    low, high = study.ratings.range or (0.0, 0.0)
-    names, scores = study.test_set.systems, study.rated.scores
-    rows = [(name, scores[i], study.test_set.present[i], low, high) for i, name in enumerate(names)]
-    if goal == "ranking":
-        width = high - low
-        rows = [
-            (f"{names[i]} - {names[j]}", scores[i] - scores[j],
-             study.test_set.present[i] & study.test_set.present[j], -width, width)
-            for i, j in combinations(range(len(names)), 2)
-        ]  # fmt: skip
-    for name, values, present, least, most in rows:
-        rated = order[present[order]]
-        if not len(rated):
-            continue
-        ends = betting_sequence(values[rated], int(present.sum()), least, most, study.level)
-        for n in look_sizes(scores.shape[1], len(order)):
-            count = int(present[order[:n]].sum())
-            if not count:
-                continue
-            first, last = float(ends[0][count - 1]), float(ends[1][count - 1])
-            half = (last - first) / 2
-            decided = goal == "ranking" and (first > 0 or last < 0)
-            yield Look(name, n, (first + last) / 2, half, decided or half <= target)
-
-
-def _verdict(looks: list[Look], target: float, population: int, row: int, goal: str) -> Monitored:
-    """The latest look, or the one at which the target was reached, which is what is stated."""
-    streak, reached = 0, None
-    for look in looks:
-        streak = streak + 1 if look.met else 0
-        if streak >= row or (look.met and look.n == population):
-            reached = look
-            break
-    last = reached or looks[-1]
-    # A fixed-width interval at the stop: narrower ones cover less than they say.
-    half = max(last.half_width, target) if reached and row > 1 and goal == "score" else (
-        last.half_width
-    )  # fmt: skip
-    more = 0 if reached else _more(last, target, population, row)
-    return Monitored(
-        last.what, last.estimate, last.estimate - half, last.estimate + half, last.n,
-        reached.n if reached else None, more,
-    )  # fmt: skip
-
-
-def _more(last: Look, target: float, population: int, row: int) -> int | None:
-    """Half-widths shrink as sqrt(1/n - 1/N): how many ratings until the target, if that goes on."""
-    known = np.isfinite(last.half_width) and last.n < population
-    if not known:
-        return None
-    unit = last.half_width**2 / (1 / last.n - 1 / population)
-    needed = 1 / (1 / population + target**2 / unit) if unit > 0 else last.n
-    step = max(1, round(STEP * population)) * (row - 1)
-    return min(population, max(last.n, int(np.ceil(needed))) + step) - last.n
-
-
-def _caveats(items: tuple[Monitored, ...], goal: str, guarantee: bool, n: int) -> list[Note]:
-    if not items:
-        return [Note("too-few", f"{n} segments are rated in order; looks begin at {FIRST_LOOK}")]
-    if guarantee:
-        return [Note("guaranteed", "guaranteed for each system or pair by itself, however often"
-                     " one looks")]  # fmt: skip
-    lines = [Note("not-guaranteed", f"no guarantee: that intervals hold at the stop, after"
-                  f" {IN_A_ROW} looks in a row, is measured, not proved")]  # fmt: skip
-    if goal == "ranking":
-        lines.append(
-            Note("many-looks", "differences are tested at every look, so more of them than stated"
-                 " come out decided by chance; use the guarantee where that matters")
-        )  # fmt: skip
-    return lines
+def _need_same(before: Monitoring, plan: LookPlan, study: Study, goal: str) -> None:
+    """Refuse an earlier result of another plan, by which its looks were made."""
+    design = study.rated.design
+    now = {
+        "goal": goal, "planned": plan.sizes, "level": study.level, "design": design.name,
+        "seed": design.seed, "target": plan.target, "guarantee": False,
+        "population": study.test_set.segments.height,
+    }  # fmt: skip
+    for name, value in now.items():
+        if getattr(before, name) != value:
+            raise OptionError(
+                "before", before.signature,
+                f"has another plan ({name}: {getattr(before, name)}, now {value})",
+                "give the result of the same sample, goal, looks, level and half-width",
+            )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -87,7 +87,11 @@ def rater_report(
     pairs = pairwise_correlations(given.score, given.output, given.rater)
     groups = _groups(given, fit)
     estimates, notes = _estimates(test_set, ratings, sample, assume)
-    raters = _summaries(given, fit, checks)
+    again, self_alpha = _with_themselves(given)
+    raters = tuple(
+        replace(item, **again[item.rater]) if item.rater in again else item
+        for item in _summaries(given, fit, checks)
+    )
     return RaterReport(
         raters=raters,
         alpha=krippendorff_alpha(given.score, given.output),
@@ -105,7 +109,26 @@ def rater_report(
         outliers=tuple(item.rater for item in raters if item.outlier),
         estimates=estimates,
         notes=noted((*given.notes, *notes, *checks.notes, *_remarks(given, model, groups))),
+        repeats=sum(item.repeats for item in raters),
+        self_alpha=self_alpha,
     )
+
+
+def _with_themselves(given: _Given) -> tuple[dict[str, dict[str, Any]], float]:
+    """How often and by how much raters differ from their own first answers, and alpha of it."""
+    key = ["system", *given.key, "rater"]
+    first = given.placed.genuine.drop_nulls("score").select(*key, first="score")
+    later = given.placed.genuine_repeats
+    if not len(later):
+        return {}, float("nan")
+    pairs = later.select(*key, "score").join(first, on=key, maintain_order="left")
+    away = (pl.col("score") - pl.col("first")).abs().mean().alias("self_difference")
+    by_rater = pairs.group_by("rater").agg(pl.len().alias("repeats"), away)
+    firsts = pairs.select(*key, pl.col("first").alias("score")).unique(key, maintain_order=True)
+    every = pl.concat([firsts, pairs.select(*key, "score")])
+    unit = every.select(pl.struct(key).rank("dense")).to_series().to_numpy()
+    alpha = krippendorff_alpha(every["score"].to_numpy(), unit)
+    return {row.pop("rater"): row for row in by_rater.iter_rows(named=True)}, alpha
 
 
 def _estimates(

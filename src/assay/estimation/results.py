@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import polars as pl
 
+from assay.estimation.composite import Composite, CompositeRecord
 from assay.results import Note, Result, plain, signature
 from assay.stats.intervals import Interval
 from assay.tables.test_set import Design
@@ -103,6 +104,8 @@ class Difference:
     """The raters' part of the standard error, which rating more segments leaves."""
     apart: bool = False
     """Whether it is that of the two estimates: fewer than half of their segments are common."""
+    stable: float | None = None
+    """The chance that a repeat of the same size puts the two in this order."""
 
     @property
     def reversed(self) -> Difference:
@@ -263,6 +266,8 @@ class Estimates(Result, kind="estimates"):
     changes: tuple[RatingsChange, ...] = ()
     comparison: Comparison | None = None
     breakdown: Breakdown | None = None
+    composite: Composite | None = None
+    """The order with the metrics' help, beside the direct estimates."""
     truth: dict[str, float] | None = None
     family: bool = False
     """Whether verdicts hold together (Holm), not each by itself."""
@@ -270,6 +275,8 @@ class Estimates(Result, kind="estimates"):
     """All ratings there are, by every rater."""
     hours: float | None = None
     """What they took, where the ratings say so."""
+    stable: float | None = None
+    """The chance that a repeat of the same size gives the same order of all systems."""
 
     @property
     def signature(self) -> str:
@@ -325,6 +332,9 @@ class RaterSummary:
     passed: int
     outlier: bool
     reasons: tuple[str, ...]
+    repeats: int = 0
+    """Outputs rated again, and by how much the second score differs from the first on average."""
+    self_difference: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,6 +378,10 @@ class RaterReport(Result, kind="raters"):
     outliers: tuple[str, ...] = ()
     estimates: tuple[RaterEstimate, ...] = ()
     notes: tuple[Note, ...] = ()
+    repeats: int = 0
+    """Ratings of outputs that the same rater had rated before."""
+    self_alpha: float = float("nan")
+    """Krippendorff's alpha of raters with themselves, on these."""
 
     @property
     def signature(self) -> str:
@@ -384,7 +398,9 @@ class RaterReport(Result, kind="raters"):
     def to_frame(self) -> pl.DataFrame:
         """One row per rater."""
         rows = [plain(item) | {"reasons": ", ".join(item.reasons)} for item in self.raters]
-        numbers = ("mean", "severity", "stderr", "spread", "seconds", "correlation")
+        numbers = (
+            "mean", "severity", "stderr", "spread", "seconds", "correlation", "self_difference",
+        )  # fmt: skip
         return _frame(rows).with_columns(pl.col(numbers).cast(pl.Float64))
 
 
@@ -462,6 +478,8 @@ class Evaluation(Result, kind="evaluation"):
     half_width: float | None = None
     metrics: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    composite: tuple[CompositeRecord, ...] = ()
+    """The order with the metrics' help tried at every size."""
 
     @property
     def signature(self) -> str:

@@ -15,7 +15,7 @@ from assay.formats.mqm import GOOGLE_WEIGHTS, mqm_scores
 from assay.results import Note, Result, signature
 from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
 from assay.tables.check import SCHEMAS, CheckedTable, Columns, find_schema
-from assay.tables.files import Findings, Raw, Source, save
+from assay.tables.files import Findings, Only, Raw, Source, save
 from assay.tables.test_set import Sample, TestSet, read_sample, read_scores
 
 
@@ -65,12 +65,14 @@ def check(
     range: tuple[float, float] | None = None,
     test_set: TestSet | None = None,
     options: Options | None = None,
+    only: Only | None = None,
 ) -> Checked:
     """Check a file and list every problem in it; nothing is raised for a faulty table.
 
     ``kind`` is the table (scores, ratings, errors, judgments, edits, sample), ``format`` the
     other tool's format where it is not one of Assay's own. Ratings, errors and samples are also
-    checked against ``test_set`` where it is given.
+    checked against ``test_set`` where it is given. ``only`` checks part of the rows
+    (``{"lp": "en-de"}``).
 
     >>> import polars as pl
     >>> report = check(pl.DataFrame({"left": ["A"], "right": ["A"], "winner": ["x"]}),
@@ -88,7 +90,7 @@ def check(
         raw = _load(source, format, kind, options)
         table = _read(
             raw, kind, columns=columns, metrics=metrics, exclude=exclude, range=range,
-            test_set=test_set,
+            test_set=test_set, only=only,
         )  # fmt: skip
     except TableError as error:
         return refused(error, kind, source=name)
@@ -197,14 +199,17 @@ def _read(
     source: Source | Raw, kind: str, *, columns: Columns | None = None,
     metrics: Sequence[str] | None = None, exclude: Sequence[str] = (),
     range: tuple[float, float] | None = None, test_set: TestSet | None = None,
+    only: Only | None = None,
 ) -> CheckedTable:  # fmt: skip
     readers: dict[str, Callable[[], CheckedTable]] = {
-        "scores": lambda: read_scores(source, columns=columns, metrics=metrics, exclude=exclude),
-        "ratings": lambda: read_ratings(source, test_set, columns=columns, range=range),
-        "errors": lambda: read_errors(source, test_set, columns=columns),
-        "judgments": lambda: read_judgments(source, columns=columns, exclude=exclude),
-        "edits": lambda: read_edits(source, columns=columns),
-        "sample": lambda: read_sample(source, test_set, columns=columns),
+        "scores": lambda: read_scores(
+            source, columns=columns, metrics=metrics, exclude=exclude, only=only
+        ),
+        "ratings": lambda: read_ratings(source, test_set, columns=columns, range=range, only=only),
+        "errors": lambda: read_errors(source, test_set, columns=columns, only=only),
+        "judgments": lambda: read_judgments(source, columns=columns, exclude=exclude, only=only),
+        "edits": lambda: read_edits(source, columns=columns, only=only),
+        "sample": lambda: read_sample(source, test_set, columns=columns, only=only),
     }
     return readers[kind]()
 

@@ -8,13 +8,18 @@ from itertools import combinations
 import numpy as np
 from scipy import special
 
-from assay.errors import InputError
+from assay.errors import InputError, OptionError
+from assay.estimation.overlap import Overlap, find_overlap
+from assay.planning.spread import UNKNOWN_REACH, RaterPart
 from assay.results import Note
-from assay.tables.answers import Ratings, need_one_lp
+from assay.tables.answers import SAME_AS_RATINGS, Ratings, need_one_lp
 from assay.tables.test_set import TestSet
 
 MIN_SEGMENTS_FOR_CORRELATION = 10
 """With fewer rated segments a correlation would be a guess."""
+
+FEW_TASKS = 10
+"""Fewer doubly rated tasks say little of what raters differ by."""
 
 RIDGE = 1e-6
 """Share of a metric's variance added to the normal equations, so that two equal metrics do no
@@ -25,9 +30,11 @@ harm."""
 class Pilot:
     """Standard deviation with its interval, and the correlation that metrics reach.
 
-    ``degrees`` are those of the chi-square interval (``low``, ``high``) of the sd, fewer than the
-    ``segments`` where the ratings have long tails. ``correlation`` is None where the pilot cannot
-    tell; ``features`` is the number of metrics behind it.
+    Both are those of single ratings. ``degrees`` are those of the chi-square interval (``low``,
+    ``high``) of the sd, fewer than the ``segments`` where the ratings have long tails.
+    ``correlation`` is None where the pilot cannot tell; ``features`` is the number of metrics
+    behind it. ``raters`` is None where no output was rated twice, ``widest`` the system (or pair)
+    with the largest sd and that sd, ``order`` None where too few segments are rated for all.
     """
 
     sd: float
@@ -40,7 +47,36 @@ class Pilot:
     population: int
     ratings_per_output: float
     seconds: float | None
+    raters: RaterPart | None
+    opinions: float
+    widest: tuple[str, float] | None
+    order: PilotOrder | None
     notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PilotOrder:
+    """The systems' means on n segments that all have, and what their later errors will be.
+
+    ``covariance`` is that of single segments, ``raters`` v and u of a difference (:class:`Spread`)
+    by the raters of an output together; None where they are not known.
+    """
+
+    means: np.ndarray
+    covariance: np.ndarray
+    n: int
+    population: int
+    raters: tuple[float, float] | None
+
+    def errors(self, n: int) -> np.ndarray:
+        """The covariance of the means of n segments, counted as in :class:`Spread`."""
+        share = 1 / n - 1 / self.population
+        if self.raters is None:
+            share = max(share, 1 / (UNKNOWN_REACH * self.population) - 1 / self.population)
+            return self.covariance * share
+        v, u = self.raters
+        beyond = v / self.population + share * max(v - u, 0.0)
+        return self.covariance * share + beyond / 2 * np.eye(len(self.means))
 
 
 def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: bool = False) -> Pilot:
@@ -54,21 +90,97 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
     scores = ratings.matrix(test_set)
     blocks, groups, y, X = _long(test_set, scores, differences)
     segments = len(np.unique(groups))
+    rows = ratings.genuine.drop_nulls("score")
+    overlap = find_overlap(test_set, ratings, scores)
+    opinions = 1.0 if overlap is None else 1 / float(np.nanmean(overlap.share))
     sd, low, high, degrees = _spread(y, blocks, groups, level)
+    raters = None if overlap is None else _rater_part(overlap, differences, sd, opinions)
+    more = 0.0 if raters is None else raters.noise * (1 - 1 / opinions)
+    single = float(np.sqrt(sd**2 + more))
     correlation, features, explained = _explained(y, X, groups)
+    seconds = rows["seconds"].mean() if "seconds" in rows.columns else None
+    return Pilot(
+        sd=single, low=low * single / sd, high=high * single / sd, degrees=degrees,
+        correlation=None if correlation is None else correlation * sd / single, features=features,
+        segments=segments, population=test_set.segments.height,
+        ratings_per_output=rows.height / int((~np.isnan(scores)).sum()),
+        seconds=None if seconds is None else float(seconds),  # type: ignore[arg-type]
+        raters=raters, opinions=opinions,
+        widest=_widest(y, blocks, test_set.systems, differences, single / sd),
+        order=_order(scores, overlap, opinions),
+        notes=(*_said(segments, sd, low, high, degrees, level), explained, *_about_raters(raters)),
+    )  # fmt: skip
+
+
+def _said(
+    segments: int, sd: float, low: float, high: float, degrees: float, level: float
+) -> tuple[Note, Note]:
     drawn = f"pilot: the {segments:,} rated segments are taken as a simple random sample"
     interval = (
         f"pilot: sd {sd:.3g}, {level:.0%} interval {low:.3g} to {high:.3g} (chi-square with"
         f" {degrees:.1f} degrees of freedom, fewer than segments where scores have long tails)"
     )
-    rows = ratings.genuine.drop_nulls("score")
-    seconds = rows["seconds"].mean() if "seconds" in rows.columns else None
-    return Pilot(
-        sd=sd, low=low, high=high, degrees=degrees, correlation=correlation, features=features,
-        segments=segments, population=test_set.segments.height,
-        ratings_per_output=rows.height / int((~np.isnan(scores)).sum()),
-        seconds=None if seconds is None else float(seconds),  # type: ignore[arg-type]
-        notes=(Note("pilot-random", drawn), Note("pilot-sd", interval), explained),
+    return Note("pilot-random", drawn), Note("pilot-sd", interval)
+
+
+def _about_raters(raters: RaterPart | None) -> list[Note]:
+    if raters is None:
+        return []
+    rough = ": few, so this is rough" if raters.tasks < FEW_TASKS else ""
+    return [Note(
+        "pilot-raters",
+        f"pilot: raters differ with a variance of {raters.variance:.3g} a segment by tasks"
+        f" ({raters.noise:.3g} by single segments), from {raters.tasks} doubly rated"
+        f" tasks{rough}",
+    )]  # fmt: skip
+
+
+def _rater_part(overlap: Overlap, differences: bool, sd: float, opinions: float) -> RaterPart:
+    """What raters differ by in scores, or in differences, as `estimate` counts it.
+
+    Single ratings vary with sd^2 + noise (1 - 1/k), of which the noise is a part.
+    """
+    found = overlap.variance
+    v, noise = (
+        (found.differences, found.alone[1]) if differences else (found.scores, found.alone[0])
+    )  # fmt: skip
+    noise = min(noise, opinions * sd**2)
+    segments = int((overlap.share < 1).any(axis=0).sum())
+    return RaterPart(v, found.degrees, noise, segments / found.tasks, found.tasks)
+
+
+def _widest(
+    y: np.ndarray, blocks: np.ndarray, systems: tuple[str, ...], differences: bool, factor: float
+) -> tuple[str, float] | None:
+    """The system or pair with the largest sd, where there are several to choose from."""
+    count = np.bincount(blocks)
+    enough = count >= MIN_SEGMENTS_FOR_CORRELATION
+    if enough.sum() < 2:
+        return None
+    variance = np.where(enough, np.bincount(blocks, y**2) / np.maximum(count - 1, 1), -1.0)
+    at = int(np.argmax(variance))
+    names = [" and ".join(pair) for pair in combinations(systems, 2)] if differences else systems
+    return names[at], factor * float(np.sqrt(variance[at]))
+
+
+def _order(scores: np.ndarray, overlap: Overlap | None, opinions: float) -> PilotOrder | None:
+    """What the pilot says of the order of its systems.
+
+    The covariance is shrunk towards equal errors with weight (K - 1) / n, as few segments cannot
+    tell many systems apart.
+    """
+    matched = scores[:, ~np.isnan(scores).any(axis=0)]
+    systems, n = matched.shape
+    if systems < 2 or n < MIN_SEGMENTS_FOR_CORRELATION:
+        return None
+    centre = np.eye(systems) - 1 / systems
+    seen = centre @ np.cov(matched) @ centre
+    weight = min(1.0, (systems - 1) / n)
+    alike = float(np.trace(seen)) / (systems - 1) * np.eye(systems)
+    return PilotOrder(
+        matched.mean(axis=1), (1 - weight) * seen + weight * alike, n, scores.shape[1],
+        None if overlap is None
+        else (overlap.variance.differences / opinions, overlap.variance.alone[1] / opinions),
     )  # fmt: skip
 
 
@@ -157,6 +269,11 @@ def _explained(y: np.ndarray, X: np.ndarray, groups: np.ndarray) -> tuple[float 
     best = int(np.argmax(shares))
     r = float(np.sqrt(max(0.0, shares[best])))
     features = candidates[best].shape[1]
+    if r > SAME_AS_RATINGS:
+        raise OptionError(
+            "metrics", f"correlation {r:.2f}", "all but equal the ratings: one of them is the"
+            " answer, not a metric", "leave it out",
+        )  # fmt: skip
     what = "the metrics" if features > 1 else "the mean metric" if X.shape[1] > 1 else "the metric"
     text = f"pilot: correlation {r:.2f} with {what}, each segment predicted from the others"
     return r, features, Note("pilot-correlation", text)

@@ -2,118 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-import polars as pl
-
 from assay.errors import InputError, OptionError, need_positive, need_share, need_whole
-from assay.planning.pilot import Pilot, read_pilot
-from assay.planning.plan import Plan
-from assay.results import Note, plain, signature
-from assay.stats.intervals import LEVEL, POWER, Precision
+from assay.planning.pilot import Pilot, PilotOrder, read_pilot
+from assay.planning.results import PAIR, ComparisonPlan, PlanPoint, RatingsPlan, Widest
+from assay.planning.spending import LITTLE, Costs, segments_for, share_out
+from assay.planning.spread import Spread
+from assay.results import Note
+from assay.stats.intervals import LEVEL, POWER, smallest
+from assay.stats.stable import expected_stability
 from assay.tables.answers import Ratings
 from assay.tables.test_set import TestSet
 
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 """Sizes of a curve where the user names none."""
 
-PAIR = 2
-
-
-@dataclass(frozen=True, slots=True)
-class PlanPoint:
-    """What n rated segments of each system bring, and what they cost for all systems.
-
-    ``power`` is that of finding the gap, None where there is none to be found.
-    """
-
-    n: int
-    share: float
-    half_width: float
-    half_width_with_metrics: float | None
-    power: float | None
-    power_with_metrics: float | None
-    minutes: float | None
-    money: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class PrecisionPlan(Plan):
-    """How many segments to rate, and everything that was assumed to say so.
-
-    ``needed`` segments of every system reach the goal, ``needed_with_metrics`` with a
-    regression on metrics; ``needed_range`` is ``needed`` at the ends of the pilot's interval of
-    the sd. ``everything`` says that only rating the whole test set reaches the goal.
-    """
-
-    needed_with_metrics: int | None
-    needed_range: tuple[int, int] | None
-    everything: bool
-    population: int
-    sd_interval: tuple[float, float] | None
-    correlation: float | None
-    features: int
-    design_effect: float
-    ratings_per_output: float
-    seconds_per_rating: float | None
-    cost_per_rating: float | None
-    ratings: float | None
-    minutes: float | None
-    minutes_with_metrics: float | None
-    money: float | None
-    money_with_metrics: float | None
-    curve: tuple[PlanPoint, ...]
-
-    def to_frame(self) -> pl.DataFrame:
-        """The curve, one row per size."""
-        frame = pl.DataFrame([plain(point) for point in self.curve], infer_schema_length=None)
-        return frame.with_columns(pl.all().exclude("n").cast(pl.Float64))
-
-    def _signature(self, sd: float, **goal: str | None) -> str:
-        return signature(
-            self.kind, self.source, N=self.population, sd=f"{sd:.4g}",
-            r=None if self.correlation is None else f"{self.correlation:.3g}",
-            t=f"{self.level:g}", **goal,
-            effect=None if self.design_effect == 1 else f"{self.design_effect:g}",
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class RatingsPlan(PrecisionPlan, kind="plan-ratings"):
-    """A plan whose goal is the ``half_width`` of intervals; None where only the curve is asked for.
-
-    ``sd`` is that of the ratings of one system's segments.
-    """
-
-    half_width: float | None
-    sd: float
-    systems: int
-
-    @property
-    def signature(self) -> str:
-        """How these numbers came about, in one line."""
-        goal = None if self.half_width is None else f"{self.half_width:g}"
-        return self._signature(self.sd, half_width=goal)
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonPlan(PrecisionPlan, kind="plan-comparison"):
-    """A plan whose goal is to find a ``gap`` between two systems with probability ``power``.
-
-    Both are rated on the same segments; ``difference_sd`` is the sd of the paired differences.
-    """
-
-    gap: float
-    power: float
-    difference_sd: float
-
-    @property
-    def signature(self) -> str:
-        """How these numbers came about, in one line."""
-        return self._signature(self.difference_sd, gap=f"{self.gap:g}", power=f"{self.power:g}")
+USUAL_SHARE = 0.2
+"""Of the test set: what is shared out among segments and raters where nothing else is said."""
 
 
 def plan_ratings(
@@ -130,18 +38,22 @@ def plan_ratings(
     seconds_per_rating: float | None = None,
     cost_per_rating: float | None = None,
     sizes: Sequence[int] | None = None,
+    spend: str | None = None,
 ) -> RatingsPlan:
     """Plan how many segments to rate for an interval of a wanted half-width.
 
-    The half-width of a simple random sample is t sd sqrt(D (1 - n/N) / n), t Student's quantile
-    with n - 1 degrees of freedom; with metrics, (1 - r^2)(1 + p/n) more under the root and p
-    fewer degrees.
+    The variance of a mean is D sd^2 (1 - n/N) / n, with metrics (1 - r^2)(1 + p/n) times as much,
+    and the raters' part beside it, v / (k N) when everything is rated; the half-width is its root
+    times Student's t. v is what raters differ by, and k how many rate an output. v comes from a
+    pilot in which some outputs are rated twice; without it, ratings beyond one half of the test
+    set promise nothing.
 
-    population: segments of the test set (N). sd: of the ratings of one system's segments.
+    population: segments of the test set (N). sd: of single ratings of one system's segments.
     correlation: multiple correlation of ratings and metrics (r), ``features`` their number (p, 1).
     pilot: a test set and ratings of some of it, to estimate what is not given.
     design_effect: variance of the design against a simple random sample (D). systems: how many are
-    rated, for minutes and money. sizes: where to show the curve.
+    rated, for minutes and money. sizes: where to show the curve. spend: what there is to spend
+    ("40 h", "2000 EUR", "5000 ratings"); the plan then says what that brings.
 
     >>> plan = plan_ratings(population=1400, sd=3.0, correlation=0.4, half_width=0.3)
     >>> plan.needed, plan.needed_with_metrics
@@ -154,10 +66,8 @@ def plan_ratings(
     need_positive("half_width", half_width, "0.3")
     need_whole("systems", systems, 1)
 
-    def needed(precision: Precision) -> int | None:
-        return None if half_width is None else precision.n_for_half_width(half_width)
-
-    common = _common(given, needed, systems, sizes, gap=None)
+    goal = _Goal(half_width=half_width)
+    common = _common(given, goal, systems, sizes, spend)
     return RatingsPlan(**common, half_width=half_width, sd=given.plain.sd, systems=systems)
 
 
@@ -175,12 +85,14 @@ def plan_comparison(
     seconds_per_rating: float | None = None,
     cost_per_rating: float | None = None,
     sizes: Sequence[int] | None = None,
+    spend: str | None = None,
 ) -> ComparisonPlan:
     """Plan how many segments to rate for both of two systems so that a gap is found.
 
     Found means that the interval of the difference leaves out zero. With a true difference
-    ``gap``, the t of n matched segments is noncentral with gap / (sd sqrt(D (1 - n/N) / n)); the
-    plan is the smallest n for which it is significant with probability ``power``.
+    ``gap``, the t of n matched segments is noncentral with gap / (standard error of
+    :func:`plan_ratings`); the plan is the smallest n for which it is significant with probability
+    ``power``.
 
     difference_sd: of the differences of the two systems' ratings of a segment, or from a pilot with
     two systems or more (pooled over pairs). correlation: of these differences with differences
@@ -197,7 +109,7 @@ def plan_comparison(
     )  # fmt: skip
     need_positive("gap", gap, "0.4")
     need_share("power", power, "0.8")
-    common = _common(given, lambda spread: spread.n_for_power(gap, power), PAIR, sizes, gap=gap)
+    common = _common(given, _Goal(gap=gap, power=power), PAIR, sizes, spend)
     return ComparisonPlan(**common, gap=gap, power=power, difference_sd=given.plain.sd)
 
 
@@ -205,26 +117,53 @@ def plan_comparison(
 class _Assumptions:
     """Precision without and with metrics, and what a rated output costs."""
 
-    plain: Precision
-    with_metrics: Precision | None
+    plain: Spread
+    with_metrics: Spread | None
     sd_interval: tuple[float, float] | None
     ratings_per_output: float
     seconds_per_rating: float | None
     cost_per_rating: float | None
+    widest: tuple[str, float] | None
+    order: PilotOrder | None
     source: Literal["given", "pilot"]
     notes: tuple[Note, ...]
 
-    def minutes(self, n: int | None, systems: int) -> float | None:
-        """Time for n segments of all systems."""
-        if n is None or self.seconds_per_rating is None:
-            return None
-        return n * systems * self.ratings_per_output * self.seconds_per_rating / 60
+    def costs(self, systems: int) -> Costs:
+        """What ratings of so many systems take."""
+        return Costs(systems, self.seconds_per_rating, self.cost_per_rating)
 
-    def money(self, n: int | None, systems: int) -> float | None:
-        """Cost of n segments of all systems."""
-        if n is None or self.cost_per_rating is None:
+
+@dataclass(frozen=True, slots=True)
+class _Goal:
+    """A half-width, a gap to be found with some power, or nothing."""
+
+    half_width: float | None = None
+    gap: float | None = None
+    power: float = POWER
+
+    def needed(self, spread: Spread) -> int | None:
+        """The segments that reach it; None where no number does, or nothing is wanted."""
+        if not self.wanted:
             return None
-        return n * systems * self.ratings_per_output * self.cost_per_rating
+        n = smallest(lambda n: self.reached(spread, n), spread.population)
+        return n if self.reached(spread, n) else None
+
+    def reached(self, spread: Spread, n: int) -> bool:
+        """Whether n segments do."""
+        if self.half_width is not None:
+            return spread.half_width(n) <= self.half_width
+        return self.gap is not None and spread.power(n, self.gap) >= self.power
+
+    @property
+    def wanted(self) -> bool:
+        """Whether there is one."""
+        return self.half_width is not None or self.gap is not None
+
+    def best(self, spread: Spread) -> str:
+        """What rating everything brings, in words."""
+        if self.gap is not None:
+            return f"the gap is found in {spread.power(spread.population, self.gap):.0%}"
+        return f"±{spread.half_width(spread.population):.3g} remain"
 
 
 def _assume(
@@ -261,11 +200,11 @@ def _assume(
         )
     if population is None:
         raise InputError("`population` is not given; give the number of segments of the test set")
-    precision = Precision(population, sd, level, design_effect)
+    spread = Spread(population, sd, level, design_effect)
     better = None if correlation is None else replace(
-        precision, correlation=correlation, features=features or 1
+        spread, correlation=correlation, features=features or 1
     )  # fmt: skip
-    return _Assumptions(precision, better, None, 1.0, seconds, cost, "given", ())
+    return _Assumptions(spread, better, None, 1.0, seconds, cost, None, None, "given", ())
 
 
 def _from_pilot(
@@ -281,41 +220,46 @@ def _from_pilot(
         notes.append(Note(
             "ratings-per-output",
             f"outputs have {pilot.ratings_per_output:.3g} ratings each in the pilot; the plan"
-            " takes their mean as the score, and counts that many for time and cost",
+            " counts on that many, and takes their mean as the score",
         ))  # fmt: skip
     r, p = (correlation, 1) if correlation is not None else (pilot.correlation, pilot.features)
-    precision = Precision(
+    spread = Spread(
         pilot.population if population is None else population,
-        pilot.sd if sd is None else sd, level, design_effect,
+        pilot.sd if sd is None else sd, level, design_effect, raters=pilot.raters,
+        opinions=pilot.opinions,
     )  # fmt: skip
     return _Assumptions(
-        plain=precision,
+        plain=spread,
         with_metrics=None if r is None else replace(
-            precision, correlation=r, features=features or p
+            spread, correlation=r, features=features or p
         ),
         sd_interval=(pilot.low, pilot.high) if sd is None else None,
         ratings_per_output=pilot.ratings_per_output,
         seconds_per_rating=pilot.seconds if seconds is None else seconds,
         cost_per_rating=cost,
+        widest=pilot.widest if sd is None else None,
+        order=pilot.order if sd is None and correlation is None else None,
         source="pilot",
         notes=tuple(notes),
     )  # fmt: skip
 
 
 def _common(
-    given: _Assumptions, needed_for: Callable[[Precision], int | None], systems: int,
-    sizes: Sequence[int] | None, *, gap: float | None,
-) -> dict[str, Any]:  # fmt: skip
+    given: _Assumptions, goal: _Goal, systems: int, sizes: Sequence[int] | None, spend: str | None
+) -> dict[str, Any]:
     """The fields that both plans share."""
-    base, better = given.plain, given.with_metrics
-    needed = needed_for(base)
-    fewer = None if better is None else needed_for(better)
-    ends = [needed_for(replace(base, sd=sd)) for sd in given.sd_interval or ()]
+    base, better, costs = given.plain, given.with_metrics, given.costs(systems)
+    needed = goal.needed(base)
+    fewer = None if better is None else goal.needed(better)
+    ends = [goal.needed(replace(base, sd=sd)) for sd in given.sd_interval or ()]
+    each = systems * given.ratings_per_output
+    ratings, ratings_with_metrics = (None if n is None else n * each for n in (needed, fewer))
+    paid = None if spend is None else costs.ratings(spend)
     return {
         "needed": needed,
         "level": base.level,
         "source": given.source,
-        "notes": (*given.notes, *_remarks(base, needed, fewer)),
+        "notes": (*given.notes, *_remarks(given, goal, needed, fewer, systems)),
         "needed_with_metrics": fewer,
         "needed_range": None if needed is None or not ends else tuple(ends),
         "everything": needed == base.population,
@@ -327,16 +271,46 @@ def _common(
         "ratings_per_output": given.ratings_per_output,
         "seconds_per_rating": given.seconds_per_rating,
         "cost_per_rating": given.cost_per_rating,
-        "ratings": None if needed is None else needed * systems * given.ratings_per_output,
-        "minutes": given.minutes(needed, systems),
-        "minutes_with_metrics": given.minutes(fewer, systems),
-        "money": given.money(needed, systems),
-        "money_with_metrics": given.money(fewer, systems),
-        "curve": _curve(given, _sizes(sizes, base.population), systems, gap),
+        "ratings": ratings,
+        "minutes": costs.minutes(ratings),
+        "minutes_with_metrics": costs.minutes(ratings_with_metrics),
+        "money": costs.money(ratings),
+        "money_with_metrics": costs.money(ratings_with_metrics),
+        "curve": _curve(given, _sizes(sizes, base.population), systems, goal.gap),
+        "raters": base.raters,
+        "opinions": base.opinions,
+        "widest": _widest(given, goal),
+        "splits": share_out(
+            paid or ratings or USUAL_SHARE * base.population * systems, base, costs, gap=goal.gap
+        ),
+        "spend": spend,
+        "bought": None if paid is None else _bought(given, paid, systems, goal.gap, spend),
     }
 
 
-def _remarks(base: Precision, needed: int | None, fewer: int | None) -> list[Note]:
+def _widest(given: _Assumptions, goal: _Goal) -> Widest | None:
+    if given.widest is None:
+        return None
+    name, sd = given.widest
+    return Widest(name, sd, goal.needed(replace(given.plain, sd=sd)))
+
+
+def _bought(
+    given: _Assumptions, ratings: float, systems: int, gap: float | None, spend: str | None
+) -> PlanPoint:
+    """What the ratings that can be paid bring."""
+    each = systems * given.ratings_per_output
+    n = segments_for(ratings, each, given.plain.population)
+    if n < 2:
+        fault = f"buys {ratings:,.0f} ratings, not two segments of all systems"
+        raise OptionError("spend", spend, fault, f"give enough for {2 * each:,.0f} ratings")
+    return _curve(given, [n], systems, gap)[0]
+
+
+def _remarks(
+    given: _Assumptions, goal: _Goal, needed: int | None, fewer: int | None, systems: int
+) -> list[Note]:
+    base = given.plain
     notes = []
     if needed == base.population:
         text = f"only rating all {needed:,} segments reaches the goal"
@@ -347,7 +321,26 @@ def _remarks(base: Precision, needed: int | None, fewer: int | None) -> list[Not
             " in ratings"
         )
         notes.append(Note("weak-metrics", text))
+    if base.raters is None:
+        notes.append(_unknown_raters(needed, base.population, systems))
+    if goal.wanted and needed is None:
+        text = f"out of reach: if everything is rated, {goal.best(base)}"
+        if base.raters is not None:
+            more = base.rated_by(base.opinions + 1)
+            text += f"; with one rater more per output {goal.best(more)}"
+        notes.append(Note("out-of-reach", text))
     return notes
+
+
+def _unknown_raters(needed: int | None, population: int, systems: int) -> Note:
+    n = round(USUAL_SHARE * population) if needed is None else needed
+    twice = max(1, round(LITTLE * n))
+    return Note(
+        "raters-unknown",
+        "what raters differ by is not known, as no output is rated twice: beyond one half of the"
+        f" test set more ratings promise nothing; a second opinion on {LITTLE:.0%} of"
+        f" {n:,} segments ({twice * systems:,} ratings more) would make it known",
+    )
 
 
 def _sizes(sizes: Sequence[int] | None, population: int) -> list[int]:
@@ -365,19 +358,29 @@ def _sizes(sizes: Sequence[int] | None, population: int) -> list[int]:
 def _curve(
     given: _Assumptions, sizes: list[int], systems: int, gap: float | None
 ) -> tuple[PlanPoint, ...]:
-    n = np.array(sizes)
     unknown = [None] * len(sizes)
+    costs, base = given.costs(systems), given.plain
+    ratings = [size * systems * given.ratings_per_output for size in sizes]
 
-    def widths(spread: Precision | None) -> Sequence[float | None]:
-        return unknown if spread is None else spread.half_width(n).tolist()
+    def widths(spread: Spread | None) -> Sequence[float | None]:
+        return unknown if spread is None else [spread.half_width(n) for n in sizes]
 
-    def powers(spread: Precision | None) -> Sequence[float | None]:
-        return unknown if spread is None or gap is None else spread.power(n, gap).tolist()
+    def powers(spread: Spread | None) -> Sequence[float | None]:
+        if spread is None or gap is None:
+            return unknown
+        return [spread.power(n, gap) for n in sizes]
 
+    stable = [_stable(given.order if gap is None else None, size) for size in sizes]
     columns = (
-        sizes, (n / given.plain.population).tolist(), given.plain.half_width(n).tolist(),
-        widths(given.with_metrics), powers(given.plain), powers(given.with_metrics),
-        [given.minutes(size, systems) for size in sizes],
-        [given.money(size, systems) for size in sizes],
+        sizes, [n / base.population for n in sizes], widths(base), widths(given.with_metrics),
+        powers(base), powers(given.with_metrics),
+        [costs.minutes(number) for number in ratings], [costs.money(number) for number in ratings],
+        ratings, [order for order, _ in stable], [pairs for _, pairs in stable],
     )  # fmt: skip
     return tuple(PlanPoint(*row) for row in zip(*columns, strict=True))
+
+
+def _stable(order: PilotOrder | None, n: int) -> tuple[float | None, float | None]:
+    if order is None:
+        return None, None
+    return expected_stability(order.means, order.errors(order.n), order.errors(n))

@@ -78,7 +78,8 @@ def by_pooled_test(counts: Counts, units: JudgmentUnits, ties: str, rule: Rule) 
     z = pooled_judgments(counts, block, ties).z
     unseen = find_unseen(counts, units, "pooled", ties)
     z = z / np.sqrt(1 + unseen.taste)
-    p = student_p(z, evidence(counts, block, ties))
+    blocks = evidence(counts, block, ties)
+    p = student_p(z, blocks, unseen.degrees(blocks))
     low, high = rank_ranges(rule.decide(p))
     single = np.arange(len(counts.left)) if block is None else block
     fit = fit_check(*_counted(counts, single, ties), len(counts.systems))

@@ -100,12 +100,13 @@ class Unseen(NamedTuple):
     ``cover`` is the covariance of the scores if every pair is judged by one scale: with few
     judgments of a pair they scatter less around the pair's own win ratio than around the true one.
     ``taste`` is what the tastes of so many ``raters`` add to the variance, as a part of what the
-    units show.
+    units show. ``blocks`` is how many blocks of equal size each system's are worth (Kish).
     """
 
     cover: np.ndarray | None = None
     taste: float = 0.0
     raters: int = 2
+    blocks: np.ndarray | None = None
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -120,8 +121,9 @@ class Unseen(NamedTuple):
 
     def degrees(self, blocks: np.ndarray) -> np.ndarray:
         """Degrees of freedom of the variance, with so many blocks of each system."""
+        worth = blocks if self.blocks is None else np.minimum(blocks, self.blocks)
         # Satterthwaite's, of a sum of two variances.
-        parts = 1 / np.maximum(blocks - 1.0, 1.0) + self.taste**2 / (self.raters - 1)
+        parts = 1 / np.maximum(worth - 1.0, 1.0) + self.taste**2 / (self.raters - 1)
         return np.asarray((1 + self.taste) ** 2 / parts)
 
 
@@ -171,7 +173,18 @@ def find_unseen(counts: Counts, units: JudgmentUnits, method: str, ties: str) ->
         # Averaged over all pairs: one pair's own would be too noisy with a few raters.
         shown, rated, both = (float(np.sum(gap_stderr(c) ** 2)) for c in (cover, by_rater, by_both))
         taste = max(0.0, (rated - both) / shown) if shown > 0 else 0.0
-    return Unseen(cover if method == "expected-win" else None, taste, raters)
+    own = cover if method == "expected-win" else None
+    return Unseen(own, taste, raters, _equal_blocks(counts, block))
+
+
+def _equal_blocks(counts: Counts, block: np.ndarray) -> np.ndarray:
+    """How many blocks of equal size would show as much as each system's: (sum m)^2 / sum m^2."""
+    n = len(counts.systems)
+    where = np.concatenate([block, block]), np.concatenate([counts.left, counts.right])
+    shape = int(block.max()) + 1, n
+    size = sparse.csr_array((np.ones(2 * len(block)), where), shape=shape)
+    total, square = (np.asarray(part.sum(axis=0)).ravel() for part in (size, size.multiply(size)))
+    return np.asarray(total**2 / np.maximum(square, 1.0))
 
 
 def expected_win_cover(counts: Counts, block: np.ndarray, ties: str) -> np.ndarray:
@@ -213,26 +226,18 @@ def spread(
     """
     missing = np.isnan(scores)
     scores = np.where(missing, point, scores)  # a resample without the system says nothing of it
-    few = np.maximum(blocks, 2.0)
-    scale = 1.0 if unseen is None else np.sqrt(few / (few - 1) * (1 + unseen.taste))
-    scores = point + scale * (scores - point)
-    stderr = None if steps else gap_stderr(np.atleast_2d(np.cov(scores, rowvar=False)))
-    if unseen is not None and unseen.cover is not None and stderr is not None:
-        cover = unseen.cover * (1 + unseen.taste)
-        stderr = np.maximum(stderr, gap_stderr(cover))
-        found = scores.std(axis=0)
-        wider = np.divide(
-            np.sqrt(np.diagonal(cover)), found, out=np.ones_like(found), where=found > 0
-        )
-        scores = point + np.maximum(wider, 1.0) * (scores - point)
+    stderr, degrees = None, np.maximum(blocks - 1.0, 1.0)
     if unseen is not None:
-        tail = (1 + level) / 2
-        student = special.stdtrit(unseen.degrees(blocks), tail) / special.ndtri(tail)
+        degrees = unseen.degrees(blocks)
+        scores, stderr = _widened(point, scores, blocks, unseen)
+        student = special.stdtrit(degrees, (1 + level) / 2) / special.ndtri((1 + level) / 2)
         scores = point + student * (scores - point)
     low, high = ranges_of(rank_table(competition_ranks(scores, digits=12)), range_kind, level)
+    if steps:
+        stderr = None
     p = (
         _by_order(scores, blocks) if stderr is None
-        else student_p(z_scores(point, stderr), blocks)
+        else student_p(z_scores(point, stderr), blocks, degrees)
     )  # fmt: skip
     # Few blocks drawn anew repeat themselves: what they leave open the tests must show.
     tested_low, tested_high = rank_ranges(rule.decide(p))
@@ -245,6 +250,22 @@ def spread(
     text = f"in {absent} of {len(scores)} resamples a system was missing and kept its score"
     notes = (Note("missing-in-resamples", text),) if absent else ()
     return Uncertainty(low, high, p, notes, stderr)
+
+
+def _widened(
+    point: np.ndarray, scores: np.ndarray, blocks: np.ndarray, unseen: Unseen
+) -> tuple[np.ndarray, np.ndarray]:
+    """Resampled scores that scatter as new ones would, and the standard errors of differences."""
+    few = np.maximum(blocks, 2.0)
+    scores = point + np.sqrt(few / (few - 1) * (1 + unseen.taste)) * (scores - point)
+    stderr = gap_stderr(np.atleast_2d(np.cov(scores, rowvar=False)))
+    if unseen.cover is None:
+        return scores, stderr
+    cover = unseen.cover * (1 + unseen.taste)
+    found = scores.std(axis=0)
+    wider = np.divide(np.sqrt(np.diagonal(cover)), found, out=np.ones_like(found), where=found > 0)
+    scores = point + np.maximum(wider, 1.0) * (scores - point)
+    return scores, np.maximum(stderr, gap_stderr(cover))
 
 
 def gap_stderr(cover: np.ndarray) -> np.ndarray:
@@ -262,16 +283,18 @@ def z_scores(point: np.ndarray, stderr: np.ndarray) -> np.ndarray:
     return np.asarray(np.divide(gap, stderr, out=sure, where=stderr > 0))
 
 
-def student_p(z: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """One-sided p of z, by Student's t with the blocks of the system that has fewer.
+def student_p(z: np.ndarray, blocks: np.ndarray, degrees: np.ndarray | None = None) -> np.ndarray:
+    """One-sided p of z, by Student's t with the degrees of freedom of the system that has fewer.
 
-    However well b blocks agree, a coin agrees as well with probability 2^-b: no p is smaller.
+    These are one less than its blocks, if nothing is said. However well b blocks agree, a coin
+    agrees as well with probability 2^-b: no p is smaller.
 
     >>> student_p(np.array([[0.0, np.inf], [-np.inf, 0.0]]), np.array([2, 9])).tolist()
     [[0.5, 0.25], [0.75, 0.5]]
     """
     fewer = np.minimum.outer(blocks, blocks)
-    return _floored(special.stdtr(np.maximum(fewer - 1.0, 1.0), -z), fewer)
+    free = np.maximum(fewer - 1.0, 1.0) if degrees is None else np.minimum.outer(degrees, degrees)
+    return _floored(special.stdtr(free, -z), fewer)
 
 
 def _by_order(scores: np.ndarray, blocks: np.ndarray) -> np.ndarray:

@@ -19,6 +19,8 @@ CONTEXT = 10
 """How many segments before a drawn one a rater reads (as at WMT22)."""
 READING_SHARE = 0.25
 """Reading a segment as context takes this share of the time of rating it."""
+TRIAL_DRAWS = 30
+"""Samples over which the context is averaged: one draw is off by several percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def segments_for(
 
     Words and minutes are those of all systems together, as expected under the plan that
     ``make(n)`` gives for n segments. Minutes need a ``cost`` column (seconds per output) or
-    ``seconds_per_word`` with a ``words`` column, and pay for the context of a trial draw.
+    ``seconds_per_word`` with a ``words`` column, and pay for the context of trial draws.
     """
     total = population.size
     if seconds_per_word is not None and budget.unit != "minutes":
@@ -115,18 +117,21 @@ def segments_for(
 
 
 def _context_cost(plan: DrawPlan, population: Population, costs: np.ndarray) -> float:
-    """What the context of one trial draw would cost if it were rated."""
-    drawn = plan.draw(np.random.default_rng(0)).masks(population.size)[0]
-    return float(costs[context_mask(population.layout, drawn)].sum())
+    """What the context would cost if it were rated, on average over trial draws."""
+    drawn = plan.draw(np.random.default_rng(0), TRIAL_DRAWS).masks(population.size)
+    return float((context_mask(population.layout, drawn) @ costs).mean())
 
 
 def context_mask(layout: Layout, drawn: np.ndarray) -> np.ndarray:
-    """Which segments are not drawn but stand within ten before one that is, in its document."""
-    population = layout.population
-    running = np.concatenate([[0], np.cumsum(drawn)])
+    """Which segments are not drawn but stand within ten before one that is, in its document.
+
+    ``drawn`` is a mask of segments, or one such row per sample.
+    """
+    running = np.cumsum(drawn, axis=-1)
+    running = np.concatenate([np.zeros_like(running[..., :1]), running], axis=-1)
     end = (layout.starts + layout.lengths)[layout.document]
-    place = np.arange(population)
-    ahead = running[np.minimum(place + CONTEXT + 1, end)] - running[place + 1]
+    place = np.arange(layout.population)
+    ahead = running[..., np.minimum(place + CONTEXT + 1, end)] - running[..., place + 1]
     return np.asarray(~drawn & (ahead > 0))
 
 

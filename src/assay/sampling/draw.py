@@ -11,11 +11,11 @@ from assay.designs.population import Population
 from assay.designs.units import carried_columns
 from assay.errors import InputError
 from assay.sampling.budget import parse_budget, segments_for
+from assay.sampling.forecast import with_short_pieces
 from assay.stats.random import Rng, seeded
+from assay.stats.selection import length_order
 from assay.tables.answers import history_digest
 from assay.tables.test_set import Design, Sample, TestSet, make_sample
-
-GOLDEN = (5**0.5 - 1) / 2
 
 
 def sample(
@@ -34,8 +34,9 @@ def sample(
 
     ``budget`` is a number of segments, a share (``"20%"``), words (``"5000 words"``) or minutes
     (``"90 min"``). ``design`` is a name, a paper's short name (SL, WD, DF, DB, docs-prop, ...) or
-    a name with parameters (``"documents|stop:over"``); ``auto`` follows the ``goal``: snippets
-    to rank several systems, balanced to score one. Unless ``matched``, every system gets a
+    a name with parameters (``"documents|stop:over"``); ``auto`` follows the ``goal``: rounds
+    to rank several systems, with pieces as long as they do not cost precision, balanced to score
+    one. Unless ``matched``, every system gets a
     sample of its own. ``importance`` names a numeric column of the scores: segments are drawn in
     proportion to it.
 
@@ -46,12 +47,14 @@ def sample(
     >>> world = assay.simulate(documents=20, rng=1)
     >>> drawn = assay.sample(world.test_set, budget="25%", rng=7)
     >>> drawn.design.name, drawn.frame["probability"].unique().round(2).to_list()
-    ('snippets', [0.25])
+    ('rounds', [0.25])
     """
     whole = Population(test_set)
     chosen = choose_design(test_set, design, goal)
     generator, seed = seeded(rng)
     n = budget_size(whole, chosen, budget, importance, seconds_per_word)
+    if str(design).lower() == "auto":
+        chosen = with_short_pieces(chosen, whole, n)
     frames = []
     for system in [None] if matched else list(test_set.systems):
         population = whole if system is None else whole.of_system(system)
@@ -135,14 +138,12 @@ def _rating_order(
 ) -> np.ndarray:
     """The order in which to rate, such that every beginning of it is a fair part of the sample.
 
-    Segments come in random order. Snippets are lined up by the length of their documents (ties
-    at random) and taken in steps of the golden ratio from a random start: a campaign that ends
-    early has seen short and long documents alike.
+    Segments come in random order, snippets in golden order of the length of their documents: a
+    campaign that ends early has seen short and long documents alike.
     """
     if not contiguous:
         return rng.permutation(len(windows))
     first = np.array([start for start, _ in windows], dtype=np.int64)
     length = layout.lengths[layout.document[first]]
-    line = np.argsort(length + 0.5 * rng.random(len(windows)))
-    step = (np.arange(len(windows)) * GOLDEN + rng.random()) % 1
-    return np.asarray(line[np.argsort(step)])
+    line, place = length_order(length, rng)
+    return np.asarray(line[place])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from assay.designs.base import design_of
+from assay.designs.base import PieceDesign, design_of
 from assay.designs.plan import DrawPlan, Layout
 from assay.designs.population import Population
 from assay.designs.snippets import TilesPlan
@@ -20,6 +20,7 @@ from assay.designs.units import need_population
 from assay.errors import InputError, need_known
 from assay.results import Note, Result, signature
 from assay.sampling.budget import context_mask
+from assay.sampling.forecast import expected_effect, expected_likeness
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.tables.test_set import Design, Sample, TestSet
 
@@ -47,8 +48,8 @@ class SampleSummary(Result, kind="sample"):
 
     ``outputs`` are the translations to be rated; ``distinct_outputs`` counts identical ones of
     several systems once, as they need rating only once. ``unreachable`` is the share of segments
-    that could never be drawn; ``design_effect`` the variance of system differences that the
-    metrics predict, relative to a simple random sample of the same size; ``size_sd`` the standard
+    that could never be drawn; ``design_effect`` is the forecast of the variance of system
+    differences, relative to a simple random sample of the same size; ``size_sd`` the standard
     deviation of n over draws, where it is not fixed and known exactly. Representation and
     context are averages over systems where every system has a sample of its own.
     """
@@ -90,7 +91,7 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
     >>> drawn = assay.sample(world.test_set, budget="25%", rng=7)
     >>> summary = summarise(world.test_set, drawn)
     >>> summary.design, summary.matched, [share.name for share in summary.length_bins][:2]
-    ('snippets', True, ['0-9', '10+'])
+    ('rounds', True, ['0-9', '10+'])
     """
     population = Population(test_set)
     layout = population.layout
@@ -117,8 +118,25 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
         outputs=outputs, distinct_outputs=distinct, context_segments=context, length_bins=lengths,
         domains=_mean_shares([domain_shares(test_set, mask) for mask in masks]), positions=places,
         vocabulary=_mean([vocabulary_share(test_set, mask) for mask in masks]),
-        metrics=test_set.metrics, notes=tuple(dict.fromkeys(test_set.notes)),
+        metrics=test_set.metrics, notes=tuple(dict.fromkeys((*test_set.notes, *_watched(sample)))),
     )  # fmt: skip
+
+
+def _watched(sample: Sample) -> list[Note]:
+    """Whether its ratings can be watched while they come in, said before they are paid for."""
+    try:
+        begins = design_of(sample.design).is_sample(len(sample))
+    except InputError:
+        return []  # a sample of somebody else's, of which no more is known
+    if begins and sample.matched:
+        return []
+    return [
+        Note(
+            "cannot-be-watched",
+            "a part of this sample is no sample, so its ratings cannot be watched (monitor); to"
+            " stop early, draw a matched sample by rounds, interleaved or segments",
+        )
+    ]
 
 
 def _predicted(
@@ -141,6 +159,14 @@ def _predicted(
     whole = sizes[0] >= population.size
     if whole or len(plans) > 1 or len(test_set.systems) < 2 or not sample.matched:
         return unreachable, None, spread
+    if isinstance(design, PieceDesign) and weights is None:
+        parts = expected_likeness(test_set)
+        return unreachable, expected_effect(design, population, sizes[0], parts), spread
+    return unreachable, _effect_on_metrics(test_set, plans[0], sizes[0]), spread
+
+
+def _effect_on_metrics(test_set: TestSet, plan: DrawPlan, n: int) -> float | None:
+    """The mean over metrics of a design effect, simulated as if they were the ratings."""
     effects = []
     for name in test_set.metrics:
         if np.isfinite(test_set.matrix(name)).any(axis=1).sum() > 1:
@@ -148,11 +174,9 @@ def _predicted(
             if not np.ptp(scores - scores[0], axis=1).any():
                 continue  # the systems do not differ, so there is no difference to predict
             rng = np.random.default_rng(0)  # a prediction, not a draw: always the same
-            draws = EFFECT_DRAWS if plans[0].contiguous else EFFECT_DRAWS // 5
-            effects.append(
-                design_effect(scores, plans[0], sizes[0], rng, draws, weighted=True).ratio
-            )
-    return unreachable, float(np.mean(effects)) if effects else None, spread
+            draws = EFFECT_DRAWS if plan.contiguous else EFFECT_DRAWS // 5
+            effects.append(design_effect(scores, plan, n, rng, draws, weighted=True).ratio)
+    return float(np.mean(effects)) if effects else None
 
 
 def _masks(test_set: TestSet, sample: Sample) -> list[np.ndarray]:

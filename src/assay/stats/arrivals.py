@@ -14,6 +14,8 @@ distribution comes from its characteristic function, the product over the others
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
+
 import numpy as np
 
 from assay.errors import ConvergenceError
@@ -23,22 +25,38 @@ NEGLIGIBLE_LOG = 46.0
 """Factors below exp(-46) = 1e-20 count for nothing."""
 
 
+@cache
+def leggauss(nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of Gauss-Legendre quadrature, which take longer to find than to use."""
+    return np.polynomial.legendre.leggauss(nodes)
+
+
 def arrival_probabilities(sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """P(the sizes that stand before d in random order sum to at most limits[d]), for every d.
+
+    Those of the last few questions are remembered: many samples are drawn by one plan.
 
     >>> arrival_probabilities(np.array([1, 1, 2]), np.array([1, 1, 1])).round(6).tolist()
     [0.5, 0.5, 0.666667]
     """
+    return _remembered(tuple(sizes.tolist()), tuple(limits.tolist())).copy()
+
+
+@lru_cache(maxsize=32)
+def _remembered(own: tuple[int, ...], most: tuple[int, ...]) -> np.ndarray:
+    sizes, limits = np.array(own), np.array(most)
     kinds, which = np.unique(np.stack([sizes, limits]), axis=1, return_inverse=True)
     values, counts = np.unique(sizes, return_counts=True)
     low, high = _band(values, counts, kinds[1])
     previous = np.full(kinds.shape[1], np.inf)
-    for nodes in (32, 64, 128, 256, 512):
-        times, weights = np.polynomial.legendre.leggauss(nodes)
+    exact = len(sizes) // 2 + 1  # the integrand is a polynomial of degree len(sizes) - 1
+    for nodes in (min(exact, 128), 256, 512):
+        times, weights = leggauss(nodes)
         middle, half = (high + low) / 2, (high - low) / 2
         found = low + _quadrature(values, counts, kinds, middle + half * times, half * weights)
         found = np.clip(found, 0.0, 1.0)
-        if np.abs(found - previous).max() <= TOLERANCE * max(float(found.max()), 1e-3):
+        settled = np.abs(found - previous).max() <= TOLERANCE * max(float(found.max()), 1e-3)
+        if nodes >= exact or settled:
             return np.asarray(found[which.ravel()])
         previous = found
     raise ConvergenceError("the inclusion probabilities of documents did not converge")
@@ -78,6 +96,7 @@ def _quadrature(
     length = min(total, 2 * spread) + 1
     angle = 2 * np.pi * ((np.arange(length // 2 + 1)[None, :] * values[:, None]) % length) / length
     drop = 1 - np.cos(angle)
+    roots = np.exp(-2j * np.pi * np.arange(length) / length)
     found = np.zeros(kinds.shape[1])
     place = np.searchsorted(values, kinds[0])
     for t, weight in zip(times, weights, strict=True):
@@ -86,25 +105,22 @@ def _quadrature(
         size = 0.5 * np.log(np.maximum(1 - 2 * t * (1 - t) * drop, 1e-300))
         here = np.flatnonzero(counts @ size - size.min(axis=0) > -NEGLIGIBLE_LOG)
         logs = size[:, here] + 1j * np.angle(1 - t + t * np.exp(1j * angle[:, here]))
-        others = np.exp(counts @ logs - logs)
-        for kind, limit in enumerate(kinds[1]):
-            tail = _tail(first, int(limit), here, length)
-            found[kind] += weight * float((others[place[kind]] * tail).real.sum())
+        others = np.exp(counts @ logs - logs)[place]
+        tail = _tail(first, kinds[1], here, roots)
+        found += weight * (others * tail).real.sum(axis=1)
     return found
 
 
-def _tail(first: int, limit: int, half: np.ndarray, length: int) -> np.ndarray:
+def _tail(first: int, limits: np.ndarray, half: np.ndarray, roots: np.ndarray) -> np.ndarray:
     """What a characteristic function is multiplied with to give P(first <= sum <= limit).
 
     The sum over s = first..limit of exp(-i w s), for the first half of the roots of unity; the
-    others are conjugates, so these count twice.
+    others are conjugates, so these count twice. One row per limit.
     """
-    count = min(max(limit - first + 1, 0), length)
-    if count == 0:
-        return np.zeros(len(half), dtype=complex)
-    base = np.exp(-2j * np.pi * half / length)
+    length = len(roots)
+    count = np.clip(limits - first + 1, 0, length)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        sums = (1 - np.exp(-2j * np.pi * (half * count % length) / length)) / (1 - base)
-    sums = np.where(half == 0, float(count), sums)
+        sums = (1 - roots[half * count % length]) / (1 - roots[half])
+    sums = np.where(half == 0, count.astype(float), sums)
     share = np.where((half == 0) | (2 * half == length), 1.0, 2.0) / length
-    return np.asarray(sums * share * np.exp(-2j * np.pi * (half * first % length) / length))
+    return np.asarray(sums * share * roots[half * first % length])

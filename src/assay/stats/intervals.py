@@ -95,6 +95,44 @@ def t_interval(center: float, stderr: float, degrees: float, level: float) -> In
     return Interval(center - margin, center + margin, level)
 
 
+def interval_within(
+    center: float, stderr: float, degrees: float, level: float, low: float, high: float
+) -> Interval:
+    """Student's t interval of a value that must lie within ``low`` and ``high`` (infinite: open).
+
+    The values v with (center - v)^2 <= t^2 stderr^2 V(v) / V(r), where V(v) = (v - low)(high - v):
+    the nearer a value is to a limit, the less it can vary. For a share this is Wilson's interval
+    with the number of cases that ``stderr`` amounts to (Franco et al. 2019); where the limits are
+    far off it is the t interval. r is the center, kept t stderr / 2 away from the limits, so that a
+    center at a limit has an interval too. The whole range where the standard error is unknown.
+
+    >>> interval_within(0.1, 0.0949, 1e9, 0.95, 0.0, 1.0)
+    Interval(low=0.0178..., high=0.404..., level=0.95)
+    """
+    if np.isnan(center) or np.isnan(stderr):
+        return Interval(low, high, level)
+    if stderr == 0:
+        return Interval(center, center, level)
+    if math.isinf(low) and not math.isinf(high):
+        turned = interval_within(-center, stderr, degrees, level, -high, math.inf)
+        return Interval(-turned.high, -turned.low, level)
+    if math.isinf(low):
+        return t_interval(center, stderr, degrees, level)
+    margin = t_quantile(0.5 + level / 2, degrees) * stderr
+    width = high - low
+    x = min(max(center - low, 0.0), width)
+    if math.isinf(width):
+        k = margin**2 / max(x, margin / 2)
+        upper = (2 * x + k + math.sqrt(k * (4 * x + k))) / 2
+        return Interval(low + x**2 / upper, low + upper, level)
+    r = min(max(x, margin / 2), width - margin / 2) if margin < width else width / 2
+    k = margin**2 / (r * (width - r))
+    upper = 2 * x + k * width + math.sqrt(k * (4 * x * (width - x) + k * width**2))
+    upper /= 2 * (1 + k)
+    # Rounding must not leave the range.
+    return Interval(low + x**2 / (1 + k) / upper, min(low + upper, high), level)
+
+
 def t_probability(center: float, stderr: float, degrees: float) -> float:
     """P value of the two-sided t test that the true value is 0; NaN without a standard error.
 
@@ -264,6 +302,9 @@ class Precision:
     features: int = 0
     floor: float = 0.0
     """The part of the standard error that more segments do not take away: the raters'."""
+    floor_degrees: float = math.inf
+    reach: float = 1.0
+    """The share of the segments beyond which more of them are taken to make no error smaller."""
 
     def stderr(self, n: np.ndarray) -> np.ndarray:
         """Of the mean: sd sqrt(D (1 - r^2) (1 + p/n) (1 - n/N) / n), infinite without degrees.
@@ -272,9 +313,18 @@ class Precision:
         """
         n = np.asarray(n, dtype=float)
         rest = self.effect * (1 - self.correlation**2) * (1 + self.features / n)
-        stderr = np.hypot(self.sd * np.sqrt(rest * (1 - n / self.population) / n), self.floor)
-        unknown = (self._degrees(n) < 1) & (n < self.population)
-        return np.where(unknown, np.inf, stderr)
+        counted = np.minimum(n, self.reach * self.population)
+        sampling = self.sd * np.sqrt(rest * (1 - counted / self.population) / counted)
+        unknown = (n - 1 - self.features < 1) & (counted < self.population)
+        return np.where(unknown, np.inf, np.hypot(sampling, self.floor))
+
+    def degrees(self, n: np.ndarray) -> np.ndarray:
+        """Of the interval: n - 1 - p, joined with those of the floor (Satterthwaite)."""
+        own = np.maximum(np.asarray(n, dtype=float) - 1 - self.features, 1.0)
+        if not (self.floor > 0 and math.isfinite(self.floor_degrees)):
+            return np.asarray(own)
+        share = np.minimum((self.floor / self.stderr(n)) ** 2, 1.0)
+        return np.asarray(1 / ((1 - share) ** 2 / own + share**2 / self.floor_degrees))
 
     def half_width(self, n: np.ndarray) -> np.ndarray:
         """Half the t interval: falls with n, down to the floor's when everything is rated."""
@@ -288,7 +338,7 @@ class Precision:
         """
         with np.errstate(divide="ignore"):
             shift = np.minimum(abs(gap) / self.stderr(n), MAX_GAP_IN_ERRORS)
-        power = power_of(shift, np.maximum(self._degrees(np.asarray(n)), 1), self.level)
+        power = power_of(shift, self.degrees(n), self.level)
         return np.where(np.isinf(self.stderr(n)), 0.0, power)
 
     def n_for_half_width(self, target: float) -> int:
@@ -299,12 +349,9 @@ class Precision:
         """The smallest n that finds ``gap`` with at least this probability."""
         return smallest(lambda n: float(self.power(np.array(n), gap)) >= power, self.population)
 
-    def _degrees(self, n: np.ndarray) -> np.ndarray:
-        return np.asarray(n) - 1 - self.features
-
     def _quantile(self, n: np.ndarray) -> np.ndarray:
-        degrees = np.maximum(self._degrees(np.asarray(n)), 1)
-        return np.asarray(np.vectorize(t_quantile, otypes=[float])(0.5 + self.level / 2, degrees))
+        quantile = np.vectorize(t_quantile, otypes=[float])
+        return np.asarray(quantile(0.5 + self.level / 2, self.degrees(n)))
 
 
 def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray:

@@ -241,27 +241,30 @@ def _at_rest(end: optimize.OptimizeResult) -> bool:
 
 
 def fit_without_each(
-    y: Floats, fixed: Floats, factors: tuple[Ints, Ints, Ints], ratios: Floats
+    y: Floats, fixed: Floats, factors: Sequence[Ints], ratios: Floats
 ) -> tuple[Floats, Floats]:
     """Coefficients and covariances with each group left out, the variance ratios held.
 
-    ``factors`` are the groups, a factor that crosses them, and one nested in them. Given the
-    crossed effects groups are independent, so that each adds its own part to the cross products
-    of [Z2 X y], and leaving it out is a subtraction.
+    ``factors`` are the groups, a factor that crosses them, one nested in them, and perhaps more
+    that cross them. Given the crossed effects groups are independent, so that each adds its own
+    part to the cross products of [Z X y], and leaving it out is a subtraction.
     """
-    group, crossed, nested = factors
+    group, crossed, nested, *more = factors
     start = np.linalg.lstsq(fixed, y, rcond=None)[0]
-    levels, p = int(crossed.max()) + 1, fixed.shape[1]
-    columns = np.hstack([np.eye(levels)[crossed], fixed, (y - fixed @ start)[:, None]])
+    p = fixed.shape[1]
+    shown = [np.eye(int(codes.max()) + 1)[codes] for codes in (crossed, *more)]
+    root = np.sqrt(np.repeat(np.delete(ratios, [0, 2]), [part.shape[1] for part in shown]))
+    levels = len(root)
+    columns = np.hstack([*shown, fixed, (y - fixed @ start)[:, None]])
     rows = [np.flatnonzero(group == number) for number in range(int(group.max()) + 1)]
     parts = [_group_part(columns[part], nested[part], ratios) for part in rows]
     total = np.sum(parts, axis=0)
     coefficients, covariances = [], []
     for group_rows, part in zip(rows, parts, strict=True):
         left = total - part
-        inner = np.eye(levels) + ratios[1] * left[:levels, :levels]
-        across = left[:levels, levels:]
-        rest = left[levels:, levels:] - ratios[1] * across.T @ np.linalg.solve(inner, across)
+        inner = np.eye(levels) + root[:, None] * left[:levels, :levels] * root
+        across = root[:, None] * left[:levels, levels:]
+        rest = left[levels:, levels:] - across.T @ np.linalg.solve(inner, across)
         inverse = np.linalg.pinv(rest[:p, :p], hermitian=True)
         beta = inverse @ rest[:p, p]
         residual = max(float(rest[p, p] - rest[:p, p] @ beta), 0.0) / max(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+GOLDEN = (5**0.5 - 1) / 2
+
 
 def simple_random(population: int, n: int, rng: np.random.Generator, draws: int = 1) -> np.ndarray:
     """Simple random samples of n out of N without replacement; a single one in random order.
@@ -61,3 +63,20 @@ def interleaved_order(group: np.ndarray, rng: np.random.Generator) -> np.ndarray
     rank[order] = np.arange(len(group)) - (np.cumsum(size) - size)[group[order]]
     circle = np.argsort((rank + rng.random(len(size))[group]) / size[group])
     return np.asarray(np.roll(circle, -int(rng.integers(len(group)))))
+
+
+def length_order(lengths: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Units in line by their length, ties at random, and in which order to take them from the line.
+
+    In steps of the golden ratio, so that every beginning has short and long ones alike, from a
+    start that is a uniform whole number: every unit is equally likely at every place. (A uniform
+    real start would favour those after large gaps.)
+
+    >>> line, place = length_order(np.array([5, 1, 9]), np.random.default_rng(1))
+    >>> line.tolist(), sorted(place.tolist())
+    ([1, 0, 2], [0, 1, 2])
+    """
+    count = len(lengths)
+    line = np.argsort(lengths + 0.5 * rng.random(count))
+    place = np.argsort(np.arange(count) * GOLDEN % 1)
+    return line, np.asarray(np.roll(place, -int(rng.integers(max(count, 1)))))

@@ -21,9 +21,15 @@ from assay.errors import InputError, OptionError, need_known
 from assay.results import Note
 from assay.tables.check import SCHEMAS, CheckedTable, Columns, conform, place_in
 from assay.tables.files import MAX_LISTED, Findings, Only, Raw, Source
-from assay.tables.test_set import TestSet, as_matrix
+from assay.tables.test_set import TestSet, as_matrix, is_like
 
 Better = Literal["higher", "lower"]
+
+ANSWER: tuple[str, ...] = ("lp", "system", "doc", "seg", "rater")
+"""What a rater's answer is about."""
+
+REPEATED = "repeated-ratings"
+"""The note on outputs that a rater had twice."""
 
 GENUINE = ("", "0", "false", "no")
 """What the column ``check`` holds, in any case, in a row that is not a control."""
@@ -46,6 +52,8 @@ class Ratings(CheckedTable):
     range: tuple[float, float] | None = None
     checked: TestSet | None = field(default=None, repr=False)
     """The test set that they were checked against."""
+    repeats: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    """What raters answered when they had an output again, kept apart from their first answers."""
 
     @cached_property
     def genuine(self) -> pl.DataFrame:
@@ -56,6 +64,13 @@ class Ratings(CheckedTable):
     def controls(self) -> pl.DataFrame:
         """The rows that check the raters' attention."""
         return self.frame.filter(self._control)
+
+    @cached_property
+    def genuine_repeats(self) -> pl.DataFrame:
+        """The repeats that are about the systems' own outputs."""
+        if "check" not in self.repeats.columns:
+            return self.repeats
+        return self.repeats.filter(_genuine_words(self.repeats["check"]))
 
     @cached_property
     def _control(self) -> pl.Series:
@@ -79,8 +94,15 @@ class Ratings(CheckedTable):
         """The ratings that are about this test set, checked against it."""
         if self.checked is test_set:
             return self
-        placed = read_ratings(self.frame, test_set, better=self.better, range=self.range)
-        return replace(placed, notes=tuple(dict.fromkeys((*self.notes, *placed.notes))))
+        rows = self.frame
+        if len(self.repeats):
+            # Of an answer that is gone the repeat is not to take the place.
+            key = [name for name in ANSWER if name in rows.columns]
+            again = self.repeats.join(rows, on=key, how="semi")
+            rows = pl.concat([rows, again], how="diagonal")
+        placed = read_ratings(rows, test_set, better=self.better, range=self.range)
+        known = [note for note in self.notes if note.code != REPEATED]
+        return replace(placed, notes=tuple(dict.fromkeys((*known, *placed.notes))))
 
     def matrix(self, test_set: TestSet, *, rater: str | None = None) -> np.ndarray:
         """Systems x segments of the test set: the score, the mean where several raters gave one.
@@ -114,7 +136,8 @@ def read_ratings(
     """Read a ratings table and check it against the test set it is about.
 
     ``better`` says whether higher or lower scores are better (MQM: lower); ``range`` is the scale,
-    and scores outside it are refused. Ratings of systems the test set excludes are left out.
+    and scores outside it are refused. Ratings of systems the test set excludes are left out. Where
+    a rater had an output twice, the first rating counts and the others are kept in ``repeats``.
     ``only`` reads part of the rows (``{"lp": "en-de"}``).
 
     >>> import polars as pl
@@ -128,11 +151,10 @@ def read_ratings(
         _check_range(frame, range, findings)
     if test_set is not None:
         frame = place_in(frame, test_set, findings)
-    if "check" in frame.columns:
-        _repeated_genuine(frame, findings)
     findings.stop()
-    ratings = Ratings(frame, (), better, range, test_set)
     notes = list(findings.notes)
+    frame, repeats = _first_answers(frame, notes)
+    ratings = Ratings(frame, (), better, range, test_set, repeats)
     if ratings.unrated:
         text = f"{ratings.unrated:,} of {frame.height:,} rows have no score and count as not rated"
         notes.append(Note("not-rated", text))
@@ -140,9 +162,10 @@ def read_ratings(
         text = f"{len(ratings.controls):,} attention checks are left out of all estimates"
         notes.append(Note("attention-checks", text))
     ratings = replace(ratings, notes=tuple(notes))
-    if test_set is not None and not test_set.named:
-        _refuse_answers(test_set, ratings)
-    return ratings
+    if test_set is None:
+        return ratings
+    answers = refuse_answers(test_set, ratings, (columns or {}).get("score"))
+    return replace(ratings, notes=(*ratings.notes, *answers))
 
 
 def need_one_lp(frame: pl.DataFrame, what: str) -> None:
@@ -156,9 +179,12 @@ def need_one_lp(frame: pl.DataFrame, what: str) -> None:
 
 
 def read_errors(
-    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None
-) -> Errors:
+    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None,
+    only: Only | None = None,
+) -> Errors:  # fmt: skip
     """Read a table of marked errors and check it against the test set it is about.
+
+    ``only`` reads part of the rows (``{"lp": "en-de"}``).
 
     >>> import polars as pl
     >>> marked = pl.DataFrame({
@@ -168,7 +194,7 @@ def read_errors(
     >>> read_errors(marked).frame.height
     2
     """
-    frame, findings = conform(source, "errors", columns=columns)
+    frame, findings = conform(source, "errors", columns=columns, only=only)
     if "start" in frame.columns and "end" in frame.columns:
         wrong = frame["end"] < frame["start"]
         findings.rows(wrong, "end", frame["end"], "{} is before start; correct it")
@@ -178,40 +204,96 @@ def read_errors(
     return Errors(frame, tuple(findings.notes))
 
 
-def _refuse_answers(test_set: TestSet, ratings: Ratings) -> None:
-    """Refuse a column that is almost the same as the ratings: it is the answer, not a metric."""
+def refuse_answers(
+    test_set: TestSet, ratings: Ratings, called: str | None = None
+) -> tuple[Note, ...]:
+    """Refuse metrics that are almost the same as the ratings: they are the answer.
+
+    The one place where this is looked at: whatever uses metrics and ratings together comes by.
+    Each metric is compared by itself, over all outputs and inside systems, and all together, since
+    the ratings may be the mean of several columns; ``called`` is the user's name of the score. Of
+    metrics that the user named it is only noted.
+    """
+    faults = []
     scores = ratings.matrix(test_set)
-    for name in test_set.metrics:
-        values = test_set.matrix(name)
-        both = ~np.isnan(scores) & ~np.isnan(values)
-        x, y = scores[both], values[both]
-        if len(x) < MIN_OUTPUTS_COMPARED or np.ptp(x) == 0 or np.ptp(y) == 0:
-            continue
-        r = float(np.corrcoef(x, y)[0, 1])
-        if abs(r) > SAME_AS_RATINGS:
-            raise OptionError(
-                "metrics", name,
-                f"is almost the same as the ratings (r = {r:.2f}): it is the answer, not a metric",
-                "name the metrics to use; if this column really is one, name it too",
-            )  # fmt: skip
+    stack = np.array([test_set.matrix(name) for name in test_set.metrics])
+    for name, values in zip(test_set.metrics, stack, strict=True):
+        r = max(_same(scores, values), _same(_centred(scores), _centred(values)))
+        if r > SAME_AS_RATINGS:
+            text = (
+                f"is almost the same as the ratings (r = {r:.2f}): it is the answer, not a metric"
+            )
+            faults.append((name, text))
+        elif called is not None and is_like(name, called):
+            faults.append((name, f"is named like the score '{called}'"))
+    several = len(stack) > 1 and not test_set.named and not faults
+    if several and (r := _together(scores, stack)) > SAME_AS_RATINGS:
+        text = (
+            f"together are almost the same as the ratings (R = {r:.2f}): the answer is among them"
+        )
+        faults.append((", ".join(test_set.metrics[:10]), text))
+    if faults and not test_set.named:
+        remedy = "name the metrics to use; if this column really is one, name it too"
+        raise OptionError("metrics", *faults[0], remedy)
+    return tuple(Note("metric-like-answers", f"the metric {' '.join(fault)}") for fault in faults)
+
+
+def _same(scores: np.ndarray, values: np.ndarray) -> float:
+    """The size of the correlation; 0 where too little is known."""
+    both = ~np.isnan(scores) & ~np.isnan(values)
+    x, y = scores[both], values[both]
+    if len(x) < MIN_OUTPUTS_COMPARED or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return 0.0
+    return abs(float(np.corrcoef(x, y)[0, 1]))
+
+
+def _centred(values: np.ndarray) -> np.ndarray:
+    """Deviations from each system's mean, outputs without a value left out."""
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0.0).sum(axis=1, keepdims=True)
+    rest = values - total / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    return np.where(np.abs(rest) < 1e-9 * np.abs(values), 0.0, rest)
+
+
+def _together(scores: np.ndarray, stack: np.ndarray) -> float:
+    """The multiple correlation of the ratings with all metrics; 0 where too little is known."""
+    known = ~np.isnan(scores) & ~np.isnan(stack).any(axis=0)
+    y, x = scores[known], stack[:, known].T
+    if len(y) < MIN_OUTPUTS_COMPARED * (len(stack) + 1) or np.ptp(y) == 0:
+        return 0.0
+    x, y = x - x.mean(axis=0), y - y.mean()
+    fitted = x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    return float(np.sqrt(min((fitted @ fitted) / (y @ y), 1.0)))
 
 
 def _genuine_words(check: pl.Series) -> pl.Series:
     return check.fill_null("").str.strip_chars().str.to_lowercase().is_in(list(GENUINE))
 
 
-def _repeated_genuine(frame: pl.DataFrame, findings: Findings) -> None:
-    """Report outputs that a rater rated twice, neither time as a control."""
-    key = [name for name in ("lp", "system", "doc", "seg", "rater") if name in frame.columns]
-    genuine = _genuine_words(frame["check"])
-    words = pl.col("check").fill_null("").n_unique()
-    marked = frame.select(*key, "check", _genuine=genuine)
-    several = marked.select(words.over([*key, "_genuine"]) > 1).to_series()
-    message = (
-        "segment '{}' is rated twice; mark the attention check in the check column, or remove one"
-        " of the rows"
+def _first_answers(
+    frame: pl.DataFrame, notes: list[Note]
+) -> tuple[pl.DataFrame, pl.DataFrame]:  # fmt: skip
+    """The first score of every output by each rater, and what the same rater gave it later."""
+    if "rater" not in frame.columns:
+        return frame, frame.clear()
+    key = [name for name in ANSWER if name in frame.columns]
+    rows = frame.select(*key, _unscored=pl.col("score").is_null()).with_row_index("_row")
+    if "check" in frame.columns:
+        check = frame["check"].fill_null("")
+        words = pl.Series([""] * len(check)).zip_with(_genuine_words(check), check)
+        rows, key = rows.with_columns(words.alias("_check")), [*key, "_check"]
+    if rows.select(key).n_unique() == frame.height:
+        return frame, frame.clear()
+    first = rows.sort("_unscored", "_row").unique(key, keep="first")["_row"]
+    again = ~rows["_row"].is_in(first.implode())
+    text = (
+        f"{int(again.sum()):,} rows rate an output again that the same rater has rated: the first"
+        " rating counts, the others only show how far raters agree with themselves"
     )
-    findings.rows(genuine & several, "check", frame["seg"], message)
+    if copies := int((frame.is_duplicated() & again).sum()):
+        text += f"; {copies:,} of them are equal to another row in all columns: were they copied?"
+    notes.append(Note(REPEATED, text))
+    return frame.filter(~again), frame.filter(again).drop_nulls("score")
 
 
 def check_direction(better: str) -> None:
@@ -292,15 +374,19 @@ class Edits(CheckedTable):
         return tuple(self.frame["editor"].unique(maintain_order=True))
 
 
-def read_edits(source: Source | Raw, *, columns: Columns | None = None) -> Edits:
+def read_edits(
+    source: Source | Raw, *, columns: Columns | None = None, only: Only | None = None
+) -> Edits:
     """Read a table of edits; an empty translation or edit is empty text, not a missing value.
+
+    ``only`` reads part of the rows (``{"domain": "news"}``).
 
     >>> import polars as pl
     >>> row = {"system": "A", "doc": "d", "seg": 1, "editor": "E", "mt": "so", "edited": "so!"}
     >>> read_edits(pl.DataFrame([row])).editors
     ('E',)
     """
-    return _read_edits(source, columns)[0]
+    return _read_edits(source, columns, only)[0]
 
 
 def as_edits(edits: Edits | Source) -> Edits:
@@ -308,11 +394,13 @@ def as_edits(edits: Edits | Source) -> Edits:
     return edits if isinstance(edits, Edits) else read_edits(edits)
 
 
-def join_edits(sources: Sequence[tuple[Source | Raw, Columns | None]]) -> Edits:
+def join_edits(
+    sources: Sequence[tuple[Source | Raw, Columns | None]], *, only: Only | None = None
+) -> Edits:
     """One table of several, each with its column names; a row that two of them have is refused."""
     tables: list[tuple[Edits, Findings]] = []
     for source, columns in sources:
-        table, findings = _read_edits(source, columns)
+        table, findings = _read_edits(source, columns, only)
         _refuse_repeated(table.frame, findings, tables)
         tables.append((table, findings))
     notes = [
@@ -321,11 +409,34 @@ def join_edits(sources: Sequence[tuple[Source | Raw, Columns | None]]) -> Edits:
         for note in table.notes
     ]
     frame = pl.concat([table.frame for table, _ in tables], how="diagonal_relaxed")
+    if len(tables) > 1 and (other := _other_sources(frame)).any():
+        row = frame.filter(other).row(0, named=True)
+        raise InputError(
+            f"document '{row['doc']}', segment '{row['seg']}' has another source in one file than"
+            " in another; name documents and segments so that each is one text"
+        )
     return Edits(frame, tuple(notes))
 
 
-def _read_edits(source: Source | Raw, columns: Columns | None) -> tuple[Edits, Findings]:
-    frame, findings = conform(source, "edits", columns=columns)
+def _other_sources(frame: pl.DataFrame) -> pl.Series:
+    """Rows whose source is not the one that their segment has first, white space aside."""
+    if "source" not in frame.columns:
+        return pl.Series([False] * frame.height, dtype=pl.Boolean)
+    text = pl.col("source").str.replace_all(r"\s+", " ").str.strip_chars()
+    first = text.drop_nulls().first().over("doc", "seg")
+    return frame.select((text != first).fill_null(False)).to_series()
+
+
+def _read_edits(
+    source: Source | Raw, columns: Columns | None, only: Only | None
+) -> tuple[Edits, Findings]:
+    frame, findings = conform(source, "edits", columns=columns, only=only)
+    message = (
+        "'{}' is not the source that this segment has in an earlier row; give every segment of a"
+        " document its own seg"
+    )
+    if "source" in frame.columns:
+        findings.rows(_other_sources(frame), "source", frame["source"], message)
     findings.stop()
     frame = frame.with_columns(pl.col("mt", "edited").fill_null(""))
     empty = frame.select(
@@ -397,6 +508,7 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
             "the history has several language pairs and the scores have no lp column; keep only"
             " the pair of the scores"
         )
+    refuse_answers(test_set, ratings)
     sign = 1 if ratings.better == "lower" else -1
     worse = sign * (pl.col("score") - pl.col("score").mean().over("system"))
     places = test_set.segments.select(key).with_row_index("_place")

@@ -48,6 +48,8 @@ class ColumnRule:
     open_low: bool = False
     """Whether ``low`` itself is outside."""
     choices: tuple[str, ...] = ()
+    spellings: tuple[Mapping[str, str], ...] = ()
+    """Other ways to write the choices; a column uses one of them throughout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Schema:
     kind: str
     columns: tuple[ColumnRule, ...]
     key: tuple[str, ...] = ()
+    again: str | None = None
+    """The column of those who may answer again: where it is there, a key may stand twice."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,7 +94,10 @@ def _whole(name: str, low: int = 0) -> ColumnRule:
 
 
 _SIDE = ColumnRule("side", choices=("source", "target"))
-_WINNER = ColumnRule("winner", required=True, filled=True, choices=("left", "right", "tie"))
+_WINNER = ColumnRule(
+    "winner", required=True, filled=True, choices=("left", "right", "tie"),
+    spellings=({"<": "left", ">": "right", "=": "tie"}, {"1": "left", "2": "right", "0": "tie"}),
+)  # fmt: skip
 _PROBABILITY = ColumnRule("probability", "number", True, True, low=0, high=1, open_low=True)
 
 SCHEMAS = {
@@ -104,7 +111,7 @@ SCHEMAS = {
             _key("system"), _part("doc"), _key("seg"), _part("rater"), _text("task"),
             ColumnRule("score", "number", required=True), _amount("seconds"), _text("check"),
             _part("lp"),
-        ), key=("lp", "system", "doc", "seg", "rater", "check")),
+        ), key=("lp", "system", "doc", "seg", "rater", "check"), again="rater"),
         Schema("errors", (
             _key("system"), _part("doc"), _key("seg"), _part("rater"), _key("category"),
             _key("severity"), _SIDE, _whole("start"), _whole("end"), _part("lp"),
@@ -183,11 +190,23 @@ def conform(
         findings.add("the table has a header but no rows; add at least one")
     if not frame.height or any(name not in frame.columns for name in schema.required):
         findings.stop()
+    frame = _without_empty(frame, schema, findings)
     known = [_typed(frame, column, findings) for column in schema.columns if column.name in frame]
     rest = [frame[name] for name in frame.columns if name not in schema.names]
     frame = pl.DataFrame([*known, *rest])
-    _unique(frame, schema, findings)
+    if schema.again not in frame.columns:
+        _unique(frame, schema, findings)
     return frame, findings
+
+
+def _without_empty(frame: pl.DataFrame, schema: Schema, findings: Findings) -> pl.DataFrame:
+    """The table without optional columns in which nothing stands: they say nothing."""
+    parts = [column.name for column in schema.columns if column.filled and not column.required]
+    empty = [name for name in parts if name in frame and to_text(frame[name]).is_in([""]).all()]
+    if empty:
+        text = f"empty in every row, read as if it were not there: {', '.join(empty)}"
+        findings.notes.append(Note("empty-column", text))
+    return frame.drop(empty)
 
 
 def _text_columns(schema: Schema, users: dict[str, str]) -> Callable[[str], bool]:
@@ -247,6 +266,7 @@ def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Se
     if column.type != "text":
         return _bounded(to_number(frame[column.name], findings, column.name), column, findings)
     typed = to_text(frame[column.name])
+    typed = _respelled(typed, column, findings)
     empty = typed.is_null() | (typed == "")
     if column.filled:
         findings.rows(empty, column.name, typed, "is empty; every row needs a value here")
@@ -254,9 +274,28 @@ def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Se
 
         def message(value: str) -> str:
             hint = did_you_mean(value, column.choices)
+            if column.spellings and value in ("0", "1"):
+                hint = " (where there is no 2, 0 may be a tie or a loss)"
             return f"'{value}' is not one of {', '.join(column.choices)}{hint}; write one of them"
 
         findings.rows(~empty & ~typed.is_in(column.choices), column.name, typed, message)
+    return typed
+
+
+def _respelled(typed: pl.Series, column: ColumnRule, findings: Findings) -> pl.Series:
+    """The column in Assay's words, where it is written throughout in others; a note says which."""
+    if not column.spellings:
+        return typed
+    found = set(typed.drop_nulls().str.strip_chars().unique()) - {""}
+    for words in column.spellings:
+        # Of 0 and 1 alone nobody knows whether 0 is a tie or the other one's win.
+        if found and found <= words.keys() and not ("0" in found and "2" not in found):
+            read = ", ".join(f"{word} as {words[word]}" for word in words)
+            text = f"{column.name}: {read} was assumed"
+            if "<" in words:
+                text += " (< ranks before, as in WMT's data); where < is worse, swap left and right"
+            findings.notes.append(Note("values-read", text))
+            return typed.str.strip_chars().replace(words)
     return typed
 
 

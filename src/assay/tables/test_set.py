@@ -41,6 +41,13 @@ SEGMENT_COLUMNS = ("source", "reference", "words", "cost", "domain", "lp")
 
 NOT_THERE = "is not in the scores table"
 NOT_A_COLUMN = "is not a column of the scores"
+RATED = re.compile(
+    r"(?:mqm|[pc]?sqm|da|esa|human|gold|ratings?|scores?)"
+    r"(?:[ _.-]*(?:z|n|raw|mean|avg|average|median|sum|scores?|ratings?|sqm|annotated"
+    r"|(?:r|rater|a|annotator)?\d+))*",
+    re.IGNORECASE,
+)
+"""Names of columns that hold what people said, such as mqm_r1 or da_z."""
 LENGTH = "length"
 """The metric that every table with target texts has for free."""
 
@@ -167,7 +174,8 @@ def read_scores(
     ``columns`` maps Assay's names to the file's own (``{"seg": "seg_id"}``). ``metrics`` names
     the metric columns; without it, all numeric columns that are not reserved are metrics. Where the
     table has the ``target`` texts, ``length`` may be named too: their characters, a free
-    metric (longer outputs have more errors).
+    metric (longer outputs have more errors). A column that is a rating by its name (``mqm_r1``,
+    ``da_z``) is a metric only if it is named.
     ``lower_metrics`` are those where less is better, ``exclude`` the systems to leave out.
     ``only`` reads part of the rows (``{"lp": "en-de"}``), and ``keep`` says which columns, beside
     Assay's own and the metrics named, are wanted at all (None: all); a Parquet file is searched
@@ -227,15 +235,31 @@ def _choose_metrics(
             for name in metrics:
                 need_known("metrics", name, [*free, *left], NOT_THERE)
         return list(dict.fromkeys(metrics))
-    chosen = []
+    chosen, rated = [], []
     for name in free:
+        if RATED.fullmatch(name):
+            rated.append(name)
+            continue
         share, example = _numeric_share(frame[name])
         if share >= NEARLY_NUMBERS:
             chosen.append(name)
         elif share >= SOME_NUMBERS:
             text = f"only {share:.0%} of its values are numbers ('{example}' is not)"
             findings.notes.append(Note("not-a-metric", f"{name} is not used as a metric: {text}"))
+    if rated:
+        text = f"ratings by their names, not used as metrics unless named: {', '.join(rated)}"
+        findings.notes.append(Note("ratings-not-metrics", text))
     return chosen
+
+
+def is_like(name: str, score: str) -> bool:
+    """Whether a column is named like the score: another rater's, or the same in another form.
+
+    >>> is_like("mqm_r2", "mqm_r1"), is_like("mqm", "mqm_r1"), is_like("mqmetric", "mqm")
+    (True, True, False)
+    """
+    stem = re.sub(r"[ _.-]*[a-z]?\d+$", "", score.lower()) or score.lower()
+    return re.fullmatch(rf"{re.escape(stem)}(?:[ _.-].*|\d*)", name.lower()) is not None
 
 
 def _numeric_share(values: pl.Series) -> tuple[float, str]:
@@ -307,7 +331,7 @@ _DESIGN = re.compile(r"[a-z][a-z0-9-]*(?:\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
 COUNTED = ("n", "N", "seed", "parts")
 """Parameters that say how much was drawn and by which seed, not how."""
 PLAIN = {"strata": "none", "stop": "closest", "limit": "none", "first": "random", "max": "10",
-         "length": "10", "rounding": "random"}  # fmt: skip
+         "length": "10", "rounding": "random", "looks": "5"}  # fmt: skip
 """Parameters as they are where nobody said otherwise."""
 
 
@@ -415,16 +439,19 @@ def make_sample(frame: pl.DataFrame) -> Sample:
 
 
 def read_sample(
-    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None
-) -> Sample:
+    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None,
+    only: Only | None = None,
+) -> Sample:  # fmt: skip
     """Read a sample file and check it against the test set it was drawn from.
+
+    ``only`` reads part of the rows (``{"lp": "en-de"}``).
 
     >>> import polars as pl
     >>> rows = {"seg": ["3", "8"], "probability": [.2, .2], "design": ["segments|n:2|N:10"] * 2}
     >>> read_sample(pl.DataFrame(rows)).design.name
     'segments'
     """
-    frame, findings = conform(source, "sample", columns=columns)
+    frame, findings = conform(source, "sample", columns=columns, only=only)
     _one_design(frame, findings)
     if test_set is not None:
         frame = place_in(frame, test_set, findings)

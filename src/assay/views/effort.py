@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.effort.results import EditorEffort, Effort, EffortDifference
@@ -76,16 +76,20 @@ def _less_and_more(item: EffortDifference) -> tuple[str, str]:
 
 
 def _methods(result: Effort) -> str:
-    kits = (
-        "all editors the same document from each system, assuming that the documents are alike"
-        if result.assume_alike
-        else "each editor a different document from each system"
-    )
+    random = any("document" in parts for parts in result.components.values())
+    kits = "each editor a different document from each system"
+    if random:
+        kits = "several documents from each, which are taken as alike in kind"
+    elif result.assume_alike:
+        kits = (
+            "all editors the same document from each system, assuming that the documents are alike"
+        )
+    texts = "segments, documents" if random else "segments"
     return (
         f"{plural(len(result.editors), 'editor')} post-edited documents translated by"
         f" {plural(len(result.systems), 'system')}, {kits}."
         f" Effort ({', '.join(result.units)}) was analysed by a mixed model with editors,"
-        " segments and documents within editors as random effects (REML)."
+        f" {texts} and documents within editors as random effects (REML)."
     )
 
 
@@ -135,21 +139,34 @@ def _differences(result: Effort) -> Table:
     shown = degrees[0] if len(degrees) == 1 else f"{degrees[0]} to {degrees[-1]}"
     count = f"{result.assignments:,}"
     assignments = f"all {count} assignments" if result.exact else f"{count} random assignments"
+    dealt = _is_known(item.randomisation_p for item in result.differences)
+    anew = f" and by dealing the kits out anew ({assignments})" if dealt else ""
+    columns: dict[Any, tuple[str, Any]] = {
+        "left": ("left", "text"), "right": ("right", "text"), "measure": ("measure", "text"),
+        "difference": ("difference", "number"),
+        ("low", "high"): (_interval(result.level), "interval"), "p": ("p", "p"),
+        "holm_p": ("p (Holm)", "p"), "randomisation_p": ("randomisation p", "p"),
+        ("least", "most"): ("without one editor", "interval"), "verdict": ("verdict", "text"),
+    }  # fmt: skip
+    if not dealt:
+        del columns["randomisation_p"]
     return table(
         "effort-differences", f"Left minus right, with p from the mixed model ({shown} degrees of"
-                              f" freedom) and from a randomisation of the kits ({assignments})."
-                              " Each verdict is for its pair alone; p (Holm) is corrected for the"
-                              " number of pairs of a measure.",
-        {"left": ("left", "text"), "right": ("right", "text"), "measure": ("measure", "text"),
-         "difference": ("difference", "number"),
-         ("low", "high"): (_interval(result.level), "interval"),
-         "p": ("p", "p"), "holm_p": ("p (Holm)", "p"), "randomisation_p": ("randomisation p", "p"),
-         ("least", "most"): ("without one editor", "interval"), "verdict": ("verdict", "text")},
+                              f" freedom){anew}. Each verdict is for its pair alone; p (Holm) is"
+                              " corrected for the number of pairs of a measure.",
+        columns,
         result.differences,
     )  # fmt: skip
 
 
-def _overall(result: Effort) -> str:
+def _is_known(values: Iterable[float]) -> bool:
+    """Whether any of them is a number."""
+    return any(value == value for value in values)
+
+
+def _overall(result: Effort) -> str | None:
+    if not _is_known(result.overall_p.values()):
+        return None
     values = ", ".join(
         f"{name} {'unknown' if p != p else p_value(p)}" for name, p in result.overall_p.items()
     )
@@ -157,7 +174,10 @@ def _overall(result: Effort) -> str:
 
 
 def _documents(result: Effort) -> Table | None:
-    if not result.documents:
+    rows = [
+        row for row in _by_measure(result.documents, "document") if row["ratio"] == row["ratio"]
+    ]
+    if not rows:
         return None
     inner = _interval(2 * result.level - 1)
     return table(
@@ -166,7 +186,7 @@ def _documents(result: Effort) -> Table | None:
         {"document": ("document", "text"), "measure": ("measure", "text"),
          "ratio": ("ratio", "number"), ("low", "high"): (inner, "interval"),
          ("low83", "high83"): ("83% interval", "interval"), "verdict": ("verdict", "text")},
-        _by_measure(result.documents, "document"),
+        rows,
     )  # fmt: skip
 
 

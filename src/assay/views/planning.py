@@ -8,7 +8,8 @@ from typing import Any
 
 from assay.planning.editors import EditorsPlan
 from assay.planning.judgments import JudgmentsPlan
-from assay.planning.ratings import ComparisonPlan, PrecisionPlan, RatingsPlan
+from assay.planning.results import ComparisonPlan, PlanPoint, PrecisionPlan, RatingsPlan, Widest
+from assay.planning.spending import Split
 from assay.results import percent, plural
 from assay.views.section import Block, Section, Show, Table, shown, table
 
@@ -16,17 +17,27 @@ from assay.views.section import Block, Section, Show, Table, shown, table
 def ratings_section(plan: RatingsPlan) -> Section:
     """How many segments to rate."""
     lead = "What a number of ratings brings."
-    if plan.needed is not None:
+    if plan.half_width is not None:
         lead = (
-            f"For intervals of ±{plan.half_width:g}, {plan.needed:,} of"
-            f" {plural(plan.population, 'segment')} have to be rated for each"
-            f" system{_with_metrics(plan)}."
+            f"Intervals of ±{plan.half_width:g} are out of reach with {_raters(plan)} per output."
         )
+        if plan.needed is not None:
+            lead = (
+                f"For intervals of ±{plan.half_width:g}, {plan.needed:,} of"
+                f" {plural(plan.population, 'segment')} have to be rated for each"
+                f" system{_with_metrics(plan)}."
+            )
+    elif plan.bought is not None:
+        lead = _bought(plan, plan.bought)
     caption = f"Ratings per system, and half the width of their {percent(plan.level)} interval."
+    if any(point.stable_pairs is not None for point in plan.curve):
+        caption += (
+            " Same order: how likely two such campaigns agree on all systems, and on any two."
+        )
     return Section(
         "plan-ratings", "The plan: ratings", lead,
-        (_curve("plan-ratings", caption, plan), *_totals(plan)), plan.signature, stage="plan",
-        notes=plan.notes,
+        (_curve("plan-ratings", caption, plan), *_totals(plan), *_splits(plan)), plan.signature,
+        stage="plan", notes=plan.notes,
     )  # fmt: skip
 
 
@@ -36,14 +47,26 @@ def comparison_section(plan: ComparisonPlan) -> Section:
         f"Segments rated for both systems, half the width of the {percent(plan.level)} interval of"
         f" their difference, and the power to find a gap of {plan.gap:g}."
     )
+    lead = (
+        f"No number of segments finds a gap of {plan.gap:g} with {percent(plan.power)} probability"
+        f" and {_raters(plan)} per output."
+    )
+    if plan.needed is not None:
+        lead = (
+            f"To find a gap of {plan.gap:g} with {percent(plan.power)} probability,"
+            f" {plan.needed:,} of {plural(plan.population, 'segment')} have to be rated for both"
+            f" systems{_with_metrics(plan)}."
+        )
     return Section(
-        "plan-comparison", "The plan: two systems",
-        f"To find a gap of {plan.gap:g} with {plan.power:.0%} probability, {plan.needed:,} of"
-        f" {plural(plan.population, 'segment')} have to be rated for both"
-        f" systems{_with_metrics(plan)}.",
-        (_curve("plan-comparison", caption, plan), *_totals(plan)), plan.signature, stage="plan",
-        notes=plan.notes,
+        "plan-comparison", "The plan: two systems", lead,
+        (_curve("plan-comparison", caption, plan), *_totals(plan), *_splits(plan)), plan.signature,
+        stage="plan", notes=plan.notes,
     )  # fmt: skip
+
+
+def _raters(plan: PrecisionPlan) -> str:
+    mean = plan.ratings_per_output
+    return "one rater" if mean < 1.005 else f"{mean:.3g} raters"
 
 
 def _with_metrics(plan: PrecisionPlan) -> str:
@@ -59,28 +82,109 @@ def _curve(name: str, caption: str, plan: PrecisionPlan) -> Table:
         {"n": ("segments", "count"), "share": ("share", "percent"),
          "half_width": ("half-width", "number"),
          "half_width_with_metrics": ("with metrics", "number"), "power": ("power", "percent"),
-         "power_with_metrics": ("power with metrics", "percent"), "minutes": ("minutes", "count"),
+         "power_with_metrics": ("power with metrics", "percent"),
+         "stable_order": ("same order", "percent"), "stable_pairs": ("same pair", "percent"),
+         "ratings": ("ratings", "count"), "minutes": ("minutes", "count"),
          "money": ("cost", "money")},
         plan.curve,
     )  # fmt: skip
 
 
 def _totals(plan: PrecisionPlan) -> list[Block]:
-    """How sure the number is, and what it comes to."""
+    """What the number comes to, how sure it is, and what the money brings."""
     lines: list[Block] = []
+    if plan.needed is not None:
+        lines.append(f"In all {_counted(plan, plan.needed)}.")
+    if plan.needed_with_metrics is not None:
+        lines.append(f"With the help of metrics {_counted(plan, plan.needed_with_metrics)}.")
     if plan.needed_range is not None:
-        low, high = plan.needed_range
-        lines.append(f"The pilot leaves the sd uncertain: {low:,} to {high:,} segments.")
-    if plan.minutes is not None or plan.money is not None:
-        effort = _effort(plan.minutes, plan.money)
-        lines.append(f"In all {plan.ratings:,.0f} ratings: {effort}.")
+        low, high = (shown(end, "count") for end in plan.needed_range)
+        lines.append(f"The pilot leaves the sd uncertain: {low} to {high} segments.")
+    if plan.widest is not None and plan.needed is not None:
+        lines.append(_for_the_widest(plan, plan.widest))
+    if plan.bought is not None and not (isinstance(plan, RatingsPlan) and plan.half_width is None):
+        lines.append(_bought(plan, plan.bought))
     return lines
 
 
+def _counted(plan: PrecisionPlan, segments: int) -> str:
+    """Segments as ratings of all systems and raters, hours and money."""
+    ratings = plan.ratings_for(segments)
+    parts = [plural(segments, "segment"), plural(plan.systems_rated, "system"), _raters(plan)]
+    effort = _effort(plan.costs.minutes(ratings), plan.costs.money(ratings))
+    return f"{ratings:,.0f} ratings ({' x '.join(parts)})" + (f": {effort}" if effort else "")
+
+
+def _for_the_widest(plan: PrecisionPlan, widest: Widest) -> str:
+    takes = (
+        "cannot reach it" if widest.needed is None else f"takes {_counted(plan, widest.needed)}"
+    )  # fmt: skip
+    return (
+        "That is for the average of the pilot; the widest spread, that of"
+        f" {widest.name} (sd {widest.sd:.3g}), {takes}."
+    )
+
+
+def _bought(plan: PrecisionPlan, point: PlanPoint) -> str:
+    """What there is to spend brings."""
+    brings = f"intervals of ±{point.half_width:.3g}"
+    if point.half_width_with_metrics is not None:
+        brings += f" (±{point.half_width_with_metrics:.3g} with the help of metrics)"
+    if point.power is not None:
+        brings += f" and a power of {point.power:.0%}"
+    return f"{plan.spend} are enough for {_counted(plan, point.n)}. That brings {brings}."
+
+
+def _splits(plan: PrecisionPlan) -> list[Block]:
+    """More segments, or second opinions: for as many ratings."""
+    best = next((split for split in plan.splits if split.best), None)
+    if best is None:
+        return []
+    most = max(split.ratings for split in plan.splits)
+    choices = table(
+        "plan-splits",
+        f"New segments or second opinions, with up to {most:,.0f} ratings: the share of outputs"
+        " rated once more (200%: two more raters for each).",
+        {"overlap": ("second opinions", "percent"), "segments": ("segments", "count"),
+         "half_width": ("half-width", "number"), "power": ("power", "percent"),
+         "ratings": ("ratings", "count"), "minutes": ("minutes", "count"),
+         "money": ("cost", "money"),
+         "best": ("best", "text")},
+        plan.splits,
+    )  # fmt: skip
+    return [_best_split(plan.splits, best), choices]
+
+
+def _best_split(splits: tuple[Split, ...], best: Split) -> str:
+    once = splits[0]
+    if best is not once:
+        return (
+            f"Second opinions pay: {plural(best.segments, 'segment')} {_rated(best.overlap)}"
+            f" give ±{best.half_width:.3g},"
+            f" {plural(once.segments, 'segment')} rated once ±{once.half_width:.3g}."
+        )
+    some = next((split for split in splits if split.overlap > 0), best)
+    return (
+        f"New segments bring more than second opinions: {plural(best.segments, 'segment')} rated"
+        f" once give ±{best.half_width:.3g}. Have {percent(some.overlap)} rated twice all the same"
+        f" (±{some.half_width:.3g}): only they show what raters differ by."
+    )
+
+
+def _rated(overlap: float) -> str:
+    if overlap < 1:
+        return f"with {percent(overlap)} of the outputs rated twice"
+    return f"with {overlap + 1:g} raters for each output"
+
+
 def _effort(minutes: float | None, money: float | None) -> str:
-    parts = [] if minutes is None else [f"{minutes:,.0f} minutes"]
+    parts = [] if minutes is None else [_time(minutes)]
     parts += [] if money is None else [f"a cost of {money:,.2f}"]
     return " and ".join(parts)
+
+
+def _time(minutes: float) -> str:
+    return f"{minutes:,.0f} minutes" if minutes < 120 else f"{minutes / 60:,.1f} hours"
 
 
 def judgments_section(plan: JudgmentsPlan) -> Section:
@@ -159,7 +263,7 @@ def editors_section(plan: EditorsPlan) -> Section:
     points = table(
         "plan-editors", "What a number of editors can find.",
         {"editors": ("editors", "count"), "power": ("power", "percent"),
-         "detectable": (f"gap found with power {plan.power:.0%}", "number")},
+         "detectable": (f"gap found with power {percent(plan.power)}", "number")},
         plan.points,
     )  # fmt: skip
     assumed = (
@@ -170,7 +274,7 @@ def editors_section(plan: EditorsPlan) -> Section:
     return Section(
         "plan-editors", "The plan: editors",
         f"To find a gap of {plan.gap:g} in {plan.measure} between two of"
-        f" {plural(plan.systems, 'system')} with {plan.power:.0%} probability, {takes}.",
+        f" {plural(plan.systems, 'system')} with {percent(plan.power)} probability, {takes}.",
         (points, assumed), plan.signature, stage="plan",
         sources=("korotaev2022",) if plan.source == "korotaev2022" else (), notes=plan.notes,
     )  # fmt: skip

@@ -26,6 +26,11 @@ def raters_section(result: RaterReport) -> Section:
             f" {shown(result.mean_correlation, 'number')} over"
             f" {plural(result.pairs, 'pair')} of raters."
         )
+    if result.repeats:
+        blocks.append(
+            f"Agreement of raters with themselves on {plural(result.repeats, 'repeat')}:"
+            f" Krippendorff's alpha {shown(result.self_alpha, 'number')}."
+        )
     blocks += [f"Outliers: {'; '.join(apart) or 'none'}.", f"{result.rule}."]
     if result.estimates:
         blocks += [_scores_across(result.estimates), _scores_by_rater(result.estimates)]
@@ -59,6 +64,8 @@ def _raters(result: RaterReport) -> Table:
     checks: dict[Any, tuple[str, Any]] = {}
     if any(item.checks for item in result.raters):
         checks = {("passed", "checks"): ("checks passed", "of")}
+    if result.repeats:
+        checks |= {"repeats": ("again", "count"), "self_difference": ("differing by", "number")}
     return table(
         "raters", "Severity: how many points worse than the average rater, on the same outputs.",
         {"rater": ("rater", "text"), "n": ("rated", "count"), "skipped": ("skipped", "count"),

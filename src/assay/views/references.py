@@ -23,6 +23,18 @@ REFERENCES = {
         "Carl-Erik Särndal, Bengt Swensson and Jan Wretman. 1992. Model Assisted Survey Sampling."
         " Springer."
     ),
+    "fay1979": (
+        "Robert E. Fay and Roger A. Herriot. 1979. Estimates of Income for Small Places. Journal of"
+        " the American Statistical Association 74."
+    ),
+    "armstrong2022": (
+        "Timothy B. Armstrong, Michal Kolesár and Mikkel Plagborg-Møller. 2022. Robust Empirical"
+        " Bayes Confidence Intervals. Econometrica 90."
+    ),
+    "lan1983": (
+        "K. K. Gordon Lan and David L. DeMets. 1983. Discrete Sequential Boundaries for Clinical"
+        " Trials. Biometrika 70."
+    ),
     "cochran1977": "William G. Cochran. 1977. Sampling Techniques, third edition. Wiley.",
     "grafstrom2012": (
         "Anton Grafström, Niklas Lundström and Lina Schelin. 2012. Spatially Balanced Sampling"

@@ -85,12 +85,14 @@ def _groups(result: SampleSummary) -> list[_Group]:
 
 
 def _drawn(result: SampleSummary) -> str:
-    pieces = f" in {plural(result.snippets, 'snippet')}" if result.snippets < result.n else ""
-    alone = "" if result.matched else ", for each system by itself"
-    return (
-        f"{result.n:,} of {result.population:,} segments{pieces} were drawn"
-        f" ({result.design}{alone})"
-    )
+    share, pieces = f"{result.n:,} of {result.population:,} segments", ""
+    if result.matched:
+        if result.snippets < result.n:
+            pieces = f" in {plural(result.snippets, 'snippet')}"
+        return f"{share}{pieces} were drawn ({result.design})"
+    if result.snippets < result.outputs:
+        pieces = f", {plural(result.snippets, 'snippet')} in all"
+    return f"{share} were drawn for each system by itself ({result.design}{pieces})"
 
 
 def _chance(result: SampleSummary) -> str:
@@ -131,7 +133,7 @@ def _work(result: SampleSummary) -> str:
     predicted = ""
     if result.design_effect is not None:
         predicted = (
-            f" By the metrics, the variance of differences between systems is"
+            f" Forecast: the variance of differences between systems will be about"
             f" {result.design_effect:.2f} times that of a simple random sample of this size."
         )
     return f"The work: {plural(result.outputs, 'output')} to rate{once}{context}.{predicted}"

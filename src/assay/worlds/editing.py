@@ -76,8 +76,10 @@ class EditingWorld:
         random = as_rng(rng)
         rows = self.values(kits, random)
         texts = [_text(random) for _ in range(rows.height)]
-        source = [text.swapcase() for text in texts]
-        rows = rows.with_columns(pl.Series("source", source), pl.Series("mt", texts))
+        source = pl.Series("source", [text.swapcase() for text in texts])
+        rows = rows.with_columns(source, pl.Series("mt", texts)).with_columns(
+            pl.col("source").first().over("doc", "seg")
+        )
         return Edits(_worked_on(rows, random))
 
     def edit(self, rows: pl.DataFrame, rng: Rng = None) -> pl.DataFrame:

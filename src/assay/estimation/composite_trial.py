@@ -1,0 +1,142 @@
+"""The order with the metrics' help tried on a fully rated test set, beside the direct one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.designs.base import find_design
+from assay.designs.units import DesignUnits
+from assay.engine import Workers, run
+from assay.estimation.composite import MIN_SYSTEMS, CompositeRecord, between_systems, join
+from assay.estimation.evaluate import all_scores, check_trial
+from assay.estimation.kernels import adjusted_means, make_features
+from assay.stats.intervals import LEVEL
+from assay.stats.random import Rng
+from assay.tables.answers import Ratings
+from assay.tables.test_set import TestSet
+
+
+class CompositeDraws(NamedTuple):
+    """Samples x pairs: both differences, the composite's interval and P(left > right); truth."""
+
+    direct: np.ndarray
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    probability: np.ndarray
+    truth: np.ndarray
+
+
+class _Trial(NamedTuple):
+    test_set: TestSet
+    x: np.ndarray
+    size: float
+    draws: int
+    level: float
+
+
+def evaluate_composite(
+    test_set: TestSet,
+    ratings: Ratings,
+    *,
+    sizes: Sequence[float] = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
+    draws: int = 100,
+    level: float = LEVEL,
+    rng: Rng = None,
+    workers: Workers = 1,
+) -> Iterator[CompositeRecord]:
+    """Draw samples from a fully rated test set and order the systems, with the metrics' help.
+
+    The same simple random segments for all systems. Yields a record per size; nothing where there
+    are fewer than three systems, no metrics, or segments that a system does not have.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=15, systems=4, rng=1)
+    >>> records = evaluate_composite(world.test_set, world.rate(), sizes=[0.2], draws=20, rng=1)
+    >>> [record.n for record in records]
+    [32]
+    """
+    check_trial(draws, level, sizes)
+    x = all_scores(test_set, ratings)
+    few = len(test_set.systems) < MIN_SYSTEMS or not test_set.present.all()
+    if few or between_systems(test_set) is None:
+        return iter(())
+    trials = [_Trial(test_set, x, size, draws, level) for size in sizes if size < 1]
+    return run(_try, trials, rng=rng, workers=workers)
+
+
+def _try(trial: _Trial, rng: np.random.Generator) -> CompositeRecord:
+    n = max(3, round(trial.size * trial.x.shape[1]))
+    drawn = np.zeros((trial.draws, trial.x.shape[1]), dtype=bool)
+    for row in drawn:
+        row[rng.permutation(len(row))[:n]] = True
+    found = draw_composites(trial.test_set, trial.x, drawn, trial.level)
+    right = np.sign(found.truth)
+    held = (found.low <= found.truth) & (found.truth <= found.high)
+    pairs = np.array(list(combinations(range(len(trial.x)), 2)))
+    by_system = [held[:, (pairs == k).any(axis=1)].mean() for k in range(len(trial.x))]
+    return CompositeRecord(
+        size=trial.size, n=n, draws=len(found.direct),
+        direct_order=float((np.sign(found.direct) == right).mean()),
+        order=float((np.sign(found.difference) == right).mean()),
+        direct_rms=_rms(found.direct - found.truth), rms=_rms(found.difference - found.truth),
+        coverage=float(held.mean()), worst_coverage=float(min(by_system)),
+        said=float(np.maximum(found.probability, 1 - found.probability).mean()),
+    )  # fmt: skip
+
+
+def _rms(errors: np.ndarray) -> float:
+    return float(np.sqrt((errors**2).mean()))
+
+
+def draw_composites(
+    test_set: TestSet,
+    x: np.ndarray,
+    drawn: np.ndarray,
+    level: float,
+    history: tuple[TestSet, Ratings] | None = None,
+) -> CompositeDraws:
+    """Both estimates of all pairs from matched samples (samples x segments) of the ratings x.
+
+    Samples in which no pair of systems differs are left out.
+    """
+    layers, pairs = between_systems(test_set, history), np.triu_indices(len(x), 1)
+    gaps, variances, degrees = _direct(test_set, x, drawn)
+    rows = []
+    for k, places in enumerate(drawn):
+        if layers is None or not (variances[k] > 0).any():
+            continue
+        found = join(
+            gaps[k], variances[k], np.where(places, x, np.nan), layers,
+            float(np.median(degrees[k])), level,
+        ).pairs  # fmt: skip
+        rows.append((gaps[k][pairs], found.difference, found.low, found.high, found.probability))
+    truth = x.mean(axis=1)
+    direct, difference, low, high, probability = (
+        np.array(column) for column in zip(*rows, strict=True)
+    )
+    gap = truth[pairs[0]] - truth[pairs[1]]
+    return CompositeDraws(direct, difference, low, high, probability, gap)
+
+
+def _direct(
+    test_set: TestSet, x: np.ndarray, drawn: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Differences and variances as samples x systems x systems, degrees as samples x pairs."""
+    size, features = len(x), make_features(test_set)
+    pi = np.full(x.shape[1], drawn[0].mean())
+    units = DesignUnits(find_design("segments"), pi, test_set.document)
+    every = np.ones(x.shape[1], dtype=bool)
+    gaps = np.zeros((len(drawn), size, size))
+    variances, degrees = np.zeros_like(gaps), []
+    for i, j in combinations(range(size), 2):
+        known = None if features is None else features.between(i, j, every)
+        found = adjusted_means(x[i] - x[j], drawn, units, "auto", known)
+        gaps[:, i, j], gaps[:, j, i] = found.center, -found.center
+        variances[:, i, j] = variances[:, j, i] = found.stderr**2
+        degrees.append(found.degrees)
+    return gaps, variances, np.array(degrees).T

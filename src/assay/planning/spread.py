@@ -1,0 +1,81 @@
+"""What decides how precise a campaign will be: segments, raters, metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from assay.stats.intervals import Precision
+
+UNKNOWN_REACH = 0.5
+"""Where nothing tells what raters differ by, ratings beyond this share of the test set promise
+nothing: without metrics, the interval of one half is as wide as the one for texts like these with
+everything rated, from which verdicts come then."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaterPart:
+    """What an answer owes to who gave it, from outputs that two raters or more rated.
+
+    ``variance`` is v, by ``tasks``, with its ``degrees``; ``noise`` is the same by single segments,
+    which the sd holds already; ``task`` the outputs of a system in a task.
+    """
+
+    variance: float
+    degrees: float
+    noise: float
+    task: float = 1.0
+    tasks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How scores, or differences, of a test set vary; ``sd`` is that of single ratings.
+
+    ``correlation`` is that of metrics with single ratings, ``opinions`` the (harmonic) mean number
+    of raters of an output. ``raters`` is None where nothing tells what they differ by.
+    """
+
+    population: int
+    sd: float
+    level: float
+    effect: float = 1.0
+    correlation: float = 0.0
+    features: int = 0
+    raters: RaterPart | None = None
+    opinions: float = 1.0
+
+    def precision(self, n: int) -> Precision:
+        """The precision of n segments, raters doing tasks as long as those that v comes from.
+
+        The variance is D s^2 (1 - r^2) (1 + p/n) (1 - n/N) / n + w / k with s^2 = sd^2 less the
+        noise u that k opinions take from it, and w = v/N + (1/n - 1/N) (v - u) as in `estimate`.
+        """
+        if self.raters is None:
+            return Precision(
+                self.population, self.sd, self.level, self.effect, self.correlation, self.features,
+                reach=UNKNOWN_REACH,
+            )  # fmt: skip
+        k, v, u = self.opinions, self.raters.variance, self.raters.noise
+        rest = self.sd**2 - u * (1 - 1 / k)
+        explained = min((self.correlation * self.sd) ** 2, 0.99 * rest)
+        beyond = v / self.population + (1 / n - 1 / self.population) * max(v - u, 0.0)
+        twice = min(1.0, 2 - 2 / k) * n / self.raters.task
+        return Precision(
+            self.population, float(np.sqrt(rest)), self.level, self.effect,
+            float(np.sqrt(explained / rest)), self.features, floor=float(np.sqrt(beyond / k)),
+            floor_degrees=self.raters.degrees + twice,
+        )  # fmt: skip
+
+    def half_width(self, n: int) -> float:
+        """Half the interval of n segments."""
+        return float(self.precision(n).half_width(np.array(n)))
+
+    def power(self, n: int, gap: float) -> float:
+        """The probability that n segments find a gap."""
+        return float(self.precision(n).power(np.array(n), gap))
+
+    def rated_by(self, opinions: float) -> Spread:
+        """The same with another number of raters."""
+        return replace(self, opinions=opinions)

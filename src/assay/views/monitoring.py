@@ -1,0 +1,115 @@
+"""A campaign that is watched: whether it is enough, where each pair stands, what is waited for."""
+
+from __future__ import annotations
+
+from assay.estimation.looking import Look
+from assay.estimation.monitor import Monitored, Monitoring
+from assay.results import plural
+from assay.views.section import Block, Section, table
+
+
+def monitoring_section(result: Monitoring) -> Section:
+    """Whether enough has been rated."""
+    each = "system" if result.goal == "score" else "pair of systems"
+    level = f"{100 * result.level:g}% interval"
+    blocks: list[Block] = [
+        table(
+            "monitoring",
+            "Where each stands, by all that came in unbroken. Reached: the look that met the goal;"
+            " missing: segments until the next look, or until the look expected to meet it.",
+            {"what": (each, "text"), "estimate": ("estimate", "number"),
+             ("low", "high"): (level, "interval"), "interval": ("interval is", "text"),
+             "n": ("rated", "count"), "winner": ("better", "text"),
+             "reached": ("reached at", "count"), "more": ("missing", "count")},
+            [_row(result, item) for item in result.items],
+        )
+    ]  # fmt: skip
+    if result.looks and not result.guarantee:
+        what = "Repeated confidence intervals, right at all looks together: estimate ± limit ×"
+        blocks.append(
+            table(
+                "looks",
+                f"{what} standard error." if result.limits else "Every look.",
+                {"what": (each, "text"), "n": ("look at", "count"),
+                 "estimate": ("estimate", "number"), ("low", "high"): (level, "interval"),
+                 "limit": ("limit", "number"), "skipped": ("skipped", "count"),
+                 "decided": ("decided", "text")},
+                [_look_row(look) for look in result.looks], where="page",
+            )
+        )  # fmt: skip
+    if result.awaited:
+        blocks.append(
+            table(
+                "awaited", "Segments that the next look waits for.",
+                {"place": ("place in order", "count"), "segment": ("segment", "text"),
+                 "systems": ("missing of", "text")},
+                [{"place": item.place, "segment": item.segment, "systems": ", ".join(item.systems)}
+                 for item in result.awaited], where="page",
+            )
+        )  # fmt: skip
+    return Section(
+        "monitoring", "Is it enough?", _lead(result, each), tuple(blocks), result.signature,
+        stage="collect", methods=_methods(result), sources=("lan1983",) if result.limits else (),
+        notes=result.notes,
+    )  # fmt: skip
+
+
+def _methods(result: Monitoring) -> str:
+    if not result.limits:
+        return ""
+    return (
+        f"Differences were tested at {plural(len(result.planned), 'planned look')}, with limits"
+        " that keep the error of all looks together (spending of O'Brien and Fleming's type)."
+    )
+
+
+def _row(result: Monitoring, item: Monitored) -> dict[str, object]:
+    stands = None
+    if result.limits:
+        stands = "for orientation" if item.orientation else "of a look"
+    return {
+        "what": item.what, "estimate": item.estimate, "low": item.low, "high": item.high,
+        "interval": stands, "n": item.n, "winner": item.winner, "reached": item.reached,
+        "more": item.more,
+    }  # fmt: skip
+
+
+def _look_row(look: Look) -> dict[str, object]:
+    return {
+        "what": look.what, "n": look.n, "estimate": look.estimate,
+        "low": look.estimate - look.half_width, "high": look.estimate + look.half_width,
+        "limit": look.limit, "skipped": look.skipped or None, "decided": look.decided or None,
+    }  # fmt: skip
+
+
+def _lead(result: Monitoring, each: str) -> str:
+    """The verdict, the goal, and how many looks are past."""
+    open_ = [item for item in result.items if item.reached is None]
+    if not result.stop:
+        verdict = "More has to be rated: go on"
+    elif not open_:
+        verdict = "Enough has been rated: stop"
+    else:
+        why = "Everything is rated" if result.n == result.population else "No planned look is left"
+        things = "systems" if result.goal == "score" else "pairs"
+        verdict = f"{why}: stop; {len(open_)} of {len(result.items)} {things} stay open"
+    goals = [] if result.goal == "score" else ["a decision"]
+    if result.target is not None:
+        goals.append(f"an interval of ±{result.target:g}")
+    lead = (
+        f"{verdict}. {result.n:,} of {result.population:,} segments are rated in order, and the"
+        f" goal is {', or '.join(goals)} for every {each}."
+    )
+    if result.guarantee:
+        return f"{lead} One may look as often as one likes (any-time betting interval)."
+    if not result.planned:
+        return lead  # saved before looks were planned
+    past = sum(any(look.n == n for look in result.looks) for n in result.planned)
+    verb = "is" if past == 1 else "are"
+    lead += f" {past} of {plural(len(result.planned), 'planned look')} {verb} past"
+    coming = [n for n in result.planned if all(look.n < n for look in result.looks)]
+    if not result.stop and coming:
+        lead += f", the next is at {coming[0]:,} segments"
+    if result.limits and any(item.orientation for item in open_):
+        lead += "; between looks numbers are for orientation and decide nothing"
+    return f"{lead}."
