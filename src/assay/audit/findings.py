@@ -341,21 +341,24 @@ def _represented(audit: Audit) -> list[str]:
 def _practice(audit: Audit) -> list[str]:
     ours = max(item.cluster for item in audit.systems)
     usual = max(item.practice_cluster for item in audit.systems)
-    size = np.mean([item.high_rank - item.low_rank + 1 for item in audit.systems])
     if audit.source == "ratings":
-        how = "by another rule, rank-sum tests of neighbours that treat outputs as independent,"
-        sizes = f"mean rank range {size:.1f} ranks"
+        how = "rank-sum tests of neighbours that treat outputs as independent"
     else:
-        how = "by another rule, single judgments resampled as if they were independent,"
-        both = [(item.practice_low_rank, item.practice_high_rank) for item in audit.systems]
-        usual_size = np.mean([high - low + 1 for low, high in both])
-        sizes = f"mean rank range {usual_size:.1f} and {size:.1f} ranks"
+        how = "single judgments resampled as if they were independent"
     ours_by = (
         f"by what is decided {WHERE[audit.target]}" if audit.target in ("answers", "raters")
         else f"with each {audit.unit} as the unit"
     )  # fmt: skip
+    both = [
+        float(np.mean([high - low + 1 for low, high in ranges]))
+        for ranges in (
+            [(item.low_rank, item.high_rank) for item in audit.systems],
+            [(item.practice_low_rank, item.practice_high_rank) for item in audit.systems],
+        )
+    ]
     return [
-        f"{ours_by}, the systems fall into {plural(ours, 'cluster')} ({sizes}); {how} into {usual}"
+        f"{ours_by}, the systems fall into {plural(ours, 'cluster')} (mean rank range {both[0]:.1f}"
+        f" ranks); by another rule, {how}, into {usual} ({both[1]:.1f} ranks)"
     ]
 
 
