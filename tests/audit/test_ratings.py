@@ -74,22 +74,80 @@ def test_a_simulated_campaign(world: assay.World) -> None:
     assert found.raters is not None
     assert 0 < found.raters.alpha < 1
     assert found.unit == "document"
-    assert has_note(found.notes, "few-raters")
-    same = assay.estimate(world.test_set, world.rate(), method="mean", target="texts")
-    p = {frozenset((d.left, d.right)): d.p for d in same.differences}
-    assert {frozenset((d.left, d.right)): d.p for d in found.pairs} == p
+    texts = assay.audit_ratings(world.rate(), world.test_set, target="texts", rng=1)
+    assert has_note(texts.notes, "few-raters")
     assert all(part.full == pytest.approx(part.rated) for part in found.representation)
     content = found.to_dict()
     assert content["kind"] == "audit"
     assert {"coverage", "matched", "power", "pairs", "findings", "claims"} <= set(content)
     assert found.to_frame().height == 3
-    assert found.signature.startswith("audit|census|texts|ratings:")
+    assert found.signature.startswith("audit|census|raters|ratings:")
+    assert texts.signature.startswith("audit|census|texts|ratings:")
+
+
+@pytest.mark.parametrize("target", [None, "texts", "answers"])
+@pytest.mark.parametrize("how", ["all", "one rater", "sample", "unmatched", "assumed"])
+@pytest.mark.parametrize("family", [False, True])
+def test_verdicts_ranks_and_clusters_are_those_of_estimate(
+    target: str | None, how: str, family: bool
+) -> None:
+    close = {"a": 1.0, "b": 1.2, "c": 1.9, "d": 2.3, "e": 3.0}
+    world = assay.simulate(
+        systems=close, documents=30, raters=1 if how == "one rater" else 3, rng=4
+    )
+    options: dict[str, object] = {"target": target, "family": family}
+    if how in ("sample", "unmatched"):
+        options["sample"] = assay.sample(
+            world.test_set, budget="30%", design="segments", matched=how == "sample", rng=7
+        )
+    ratings = world.rate(options.get("sample"))  # type: ignore[arg-type]
+    if how == "assumed":
+        options["assume"] = "random"
+        kept = pl.col("seg").cast(pl.Int64) % 3 == 0
+        ratings = replace(ratings, frame=ratings.frame.filter(kept))
+    found = assay.audit_ratings(ratings, world.test_set, rng=1, **options)  # type: ignore[arg-type]
+    same = assay.estimate(world.test_set, ratings, **options)  # type: ignore[arg-type]
+    for ours, others, names in (
+        (found.systems, same.systems, "system rank low_rank high_rank cluster low high"),
+        (found.pairs, same.differences, "left right difference low high decided n"),
+    ):
+        for name in names.split():
+            values = [[getattr(item, name) for item in items] for items in (ours, others)]
+            if isinstance(values[0][0], float):
+                values[1] = pytest.approx(values[1], nan_ok=True)
+            assert values[0] == values[1], name
+    apart = [item for item in same.differences if item.apart]
+    assert bool(apart) == (how == "unmatched")
+    scores = {item.system: item.estimate for item in same.systems}
+    for item in apart:
+        assert item.difference == pytest.approx(scores[item.left] - scores[item.right])
+
+
+def test_family_decides_by_holm() -> None:
+    close = {"a": 1.0, "b": 1.15, "c": 1.25, "d": 1.35, "e": 1.5}
+    world = assay.simulate(systems=close, documents=30, rng=4)
+    each, family = (
+        assay.audit_ratings(world.rate(), world.test_set, family=held, rng=1)
+        for held in (False, True)
+    )
+    assert sum(pair.decided for pair in family.pairs) < sum(pair.decided for pair in each.pairs)
+    assert [pair.decided for pair in family.pairs] == [pair.decided_holm for pair in each.pairs]
+    assert family.published.hold == each.published.hold_holm
+    assert "each by itself at 95%" in each.findings[0]
+    assert "all together at 95% (Holm)" in family.findings[0]
+    assert "|family|" in family.signature
 
 
 def test_nothing_is_decided_by_width_zero_where_all_is_rated(world: assay.World) -> None:
     found = assay.audit_ratings(world.rate(), world.test_set, target="answers", rng=1)
     assert found.published.hold == found.published.hold_holm == 0
     assert "for these answers there is nothing to decide" in " ".join(found.findings)
+    assert {item.cluster for item in found.systems} == {1}
+    assert {(item.low_rank, item.high_rank) for item in found.systems} == {(1, 3)}
+    for pair in found.pairs:
+        assert not pair.decided
+        assert pair.better is None
+        assert all(np.isnan(value) for value in (pair.p, pair.p_holm, pair.power, pair.detectable))
 
 
 def test_systems_rated_apart_are_compared_by_their_own_segments(world: assay.World) -> None:
@@ -140,7 +198,7 @@ def test_a_sample_says_how_segments_were_chosen(world: assay.World) -> None:
     found = assay.audit_ratings(ratings, world.test_set, sample=drawn, target="answers", rng=1)
     assert found.assumption == "segments"
     assert not has_note(found.notes, "choice-guessed")
-    same = assay.estimate(world.test_set, ratings, sample=drawn, method="mean", target="answers")
+    same = assay.estimate(world.test_set, ratings, sample=drawn, target="answers")
     assert found.systems[0].score == pytest.approx(same.systems[0].estimate)
     guessed = assay.audit_ratings(ratings, world.test_set, rng=1)
     assert guessed.assumption == "assumed-random"
@@ -151,7 +209,7 @@ def test_a_sample_that_was_spread_over_metrics(world: assay.World) -> None:
     drawn = assay.sample(world.test_set, design="balanced", budget="30%", rng=7)
     ratings = world.rate(drawn)
     found = assay.audit_ratings(ratings, world.test_set, sample=drawn, target="answers", rng=1)
-    same = assay.estimate(world.test_set, ratings, sample=drawn, method="mean", target="answers")
+    same = assay.estimate(world.test_set, ratings, sample=drawn, target="answers")
     by = {frozenset((item.left, item.right)): item.stderr for item in same.differences}
     assert {frozenset((item.left, item.right)): item.stderr for item in found.pairs} == by
 
@@ -160,7 +218,7 @@ def test_samples_of_their_own_are_compared_by_estimates(world: assay.World) -> N
     drawn = assay.sample(world.test_set, design="segments", budget="20%", matched=False, rng=7)
     ratings = world.rate(drawn)
     found = assay.audit_ratings(ratings, world.test_set, sample=drawn, target="answers", rng=1)
-    same = assay.estimate(world.test_set, ratings, sample=drawn, method="mean", target="answers")
+    same = assay.estimate(world.test_set, ratings, sample=drawn, target="answers")
     own = {item.system: item for item in same.systems}
     assert found.matched.apart == 3
     for pair in found.pairs:

@@ -89,7 +89,7 @@ def test_systems_only_the_ratings_have_can_be_excluded(
         (("judgments.tsv", "--better", "lower"), "--better (lower) is for ratings"),
         (("judgments.tsv", "--assume", "random"), "--assume (random) is for ratings"),
         (("ratings.tsv", "--sample", "sample.tsv"), "needs the scores"),
-        (("scores.tsv", "ratings.tsv", "--metrics", "chrF"), "is only for a --sample"),
+        (("scores.tsv", "ratings.tsv", "--metrics", "chrF"), "is for ratings with a --sample"),
         (("scores.tsv",), "is neither a table of judgments"),
         (("scores.tsv", "ratings.tsv", "sample.tsv"), "are too many"),
         (("scores.tsv", "ratings.tsv", "--exclude", "sytem-1"), "did you mean 'system-1'"),

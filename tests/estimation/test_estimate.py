@@ -124,7 +124,8 @@ def test_one_rating_gives_no_interval() -> None:
     saved = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert [item["low"] for item in saved["systems"]] == [None, None]
     assert [item["stderr"] for item in saved["systems"]] == [None, None]
-    assert saved["differences"][0]["difference"] is None
+    assert saved["differences"][0]["p"] is None
+    assert saved["differences"][0]["apart"]
     assert saved["differences"][0]["decided"] is False
     assert result.systems[0].high_rank == 2
 

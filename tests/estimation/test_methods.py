@@ -13,8 +13,8 @@ from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators, parse_method
-from assay.estimation.frame import INTERVALS
 from assay.estimation.kernels import (
+    INTERVALS,
     METHODS,
     RIDGE,
     Predictors,
@@ -61,10 +61,26 @@ def test_sign_and_scale_of_a_metric_do_not_matter(method: str, world: World) -> 
         ]
     )  # fmt: skip
     assert scaled == pytest.approx(one, rel=1e-9)
-    # The paper's mean of metrics takes their signs as they come.
+    # The paper's mean of metrics takes their signs as they are stated.
     signs_matter = method.startswith("cv-mean")
     assert (turned != pytest.approx(one, rel=1e-3)) == signs_matter
     assert signs_matter or turned == pytest.approx(one, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["cv-mean", "cv-mean-literal"])
+def test_the_mean_of_metrics_honours_stated_directions(method: str, world: World) -> None:
+    """One of two metrics turned round and declared lower is the same metric."""
+    drawn = sample(world.test_set, budget="30%", design="SL", rng=1)
+    ratings = world.rate(drawn)
+    frame = world.test_set.frame
+    given = read_scores(frame, metrics=["good", "weak"])
+    turned = read_scores(
+        frame.with_columns(weak=-pl.col("weak")), metrics=["good", "weak"], lower_metrics=["weak"]
+    )
+    one, two = (estimate(table, ratings, sample=drawn, method=method) for table in (given, turned))
+    for name in ("estimate", "stderr"):
+        values = [[getattr(item, name) for item in result.systems] for result in (one, two)]
+        assert values[0] == pytest.approx(values[1])
 
 
 def test_metrics_make_intervals_narrower(world: World) -> None:

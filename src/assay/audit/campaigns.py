@@ -29,9 +29,9 @@ from assay.audit.findings import (
     unclaimed,
 )
 from assay.audit.pairs import (
-    compare_apart,
     judged_pairs,
     judgments_power,
+    placed_by_pairs,
     rated_pairs,
     ratings_power,
 )
@@ -39,7 +39,7 @@ from assay.audit.results import Audit, AuditedSystem
 from assay.designs.population import Population
 from assay.errors import InputError
 from assay.estimation.estimate import estimate
-from assay.estimation.results import Basis, Estimates, SystemEstimate
+from assay.estimation.results import Estimates, SystemEstimate
 from assay.planning.judgments import JudgmentsPlan, plan_judgments
 from assay.ranking.counts import count
 from assay.ranking.rank import Ranking, SystemRank, rank
@@ -69,26 +69,28 @@ def audit_ratings(
     published: Source | None = None,
     sample: Sample | None = None,
     assume: str | None = None,
-    target: Basis = "texts",
+    target: str | None = None,
+    family: bool = False,
     practice: Literal["mean", "z"] = "mean",
     level: float = LEVEL,
     rng: Rng = None,
 ) -> Audit:
     """Audit a finished campaign of ratings: coverage, matching, power, and what holds.
 
-    Every pair of systems is compared by its mean difference on the segments rated for both, with
-    the documents as units, as :func:`assay.estimate` does; where two systems share less than half
-    of their segments, by the difference of their means over the segments that each has. Without
-    documents every segment is a unit.
+    Scores, pairs, ranks and clusters are those of :func:`assay.estimate` on the same tables: the
+    difference on the segments rated for both systems, or of their scores where they share less than
+    half. Beside them stands common practice, Wilcoxon's rank-sum tests, as another rule.
 
     test_set: what there was to rate; without it, the segments that were rated for any system.
     published: a table of what was claimed, with columns ``system`` and ``cluster`` or ``rank``, or
     ``better`` and ``worse``; without it, the order of the plain means is audited.
     sample, assume: how segments were chosen, as in :func:`assay.estimate`; where neither is given
-    and not everything is rated, they are taken as random, or as random documents where those are
-    rated whole, and the result says so. target: what a distinction is about, new documents
-    like these (the default), or this test set only. practice: whether the ranking as done at WMT
-    uses the mean, or the mean of scores standardised per rater (``z``).
+    and not everything is rated, they are taken for random, or random documents where those are
+    rated whole, and the result says so; metrics are used only where it is given. target: what a
+    distinction is about, as in :func:`assay.estimate`: by default raters like these where tasks
+    have two, else texts once more than half is rated. family: decide so that all verdicts together
+    are right at this level (Holm 1979), not each by itself. practice: whether the ranking as done
+    at WMT uses the mean, or the mean of scores standardised per rater (``z``).
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -100,7 +102,7 @@ def audit_ratings(
     ratings = _genuine(ratings)
     known = test_set is not None
     given, ratings, unrated = _rated_systems(
-        test_set or _rated_set(ratings), ratings, metrics=sample is not None
+        test_set or _rated_set(ratings), ratings, metrics=(sample or assume) is not None
     )
     scores = ratings.matrix(given)
     rated = ~np.isnan(scores)
@@ -108,14 +110,12 @@ def audit_ratings(
     assumed = _assumption(given, rated, sample, assume)
     basis = _basis(given, ratings, rated, target, sample)
     estimates = estimate(
-        basis.test_set, basis.ratings, sample=sample, assume=assumed, method="mean", level=level,
-        target=basis.target,
+        basis.test_set, basis.ratings, sample=sample, assume=assumed, level=level,
+        target=basis.target, family=family,
     )  # fmt: skip
-    rows = dict(zip(given.systems, basis.ratings.matrix(basis.test_set), strict=True))
-    estimates, apart = compare_apart(estimates, rows, basis.unit_of, sampled=sample is not None)
-    pairs = rated_pairs(estimates, apart)
-    means = {name: float(np.nanmean(row)) for name, row in rows.items()}
-    claims = judge(distinctions(published, means, ratings.better), pairs)
+    pairs = rated_pairs(estimates)
+    order = {item.system: item.estimate for item in estimates.systems}
+    claims = judge(distinctions(published, order, ratings.better), pairs)
     covered = ratings_coverage(given, ratings, scores, unrated, known=known)
     result = Audit(
         source="ratings",
@@ -139,15 +139,16 @@ def audit_ratings(
         unit=basis.unit,
         blocks=len(np.unique(basis.unit_of[rated.any(axis=0)])),
         assumption=estimates.design,
-        target=basis.about,
+        target=_about(estimates, basis.unit),
+        family=family,
         practice=f"wilcoxon {practice}",
         better=ratings.better,
         level=level,
         sides=2,
         seed=seed,
         notes=(
-            *_notes(estimates, basis, len(apart), known=known, guessed=assumed != assume),
-            *_few_raters(ratings),
+            *_notes(estimates, basis, known=known, guessed=assumed != assume),
+            *_few_raters(ratings, estimates),
             *unclaimed(claims, given.systems),
         ),
     )  # fmt: skip
@@ -159,6 +160,7 @@ def audit_judgments(
     test_set: TestSet | None = None,
     *,
     published: Source | None = None,
+    family: bool = False,
     level: float = LEVEL,
     rng: Rng = None,
     progress: Progress = silent,
@@ -172,7 +174,8 @@ def audit_judgments(
 
     test_set: what there was to judge, for coverage, where the judgments name segments.
     published: a table of what was claimed, as in :func:`assay.audit_ratings`; without it, the order
-    of the scores is audited.
+    of the scores is audited. family: decide so that all verdicts together are right (Holm 1979);
+    clusters and rank ranges are then what the decided pairs leave.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -187,7 +190,9 @@ def audit_judgments(
     practice = rank(judgments, resample="pair", level=level, rng=second, progress=progress)
     signs = rank(judgments, ranges="sign", level=level)
     counts = count(judgments)
-    pairs = judged_pairs(ranking, 1 - level)
+    pairs = judged_pairs(ranking, 1 - level, family=family)
+    if family:
+        ranking = replace(ranking, systems=placed_by_pairs(ranking.systems, pairs))
     scores = {item.system: item.score for item in ranking.systems}
     claims = judge(distinctions(published, scores, "higher"), pairs)
     coverage, representation = judgments_coverage(judgments, counts.systems, test_set)
@@ -207,6 +212,7 @@ def audit_judgments(
         blocks=ranking.blocks,
         assumption="as-judged",
         target="new-segments" if ranking.unit == "segment" else "new-judgments",
+        family=family,
         practice="bootstrap pair",
         better="higher",
         level=level,
@@ -233,14 +239,19 @@ class _Basis:
     ratings: Ratings
     unit_of: np.ndarray
     unit: Literal["document", "segment"]
-    target: Basis
+    target: str | None
 
-    @property
-    def about(self) -> Literal["raters", "texts", "new-segments", "answers"]:
-        """What a distinction is about."""
-        if self.target in ("raters", "answers"):
-            return self.target
-        return "texts" if self.unit == "document" else "new-segments"
+
+def _about(
+    estimates: Estimates, unit: str
+) -> Literal["raters", "texts", "new-segments", "answers"]:
+    """What distinctions are about: texts, where any of them is."""
+    texts = estimates.target == "texts" or any(
+        item.basis == "texts" for item in estimates.differences
+    )
+    if not texts:
+        return estimates.target
+    return "texts" if unit == "document" else "new-segments"
 
 
 def _genuine(ratings: Ratings) -> Ratings:
@@ -304,7 +315,11 @@ def _assumption(
 
 
 def _basis(
-    test_set: TestSet, ratings: Ratings, rated: np.ndarray, target: Basis, sample: Sample | None
+    test_set: TestSet,
+    ratings: Ratings,
+    rated: np.ndarray,
+    target: str | None,
+    sample: Sample | None,
 ) -> _Basis:
     """By documents; where they say nothing, by segments, each taken as its own document."""
     document = test_set.document
@@ -312,7 +327,7 @@ def _basis(
     if test_set.has_documents and several:
         return _Basis(test_set, ratings, document, "document", target)
     numbers = np.arange(len(document))
-    if target != "texts":
+    if target != "texts" or not test_set.has_documents:
         return _Basis(test_set, ratings, numbers, "segment", target)
     if sample is not None:
         # A design may speak of documents, so they cannot be renamed under it.
@@ -354,8 +369,8 @@ def _rated_rows(
     )
 
 
-def _few_raters(ratings: Ratings) -> tuple[Note, ...]:
-    if not 0 < len(ratings.raters) <= MOST_FEW_RATERS:
+def _few_raters(ratings: Ratings, estimates: Estimates) -> tuple[Note, ...]:
+    if estimates.target == "raters" or not 0 < len(ratings.raters) <= MOST_FEW_RATERS:
         return ()
     text = (
         f"with {len(ratings.raters)} raters, their preferences count as quality, and no interval"
@@ -364,9 +379,7 @@ def _few_raters(ratings: Ratings) -> tuple[Note, ...]:
     return (Note("few-raters", text),)
 
 
-def _notes(
-    estimates: Estimates, basis: _Basis, apart: int, *, known: bool, guessed: bool
-) -> list[Note]:
+def _notes(estimates: Estimates, basis: _Basis, *, known: bool, guessed: bool) -> list[Note]:
     """What the numbers rest on."""
     left_out = SAID_OTHERWISE[:1] if known else SAID_OTHERWISE
     notes = [note for note in estimates.notes if note.code not in left_out]
@@ -384,17 +397,11 @@ def _notes(
     if not known:
         text = "no scores are given, so it is not known what was left unrated"
         notes.append(Note("no-test-set", text))
-    if basis.unit == "segment":
+    if basis.unit == "segment" and _about(estimates, basis.unit) == "new-segments":
         notes.append(Note(
             "segments-as-units",
             "some system has no documents, or only one: every segment is a unit, which makes"
             " intervals too narrow where segments are correlated",
-        ))  # fmt: skip
-    if apart:
-        notes.append(Note(
-            "compared-apart",
-            f"{apart} pairs have less than half of their segments in common and are compared by the"
-            " means of the segments that each system has",
         ))  # fmt: skip
     return notes
 

@@ -14,7 +14,7 @@ from assay.audit.results import Audit, AuditedPair, Claim, ClaimCounts
 from assay.designs.base import design_of
 from assay.errors import InputError, OptionError, need_known
 from assay.ranking.counts import listed
-from assay.results import Note, plural
+from assay.results import Note, has_note, percent, plural
 from assay.tables.files import Source, load
 
 PARTS = {
@@ -221,25 +221,40 @@ def _claims(audit: Audit) -> list[str]:
         neighbours = f"; of the {counts.neighbours} between neighbours, "
         neighbours += _hold(counts.neighbours_hold)
     lines = [
-        f"of {what}, {_hold(counts.hold)} {WHERE[audit.target]}, {_are(counts.open)} not supported"
-        f" and {_are(counts.contradicted)} contradicted; corrected for the number of pairs,"
-        f" {_hold(counts.hold_holm)}{neighbours}"
+        f"{_held(audit)}of {what}, {_hold(counts.hold)} {WHERE[audit.target]},"
+        f" {_are(counts.open)} not supported and {_are(counts.contradicted)} contradicted,"
+        f" {_rule(audit)}{neighbours}"
     ]
     against = [f"{item.worse} is better than {item.better}" for item in audit.claims
                if item.verdict == "contradicted"]  # fmt: skip
     if against:
         more = f", and {len(against) - 5} more" if len(against) > 5 else ""
-        left = sum(item.verdict_holm == "contradicted" for item in audit.claims)
-        lines.append(
-            f"contradicted: {', '.join(against[:5])}{more}; {left} of {len(against)} after"
-            " correction for the number of pairs"
-        )
+        lines.append(f"contradicted: {', '.join(against[:5])}{more}")
     if audit.target == "answers" and design_of(audit.assumption).everything:
         lines.append(
             "everything is rated, so for these answers there is nothing to decide; the targets"
             " raters and texts show which differences would hold with other raters or texts"
         )
     return lines
+
+
+def _held(audit: Audit) -> str:
+    """Whether anything speaks against all that follows."""
+    if not has_note(audit.notes, "intervals-do-not-hold"):
+        return ""
+    return (
+        "these intervals and verdicts do not hold, since the outputs without a rating are others in"
+        " kind than the rated ones; taken as they are, "
+    )
+
+
+def _rule(audit: Audit) -> str:
+    """How a distinction is decided, where there are several."""
+    level = percent(audit.level)
+    if audit.family:
+        return f"all together at {level} (Holm)"
+    together = _hold(audit.published.hold_holm)
+    return f"each by itself at {level} (all together, by Holm's rule, {together})"
 
 
 def _unmatched(audit: Audit) -> list[str]:
@@ -326,30 +341,33 @@ def _represented(audit: Audit) -> list[str]:
 def _practice(audit: Audit) -> list[str]:
     ours = max(item.cluster for item in audit.systems)
     usual = max(item.practice_cluster for item in audit.systems)
-    size = np.mean([item.high_rank - item.low_rank + 1 for item in audit.systems])
     if audit.source == "ratings":
-        how = "by rank-sum tests of neighbours, which treat all outputs as independent,"
-        sizes = f"mean rank range {size:.1f} ranks"
+        how = "rank-sum tests of neighbours that treat outputs as independent"
     else:
-        how = "with single judgments resampled, as if they were independent,"
-        both = [(item.practice_low_rank, item.practice_high_rank) for item in audit.systems]
-        usual_size = np.mean([high - low + 1 for low, high in both])
-        sizes = f"mean rank range {usual_size:.1f} and {size:.1f} ranks"
+        how = "single judgments resampled as if they were independent"
     ours_by = (
-        "by what is decided on this test set" if audit.target == "answers"
+        f"by what is decided {WHERE[audit.target]}" if audit.target in ("answers", "raters")
         else f"with each {audit.unit} as the unit"
     )  # fmt: skip
+    both = [
+        float(np.mean([high - low + 1 for low, high in ranges]))
+        for ranges in (
+            [(item.low_rank, item.high_rank) for item in audit.systems],
+            [(item.practice_low_rank, item.practice_high_rank) for item in audit.systems],
+        )
+    ]
     return [
-        f"{how} the systems fall into {plural(usual, 'cluster')}; {ours_by} into {ours} ({sizes})"
+        f"{ours_by}, the systems fall into {plural(ours, 'cluster')} (mean rank range {both[0]:.1f}"
+        f" ranks); by another rule, {how}, into {usual} ({both[1]:.1f} ranks)"
     ]
 
 
 def _power(audit: Audit) -> list[str]:
     power = audit.power
-    if power.detectable is None:
-        return ["there is no standard error, so the detectable differences are not known"]
     if audit.target == "answers" and design_of(audit.assumption).everything:
         return []
+    if power.detectable is None:
+        return ["there is no standard error, so the detectable differences are not known"]
     return [
         f"differences of {power.detectable:.3g} (median over pairs; {power.detectable_worst:.3g}"
         f" in the worst case) are found with {power.power:.0%} probability;"
@@ -407,6 +425,10 @@ def ratings_next(audit: Audit) -> tuple[str, ...]:
     if power.expected >= power.power or power.detectable is None:
         return ()
     share = f"{power.power:.0%} of pairs to be decided"
+    if audit.target == "raters":
+        if power.needed is None:
+            return (f"for {share}, second raters for more tasks; more segments are not enough",)
+        return (f"for {share}: about {power.needed:,} ratings of this test set by such raters",)
     if audit.target == "answers":
         if power.needed is None:
             return (f"for {share}, not even rating everything is enough",)

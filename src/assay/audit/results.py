@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
+from assay.estimation.results import FORMER_TARGETS
 from assay.results import Note, Result, plain, signature
 
 
@@ -106,9 +107,9 @@ class AuditedPair:
 
     ``difference`` is left minus right, from the ``basis``: the ``common`` segments, each system's
     own where fewer than half are common (``apart``), or ``judgments`` (of expected win).
-    ``p_holm`` is corrected for the number of pairs. ``detectable`` is the smallest true difference
-    that a campaign like this finds with the asked probability, ``power`` the probability to find
-    one as large as was observed.
+    ``decided`` is the verdict; ``p_holm`` and ``decided_holm`` are always corrected for the number
+    of pairs. ``detectable`` is the smallest true difference that a campaign like this finds with
+    the asked probability, ``power`` the probability to find one as large as was observed.
     """
 
     left: str
@@ -214,9 +215,7 @@ class Audit(Result, kind="audit"):
     for; ``practice`` names the common test that the systems' practice ranks come from.
     """
 
-    renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {
-        "target": {"test-set": "answers", "new-documents": "texts"}
-    }
+    renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {"target": FORMER_TARGETS}
 
     source: Literal["ratings", "judgments"]
     findings: tuple[str, ...] = ()
@@ -238,6 +237,8 @@ class Audit(Result, kind="audit"):
     level: float
     sides: Literal[1, 2]
     seed: int | None
+    family: bool = False
+    """Whether verdicts hold together (Holm), not each by itself."""
     next: tuple[str, ...] = ()
     notes: tuple[Note, ...]
 
@@ -245,7 +246,8 @@ class Audit(Result, kind="audit"):
     def signature(self) -> str:
         """How this audit came about, in one line."""
         return signature(
-            "audit", self.assumption, self.target, **{self.source: self.coverage.answers},
+            "audit", self.assumption, self.target, *(("family",) if self.family else ()),
+            **{self.source: self.coverage.answers},
             unit=f"{self.unit}-{self.blocks}", claims=self.published.claims,
             level=f"{self.level:g}", sides=self.sides, practice=self.practice.replace(" ", "-"),
             better=self.better if self.better == "lower" else None, seed=self.seed,

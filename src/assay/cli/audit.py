@@ -20,6 +20,7 @@ from assay.cli.options import (
     BETTER,
     COLUMNS,
     EXCLUDE,
+    FAMILY,
     FORMAT,
     JSON,
     LEVEL,
@@ -57,6 +58,7 @@ def audit(
     sample: SAMPLE = None,
     assume: ASSUME = None,
     target: TARGET = None,
+    family: FAMILY = False,
     practice: Annotated[
         Literal["mean", "z"] | None,
         typer.Option("--practice", help="WMT practice ranks by the mean (default) or z scores."),
@@ -77,7 +79,7 @@ def audit(
 ) -> None:
     """Audit a finished campaign: what it covered, what it could find, which distinctions hold.
 
-    Distinctions are for documents like these (--target texts) unless you choose another target.
+    Verdicts and clusters are those of assay estimate on the same tables.
 
     Example: assay audit scores.tsv ratings.tsv --better lower --published ranking.tsv
     """
@@ -90,14 +92,11 @@ def audit(
     answers, scores = tables[-1], tables[0] if len(tables) == 2 else None
     save_file(save, *tables, published, sample)
     for option, given in (("--metrics", metrics), ("--lower-metrics", lower_metrics)):
-        if given is not None and sample is None:
+        if given is not None and sample is None and assume is None:
             raise OptionError(
-                option,
-                given,
-                "is only for a --sample that was drawn with these metrics",
-                "leave it out",
+                option, given, "is for ratings with a --sample or --assume", "leave it out"
             )
-    common = {"published": published, "level": level, "rng": seed}
+    common = {"published": published, "family": family, "level": level, "rng": seed}
     of_ratings = {"sample": sample, "assume": assume, "target": target, "practice": practice}
     of_ratings = {name: value for name, value in of_ratings.items() if value is not None}
     found = locate_answers(
@@ -110,10 +109,12 @@ def audit(
             raise OptionError(f"--{name}", value, "is for ratings", "leave it out")
         result = _of_judgments(found, scores, columns, exclude, only, lp, common)
     else:
-        # Else metrics play no part, and none can be mistaken for the answers.
-        drawn_with = (metrics, lower_metrics) if sample is not None else ("", None)
+        # Where nobody says how segments were chosen metrics play no part, and none can be
+        # mistaken for the answers.
+        chosen = sample is not None or assume is not None
+        used = (metrics, lower_metrics) if chosen else ("", None)
         result = _of_ratings(
-            found, scores, columns, exclude, only, lp, better, drawn_with, common | of_ratings
+            found, scores, columns, exclude, only, lp, better, used, common | of_ratings
         )
     deliver(result, save, json, lambda: show(audit_section(result, pairs=pairs)))
 

@@ -24,6 +24,7 @@ from assay.cli.options import (
     DRAWS,
     EACH_PAIR,
     EXCLUDE,
+    FAMILY,
     HALF_WIDTH_OPTION,
     HISTORY,
     JSON,
@@ -94,12 +95,7 @@ def estimate(
             "--borrow", help="Learn from these ratings of the other systems how hard segments are."
         ),
     ] = False,
-    family: Annotated[
-        bool,
-        typer.Option(
-            "--family", help="Decide so that all verdicts together hold at the level (Holm)."
-        ),
-    ] = False,
+    family: FAMILY = False,
     better: BETTER = "higher",
     range: RANGE = None,
     level: LEVEL = 0.95,

@@ -86,6 +86,10 @@ TARGET = Annotated[
     str | None,
     typer.Option("--target", help="What intervals are for: raters, texts or answers."),
 ]
+FAMILY = Annotated[
+    bool,
+    typer.Option("--family", help="Decide so that all verdicts together hold at the level (Holm)."),
+]
 HISTORY = Annotated[
     Path | None,
     typer.Option(

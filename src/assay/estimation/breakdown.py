@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.estimation.frame import Mean, Study, make_study
+from assay.estimation.frame import Study, make_study
 from assay.estimation.results import (
     Breakdown,
     Difference,
     GroupEstimate,
     GroupSummary,
+    Mean,
     noted,
     scored,
 )

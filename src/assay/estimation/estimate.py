@@ -13,18 +13,20 @@ import polars as pl
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
 from assay.estimation.composite import make_composite
-from assay.estimation.frame import Mean, Study, make_study
+from assay.estimation.frame import Study, make_study
 from assay.estimation.kernels import Features
+from assay.estimation.overlap import SeverityError
 from assay.estimation.results import (
     Comparison,
     Difference,
     Estimates,
+    Mean,
     RatingsChange,
     SystemEstimate,
     noted,
     scored,
 )
-from assay.results import Note, p_value
+from assay.results import Note, has_note, p_value
 from assay.stats.intervals import (
     LEVEL,
     POWER,
@@ -111,15 +113,16 @@ def estimate(
     """
     _check(test_set, by, compare, remove_severity, borrow)
 
+    excluded = [exclude_raters] if isinstance(exclude_raters, str) else list(exclude_raters)
+    steps, severity = _changed(test_set, ratings, excluded, remove_severity)
+
     def lay_out(answers: Ratings, interval: str) -> Study:
         known = add_history(test_set, answers) if borrow else test_set
         return make_study(
             known, answers, sample=sample, assume=assume, method=method, interval=interval,
-            level=level, target=target,
+            level=level, target=target, severity=severity if answers is steps[-1] else None,
         )  # fmt: skip
 
-    excluded = [exclude_raters] if isinstance(exclude_raters, str) else list(exclude_raters)
-    steps = _changed(test_set, ratings, excluded, remove_severity)
     studies = [lay_out(answers, interval) for answers in steps]
     means = [[study.mean(i) for i in range(len(test_set.systems))] for study in studies]
     study = studies[-1]
@@ -204,17 +207,18 @@ def _check(
 
 def _changed(
     test_set: TestSet, ratings: Ratings, excluded: Sequence[str], fair: bool
-) -> list[Ratings]:
+) -> tuple[list[Ratings], SeverityError | None]:
     """The ratings as given, then without some raters, then without severity, where asked for."""
-    steps = [ratings]
+    steps, error = [ratings], None
     if excluded or fair:
-        from assay.estimation.raters import exclude_raters, remove_severity  # seldom wanted
+        from assay.estimation.raters import exclude_raters, without_severity  # seldom wanted
 
         if excluded:
             steps.append(exclude_raters(steps[-1], excluded))
         if fair:
-            steps.append(remove_severity(test_set, steps[-1]))
-    return steps
+            fairer, error = without_severity(test_set, steps[-1])
+            steps.append(fairer)
+    return steps, error
 
 
 def _changes(
@@ -257,7 +261,10 @@ def _wrapped(study: Study, means: list[Mean], family: bool) -> Estimates:
         family=family,
         ratings=answers.height,
         hours=_hours(answers),
-        notes=noted((*study.notes, *_gain(means, study.features), *_direction(study))),
+        notes=noted((
+            *study.notes, *_gain(means, study.features), *_direction(study),
+            *_order_notes(systems, differences, better),
+        )),
     )  # fmt: skip
 
 
@@ -331,6 +338,34 @@ def _gain(means: list[Mean], features: Features | None) -> list[Note]:
                  " uncertain")
         )  # fmt: skip
     return lines
+
+
+def _order_notes(
+    systems: tuple[SystemEstimate, ...], differences: tuple[Difference, ...], better: str
+) -> list[Note]:
+    """Why ranks need not follow the estimates, and where some system was rated apart."""
+    notes = []
+    apart = sum(item.apart for item in differences)
+    if apart:
+        text = (
+            f"{apart} of {len(differences)} pairs have less than half of their segments in common"
+            " and are compared by the scores on the segments that each system has"
+        )
+        notes.append(Note("compared-apart", text))
+    sign = 1 if better == "higher" else -1
+    turned = [
+        f"{one.system} before {two.system}"
+        for one, two in combinations(systems, 2)
+        if one.rank < two.rank and sign * (two.estimate - one.estimate) > 0
+    ]
+    if turned:
+        more = f" and {len(turned) - 3} more" if len(turned) > 3 else ""
+        text = (
+            f"ranks come from the differences, on the segments rated for both systems, and here"
+            f" not in the order of the estimates: {', '.join(turned[:3])}{more}"
+        )
+        notes.append(Note("order-by-differences", text))
+    return notes
 
 
 def _by_rank(
@@ -423,6 +458,7 @@ def compare_two(
         level=estimates.level,
         design=estimates.design,
         better=estimates.better,
+        holds=not has_note(estimates.notes, "intervals-do-not-hold"),
     )
 
 
@@ -479,14 +515,8 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
             " documents decides",
         )
     lines = []
-    rated = {item.system: item.n for item in estimates.systems}
-    # Where systems were rated apart, the segments they share by chance are no plan.
     open_pairs = [
-        item
-        for item in estimates.differences
-        if not item.decided
-        and np.isfinite(item.p)
-        and 2 * item.n >= min(rated[item.left], rated[item.right])
+        item for item in estimates.differences if not item.decided and np.isfinite(item.p)
     ]
     if open_pairs:
         lines.append(_to_decide(min(open_pairs, key=lambda item: item.p), estimates))

@@ -25,33 +25,34 @@ from assay.designs.units import TOLERANCE, DesignUnits, SampledUnits, complete, 
 from assay.designs.unsampled import ASSUMPTIONS, Census
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.estimation.kernels import (
+    GUARANTEED,
+    SKEW_METHODS,
     Adjusted,
     Features,
     Fitted,
     Predictors,
     adjusted_mean,
+    check_interval,
     check_method,
+    document_parts,
     document_stderr,
+    documents_error,
     group_mean,
     make_features,
+    mean_interval,
 )
-from assay.estimation.overlap import MIN_DOUBLED_TASKS, Overlap, find_overlap
-from assay.estimation.results import FORMER_TARGETS, Basis, Difference
+from assay.estimation.overlap import MIN_DOUBLED_TASKS, Overlap, SeverityError, find_overlap
+from assay.estimation.results import FORMER_TARGETS, Basis, Difference, Mean
 from assay.estimation.skipping import Classes, make_classes, responded, skipping_notes
 from assay.results import Note
-from assay.stats.betting import betting_interval
-from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval, skew_terms
-from assay.stats.intervals import Interval, t_interval, t_probability
+from assay.stats.bounds import skew_t_interval, skew_terms
+from assay.stats.intervals import t_interval, t_probability
 from assay.stats.variances import Strata
 from assay.tables.answers import Ratings
 from assay.tables.test_set import Sample, TestSet
 
-GUARANTEED = ("betting", "hoeffding", "bernstein")
-INTERVALS = ("auto", "t", "skew-t", *GUARANTEED)
 MIN_RATINGS_FOR_SKEWNESS, MIN_RATINGS_FOR_T = 10, 60
 """Between these, the t interval of a skewed score misses on one side, and its skewness is known."""
-SKEW_METHODS = ("auto", "mean", "regression")
-"""The methods for which the correction for skewness was found to help."""
 TARGETS = ("raters", "texts", "answers")
 """What an answer may be for: raters like these, texts like these, or these answers alone."""
 FEW_DOCUMENTS = 20
@@ -242,25 +243,6 @@ def _refuse_foreign(design: SamplingDesign, test_set: TestSet, sample: Sample) -
         )
 
 
-class Mean(NamedTuple):
-    """An estimate, how far it can be trusted, and what it rests on."""
-
-    center: float
-    stderr: float
-    degrees: float
-    interval: Interval
-    n: int
-    population: int
-    method: str
-    unexplained: float
-    basis: Basis = "answers"
-    """What the error is for: raters, texts or answers."""
-    rater_stderr: float = 0.0
-    """The part of the error that is the raters', which rating more segments leaves."""
-    kind: str = "t"
-    """The kind of interval."""
-
-
 class Target(NamedTuple):
     """What is estimated: the scores of all segments, NaN where they are not known.
 
@@ -283,6 +265,7 @@ def make_study(
     interval: str,
     level: float,
     target: str | None = None,
+    severity: SeverityError | None = None,
 ) -> Study:
     """Check everything and lay out what is known.
 
@@ -311,6 +294,8 @@ def make_study(
     overlap = None
     if target in (None, "raters") and interval not in GUARANTEED:
         overlap = find_overlap(test_set, ratings, rated.scores, sample)
+        if severity is not None and overlap is not None:
+            overlap = severity.inflated(overlap)
         if target == "raters" and overlap is None:
             raise InputError(
                 f"the target raters needs at least {MIN_DOUBLED_TASKS} tasks that two raters did,"
@@ -321,6 +306,7 @@ def make_study(
         test_set, ratings, rated, features, method, interval, level,
         wanted or ("answers" if overlap is None else "raters"), overlap,
         cautious=wanted is None and overlap is None and interval not in GUARANTEED,
+        severity=severity,
     )  # fmt: skip
 
 
@@ -339,6 +325,8 @@ class Study:
     overlap: Overlap | None = None
     cautious: bool = False
     """Whether more than half rated makes an answer one for texts: nobody said what it is for."""
+    severity: SeverityError | None = None
+    """The error of the severities that were taken off the ratings, where any were."""
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -351,8 +339,72 @@ class Study:
         return self._estimate(self._own(i))
 
     def difference(self, i: int, j: int) -> Difference:
-        """Two systems' difference on the segments they share."""
+        """Two systems' difference on the segments they share, or of their scores.
+
+        What two systems share that were rated apart is little, and there by chance.
+        """
+        if self._rated_apart(i, j):
+            return replace(self._difference(self._between(i, j), i, j), apart=True)
         return self._difference(self._estimate(self._pair(i, j)), i, j)
+
+    def _rated_apart(self, i: int, j: int) -> bool:
+        """Whether fewer than half of the segments that either system has ratings of are common."""
+        one, other = ~np.isnan(self.rated.scores[i]), ~np.isnan(self.rated.scores[j])
+        few = 2 * (one & other).sum() < min(one.sum(), other.sum())
+        return bool(few) and self.interval not in GUARANTEED
+
+    def _between(self, i: int, j: int) -> Mean:
+        """One score less another; segments that both have make the error err on the safe side.
+
+        For texts, what their documents have in common drops out.
+        """
+        one, other = self.mean(i), self.mean(j)
+        a, b = one.stderr**2, other.stderr**2
+        stderr = np.sqrt(a + b)
+        degrees = (a + b) ** 2 / (a**2 / one.degrees + b**2 / other.degrees) if a + b > 0 else 1.0
+        if one.basis == other.basis == "texts":
+            count = len(self.rated.document)
+            parts, held = zip(*(self._document_parts(k, count) for k in (i, j)), strict=True)
+            stderr, degrees = documents_error(parts[0] - parts[1], len(np.union1d(*held)))
+        stderr = np.sqrt(stderr**2 + self._shared_severity(i, j))
+        center, stderr, degrees = one.center - other.center, float(stderr), float(degrees)
+        return one._replace(
+            center=center, stderr=stderr, degrees=degrees, n=min(one.n, other.n),
+            interval=t_interval(center, stderr, degrees, self.level),
+            basis="texts" if "texts" in (one.basis, other.basis) else one.basis,
+            rater_stderr=float(np.hypot(one.rater_stderr, other.rater_stderr)),
+        )  # fmt: skip
+
+    def _shared_severity(self, i: int, j: int) -> float:
+        """What severities add to a difference beyond what they add to each of the two scores."""
+        if self.severity is None:
+            return 0.0
+        laid_out = {k: self._laid_out(self._own(k)) for k in (i, j)}
+        w = [
+            self._shares(k, places[~np.isnan(x)], units.pi[~np.isnan(x)])
+            for k, (places, x, units, _) in laid_out.items()
+        ]
+        each = sum(self.severity.variance(own) for own in w)
+        return max(self.severity.variance(w[0] - w[1]) - each, 0.0)
+
+    def _shares(self, i: int, places: np.ndarray, pi: np.ndarray) -> np.ndarray:
+        """The raters' shares of a system's score on these segments."""
+        weight = np.zeros(self.rated.scores.shape[1])
+        weight[places] = 1 / pi / (1 / pi).sum()
+        return cast("SeverityError", self.severity).shares(i, weight)
+
+    def _document_parts(self, i: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """What each document adds to a system's score, and the documents with ratings of it."""
+        places, x, units, predictors = self._laid_out(self._own(i))
+        drawn = ~np.isnan(x)
+        _, fit = adjusted_mean(x, drawn, units, self.method, predictors)
+        document = units.document if self._by_documents(units.document[drawn]) else places
+        parts = document_parts(x, drawn, fit, units.pi, document, count)
+        return parts, np.unique(document[drawn])
+
+    def _by_documents(self, rated: np.ndarray) -> bool:
+        """Whether documents are the texts: not where they are not known, or one alone is rated."""
+        return self.test_set.has_documents and (not self.cautious or len(np.unique(rated)) > 1)
 
     def group_means(self, i: int, group: np.ndarray, count: int) -> list[Mean]:
         """One system's score on the segments of each group; -1 is no group."""
@@ -407,7 +459,7 @@ class Study:
         if not drawn.any():
             return self._nothing(len(places))
         found, fit = adjusted_mean(x, drawn, units, self.method, predictors)
-        mean = self._wrapped(*self._with_error(found, target, x, drawn, fit, units), len(places))
+        mean = self._wrapped(*self._with_error(found, target, x, places, fit, units), len(places))
         if self._corrects_skew(target, mean):
             return self._skewed(mean, x, drawn, fit, units)
         if self.interval not in GUARANTEED:
@@ -460,7 +512,7 @@ class Study:
             own = None if fit is None else fit.part(inside)
             part = units.part(inside, drawn)
             found = group_mean(x[inside], drawn[inside], own, part)
-            error = self._with_error(found, target, x[inside], drawn[inside], own, part)
+            error = self._with_error(found, target, x[inside], places[inside], own, part)
             means.append(self._wrapped(*error, int(inside.sum())))
         return means
 
@@ -469,19 +521,37 @@ class Study:
         found: Adjusted,
         target: Target,
         x: np.ndarray,
-        drawn: np.ndarray,
+        places: np.ndarray,
         fit: Fitted | None,
         units: DesignUnits,
     ) -> tuple[Adjusted, Basis, float]:
         """The same estimate with the error for what is asked, its name, and the raters' part."""
+        drawn = ~np.isnan(x)
+        found, basis, part = self._for_target(found, target, x, drawn, fit, units)
+        if self.severity is not None:
+            w = self._shares(target.i, places[drawn], units.pi[drawn])
+            if target.i != target.j:
+                w = w - self._shares(target.j, places[drawn], units.pi[drawn])
+            more = self.severity.variance(w)
+            found, part = _joined(found, more, self.severity.degrees), part + more
+        return found, basis, float(np.sqrt(part))
+
+    def _for_target(
+        self,
+        found: Adjusted,
+        target: Target,
+        x: np.ndarray,
+        drawn: np.ndarray,
+        fit: Fitted | None,
+        units: DesignUnits,
+    ) -> tuple[Adjusted, Basis, float]:
+        """With the error for what is asked, its name, and the raters' part of the variance."""
         if self.target == "raters" and self.overlap is not None:
             part = self.overlap.part(target.i, target.j, x[drawn], len(x))
-            return _joined(found, part, self.overlap.variance.degrees), "raters", np.sqrt(part)
+            return _joined(found, part, self.overlap.variance.degrees), "raters", part
         if self.target == "texts" or (self.cautious and 2 * drawn.sum() > len(drawn)):
-            # Segments are the texts where documents are not known, or only one is rated.
-            document, known = units.document, self.test_set.has_documents
-            if not known or (self.cautious and len(np.unique(document[drawn])) < 2):
-                document = np.arange(len(x))
+            by_documents = self._by_documents(units.document[drawn])
+            document = units.document if by_documents else np.arange(len(x))
             stderr, degrees = document_stderr(x, drawn, fit, units.pi, document)
             if self.target == "texts" or stderr > found.stderr[0]:
                 wider = replace(found, stderr=np.array([stderr]), degrees=np.array([degrees]))
@@ -620,61 +690,3 @@ def _texts_note(rated: Rated, documents: bool) -> Note:
     if documents and held < FEW_DOCUMENTS:
         text += f"; fewer than {FEW_DOCUMENTS} documents: their spread is itself uncertain"
     return Note("for-texts", text)
-
-
-def check_interval(
-    name: str, *, method: str, design: SamplingDesign, limits: tuple[float, float] | None
-) -> None:
-    """Refuse an interval that does not go with the method, the design or what is known."""
-    if name == "bootstrap":
-        raise OptionError(
-            "interval", name, "is no longer available: it was slower than skew-t and no better",
-            "use skew-t, which also works with regression, snippets and balanced samples",
-        )  # fmt: skip
-    if name not in INTERVALS:
-        raise OptionError(
-            "interval", name, f"is not known{did_you_mean(name, INTERVALS)}",
-            f"choose from {', '.join(INTERVALS)}",
-        )  # fmt: skip
-    if name in ("auto", "t"):
-        return
-    skewed = name == "skew-t"
-    if method not in (SKEW_METHODS if skewed else ("auto", "mean")):
-        what = "the mean and regression" if skewed else "the mean"
-        raise InputError(
-            f"the {name} interval is for {what}, not for the method {method}; use the t interval"
-        )
-    if not (design.skew_correction if skewed else design.simple):
-        what = "random, snippet and balanced samples" if skewed else "a simple random sample"
-        raise InputError(
-            f"the {name} interval is for {what}, not for the design {design.short}; use the t"
-            " interval"
-        )
-    if not skewed and limits is None:
-        raise InputError(f"the {name} interval needs the range of the ratings; give `range`")
-
-
-def mean_interval(
-    name: str,
-    values: np.ndarray,
-    population: int,
-    limits: tuple[float, float],
-    level: float,
-    rng: np.random.Generator,
-) -> Interval:
-    """An interval for the mean of all from a simple random sample of values.
-
-    The values are put in random order first, which betting depends on.
-    """
-    x = rng.permutation(values)
-    center, n = float(x.mean()), len(x)
-    if n == population:
-        return Interval(center, center, level)
-    low, high = limits
-    if name == "betting":
-        return betting_interval(x, population, low, high, level)
-    if name == "hoeffding":
-        margin = hoeffding_bound(n, population, high - low, level)
-    else:
-        margin = bernstein_bound(x, population, high - low, level)
-    return Interval(max(low, center - margin), min(high, center + margin), level)

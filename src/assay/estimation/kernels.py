@@ -20,9 +20,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from assay.designs.base import SamplingDesign
 from assay.designs.units import DesignUnits
-from assay.errors import OptionError, did_you_mean
+from assay.errors import InputError, OptionError, did_you_mean
 from assay.results import Note
+from assay.stats.betting import betting_interval
+from assay.stats.bounds import bernstein_bound, hoeffding_bound
+from assay.stats.intervals import Interval
 from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
 from assay.stats.variances import FULL_LEVERAGE
 from assay.tables.test_set import TestSet
@@ -198,7 +202,7 @@ def _fit(
         case "cv-knn":
             return fit_slope(x, _predictions(x, drawn, single), weights)
         case "cv-mean" | "cv-mean-literal":
-            z = single.mean(axis=1)
+            z = (single * predictors.directions).mean(axis=1)
         case _ if metric:
             z = single[:, predictors.names.index(metric)]
         case _:  # cv-single: the metric that goes with the ratings best
@@ -308,9 +312,19 @@ def document_stderr(
     sqrt(k/(k-1) sum_d z_d^2) / N, with k - 1 degrees, k the documents that have ratings. NaN for
     fewer than two.
     """
-    k = len(np.unique(document[drawn]))
-    if k < 2:
-        return float("nan"), 1.0
+    parts = document_parts(x, drawn, fit, pi, document, int(document.max()) + 1)
+    return documents_error(parts, len(np.unique(document[drawn])))
+
+
+def document_parts(
+    x: np.ndarray,
+    drawn: np.ndarray,
+    fit: Fitted | None,
+    pi: np.ndarray,
+    document: np.ndarray,
+    count: int,
+) -> np.ndarray:
+    """What each of ``count`` documents adds to an estimate: z_d / N of :func:`document_stderr`."""
     w = np.where(drawn, 1 / pi, 0.0)
     w = w / w.sum()
     if fit is None or drawn.all():
@@ -318,8 +332,18 @@ def document_stderr(
     else:
         e = np.where(drawn, fit.residuals, 0.0)
         z = (fit.predicted - fit.predicted.mean()) / len(x) + w * (e - w @ e)
-    totals = np.bincount(document, z)
-    found = float(np.sqrt(k / (k - 1) * (totals**2).sum()))
+    return np.bincount(document, z, minlength=count)
+
+
+def documents_error(parts: np.ndarray, k: int) -> tuple[float, float]:
+    """The standard error of a sum over documents, k of which have ratings, and its degrees.
+
+    ``parts`` may be those of one estimate less those of another: what both have in common drops
+    out where it is shared (Liang and Zeger 1986).
+    """
+    if k < 2:
+        return float("nan"), 1.0
+    found = float(np.sqrt(k / (k - 1) * (parts**2).sum()))
     return found if found > 0 else float("nan"), float(k - 1)
 
 
@@ -329,13 +353,20 @@ class Predictors:
 
     The first ``metrics`` columns are the single metrics ``names``. ``known`` is where the last
     feature is known, if that is not everywhere: then its mean over all segments is itself an
-    estimate.
+    estimate. ``lower`` are the metrics of which less is better.
     """
 
     values: np.ndarray
     metrics: int
     names: tuple[str, ...] = ()
     known: np.ndarray | None = None
+    lower: frozenset[str] = frozenset()
+
+    @property
+    def directions(self) -> np.ndarray:
+        """1 for every single metric, -1 where less is better, so that a mean does not cancel."""
+        names = self.names[: self.metrics] or ("",) * self.metrics
+        return np.array([-1.0 if name in self.lower else 1.0 for name in names])
 
     @property
     def everywhere(self) -> Predictors | None:
@@ -343,7 +374,9 @@ class Predictors:
         if self.known is None:
             return self
         left = self.values[:, :-1]
-        return Predictors(left, self.metrics, self.names) if left.shape[1] else None
+        if not left.shape[1]:
+            return None
+        return replace(self, values=left, known=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +393,8 @@ class Features:
     """Whether the last feature is what other systems' ratings say."""
     known: np.ndarray | None = None
     """Systems x segments: where the history is known; None where it is everywhere."""
+    lower: frozenset[str] = frozenset()
+    """The metrics of which less is better, as stated."""
 
     def between(self, i: int, j: int, present: np.ndarray) -> Predictors | None:
         """The features of a system (the same one twice), or of the difference of two.
@@ -369,12 +404,13 @@ class Features:
         """
         if i == j:
             known = None if self.known is None else self.known[i, present]
-            return Predictors(self.values[i, present], self.metrics, self.names, known)
+            own = self.values[i, present]
+            return Predictors(own, self.metrics, self.names, known, self.lower)
         last = self.values.shape[-1] - self.history
         if not last:
             return None
         gap = self.values[i, present, :last] - self.values[j, present, :last]
-        return Predictors(gap, self.metrics, self.names)
+        return Predictors(gap, self.metrics, self.names, lower=self.lower)
 
 
 def make_features(test_set: TestSet) -> Features | None:
@@ -407,7 +443,7 @@ def make_features(test_set: TestSet) -> Features | None:
     values = np.stack(parts, axis=-1)
     return Features(
         values, consensus, tuple(names), len(layers), tuple(notes), history is not None,
-        None if history is None else _known(test_set),
+        None if history is None else _known(test_set), frozenset(test_set.lower_metrics),
     )  # fmt: skip
 
 
@@ -531,3 +567,67 @@ def fit_slope(x: np.ndarray, z: np.ndarray, weights: np.ndarray) -> Fit:
     leverage = np.minimum(w * (1 + centered**2 * inverse[:, None]), FULL_LEVERAGE)
     center = x_mean + slope * centered.mean(axis=1)
     return Fit(center, slope[:, None], raw / (1 - leverage), leverage, (~flat).astype(float))
+
+
+GUARANTEED = ("betting", "hoeffding", "bernstein")
+INTERVALS = ("auto", "t", "skew-t", *GUARANTEED)
+SKEW_METHODS = ("auto", "mean", "regression")
+"""The methods for which the correction for skewness was found to help."""
+
+
+def check_interval(
+    name: str, *, method: str, design: SamplingDesign, limits: tuple[float, float] | None
+) -> None:
+    """Refuse an interval that does not go with the method, the design or what is known."""
+    if name == "bootstrap":
+        raise OptionError(
+            "interval", name, "is no longer available: it was slower than skew-t and no better",
+            "use skew-t, which also works with regression, snippets and balanced samples",
+        )  # fmt: skip
+    if name not in INTERVALS:
+        raise OptionError(
+            "interval", name, f"is not known{did_you_mean(name, INTERVALS)}",
+            f"choose from {', '.join(INTERVALS)}",
+        )  # fmt: skip
+    if name in ("auto", "t"):
+        return
+    skewed = name == "skew-t"
+    if method not in (SKEW_METHODS if skewed else ("auto", "mean")):
+        what = "the mean and regression" if skewed else "the mean"
+        raise InputError(
+            f"the {name} interval is for {what}, not for the method {method}; use the t interval"
+        )
+    if not (design.skew_correction if skewed else design.simple):
+        what = "random, snippet and balanced samples" if skewed else "a simple random sample"
+        raise InputError(
+            f"the {name} interval is for {what}, not for the design {design.short}; use the t"
+            " interval"
+        )
+    if not skewed and limits is None:
+        raise InputError(f"the {name} interval needs the range of the ratings; give `range`")
+
+
+def mean_interval(
+    name: str,
+    values: np.ndarray,
+    population: int,
+    limits: tuple[float, float],
+    level: float,
+    rng: np.random.Generator,
+) -> Interval:
+    """An interval for the mean of all from a simple random sample of values.
+
+    The values are put in random order first, which betting depends on.
+    """
+    x = rng.permutation(values)
+    center, n = float(x.mean()), len(x)
+    if n == population:
+        return Interval(center, center, level)
+    low, high = limits
+    if name == "betting":
+        return betting_interval(x, population, low, high, level)
+    if name == "hoeffding":
+        margin = hoeffding_bound(n, population, high - low, level)
+    else:
+        margin = bernstein_bound(x, population, high - low, level)
+    return Interval(max(low, center - margin), min(high, center + margin), level)

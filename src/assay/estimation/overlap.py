@@ -8,7 +8,7 @@ by says too little: segments of a task are summed before they are squared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -152,6 +152,41 @@ class Overlap:
         return v * float(x.var(ddof=1)) / typical * once
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SeverityError:
+    """What it adds to an error that the severities taken off the ratings are estimates.
+
+    One entry per rating: its system, segment, rater and 1 over the raters of its output. A score
+    moves by w'b, b the severities and w the raters' shares of it, so that its variance has the part
+    w' Cov(b) w; a difference that of the difference of the shares.
+    """
+
+    system: np.ndarray
+    segment: np.ndarray
+    rater: np.ndarray
+    share: np.ndarray
+    covariance: np.ndarray
+    degrees: float
+    fitted: int
+    """Severities that were fitted, less one for every group of raters."""
+
+    def inflated(self, overlap: Overlap) -> Overlap:
+        """What raters differ by, found after severities were fitted to the same ratings."""
+        old, factor = overlap.variance, 1 + self.fitted / self.degrees
+        new = old._replace(scores=old.scores * factor, differences=old.differences * factor)
+        return replace(overlap, variance=new)
+
+    def variance(self, w: np.ndarray) -> float:
+        """What is added to the variance of a score or difference with these shares."""
+        return float(max(w @ self.covariance @ w, 0.0))
+
+    def shares(self, i: int, weight: np.ndarray) -> np.ndarray:
+        """The raters' shares of a system's score, with the ``weight`` of every segment in it."""
+        own = self.system == i
+        each = weight[self.segment[own]] * self.share[own]
+        return np.bincount(self.rater[own], each, minlength=len(self.covariance))
+
+
 def find_overlap(
     test_set: TestSet, ratings: Ratings, scores: np.ndarray, sample: Sample | None = None
 ) -> Overlap | None:
@@ -164,7 +199,7 @@ def find_overlap(
     if "rater" not in frame.columns:
         return None
     places = test_set.segments.select(test_set.key).with_row_index("_segment")
-    tasks = _tasks(test_set, frame, sample)
+    tasks = find_tasks(test_set, frame, sample)
     rows = frame.drop_nulls(["score", "rater"]).join(places, on=test_set.key)
     numbers = {name: k for k, name in enumerate(test_set.systems)}
     system = rows["system"].replace_strict(numbers, return_dtype=pl.Int64).to_numpy()
@@ -183,7 +218,7 @@ def find_overlap(
     return Overlap(variance, share, _typical(scores), len(np.unique(rater[used])))
 
 
-def _tasks(test_set: TestSet, frame: pl.DataFrame, sample: Sample | None) -> np.ndarray:
+def find_tasks(test_set: TestSet, frame: pl.DataFrame, sample: Sample | None) -> np.ndarray:
     """The number of the task that each segment of the test set belongs to."""
     key = list(test_set.key)
     for name, rows in (("task", frame), ("snippet", None if sample is None else sample.frame)):

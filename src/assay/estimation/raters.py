@@ -11,6 +11,7 @@ import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.estimation.frame import Study, make_study
+from assay.estimation.overlap import SeverityError, find_tasks
 from assay.estimation.results import RaterEstimate, RaterReport, RaterSummary, noted, scored
 from assay.results import Note
 from assay.stats.agreement import (
@@ -181,7 +182,10 @@ def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
     """The ratings with each rater's severity subtracted; their grand mean stays what it was.
 
     The rater effect is that of :func:`rater_report`. Where not all raters can be compared, only
-    the differences inside each group of comparable raters are removed, and a note says so.
+    the differences inside each group of comparable raters are removed, and a note says so. No
+    system's mean leaves the range that is stated, or goes below 0 where no rating does: severities
+    are shrunk as far as that needs. They are estimates, and their error is part of the intervals
+    of ``estimate(..., remove_severity=True)``, which does both.
 
     >>> import assay
     >>> world = assay.simulate(documents=4, raters=3, rng=1)
@@ -192,6 +196,11 @@ def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
     >>> abs(fair.frame["score"].mean() - ratings.frame["score"].mean()) < 1e-9
     True
     """
+    return without_severity(test_set, ratings)[0]
+
+
+def without_severity(test_set: TestSet, ratings: Ratings) -> tuple[Ratings, SeverityError]:
+    """The ratings with each rater's severity subtracted, and the error this brings."""
     given = _given(test_set, ratings)
     model, fit = _severity(given)
     groups = _groups(given, fit)
@@ -200,6 +209,8 @@ def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
             "severity cannot be removed: no two raters can be compared, as none share outputs,"
             " segments or systems; let raters overlap, or use the scores as they are"
         )
+    kept = _possible(given, fit.effects, ratings.range)
+    fit = fit._replace(effects=kept * fit.effects)
     effects = dict(zip(given.names, fit.effects.tolist(), strict=True))
     moved = pl.col("score") - pl.col("rater").replace_strict(effects, default=0.0)
     frame = given.placed.frame.with_columns(moved.alias("score"))
@@ -210,6 +221,9 @@ def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
             f" {-fit.effects.max():+.3g} to {-fit.effects.min():+.3g}, grand mean kept",
         )
     ]
+    if kept < 1:
+        text = f"severities shrunk to {kept:.0%}: more would move a system's mean out of the range"
+        notes.append(Note("severity-shrunk", text))
     if len(groups) > 1:
         notes.append(
             Note("severity-by-group", f"{_not_identified(groups)}; removed inside the groups only")
@@ -222,7 +236,28 @@ def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
                  f" {limits[1]:g}")
         )  # fmt: skip
         limits = None
-    return replace(ratings, frame=frame, notes=(*ratings.notes, *notes), range=limits)
+    moved_ratings = replace(ratings, frame=frame, notes=(*ratings.notes, *notes), range=limits)
+    _, output, raters = np.unique(given.output, return_inverse=True, return_counts=True)
+    error = SeverityError(
+        given.system, given.segment, given.rater, 1 / raters[output], fit.covariance, fit.degrees,
+        len(given.names) - len(groups),
+    )  # fmt: skip
+    return moved_ratings, error
+
+
+def _possible(given: _Given, effects: np.ndarray, limits: tuple[float, float] | None) -> float:
+    """The part of the effects that leaves every system's mean within what is possible."""
+    low, high = limits or (0.0 if given.score.min() >= 0 else -np.inf, np.inf)
+    # Outputs count alike, whatever the number of their raters.
+    _, output, raters = np.unique(given.output, return_inverse=True, return_counts=True)
+    share = 1 / raters[output]
+    count = np.bincount(given.system, share)
+    own = np.flatnonzero(count)
+    mean = np.bincount(given.system, share * given.score)[own] / count[own]
+    move = np.bincount(given.system, share * effects[given.rater])[own] / count[own]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(move > 0, (mean - low) / move, (mean - high) / move)
+    return float(np.clip(np.nanmin(np.where(move == 0, np.inf, room)), 0.0, 1.0))
 
 
 def exclude_raters(ratings: Ratings, raters: Sequence[str]) -> Ratings:
@@ -264,6 +299,7 @@ class _Given:
     system: np.ndarray
     segment: np.ndarray
     output: np.ndarray
+    task: np.ndarray
     seconds: np.ndarray | None
     ends: tuple[float, float]
     sign: int
@@ -310,6 +346,7 @@ def _given(test_set: TestSet, ratings: Ratings) -> _Given:
         system=system,
         segment=where,
         output=system * test_set.segments.height + where,
+        task=find_tasks(test_set, rows, None)[where],
         seconds=rows["seconds"].to_numpy() if timed else None,
         ends=ratings.range or (float(score.min()), float(score.max())),
         sign=1 if ratings.better == "lower" else -1,
@@ -324,7 +361,9 @@ def _severity(given: _Given) -> tuple[str, RaterEffects]:
     for model, unit in units.items():
         _, code = np.unique(unit, return_inverse=True)
         beside = given.system if model == "segment" else None
-        fit = rater_effects(given.score, code, given.rater, given.segment, beside=beside)
+        fit = rater_effects(
+            given.score, code, given.rater, given.segment, beside=beside, tasks=given.task
+        )
         fits.append((model, fit))
         if not fit.groups.any():
             break

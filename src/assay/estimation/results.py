@@ -4,21 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import polars as pl
 
 from assay.estimation.composite import Composite, CompositeRecord
 from assay.results import Note, Result, plain, signature
+from assay.stats.intervals import Interval
 from assay.tables.test_set import Design
-
-if TYPE_CHECKING:
-    from assay.estimation.frame import Mean
 
 Better = Literal["higher", "lower"]
 Basis = Literal["raters", "texts", "answers"]
 FORMER_TARGETS = {"test-set": "answers", "new-documents": "texts"}
 """Targets as version 0.2 called them."""
+
+
+class Mean(NamedTuple):
+    """An estimate, how far it can be trusted, and what it rests on."""
+
+    center: float
+    stderr: float
+    degrees: float
+    interval: Interval
+    n: int
+    population: int
+    method: str
+    unexplained: float
+    basis: Basis = "answers"
+    """What the error is for: raters, texts or answers."""
+    rater_stderr: float = 0.0
+    """The part of the error that is the raters', which rating more segments leaves."""
+    kind: str = "t"
+    """The kind of interval."""
 
 
 def noted(notes: Iterable[Note]) -> tuple[Note, ...]:
@@ -85,6 +102,8 @@ class Difference:
     """What the interval, p and the verdict hold for."""
     rater_stderr: float = 0.0
     """The raters' part of the standard error, which rating more segments leaves."""
+    apart: bool = False
+    """Whether it is that of the two estimates: fewer than half of their segments are common."""
     stable: float | None = None
     """The chance that a repeat of the same size puts the two in this order."""
 
@@ -128,6 +147,8 @@ class Comparison(Result, kind="comparison"):
     level: float
     design: str
     better: Better
+    holds: bool = True
+    """Whether the interval holds: not where the outputs without a rating are others in kind."""
 
     @property
     def signature(self) -> str:

@@ -116,6 +116,12 @@ def skipping_notes(
     found = _by_system(test_set, drawn, rated)
     if min(skipped.sum(), (~skipped).sum()) >= MIN_TO_TEST_SKIPPING:
         found += _by_metrics(test_set, here, skipped) + _by_document(test_set, here, skipped)
+    if found:
+        text = (
+            "warning: intervals and verdicts do not hold: the outputs without a rating are others"
+            " in kind than the rated ones"
+        )
+        notes.insert(0, Note("intervals-do-not-hold", text))
     return notes + found
 
 

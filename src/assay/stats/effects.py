@@ -16,17 +16,22 @@ import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
 
 TINY = 1e-9
+MIN_DEGREES = 3
+"""With fewer degrees of freedom left, residuals say nothing of how raters vary."""
 
 
 class RaterEffects(NamedTuple):
     """Effects with weighted mean 0 inside each group of comparable raters, and standard errors.
 
     ``groups`` numbers the groups; effects of raters in different groups cannot be compared.
+    ``covariance`` is that of the effects, where raters vary by tasks, with its ``degrees``.
     """
 
     effects: np.ndarray
     stderr: np.ndarray
     groups: np.ndarray
+    covariance: np.ndarray
+    degrees: float
 
 
 def rater_effects(
@@ -36,11 +41,15 @@ def rater_effects(
     clusters: np.ndarray,
     *,
     beside: np.ndarray | None = None,
+    tasks: np.ndarray | None = None,
 ) -> RaterEffects:
     """Least squares for value = unit + rater (+ ``beside``), raters weighted by their ratings.
 
     Standard errors allow for dependence inside ``clusters`` (the outputs of one segment share its
-    traps): the sandwich estimator with the factor G / (G - 1). NaN with one cluster.
+    traps): the sandwich estimator with the factor G / (G - 1). NaN with one cluster. The covariance
+    is v times that of least squares with unit variance, v from the residuals summed over what a
+    rater did in one of the ``tasks`` (the clusters, where none are given): a sandwich of few tasks,
+    most of which the effects fit exactly, would be far too small.
 
     >>> fit = rater_effects(np.array([1.0, 3, 2, 4]), np.array([0, 0, 1, 1]),
     ...                     np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]))
@@ -70,9 +79,48 @@ def rater_effects(
     if parts > 1:
         stderr = np.sqrt(np.sum(spread**2, axis=1) * parts / (parts - 1))
     alone = np.bincount(groups)[groups] == 1
-    return RaterEffects(
-        contrast @ solution[:count], np.where(alone, np.nan, stderr), groups.astype(int)
+    v, degrees = _variance_by_tasks(
+        y, residual, units, raters, cluster if tasks is None else tasks, count - groups.max() - 1
     )
+    return RaterEffects(
+        contrast @ solution[:count], np.where(alone, np.nan, stderr), groups.astype(int),
+        v * contrast @ inverse[:count, :count] @ contrast.T, degrees,
+    )  # fmt: skip
+
+
+def _variance_by_tasks(
+    y: np.ndarray,
+    residual: np.ndarray,
+    units: np.ndarray,
+    raters: np.ndarray,
+    tasks: np.ndarray,
+    fitted: int,
+) -> tuple[float, float]:
+    """The variance of a rating as it counts for effects, and its degrees of freedom.
+
+    With e the sum of the residuals of one rater in one task, it is sum e^2 over what that would be
+    with independent ratings of variance 1: the sum over units u and raters r of n_ur (1 - n_ur /
+    n_u). Every effect that was ``fitted`` takes a degree of freedom from the tasks' contrasts;
+    where hardly any is left, ratings less their units' means (``y``) take the place of residuals,
+    which hold the effects themselves: too much, never too little.
+    """
+    count = int(raters.max()) + 1
+    _, cell, together = np.unique(
+        units.astype(np.int64) * count + raters, return_inverse=True, return_counts=True
+    )
+    size = np.bincount(units)[units]
+    expected = float((1 - together[cell] / size).sum())
+    shared = together[cell] < size  # a unit of one rater says nothing of raters
+    if not expected:
+        return float("nan"), 1.0
+    _, task = np.unique(tasks, return_inverse=True)
+    cells, number = np.unique(task[shared] * count + raters[shared], return_inverse=True)
+    contrasts = len(cells) - len(np.unique(task[shared]))
+    left = contrasts - fitted
+    enough = left >= MIN_DEGREES
+    e = np.bincount(number, (residual if enough else y)[shared])
+    v = float((e**2).sum()) / expected
+    return (v * contrasts / left, float(left)) if enough else (v, float(max(contrasts, 1)))
 
 
 def _dummies(raters: np.ndarray, beside: np.ndarray | None) -> scipy.sparse.csr_array:

@@ -6,12 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from assay.audit.results import Audit, AuditedPair, AuditedSystem, Claim
+from assay.audit.results import Audit
 from assay.errors import InputError
-from assay.results import percent, plain, plural
+from assay.results import has_note, percent, plain, plural
+from assay.views.estimation import decided_how, interval_heading
 from assay.views.figures import draw_pairs
 from assay.views.ranking import draw_ranges
-from assay.views.section import Block, Figure, Section, Show, Table, cluster_lines, table
+from assay.views.section import (
+    Block,
+    Figure,
+    Section,
+    Show,
+    Table,
+    Verdicts,
+    cluster_lines,
+    table,
+)
 
 TARGETS = {
     "texts": "documents like those of the test set",
@@ -33,11 +43,11 @@ def audit_section(audit: Audit, *, pairs: bool = False) -> Section:
     if not audit.findings or not audit.systems:
         raise InputError("the saved audit has no systems or findings; save it again")
     blocks: list[Block] = [_sentence(line) for line in audit.findings[1:]]
-    blocks += [_ranges(audit), _systems(audit), *_claims(audit.claims)]
+    blocks += [_ranges(audit), _systems(audit), _practice(audit), *_claims(audit)]
     if audit.representation:
         blocks.append(_representation(audit))
     if len(audit.systems) > 2:
-        blocks.append(_decided(audit.systems, audit.pairs))
+        blocks.append(_decided(audit))
     table_of_pairs = _pairs(audit)
     blocks.append(
         replace(table_of_pairs, page=len(audit.pairs)) if pairs
@@ -57,7 +67,28 @@ def audit_section(audit: Audit, *, pairs: bool = False) -> Section:
         ),
         next=audit.next,
         notes=audit.notes,
+        verdicts=_verdicts(audit),
     )  # fmt: skip
+
+
+def _verdicts(audit: Audit) -> Verdicts:
+    how = "differences" if audit.source == "ratings" else "expected win"
+    return Verdicts(
+        audit.source,
+        f"{how}, {_rule(audit)}, for {TARGETS[audit.target]}",
+        f"it asks about {TARGETS[audit.target]}",
+        {item.system: item.cluster for item in audit.systems},
+        {frozenset((item.left, item.right)): item.better for item in audit.pairs},
+    )
+
+
+def _rule(audit: Audit) -> str:
+    return decided_how(audit.level, family=audit.family)
+
+
+def _interval(audit: Audit) -> str:
+    holds = not has_note(audit.notes, "intervals-do-not-hold")
+    return interval_heading(audit.level, holds=holds)
 
 
 def _sentence(line: str) -> str:
@@ -82,43 +113,55 @@ def _ranges(audit: Audit) -> Figure:
 
 def _systems(audit: Audit) -> Table:
     lower = " (lower scores are better)" if audit.better == "lower" else ""
+    ease = (
+        " Ease: by how much better a system looks because its segments were easier."
+        if audit.source == "ratings" else ""
+    )  # fmt: skip
     return table(
-        "systems", f"Systems, best first{lower}; a line ends a cluster. {_practice(audit)}",
+        "systems", f"Systems, best first{lower}; a line ends a cluster, {_rule(audit)}.{ease}",
         {"rank": ("rank", "count"), "system": ("system", "text"), "score": ("score", "number"),
-         ("low", "high"): (f"{percent(audit.level)} interval", "interval"),
+         ("low", "high"): (_interval(audit), "interval"),
          ("low_rank", "high_rank"): ("ranks", "ranks"), "cluster": ("cluster", "count"),
-         ("practice_low_rank", "practice_high_rank"): ("practice ranks", "ranks"),
-         "practice_cluster": ("practice cluster", "count"), "n": ("segments", "count"),
-         "share": ("share", "percent"), "answers": (audit.source, "count"),
-         "ease": ("ease", "number")},
+         "n": ("segments", "count"), "share": ("share", "percent"),
+         "answers": (audit.source, "count"), "ease": ("ease", "number")},
         audit.systems, cluster_lines(audit.systems),
     )  # fmt: skip
 
 
-def _practice(audit: Audit) -> str:
-    """What the columns beside ours are."""
+def _practice(audit: Audit) -> Table:
+    """Where common practice puts the systems, behind the reason why it differs."""
     if audit.source == "judgments":
-        return "Practice: single judgments resampled, as if they were independent."
-    return (
-        f"Practice ({audit.practice}): ranks from resampled documents, clusters from rank-sum"
-        " tests of neighbours, which treat all outputs as independent. Ease: by how much better a"
-        " system looks because its segments were easier."
-    )
+        name, why = "single judgments resampled", "it treats judgments as independent"
+    else:
+        name = f"WMT practice ({audit.practice})"
+        why = (
+            "ranks are from resampled documents, clusters from rank-sum tests of neighbours, which"
+            " treat outputs as independent and compare ranks of scores, not their means"
+        )
+    both = table(
+        "practice", f"{name[0].upper()}{name[1:]} finds more or fewer clusters because {why}.",
+        {"system": ("system", "text"), ("low_rank", "high_rank"): ("ranks", "ranks"),
+         "cluster": ("cluster", "count"),
+         ("practice_low_rank", "practice_high_rank"): ("practice ranks", "ranks"),
+         "practice_cluster": ("practice cluster", "count")},
+        audit.systems, where="page",
+    )  # fmt: skip
+    return replace(both, fold=f"By another rule: {name}")
 
 
-def _claims(claims: tuple[Claim, ...]) -> list[Block]:
+def _claims(audit: Audit) -> list[Block]:
     """Those that do not hold first; a terminal shows only these."""
-    if not claims:
+    if not audit.claims:
         return []
-    order = sorted(claims, key=lambda item: VERDICTS.index(item.verdict))
+    order = sorted(audit.claims, key=lambda item: VERDICTS.index(item.verdict))
     columns: dict[str, tuple[str, Show]] = {
         "better": ("better", "text"), "worse": ("worse", "text"), "p": ("p", "p"),
-        "verdict": ("verdict", "text"), "verdict_holm": ("Holm", "text"),
+        "verdict": ("verdict", "text"),
     }  # fmt: skip
     full = table(
         "distinctions",
-        "Distinctions and whether the answers support them; those that do not hold come first."
-        " Holm: corrected for the number of pairs.",
+        f"Distinctions and whether the answers support them, {_rule(audit)}; those that do not"
+        " hold come first.",
         columns, order, where="page",
     )  # fmt: skip
     still = [item for item in order if item.verdict != "holds"]
@@ -138,10 +181,11 @@ def _representation(audit: Audit) -> Table:
     )  # fmt: skip
 
 
-def _decided(systems: tuple[AuditedSystem, ...], pairs: tuple[AuditedPair, ...]) -> Figure:
+def _decided(audit: Audit) -> Figure:
     return Figure(
         "decided", "Row against column: filled where the row's system is decided to be better,"
-        " a dot where nothing is decided.", lambda: draw_pairs(plain(systems), plain(pairs)),
+        f" {_rule(audit)}, a dot where nothing is decided.",
+        lambda: draw_pairs(plain(audit.systems), plain(audit.pairs)),
     )  # fmt: skip
 
 
@@ -149,13 +193,13 @@ def _pairs(audit: Audit) -> Table:
     sides = "One-sided" if audit.sides == 1 else "Two-sided"
     return table(
         "pairs",
-        f"{sides} p, by itself and corrected for the number of pairs (Holm). Detectable: the"
-        f" smallest true difference found with {audit.power.power:.0%} probability. Undecided"
-        " pairs first.",
+        f"Decided {_rule(audit)}. {sides} p, by itself and corrected for the number of pairs"
+        f" (Holm). Detectable: the smallest true difference found with {audit.power.power:.0%}"
+        " probability. Undecided pairs first.",
         {"left": ("left", "text"), "right": ("right", "text"), "basis": ("basis", "text"),
          "n": ("n", "count"), "wins": ("wins", "count"), "losses": ("losses", "count"),
          "ties": ("ties", "count"), "difference": ("difference", "number"),
-         ("low", "high"): (f"{percent(audit.level)} interval", "interval"), "p": ("p", "p"),
+         ("low", "high"): (_interval(audit), "interval"), "p": ("p", "p"),
          "p_holm": ("p (Holm)", "p"), "detectable": ("detectable", "number"),
          "better": ("better", "text")},
         sorted(audit.pairs, key=lambda item: item.decided),
@@ -164,19 +208,18 @@ def _pairs(audit: Audit) -> Table:
 
 def _methods(audit: Audit) -> str:
     how = (
-        "paired differences of mean ratings, or differences of means where two systems share less"
-        " than half of their segments,"
+        "paired differences of scores, or differences of scores where two systems share less than"
+        " half of their segments,"
         if audit.source == "ratings"
         else "expected win, resampled,"
     )
     units = ""
-    if audit.target != "answers":
+    if audit.target not in ("answers", "raters"):
         units = f" with {audit.blocks:,} {audit.unit}s as units,"
     return (
         f"We audited {audit.coverage.answers:,} {audit.source} of"
         f" {plural(len(audit.systems), 'system')}: pairs were compared by {how}{units} for"
-        f" {TARGETS[audit.target]}, at the {percent(audit.level)} level, also with Holm's"
-        " correction."
+        f" {TARGETS[audit.target]}, {_rule(audit)}."
     )
 
 

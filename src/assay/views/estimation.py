@@ -28,6 +28,7 @@ from assay.views.section import (
     Section,
     Table,
     Text,
+    Verdicts,
     cluster_lines,
     shown,
     some,
@@ -56,8 +57,6 @@ REPEATED = {
     "texts": "other texts",
     "answers": "another sample of this size",
 }
-SKIPPED_FOR_A_REASON = ("skipping-by-metrics", "skipping-by-document", "skipping-by-system")
-"""Notes that say the rated outputs are not a random part of those drawn."""
 NAMED = ("hoeffding", "bernstein")
 """Intervals that bear a person's name."""
 METHODS = {
@@ -80,13 +79,13 @@ def estimates_section(result: Estimates) -> Section:
         blocks.append(
             Figure(
                 "decided",
-                "Row against column: filled where the row's system is decided to be better, a dot"
-                " where nothing is decided.",
-                lambda: draw_pairs(plain(result.systems), plain(result.differences)),
+                "Row against column: filled where the row's system is decided to be better,"
+                f" {_rule(result)}, a dot where nothing is decided.",
+                lambda: draw_pairs(plain(result.systems), _winners(result)),
             )
         )
     if result.differences:
-        blocks.append(_differences(result.differences))
+        blocks.append(_differences(result))
     if result.changes:
         blocks.append(_changes(result))
     blocks.append(Text(_metrics_used(result.metrics), where="terminal"))
@@ -111,6 +110,50 @@ def estimates_section(result: Estimates) -> Section:
         next=result.next,
         notes=result.notes,
         more=tuple(more),
+        verdicts=_verdicts(result),
+    )
+
+
+def _rule(result: Estimates) -> str:
+    """How verdicts are reached, where there are several."""
+    return decided_how(result.level, family=result.family)
+
+
+def decided_how(level: float, *, family: bool) -> str:
+    """How each of several verdicts is reached.
+
+    >>> decided_how(0.95, family=False), decided_how(0.9, family=True)
+    ('each by itself at 95%', 'all together at 90% (Holm)')
+    """
+    if family:
+        return f"all together at {percent(level)} (Holm)"
+    return f"each by itself at {percent(level)}"
+
+
+def _winners(result: Estimates) -> list[dict[str, Any]]:
+    """The pairs with who is better; nothing is decided by an interval of width zero."""
+    sign = 1 if result.better == "higher" else -1
+    return [
+        {
+            "left": item.left,
+            "right": item.right,
+            "decided": item.decided and item.low < item.high,
+            "better": item.left if sign * item.difference > 0 else item.right,
+        }
+        for item in result.differences
+    ]
+
+
+def _verdicts(result: Estimates) -> Verdicts:
+    return Verdicts(
+        "ratings",
+        f"differences of estimates, {_rule(result)}, for {HELD_FOR[_basis(result)]}",
+        "it asks about " + HELD_FOR[_basis(result)],
+        {item.system: item.cluster for item in result.systems},
+        {
+            frozenset((item["left"], item["right"])): item["better"] if item["decided"] else None
+            for item in _winners(result)
+        },
     )
 
 
@@ -128,12 +171,13 @@ def _question(systems: int, segments: int) -> str:
 
 
 def _lead(result: Estimates) -> str:
-    best, level = result.systems[0], f"{percent(result.level)}"
+    best = result.systems[0]
     if len(result.systems) == 1:
         known = math.isfinite(best.high - best.low)
-        width = f", {level} interval {best.low:.3f} to {best.high:.3f}" if known else ""
-        score = f"{best.estimate:.3f}{width}"
-        return f"{best.system} is estimated at {score} ({result.better} is better)."
+        name = interval_heading(result.level, holds=_holds(result.notes))
+        width = f", {name} {best.low:.3f} to {best.high:.3f}" if known else ""
+        score = f"{best.system} is estimated at {best.estimate:.3f}{width}"
+        return f"{_warned(result)}{score} ({result.better} is better)."
     rivals = [item.system for item in result.systems[1:] if item.low_rank == 1]
     alone = (
         f"but {some(rivals)} may be as good or better" if rivals
@@ -148,27 +192,37 @@ def _lead(result: Estimates) -> str:
     # Ranks come from differences on shared segments, and need not follow the scores.
     leads = "has the best estimated score," if best.estimate == first else "ranks first, with"
     return (
-        f"{best.system} {leads} {best.estimate:.3f} on a scale where"
+        f"{_warned(result)}{best.system} {leads} {best.estimate:.3f} on a scale where"
         f" {result.better} is better, {alone}. {len(pairs) - len(undecided)} of"
-        f" {plural(len(pairs), 'difference')} between systems {verb} decided at the {level}"
-        f" level, {'all together' if result.family else 'each by itself'}{rest}."
-        f" {_held(result)}"
+        f" {plural(len(pairs), 'difference')} between systems {verb} decided,"
+        f" {_rule(result)}{rest}.{_held(result)}"
+    )
+
+
+def _holds(notes: Sequence[str]) -> bool:
+    return not has_note(notes, "intervals-do-not-hold")
+
+
+def _warned(result: Estimates) -> str:
+    """What comes before everything else where the intervals do not hold."""
+    if _holds(result.notes):
+        return ""
+    return (
+        "These intervals and verdicts do not hold: the outputs that were not rated are others in"
+        " kind than the rated ones (see the warnings). Taken as they are: "
     )
 
 
 def _held(result: Estimates) -> str:
-    """What the verdicts hold for, and whether anything speaks against that."""
-    if any(has_note(result.notes, code) for code in SKIPPED_FOR_A_REASON):
-        return (
-            "These intervals do not hold: the outputs that were not rated differ from the rated"
-            " ones (see the warnings)."
-        )
+    """What the verdicts hold for."""
+    if not _holds(result.notes):
+        return ""
     if not any(item.high > item.low for item in result.systems):
         return (
-            "Everything is rated, so for these answers nothing is left to decide; whether other"
+            " Everything is rated, so for these answers nothing is left to decide; whether other"
             " raters or texts would agree is another question (raters, texts)."
         )
-    return f"Verdicts hold for {HELD_FOR[_basis(result)]}.{_stable(result)}"
+    return f" Verdicts hold for {HELD_FOR[_basis(result)]}.{_stable(result)}"
 
 
 def _stable(result: Estimates) -> str:
@@ -195,7 +249,8 @@ def _interval_figure(result: Estimates) -> Figure:
     known = " Diamond: the true score, known because this campaign is simulated."
     return Figure(
         "scores",
-        f"Dot: estimate. Bar: {percent(result.level)} interval.{known if result.truth else ''}",
+        f"Dot: estimate. Bar: {interval_heading(result.level, holds=_holds(result.notes))}."
+        f"{known if result.truth else ''}",
         lambda: draw_intervals(result.systems, better=result.better, truth=result.truth),
     )
 
@@ -205,9 +260,10 @@ def _scores(result: Estimates) -> Table:
     return table(
         "scores",
         "Systems, best first. A rank range holds the ranks that the decided differences leave"
-        " possible. A line separates clusters: all differences between them are decided.",
+        f" possible. A line separates clusters: all differences between them are decided,"
+        f" {_rule(result)}.{_ranked(result)}",
         {"system": ("system", "text"), "estimate": ("estimate", "number"),
-         ("low", "high"): _interval(result.level), "truth": ("truth", "number"),
+         ("low", "high"): _interval(result.level, result.notes), "truth": ("truth", "number"),
          ("n", "population"): ("rated", "of"), "rank": ("rank", "count"),
          ("low_rank", "high_rank"): ("ranks", "ranks"), "cluster": ("cluster", "count")},
         [plain(item) | {"truth": truth.get(item.system)} for item in result.systems],
@@ -215,24 +271,69 @@ def _scores(result: Estimates) -> Table:
     )  # fmt: skip
 
 
-def _interval(level: float) -> tuple[str, Any]:
-    return f"{percent(level)} interval", "interval"
+def _ranked(result: Estimates) -> str:
+    if not has_note(result.notes, "order-by-differences"):
+        return ""
+    return " Ranks come from the differences, and here not in the order of the estimates."
 
 
-def _differences(pairs: Sequence[Difference]) -> Table:
+def _interval(level: float, notes: Sequence[str] = ()) -> tuple[str, Any]:
+    return interval_heading(level, holds=_holds(notes)), "interval"
+
+
+def interval_heading(level: float, *, holds: bool) -> str:
+    """What an interval is called.
+
+    >>> interval_heading(0.95, holds=True), interval_heading(0.95, holds=False)
+    ('95% interval', 'interval (does not hold)')
+    """
+    return f"{percent(level)} interval" if holds else "interval (does not hold)"
+
+
+def _differences(result: Estimates) -> Table:
+    pairs = result.differences
     many = len(pairs) > MAX_PAIRS_IN_ORDER
     # The undecided ones first where not all are shown: they are what is left to do.
     return table(
         "differences",
         "Left minus right, on the segments rated for both; decided when the interval excludes"
-        " zero." + (" The undecided ones come first." if many else ""),
+        f" zero{' and Holm’s rule allows it' if result.family else ''}, {_rule(result)}."
+        + _unlike(result) + (" The undecided ones come first." if many else ""),
         {"left": ("left", "text"), "right": ("right", "text"),
-         "difference": ("difference", "number"), ("low", "high"): ("interval", "interval"),
-         "p": ("p", "p"), "n": ("rated", "count"), "decided": ("decided", "text"),
-         "stable": ("stable", "number")},
-        sorted(pairs, key=lambda item: item.decided) if many else pairs,
+         "difference": ("difference", "number"),
+         ("low", "high"): _interval(result.level, result.notes),
+         "p": ("p", "p"), "n": ("rated", "count"), "segments": ("segments", "text"),
+         "decided": ("decided", "text"), "stable": ("stable", "number")},
+        [plain(item) | {"segments": _segments(item, result)}
+         for item in (sorted(pairs, key=lambda item: item.decided) if many else pairs)],
         where="page",
     )  # fmt: skip
+
+
+def _segments(item: Difference, result: Estimates) -> str | None:
+    """On which segments a pair is compared, where not all are compared on the same."""
+    if not any(pair.apart for pair in result.differences):
+        return None
+    return "each its own" if item.apart else "common"
+
+
+def _unlike(result: Estimates) -> str:
+    """Why a difference is not exactly that of the two estimates, where it is not."""
+    score = {item.system: item.estimate for item in result.systems}
+    same = all(
+        math.isclose(
+            item.difference, score[item.left] - score[item.right], rel_tol=1e-6, abs_tol=1e-9
+        )
+        for item in result.differences
+        if math.isfinite(item.difference)
+    )
+    if same:
+        return ""
+    fits = "" if result.method == "mean" else " and with what the metrics say of these two"
+    return (
+        " A difference may not be exactly that of the two estimates: it is found from the segments"
+        f" rated for both{fits}."
+    )
 
 
 def _changes(result: Estimates) -> Table:
@@ -254,10 +355,13 @@ def _changes(result: Estimates) -> Table:
 
 def comparison_section(two: Comparison) -> Section:
     """Two systems: their difference, and what the ratings could have found."""
+    p = p_value(two.p) if math.isfinite(two.p) else "no test"
+    verdict = "decided" if two.decided else "not decided"
     lead = (
-        f"{two.left} − {two.right}: {shown(two.difference, 'number')} ({percent(two.level)}"
-        f" interval {shown(two.low, 'number')} to {shown(two.high, 'number')}), {p_value(two.p)},"
-        f" {'decided' if two.decided else 'not decided'}."
+        f"{two.left} − {two.right}: {shown(two.difference, 'number')}"
+        f" ({interval_heading(two.level, holds=two.holds)}: {shown(two.low, 'number')} to"
+        f" {shown(two.high, 'number')}),"
+        f" {p}, {verdict if two.holds else 'which does not hold either'}."
     )
     return Section(
         "comparison", f"{two.left} and {two.right} compared", lead,
@@ -306,15 +410,20 @@ def _methods(result: Estimates) -> str:
 
 
 def _uncertainty(result: Estimates) -> str:
+    fails = "" if _holds(result.notes) else (
+        " They do not hold, because the outputs without a rating are others in kind than the rated"
+        " ones."
+    )  # fmt: skip
     if _basis(result) == "texts":
         return (
             f" {percent(result.level)} intervals come from the spread between texts, as if these"
-            " were drawn at random from all of their kind."
+            f" were drawn at random from all of their kind.{fails}"
         )
     name = result.interval.capitalize() if result.interval in NAMED else result.interval
+    raters = " and how much raters of the same task differ" if result.target == "raters" else ""
     return (
         f" {percent(result.level)} intervals ({name}) take into account how the segments were"
-        f" drawn{' and how much raters of the same task differ' * (result.target == 'raters')}."
+        f" drawn{raters}.{fails}"
     )
 
 
@@ -408,7 +517,7 @@ def breakdown_section(result: Breakdown) -> Section:
     scores = table(
         f"by-{result.by}", f"{title}.",
         {"group": (result.by, "text"), "system": ("system", "text"),
-         "estimate": ("estimate", "number"), ("low", "high"): _interval(result.level),
+         "estimate": ("estimate", "number"), ("low", "high"): _interval(result.level, result.notes),
          ("n", "population"): ("rated", "of")},
         result.estimates,
     )  # fmt: skip

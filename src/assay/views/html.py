@@ -35,7 +35,7 @@ def html(report: Report) -> str:
 def _section(part: Section, anchor: str) -> dict[str, Any]:
     return {
         "title": part.title, "lead": part.lead, "anchor": anchor, "notes": part.notes,
-        "question": part.question,
+        "question": part.question, "folded": part.folded,
         "signature": part.signature, "blocks": [_block(block) for block in part.shown_in("page")],
     }  # fmt: skip
 
@@ -48,7 +48,7 @@ def _block(block: Table | Figure | str) -> dict[str, Any]:
     rows = block.rows[: block.page]
     return {
         "kind": "table", "caption": block.caption, "columns": block.columns, "lines": block.lines,
-        "left_out": len(block.rows) - len(rows),
+        "left_out": len(block.rows) - len(rows), "fold": block.fold,
         "rows": [[_cell(value, column) for value, column in zip(row, block.columns, strict=True)]
                  for row in rows],
     }  # fmt: skip

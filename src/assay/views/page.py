@@ -6,14 +6,14 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from assay._version import __version__
 from assay.errors import InputError, OptionError
-from assay.results import KINDS, Result, signature
+from assay.results import KINDS, Result, plural, signature
 from assay.tables.files import read_bytes, write_bytes
 from assay.views.figures import save_figure
 from assay.views.html import html
@@ -30,6 +30,8 @@ ROOMS = (
     "formats", "planning", "sampling", "kits", "estimation", "ranking", "effort", "audit", "papers",
 )  # fmt: skip
 """The rooms whose results can be shown; each has a module here with its ``SECTIONS``."""
+FIRST_VERDICT = {"ratings": ("estimates", "audit", "ranking"), "judgments": ("ranking", "audit")}
+"""Whose verdict a page has, by what it comes from: the first of these that there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +182,53 @@ def make_report(results: Results, title: str) -> Report:
     found = [part for item in listed for part in with_more(_section(item))]
     # The same estimation by itself and by groups is shown once.
     found = [part for k, part in enumerate(found) if not _repeats(part, found[:k])]
+    found = _one_verdict(found)
     # A stable sort: results of one stage stay in the order they were given.
     found.sort(key=lambda part: STAGES.index(part.stage))
     return Report(title, tuple(found), __version__)
+
+
+def _one_verdict(found: list[Section]) -> list[Section]:
+    """The sections with one verdict for a pair: who says otherwise by another rule is folded."""
+    for source, order in FIRST_VERDICT.items():
+        own = [part for part in found if part.verdicts and part.verdicts.source == source]
+        kind = next((name for name in order if any(part.name == name for part in own)), None)
+        first = [part for part in own if part.name == kind]
+        if len(first) != 1:
+            continue  # nothing to say, or results of several test sets
+        others = [part for part in own if part.name != kind and _contradicts(part, first[0])]
+        if others:
+            changed = {id(part): _folded(part, first[0]) for part in others}
+            changed[id(first[0])] = _leading(first[0], others)
+            found = [changed.get(id(part), part) for part in found]
+    return found
+
+
+def _contradicts(part: Section, first: Section) -> bool:
+    if part.verdicts is None or first.verdicts is None:
+        return False
+    return first.verdicts.differ(part.verdicts)
+
+
+def _leading(first: Section, others: Sequence[Section]) -> Section:
+    """The section with the page's verdict, which says so."""
+    titles = " and ".join(f"“{part.title}”" for part in others)
+    follow = "follows another rule and is" if len(others) == 1 else "follow other rules and are"
+    line = f"This is the page's verdict; {titles} {follow} folded below."
+    return replace(first, lead=f"{first.lead} {line}")
+
+
+def _folded(part: Section, first: Section) -> Section:
+    """A section that says otherwise, with the reason in front."""
+    if part.verdicts is None or first.verdicts is None:
+        return part
+    ours, theirs = (len(set(item.clusters.values())) for item in (part.verdicts, first.verdicts))
+    line = (
+        f"Not the page's verdict, which is by {first.verdicts.rule}. By {part.verdicts.rule} there"
+        f" {'is' if ours == 1 else 'are'} {plural(ours, 'cluster')} instead of {theirs}:"
+        f" {part.verdicts.why}."
+    )
+    return replace(part, lead=f"{line} {part.lead}", folded=True)
 
 
 def with_more(section: Section) -> tuple[Section, ...]:

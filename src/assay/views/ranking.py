@@ -14,7 +14,16 @@ from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.results import percent, plural
 from assay.views.figures import ACCENT, COLOURS, INK, MARKS, MUTED, draw_pairs, new_figure, tidy
-from assay.views.section import Block, Figure, Section, Table, cluster_lines, shown, table
+from assay.views.section import (
+    Block,
+    Figure,
+    Section,
+    Table,
+    Verdicts,
+    cluster_lines,
+    shown,
+    table,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -79,7 +88,22 @@ def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Sect
         sources=_sources(result),
         next=result.next,
         notes=result.notes,
+        verdicts=_verdicts(result),
     )
+
+
+def _verdicts(result: Ranking) -> Verdicts:
+    name = f"{result.method.replace('-', ' ')} ({_tested(result)})"
+    clusters = CLUSTERS[result.clusters_by].format(_tests(result))
+    alike = ", which treat outputs as independent" if _rank_sums(result) else ""
+    why = f"it ranks {result.source} by {_method(result)[0]}; {clusters}{alike}"
+    # Tests of ratings are of neighbours, some of them of another question: clusters are compared.
+    pairs = result.comparisons if result.source == "judgments" else ()
+    return Verdicts(
+        "judgments" if result.source == "judgments" else "ratings", name, why,
+        {item.system: item.cluster for item in result.systems},
+        {frozenset((item.left, item.right)): item.better for item in pairs},
+    )  # fmt: skip
 
 
 def _direction(result: Ranking) -> str:
@@ -153,15 +177,18 @@ def _methods(result: Ranking) -> str:
     tests = " Tests of pairs were corrected for their number (Holm)." if result.holm else ""
     seed = "" if result.seed is None else f" (seed {result.seed})"
     ties = {"drop": ", ties left out", "davidson": " with ties"}.get(result.ties or "", "")
-    how = "Wilcoxon rank-sum" if _rank_sums(result) else "blockwise"
     raters = "" if result.raters is None else f", with the tastes of {result.raters:,} raters"
     return (
         f"We ranked {plural(len(result.systems), 'system')} from"
         f" {_number(result).replace(' ', ' human ')} by {_method(result)[0]}{ties}. Rank"
         f" ranges at {level} come from {RANGES[result.ranges][0]}{times} over {result.blocks:,}"
         f" blocks, the unit being the {result.unit}{raters}{seed};"
-        f" {CLUSTERS[result.clusters_by].format(how)}.{tests}"
+        f" {CLUSTERS[result.clusters_by].format(_tests(result))}.{tests}"
     )
+
+
+def _tests(result: Ranking) -> str:
+    return "Wilcoxon rank-sum" if _rank_sums(result) else "blockwise"
 
 
 def _rank_sums(result: Ranking) -> bool:

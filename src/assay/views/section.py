@@ -50,7 +50,8 @@ class Column:
 class Table:
     """Rows of values; ``name`` is unique in its section and becomes a file name.
 
-    A line is drawn after the rows numbered in ``lines``. A page shows the first ``page`` rows.
+    A line is drawn after the rows numbered in ``lines``. A page shows the first ``page`` rows;
+    where there is a ``fold``, behind these words.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Table:
     lines: frozenset[int] = frozenset()
     page: int = 60
     where: Where = "everywhere"
+    fold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,29 @@ Block = Table | Figure | Text | str
 
 
 @dataclass(frozen=True, slots=True)
+class Verdicts:
+    """Where systems stand by one rule; a page has one such rule of its own.
+
+    ``rule`` names it, ``why`` says why another may find otherwise. ``winners`` are those of the
+    pairs it decides, None of those it tests and leaves open.
+    """
+
+    source: Literal["ratings", "judgments"]
+    rule: str
+    why: str
+    clusters: Mapping[str, int]
+    winners: Mapping[frozenset[str], str | None]
+
+    def differ(self, other: Verdicts) -> bool:
+        """Whether two rules say otherwise of the same systems."""
+        if set(self.clusters) != set(other.clusters):
+            return False
+        both = self.winners.keys() & other.winners.keys()
+        apart = any(self.winners[pair] != other.winners[pair] for pair in both)
+        return apart or dict(self.clusters) != dict(other.clusters)
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """One result: what it says, what shows it, and where it comes from."""
 
@@ -101,6 +126,9 @@ class Section:
     notes: tuple[str, ...] = ()
     more: tuple[Section, ...] = ()
     """Sections of results that belong to this one, which follow it."""
+    verdicts: Verdicts | None = None
+    folded: bool = False
+    """Whether it is by another rule than the page's own, and stands behind its title."""
 
     def shown_in(self, place: Where) -> tuple[Table | Figure | str, ...]:
         """The blocks for a terminal, or for a page."""
@@ -123,12 +151,14 @@ class Report:
     @property
     def answers(self) -> tuple[Section, ...]:
         """The sections that say what was found; all of them where none does."""
-        return tuple(part for part in self.sections if part.question) or self.sections
+        first = tuple(part for part in self.sections if not part.folded)
+        return tuple(part for part in first if part.question) or first
 
     @property
     def next(self) -> tuple[str, ...]:
         """What to do next, from all sections, each thing once."""
-        return tuple(dict.fromkeys(line for part in self.sections for line in part.next))
+        first = [part for part in self.sections if not part.folded]
+        return tuple(dict.fromkeys(line for part in first for line in part.next))
 
     @property
     def methods(self) -> str:
