@@ -46,7 +46,7 @@ from assay.estimation.results import FORMER_TARGETS, Basis, Difference, Mean
 from assay.estimation.skipping import Classes, make_classes, responded, skipping_notes
 from assay.results import Note
 from assay.stats.bounds import skew_t_interval, skew_terms
-from assay.stats.intervals import t_interval, t_probability
+from assay.stats.intervals import interval_within, t_interval, t_probability
 from assay.stats.variances import Strata
 from assay.tables.answers import Ratings
 from assay.tables.test_set import Sample, TestSet
@@ -461,9 +461,9 @@ class Study:
         found, fit = adjusted_mean(x, drawn, units, self.method, predictors)
         mean = self._wrapped(*self._with_error(found, target, x, places, fit, units), len(places))
         if self._corrects_skew(target, mean):
-            return self._skewed(mean, x, drawn, fit, units)
+            return self._inside(self._skewed(mean, x, drawn, fit, units), target)
         if self.interval not in GUARANTEED:
-            return mean
+            return self._inside(mean, target)
         if np.ptp(units.pi[drawn]) > 1e-9:
             raise InputError(
                 f"the {self.interval} interval is for ratings of equal weight, and these have"
@@ -475,6 +475,18 @@ class Study:
             self.interval, x[drawn], len(places), target.limits, self.level, rng
         )
         return mean._replace(interval=interval, kind=self.interval)
+
+    def _inside(self, found: Mean, target: Target) -> Mean:
+        """With an interval inside the scale, where the scale is stated and the interval is not."""
+        low, high = target.limits
+        ends = found.interval
+        if not low < high or not found.stderr > 0 or (low <= ends.low and ends.high <= high):
+            return found
+        return found._replace(
+            interval=interval_within(
+                found.center, found.stderr, found.degrees, self.level, low, high
+            )
+        )
 
     def _corrects_skew(self, target: Target, found: Mean) -> bool:
         """Whether the interval of a score is corrected for skewness."""
