@@ -40,6 +40,7 @@ from assay.estimation.kernels import (
     group_mean,
     make_features,
     mean_interval,
+    with_raters,
 )
 from assay.estimation.overlap import MIN_DOUBLED_TASKS, Overlap, SeverityError, find_overlap
 from assay.estimation.results import FORMER_TARGETS, Basis, Difference, Mean
@@ -545,7 +546,7 @@ class Study:
             if target.i != target.j:
                 w = w - self._shares(target.j, places[drawn], units.pi[drawn])
             more = self.severity.variance(w)
-            found, part = _joined(found, more, self.severity.degrees), part + more
+            found, part = with_raters(found, more, self.severity.degrees), part + more
         return found, basis, float(np.sqrt(part))
 
     def _for_target(
@@ -560,7 +561,7 @@ class Study:
         """With the error for what is asked, its name, and the raters' part of the variance."""
         if self.target == "raters" and self.overlap is not None:
             part = self.overlap.part(target.i, target.j, x[drawn], len(x))
-            return _joined(found, part, self.overlap.variance.degrees), "raters", part
+            return with_raters(found, part, self.overlap.variance.degrees), "raters", part
         if self.target == "texts" or (self.cautious and 2 * drawn.sum() > len(drawn)):
             by_documents = self._by_documents(units.document[drawn])
             document = units.document if by_documents else np.arange(len(x))
@@ -586,15 +587,6 @@ class Study:
         unknown = float("nan")
         interval = t_interval(unknown, unknown, 1, self.level)
         return Mean(unknown, unknown, 1.0, interval, 0, population, "mean", 1.0)
-
-
-def _joined(found: Adjusted, part: float, degrees: float) -> Adjusted:
-    """With the raters' part of the variance, and the degrees of both (Satterthwaite 1946)."""
-    sampling = found.stderr**2
-    total = sampling + part
-    with np.errstate(invalid="ignore", divide="ignore"):
-        both = total**2 / (sampling**2 / found.degrees + part**2 / degrees)
-    return replace(found, stderr=np.sqrt(total), degrees=np.where(total > 0, both, found.degrees))
 
 
 def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> None:
