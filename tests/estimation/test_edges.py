@@ -283,3 +283,19 @@ def test_a_system_that_lacks_segments_can_be_evaluated() -> None:
                                   draws=5, rng=1)
     )  # fmt: skip
     assert len({record.n for record in records}) == 2
+
+
+@pytest.mark.parametrize("docs", [None, [f"d{k // 5}" for k in range(40)]])
+@pytest.mark.parametrize("rated", [20, 40])
+def test_rounding_decides_nothing(docs: list[str] | None, rated: int) -> None:
+    base = [7 * np.sin(k) for k in range(40)]
+    # c is b but for the last digits: 0.1 + 0.2 is not 0.3.
+    b, c = [x + 0.3 for x in base], [x + 0.1 + 0.2 for x in base]
+    test_set, ratings = tables({"a": base, "b": b, "c": c}, docs=docs)
+    sample = drawn(list(range(1, rated + 1)), 40)
+    result = assay.estimate(test_set, ratings, sample=sample)
+    for item in result.differences:
+        assert not item.stderr > 0
+        assert np.isnan(item.p)
+        assert not item.decided
+    assert {item.cluster for item in result.systems} == {1}
