@@ -40,13 +40,14 @@ from assay.estimation.kernels import (
     group_mean,
     make_features,
     mean_interval,
+    with_raters,
 )
 from assay.estimation.overlap import MIN_DOUBLED_TASKS, Overlap, SeverityError, find_overlap
 from assay.estimation.results import FORMER_TARGETS, Basis, Difference, Mean
 from assay.estimation.skipping import Classes, make_classes, responded, skipping_notes
 from assay.results import Note
 from assay.stats.bounds import skew_t_interval, skew_terms
-from assay.stats.intervals import t_interval, t_probability
+from assay.stats.intervals import interval_within, t_interval, t_probability
 from assay.stats.variances import Strata
 from assay.tables.answers import Ratings
 from assay.tables.test_set import Sample, TestSet
@@ -461,9 +462,9 @@ class Study:
         found, fit = adjusted_mean(x, drawn, units, self.method, predictors)
         mean = self._wrapped(*self._with_error(found, target, x, places, fit, units), len(places))
         if self._corrects_skew(target, mean):
-            return self._skewed(mean, x, drawn, fit, units)
+            return self._inside(self._skewed(mean, x, drawn, fit, units), target)
         if self.interval not in GUARANTEED:
-            return mean
+            return self._inside(mean, target)
         if np.ptp(units.pi[drawn]) > 1e-9:
             raise InputError(
                 f"the {self.interval} interval is for ratings of equal weight, and these have"
@@ -475,6 +476,18 @@ class Study:
             self.interval, x[drawn], len(places), target.limits, self.level, rng
         )
         return mean._replace(interval=interval, kind=self.interval)
+
+    def _inside(self, found: Mean, target: Target) -> Mean:
+        """With an interval inside the scale, where the scale is stated and the interval is not."""
+        low, high = target.limits
+        ends = found.interval
+        if not low < high or not found.stderr > 0 or (low <= ends.low and ends.high <= high):
+            return found
+        return found._replace(
+            interval=interval_within(
+                found.center, found.stderr, found.degrees, self.level, low, high
+            )
+        )
 
     def _corrects_skew(self, target: Target, found: Mean) -> bool:
         """Whether the interval of a score is corrected for skewness."""
@@ -533,7 +546,7 @@ class Study:
             if target.i != target.j:
                 w = w - self._shares(target.j, places[drawn], units.pi[drawn])
             more = self.severity.variance(w)
-            found, part = _joined(found, more, self.severity.degrees), part + more
+            found, part = with_raters(found, more, self.severity.degrees), part + more
         return found, basis, float(np.sqrt(part))
 
     def _for_target(
@@ -548,7 +561,7 @@ class Study:
         """With the error for what is asked, its name, and the raters' part of the variance."""
         if self.target == "raters" and self.overlap is not None:
             part = self.overlap.part(target.i, target.j, x[drawn], len(x))
-            return _joined(found, part, self.overlap.variance.degrees), "raters", part
+            return with_raters(found, part, self.overlap.variance.degrees), "raters", part
         if self.target == "texts" or (self.cautious and 2 * drawn.sum() > len(drawn)):
             by_documents = self._by_documents(units.document[drawn])
             document = units.document if by_documents else np.arange(len(x))
@@ -574,15 +587,6 @@ class Study:
         unknown = float("nan")
         interval = t_interval(unknown, unknown, 1, self.level)
         return Mean(unknown, unknown, 1.0, interval, 0, population, "mean", 1.0)
-
-
-def _joined(found: Adjusted, part: float, degrees: float) -> Adjusted:
-    """With the raters' part of the variance, and the degrees of both (Satterthwaite 1946)."""
-    sampling = found.stderr**2
-    total = sampling + part
-    with np.errstate(invalid="ignore", divide="ignore"):
-        both = total**2 / (sampling**2 / found.degrees + part**2 / degrees)
-    return replace(found, stderr=np.sqrt(total), degrees=np.where(total > 0, both, found.degrees))
 
 
 def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> None:

@@ -631,3 +631,12 @@ def mean_interval(
     else:
         margin = bernstein_bound(x, population, high - low, level)
     return Interval(max(low, center - margin), min(high, center + margin), level)
+
+
+def with_raters(found: Adjusted, part: float, degrees: float) -> Adjusted:
+    """With the raters' part of the variance, and the degrees of both (Satterthwaite 1946)."""
+    sampling = found.stderr**2
+    total = sampling + part
+    with np.errstate(invalid="ignore", divide="ignore"):
+        both = total**2 / (sampling**2 / found.degrees + part**2 / degrees)
+    return replace(found, stderr=np.sqrt(total), degrees=np.where(total > 0, both, found.degrees))
