@@ -13,8 +13,7 @@ import polars as pl
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
 from assay.estimation.composite import make_composite
-from assay.estimation.frame import Study, make_study
-from assay.estimation.kernels import Features
+from assay.estimation.frame import Features
 from assay.estimation.overlap import SeverityError
 from assay.estimation.results import (
     Comparison,
@@ -26,6 +25,7 @@ from assay.estimation.results import (
     noted,
     scored,
 )
+from assay.estimation.study import Study, make_study
 from assay.results import Note, has_note, p_value
 from assay.stats.intervals import (
     LEVEL,
