@@ -299,3 +299,19 @@ def test_intervals_stay_inside_a_stated_scale(better: Literal["higher", "lower"]
     assert 0 < kept.low < kept.estimate < kept.high
     # What is taken off below comes back above.
     assert kept.high > free.high
+
+
+@pytest.mark.parametrize("docs", [None, [f"d{k // 5}" for k in range(40)]])
+@pytest.mark.parametrize("rated", [20, 40])
+def test_rounding_decides_nothing(docs: list[str] | None, rated: int) -> None:
+    base = [7 * np.sin(k) for k in range(40)]
+    # c is b but for the last digits: 0.1 + 0.2 is not 0.3.
+    b, c = [x + 0.3 for x in base], [x + 0.1 + 0.2 for x in base]
+    test_set, ratings = tables({"a": base, "b": b, "c": c}, docs=docs)
+    sample = drawn(list(range(1, rated + 1)), 40)
+    result = assay.estimate(test_set, ratings, sample=sample)
+    for item in result.differences:
+        assert not item.stderr > 0
+        assert np.isnan(item.p)
+        assert not item.decided
+    assert {item.cluster for item in result.systems} == {1}

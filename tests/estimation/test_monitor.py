@@ -333,6 +333,29 @@ def test_equal_ratings_give_no_verdict(world: World) -> None:
     assert has_note(result.notes, "no-width")
 
 
+def test_rounding_gives_no_verdict_at_will(world: World) -> None:
+    given, drawn = world.rate(raters="rater-1"), whole(world, "segments")
+    frame = given.frame.with_columns(score=10 + 7 * pl.int_range(pl.len()).over("system").sin())
+    gap = pl.when(pl.col("system") == "system-1").then(0.3).otherwise(0.0)
+    near = replace(given, frame=frame.with_columns(score=pl.col("score") + gap),
+                   range=(0.0, 100.0), checked=None)  # fmt: skip
+    result = assay.monitor(world.test_set, near, sample=drawn, goal="ranking", guarantee=True)
+    assert result.n == result.population
+    assert not any(look.decided for look in result.looks if look.half_width < 1e-6)
+    assert has_note(result.notes, "for-answers")
+    assert not has_note(result.notes, "texts-for-raters")
+
+
+def test_early_looks_of_a_whole_test_set_have_an_interval(four: World) -> None:
+    # Their limits are the furthest there are, whose tail is not to be lost in rounding.
+    drawn = whole(four)
+    n = len(drawn) // 3
+    result = assay.monitor(four.test_set, first(four, drawn, n), sample=drawn, goal="ranking")
+    assert result.limits[0] == 9
+    assert all(np.isfinite(look.half_width) for look in result.looks)
+    assert not has_note(result.notes, "no-width")
+
+
 def test_raters_that_differ_make_looks_wider(four: World) -> None:
     drawn = part(four)
     both = four.rate(drawn, raters=["rater-1", "rater-2"])
@@ -476,6 +499,9 @@ def test_refusals(world: World) -> None:
             assay.monitor(world.test_set, given, sample=whole(world), **options)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="is not a half-width"):
         assay.monitor(world.test_set, given, sample=whole(world), half_width=0)
+    alone = assay.simulate(documents=10, systems=1, rng=1)
+    with pytest.raises(InputError, match="a ranking needs two systems"):
+        assay.monitor(alone.test_set, alone.rate(), sample=whole(alone), goal="ranking")
 
 
 def test_guarantee_and_ranking(world: World) -> None:

@@ -249,6 +249,15 @@ def test_a_census_has_no_sampling_error_in_words() -> None:
     assert "spread between texts" in section_of(as_result(new.to_dict())).methods
 
 
+def test_these_answers_all_rated_are_not_said_to_go_either_way() -> None:
+    world = assay.simulate(documents=10, systems=3, rng=1)
+    result = assay.estimate(world.test_set, world.rate(), target="answers")
+    lead = section_of(result).lead
+    assert "nothing is left to decide" in lead
+    assert "may" not in lead
+    assert "decided" not in lead
+
+
 def test_intervals_that_do_not_go_with_the_root_of_n_give_no_number(
     results: dict[str, dict[str, Any]],
 ) -> None:

@@ -58,6 +58,8 @@ TARGETS = ("raters", "texts", "answers")
 """What an answer may be for: raters like these, texts like these, or these answers alone."""
 FEW_DOCUMENTS = 20
 """With fewer, their spread is itself uncertain."""
+NO_WIDTH = 1e-9
+"""A standard error that is a smaller part of the largest score is one of rounding, and none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -367,8 +369,10 @@ class Study:
             count = len(self.rated.document)
             parts, held = zip(*(self._document_parts(k, count) for k in (i, j)), strict=True)
             stderr, degrees = documents_error(parts[0] - parts[1], len(np.union1d(*held)))
-        stderr = np.sqrt(stderr**2 + self._shared_severity(i, j))
-        center, stderr, degrees = one.center - other.center, float(stderr), float(degrees)
+        all_rated = one.n == one.population and other.n == other.population
+        stderr = float(np.sqrt(stderr**2 + self._shared_severity(i, j)))
+        stderr = self._beyond_rounding(stderr, i, j, all_rated)
+        center, degrees = one.center - other.center, float(degrees)
         return one._replace(
             center=center, stderr=stderr, degrees=degrees, n=min(one.n, other.n),
             interval=t_interval(center, stderr, degrees, self.level),
@@ -547,7 +551,15 @@ class Study:
                 w = w - self._shares(target.j, places[drawn], units.pi[drawn])
             more = self.severity.variance(w)
             found, part = with_raters(found, more, self.severity.degrees), part + more
-        return found, basis, float(np.sqrt(part))
+        stderr = self._beyond_rounding(float(found.stderr[0]), target.i, target.j, drawn.all())
+        return replace(found, stderr=np.array([stderr])), basis, float(np.sqrt(part))
+
+    def _beyond_rounding(self, stderr: float, i: int, j: int, all_rated: bool) -> float:
+        """The standard error; where it is one of rounding, 0 if all is rated and else unknown."""
+        largest = float(np.nanmax(np.abs(self.rated.scores[[i, j]])))
+        if not stderr <= NO_WIDTH * largest:
+            return stderr
+        return 0.0 if all_rated else float("nan")
 
     def _for_target(
         self,

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
 from assay.errors import OptionError
-from assay.estimation.frame import Study
+from assay.estimation.frame import NO_WIDTH, Study
 from assay.estimation.overlap import find_overlap
 from assay.estimation.rated_order import Item, RatedOrder
 from assay.estimation.results import Basis
 from assay.stats.betting import betting_sequence
 from assay.stats.intervals import t_quantile
-from assay.stats.looks import look_limits, planned_sizes, shares_of
+from assay.stats.looks import look_limits, normal_tail, planned_sizes, shares_of
 from assay.tables.test_set import Sample
 
 LOOKS = {"ranking": 5, "score": 10}
@@ -25,8 +24,6 @@ LOOKS = {"ranking": 5, "score": 10}
 RATERS = 0.1
 """The share of the variance that is taken to be the raters', in plans for more than half of a test
 set: their error is what then counts. Whatever it is, looks planned so are wrong in 4.8 to 5.0 %."""
-NO_WIDTH = 1e-9
-"""A standard error that is a smaller part of its difference is none."""
 FIRST_LOOK, STEP = 60, 0.01
 """Scores, and looks at will, are first looked at after so many segments; at will then every 1 %."""
 
@@ -139,8 +136,7 @@ class Watched:
         if item.pair:
             gap = part.difference(item.i, item.j)
             center, degrees = gap.difference, gap.degrees
-            # No verdict comes from an interval of no width, or of rounding errors.
-            stderr = gap.stderr if gap.stderr > NO_WIDTH * abs(center) else math.nan
+            stderr = gap.stderr or math.nan  # no verdict comes from an interval of no width
         else:
             mean = part.mean(item.i)
             center, stderr, degrees = mean.center, mean.stderr, mean.degrees
@@ -200,7 +196,7 @@ def _planned_looks(
 
 def _judged(watched: Watched, plan: LookPlan, item: Item, n: int, k: int) -> Look:
     """The k-th look: decided where the difference is beyond the limit, or narrow enough."""
-    tail = NormalDist().cdf(-plan.limits[k]) if plan.limits else None
+    tail = normal_tail(plan.limits[k]) if plan.limits else None
     look = watched.seen(item, n, tail)
     decided = item.pair and abs(look.estimate) > look.half_width > 0
     narrow = plan.target is not None and look.half_width <= plan.target
@@ -242,8 +238,9 @@ def _betting_looks(watched: Watched, plan: LookPlan, item: Item) -> Iterator[Loo
             continue
         first, last = float(ends[0][count - 1]), float(ends[1][count - 1])
         half = (last - first) / 2
-        # Once everything is rated no width is left, which is no verdict on a pair.
-        decided = item.pair and half > 0 and (first > 0 or last < 0)
-        narrow = plan.target is not None and half <= plan.target and (half > 0 or not item.pair)
+        # Once everything is rated no width is left but rounding, which is no verdict on a pair.
+        wide = half > NO_WIDTH * (high - low)
+        decided = item.pair and wide and (first > 0 or last < 0)
+        narrow = plan.target is not None and half <= plan.target and (wide or not item.pair)
         met = decided or narrow
         yield Look(item.what, n, (first + last) / 2, half, met, decided=decided)

@@ -168,7 +168,9 @@ def monitor(
         method="auto",
         interval="t",
         level=level,
+        target="answers" if guarantee else None,
     )
+    _need_pairs(test_set, goal)
     ends = _beginnings(sample, guarantee, study.ratings)
     progress = make_rated_order(study, sample.order(test_set), per_output, strict=guarantee)
     watched, items = Watched(study, sample, progress, ends), items_of(test_set.systems, goal)
@@ -350,6 +352,11 @@ def _check(
         )
     if (looks if isinstance(looks, int) else len(sizes or ())) > MOST_LOOKS:
         raise OptionError("looks", looks, "are too many", f"plan at most {MOST_LOOKS}")
+
+
+def _need_pairs(test_set: TestSet, goal: str) -> None:
+    if goal == "ranking" and len(test_set.systems) < 2:
+        raise InputError("a ranking needs two systems, and there is one; choose the goal score")
 
 
 def _beginnings(sample: Sample, guarantee: bool, ratings: Ratings) -> np.ndarray:

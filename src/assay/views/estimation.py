@@ -191,9 +191,11 @@ def _lead(result: Estimates) -> str:
     first = min(scores) if result.better == "lower" else max(scores)
     # Ranks come from differences on shared segments, and need not follow the scores.
     leads = "has the best estimated score," if best.estimate == first else "ranks first, with"
+    score = f"{_warned(result)}{best.system} {leads} {best.estimate:.3f} on a scale where"
+    if not _has_width(result):
+        return f"{score} {result.better} is better.{_held(result)}"
     return (
-        f"{_warned(result)}{best.system} {leads} {best.estimate:.3f} on a scale where"
-        f" {result.better} is better, {alone}. {len(pairs) - len(undecided)} of"
+        f"{score} {result.better} is better, {alone}. {len(pairs) - len(undecided)} of"
         f" {plural(len(pairs), 'difference')} between systems {verb} decided,"
         f" {_rule(result)}{rest}.{_held(result)}"
     )
@@ -217,12 +219,17 @@ def _held(result: Estimates) -> str:
     """What the verdicts hold for."""
     if not _holds(result.notes):
         return ""
-    if not any(item.high > item.low for item in result.systems):
+    if not _has_width(result):
         return (
             " Everything is rated, so for these answers nothing is left to decide; whether other"
             " raters or texts would agree is another question (raters, texts)."
         )
     return f" Verdicts hold for {HELD_FOR[_basis(result)]}.{_stable(result)}"
+
+
+def _has_width(result: Estimates) -> bool:
+    """Whether anything is left uncertain; from intervals of no width nothing is concluded."""
+    return any(item.high > item.low for item in result.systems)
 
 
 def _stable(result: Estimates) -> str:
