@@ -570,7 +570,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
     goal = f"to decide {names} (the closest pair, {p_value(item.p)})"
     if spread is None:
         return (
-            f"{goal}: everything is rated; only second raters for more tasks would make the"
+            f"{goal}: everything is rated; only more raters for each task would make the"
             " error smaller"
         )
     gap, needed = _needed(item, spread, estimates)
