@@ -17,6 +17,7 @@ from assay.estimation.results import RaterSummary
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from assay.views.raters import raters_section
+from assay.views.section import Table
 from assay.worlds.simulate import World, simulate
 
 
@@ -419,3 +420,12 @@ def test_skipped_rows_are_counted() -> None:
     report = assay.rater_report(test_set, read_ratings(frame, test_set))
     assert [r.skipped for r in report.raters] == [1, 0]
     assert not np.isnan(report.raters[0].mean)
+
+
+def test_the_screen_says_what_columns_and_intervals_are() -> None:
+    world = assay.simulate(documents=10, systems=2, rng=1)
+    section = raters_section(assay.rater_report(world.test_set, world.rate()))
+    first, across = (block for block in section.shown_in("terminal") if isinstance(block, Table))
+    assert "s.e." in [column.name for column in first.columns]
+    assert any("s.e.: its standard error" in str(block) for block in section.blocks)
+    assert "intervals for these answers alone" in across.caption
