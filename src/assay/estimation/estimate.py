@@ -409,6 +409,10 @@ def _systems(
     return tuple(sorted(rows, key=lambda row: (row.rank, sign * -row.estimate, row.system)))
 
 
+HALF_IS_RATED = (
+    "more than half of the test set would be needed, and from there on it takes second raters to"
+    " know the error; have a tenth of the tasks rated by a second rater"
+)
 ROOT_N = ("t", "skew-t")
 """Intervals whose width goes with the standard error."""
 
@@ -547,7 +551,7 @@ def _second_opinions(estimates: Estimates) -> tuple[str, ...]:
     """What would tell how far raters differ, once most is rated and nothing says so."""
     segments = max(1, round(max(item.population for item in estimates.systems) / 10))
     return (
-        "to learn how much raters differ, have a second rater do a tenth of the tasks:"
+        "to learn how much raters differ, have a second rater do a tenth of the tasks, about"
         f" {_amount(segments, estimates)}",
     )
 
@@ -556,7 +560,7 @@ def _amount(segments: int, estimates: Estimates) -> str:
     """So many segments of every system, in ratings and, where known, in hours."""
     rated = sum(item.n for item in estimates.systems)
     ratings = round(segments * len(estimates.systems) * max(estimates.ratings / max(rated, 1), 1))
-    text = f"{segments:,} segments ({ratings:,} ratings in all"
+    text = f"{segments:,} segments ({ratings:,} more ratings"
     if estimates.hours is None or not estimates.ratings:
         return f"{text})"
     return f"{text}, about {estimates.hours / estimates.ratings * ratings:,.1f} hours)"
@@ -567,7 +571,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
     spread = _precision(item, estimates.level)
     if item.difference == 0:
         return f"{names} are equal in these ratings"
-    goal = f"to decide {names} (the closest pair, {p_value(item.p)})"
+    goal = f"to decide {names} (nearest to a decision, {p_value(item.p)})"
     if spread is None:
         return (
             f"{goal}: everything is rated; only more raters for each task would make the"
@@ -575,10 +579,10 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
         )
     gap, needed = _needed(item, spread, estimates)
     if needed is not None and needed <= item.n:
-        return (
-            f"{names}: the t interval would decide this pair; the interval you chose asks for"
-            " more certainty"
-        )
+        rule = "all verdicts together" if estimates.family else f"the interval {estimates.interval}"
+        return f"{names}: decided by its own t interval, but not by {rule}"
+    if needed is not None and _beyond_half(needed, item.population, estimates):
+        return f"{goal}: {HALF_IS_RATED}"
     if needed is None or needed >= item.population:
         raters = " and more of them by two raters" if item.rater_stderr > 0 else ""
         return (
@@ -610,6 +614,11 @@ def _needed(item: Difference, spread: Precision, estimates: Estimates) -> tuple[
     return abs(float(gaps[at])), needed
 
 
+def _beyond_half(needed: int, population: int, estimates: Estimates) -> bool:
+    """Whether so many segments bring the error of texts, as second raters are lacking."""
+    return 2 * needed > population and has_note(estimates.notes, "raters-unknown")
+
+
 def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
     spread = _precision(item, estimates.level)
     half = (item.high - item.low) / 2
@@ -618,4 +627,6 @@ def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
         more = "raters" if item.rater_stderr > 0 else "ratings"
         return f"{goal}: more segments alone will not do it; more {more} for each would"
     needed = spread.n_for_half_width(half / 2)
+    if _beyond_half(needed, item.population, estimates):
+        return f"{goal}: {HALF_IS_RATED}"
     return f"{goal}, rate another {_amount(max(needed - item.n, 1), estimates)}"

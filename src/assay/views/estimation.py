@@ -96,7 +96,7 @@ def estimates_section(result: Estimates) -> Section:
         part = breakdown_section(result.breakdown)
         fresh = tuple(note for note in part.notes if note not in result.notes)
         more.append(replace(part, notes=fresh))
-    where = "texts like these" if result.target == "texts" else "the whole test set"
+    where = "texts like these" if result.basis == "texts" else "the whole test set"
     return Section(
         name="estimates",
         title=f"Scores on {where} ({result.better} is better)",
@@ -147,8 +147,8 @@ def _winners(result: Estimates) -> list[dict[str, Any]]:
 def _verdicts(result: Estimates) -> Verdicts:
     return Verdicts(
         "ratings",
-        f"differences of estimates, {_rule(result)}, for {HELD_FOR[_basis(result)]}",
-        "it asks about " + HELD_FOR[_basis(result)],
+        f"differences of estimates, {_rule(result)}, for {HELD_FOR[result.basis]}",
+        "it asks about " + HELD_FOR[result.basis],
         {item.system: item.cluster for item in result.systems},
         {
             frozenset((item["left"], item["right"])): item["better"] if item["decided"] else None
@@ -224,7 +224,7 @@ def _held(result: Estimates) -> str:
             " Everything is rated, so for these answers nothing is left to decide; whether other"
             " raters or texts would agree is another question (raters, texts)."
         )
-    return f" Verdicts hold for {HELD_FOR[_basis(result)]}.{_stable(result)}"
+    return f" Verdicts hold for {HELD_FOR[result.basis]}.{_stable(result)}"
 
 
 def _has_width(result: Estimates) -> bool:
@@ -243,13 +243,7 @@ def _stable(result: Estimates) -> str:
         if len(pairs) > 1
         else (f" with probability {result.stable:.2f}")
     )
-    return f" A repeat with {REPEATED[_basis(result)]} would put {share} in this order{whole}."
-
-
-def _basis(result: Estimates) -> str:
-    """What the errors are for: texts, where any is."""
-    used = {item.basis for item in result.systems} | {item.basis for item in result.differences}
-    return "texts" if "texts" in used else result.target
+    return f" A repeat with {REPEATED[result.basis]} would put {share} in this order{whole}."
 
 
 def _interval_figure(result: Estimates) -> Figure:
@@ -401,8 +395,8 @@ def _methods(result: Estimates) -> str:
     )
     if _design(result).everything:
         how = " segments, all of which were rated; scores are plain means."
-        how += " They have no sampling error." if _basis(result) == "answers" else ""
-        how += "" if _basis(result) == "answers" else _uncertainty(result)
+        how += " They have no sampling error." if result.basis == "answers" else ""
+        how += "" if result.basis == "answers" else _uncertainty(result)
         return begin + how + _prepared(result)
     chosen = f" segments, of which {number} were rated for each system, chosen by"
     compared = (
@@ -421,7 +415,7 @@ def _uncertainty(result: Estimates) -> str:
         " They do not hold, because the outputs without a rating are others in kind than the rated"
         " ones."
     )  # fmt: skip
-    if _basis(result) == "texts":
+    if result.basis == "texts":
         return (
             f" {percent(result.level)} intervals come from the spread between texts, as if these"
             f" were drawn at random from all of their kind.{fails}"
@@ -469,9 +463,10 @@ def _sources(result: Estimates) -> tuple[str, ...]:
 # --- with the metrics' help -------------------------------------------------------------------
 
 COMPOSITE_LIMITS = (
-    "This order leans on the metrics and decides nothing: what is decided stands in the table of"
-    " differences. On fully rated WMT data its intervals held on average in 92 to 97 % of pairs,"
-    " but for a system that the metrics misjudge in as few as 75 %."
+    "Use it as the best guess of the order while ratings are few, never as a verdict: it leans on"
+    " the metrics, and what is decided is decided by the ratings above. On fully rated WMT data its"
+    " intervals held on average for 92 to 97% of pairs, but for a system that the metrics misjudge"
+    " for as few as 75%."
 )
 """Measured by ``benchmarks/honesty_composite.py``."""
 
@@ -482,8 +477,7 @@ def composite_section(result: Composite, whole: Estimates) -> Section:
     past = " and an earlier campaign" if result.history else ""
     lead = (
         f"With what the metrics{past} say between systems, the most probable order begins with"
-        f" {result.systems[0].system}; the composite says it is as precise as"
-        f" {result.worth:.1f} times the ratings."
+        f" {result.systems[0].system}. That help is worth {result.worth:.1f} times the ratings."
     )
     order = table(
         "composite",
@@ -502,7 +496,7 @@ def composite_section(result: Composite, whole: Estimates) -> Section:
     )  # fmt: skip
     return Section(
         "composite", "The order with the metrics' help", lead, (order, pairs, COMPOSITE_LIMITS),
-        whole.signature, stage="estimate", sources=("fay1979", "armstrong2022"),
+        f"composite|{whole.signature}", stage="estimate", sources=("fay1979", "armstrong2022"),
         notes=result.notes,
     )  # fmt: skip
 
