@@ -122,7 +122,7 @@ def test_system_without_ratings() -> None:
 def test_one_rating_gives_no_interval() -> None:
     result = estimate(*tables({"A": [1.0, None], "B": [None, 3.0]}), assume="random")
     saved = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert [item["low"] for item in saved["systems"]] == [None, None]
+    assert [item["low"] for item in saved["systems"]] == ["-Infinity", "-Infinity"]
     assert [item["stderr"] for item in saved["systems"]] == [None, None]
     assert saved["differences"][0]["p"] is None
     assert saved["differences"][0]["apart"]
