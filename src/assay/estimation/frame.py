@@ -333,7 +333,7 @@ class Study:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was said while reading and laying out."""
-        said = _target_notes(self)
+        said = (*_target_notes(self), *_raters_by_system(self.ratings))
         return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes, *said)
 
     def mean(self, i: int) -> Mean:
@@ -689,6 +689,22 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
         )
         notes.append(Note("texts-for-raters", text))
     return tuple(notes)
+
+
+def _raters_by_system(ratings: Ratings) -> list[Note]:
+    """A warning where no rater compares systems: who is severe and what is bad look the same."""
+    frame = ratings.genuine.drop_nulls("score")
+    if "rater" not in frame.columns or frame["system"].n_unique() < 2:
+        return []
+    pairs = frame.select("rater", "system").n_unique()
+    # Where a rater gave one rating each, what raters differ by is in the spread of ratings.
+    if pairs > frame["rater"].n_unique() or frame.height < 2 * pairs:
+        return []
+    text = (
+        "warning: every rater rated one system only, so differences of systems are also those of"
+        " their raters, and no interval shows that; have every rater rate all systems"
+    )
+    return [Note("raters-by-system", text)]
 
 
 def _texts_note(rated: Rated, documents: bool) -> Note:
