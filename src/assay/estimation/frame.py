@@ -8,9 +8,8 @@ around an estimate, by name: ``t`` goes with every design and method. ``skew-t``
 what skewed scores cost at small n, also for regression and for snippets and balanced samples, by
 the skewness of the leave-one-out residuals; a difference of two systems is not skewed enough to
 gain by it, and keeps ``t``. ``auto`` is ``skew-t`` for 10 to 59 ratings where it applies, and
-otherwise ``t``.
-``betting``, ``hoeffding`` and ``bernstein`` are for the mean of a simple random sample and
-guaranteed in a stated range.
+otherwise ``t``. ``betting``, ``hoeffding`` and ``bernstein`` are for the mean of a simple random
+sample and guaranteed in a stated range.
 """
 
 from __future__ import annotations
@@ -32,6 +31,7 @@ from assay.estimation.kernels import (
     Fitted,
     Predictors,
     adjusted_mean,
+    beyond_rounding,
     check_interval,
     check_method,
     document_parts,
@@ -41,7 +41,14 @@ from assay.estimation.kernels import (
     make_features,
     mean_interval,
 )
-from assay.estimation.overlap import MIN_DOUBLED_TASKS, Overlap, SeverityError, find_overlap
+from assay.estimation.overlap import (
+    MIN_DOUBLED_TASKS,
+    Overlap,
+    SeverityError,
+    find_overlap,
+    joined,
+    raters_by_system,
+)
 from assay.estimation.results import FORMER_TARGETS, Basis, Difference, Mean
 from assay.estimation.skipping import Classes, make_classes, responded, skipping_notes
 from assay.results import Note
@@ -57,8 +64,6 @@ TARGETS = ("raters", "texts", "answers")
 """What an answer may be for: raters like these, texts like these, or these answers alone."""
 FEW_DOCUMENTS = 20
 """With fewer, their spread is itself uncertain."""
-NO_WIDTH = 1e-9
-"""A standard error that is a smaller part of the largest score is one of rounding, and none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -333,7 +338,7 @@ class Study:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was said while reading and laying out."""
-        said = (*_target_notes(self), *_raters_by_system(self.ratings))
+        said = (*_target_notes(self), *raters_by_system(self.ratings))
         return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes, *said)
 
     def mean(self, i: int) -> Mean:
@@ -370,7 +375,7 @@ class Study:
             stderr, degrees = documents_error(parts[0] - parts[1], len(np.union1d(*held)))
         all_rated = one.n == one.population and other.n == other.population
         stderr = float(np.sqrt(stderr**2 + self._shared_severity(i, j)))
-        stderr = self._beyond_rounding(stderr, i, j, all_rated)
+        stderr = beyond_rounding(stderr, self.rated.scores, all_rated)
         center, degrees = one.center - other.center, float(degrees)
         return one._replace(
             center=center, stderr=stderr, degrees=degrees, n=min(one.n, other.n),
@@ -416,8 +421,9 @@ class Study:
 
     def group_differences(self, i: int, j: int, group: np.ndarray, count: int) -> list[Difference]:
         """Two systems' difference in each group."""
-        found = self._grouped(self._pair(i, j), group, count)
-        return [self._difference(item, i, j) for item in found]
+        return [
+            self._difference(item, i, j) for item in self._grouped(self._pair(i, j), group, count)
+        ]
 
     def _own(self, i: int) -> Target:
         return Target(self.rated.scores[i], self.ratings.range or (0.0, 0.0), i, i)
@@ -537,16 +543,9 @@ class Study:
             if target.i != target.j:
                 w = w - self._shares(target.j, places[drawn], units.pi[drawn])
             more = self.severity.variance(w)
-            found, part = _joined(found, more, self.severity.degrees), part + more
-        stderr = self._beyond_rounding(float(found.stderr[0]), target.i, target.j, drawn.all())
+            found, part = joined(found, more, self.severity.degrees), part + more
+        stderr = beyond_rounding(float(found.stderr[0]), self.rated.scores, drawn.all())
         return replace(found, stderr=np.array([stderr])), basis, float(np.sqrt(part))
-
-    def _beyond_rounding(self, stderr: float, i: int, j: int, all_rated: bool) -> float:
-        """The standard error; where it is one of rounding, 0 if all is rated and else unknown."""
-        largest = float(np.nanmax(np.abs(self.rated.scores[[i, j]])))
-        if not stderr <= NO_WIDTH * largest:
-            return stderr
-        return 0.0 if all_rated else float("nan")
 
     def _for_target(
         self,
@@ -560,7 +559,7 @@ class Study:
         """With the error for what is asked, its name, and the raters' part of the variance."""
         if self.target == "raters" and self.overlap is not None:
             part = self.overlap.part(target.i, target.j, x[drawn], len(x))
-            return _joined(found, part, self.overlap.variance.degrees), "raters", part
+            return joined(found, part, self.overlap.variance.degrees), "raters", part
         if self.target == "texts" or (self.cautious and 2 * drawn.sum() > len(drawn)):
             by_documents = self._by_documents(units.document[drawn])
             document = units.document if by_documents else np.arange(len(x))
@@ -586,15 +585,6 @@ class Study:
         unknown = float("nan")
         interval = t_interval(unknown, unknown, 1, self.level)
         return Mean(unknown, unknown, 1.0, interval, 0, population, "mean", 1.0)
-
-
-def _joined(found: Adjusted, part: float, degrees: float) -> Adjusted:
-    """With the raters' part of the variance, and the degrees of both (Satterthwaite 1946)."""
-    sampling = found.stderr**2
-    total = sampling + part
-    with np.errstate(invalid="ignore", divide="ignore"):
-        both = total**2 / (sampling**2 / found.degrees + part**2 / degrees)
-    return replace(found, stderr=np.sqrt(total), degrees=np.where(total > 0, both, found.degrees))
 
 
 def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> None:
@@ -689,22 +679,6 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
         )
         notes.append(Note("texts-for-raters", text))
     return tuple(notes)
-
-
-def _raters_by_system(ratings: Ratings) -> list[Note]:
-    """A warning where no rater compares systems: who is severe and what is bad look the same."""
-    frame = ratings.genuine.drop_nulls("score")
-    if "rater" not in frame.columns or frame["system"].n_unique() < 2:
-        return []
-    pairs = frame.select("rater", "system").n_unique()
-    # Where a rater gave one rating each, what raters differ by is in the spread of ratings.
-    if pairs > frame["rater"].n_unique() or frame.height < 2 * pairs:
-        return []
-    text = (
-        "warning: every rater rated one system only, so differences of systems are also those of"
-        " their raters, and no interval shows that; have every rater rate all systems"
-    )
-    return [Note("raters-by-system", text)]
 
 
 def _texts_note(rated: Rated, documents: bool) -> Note:

@@ -35,6 +35,8 @@ METHODS = (
     "auto", "mean", "regression", "cv-single", "cv-mean", "cv-multi", "cv-knn",
     "cv-single-literal", "cv-mean-literal", "cv-multi-literal",
 )  # fmt: skip
+NO_WIDTH = 1e-9
+"""A standard error that is a smaller part of the largest score is one of rounding, and none."""
 RIDGE = 10.0
 """Penalty of the regression, in ratings' worth; frozen on WMT20."""
 MIN_RATINGS_FOR_METRICS = 20
@@ -293,6 +295,17 @@ def _second_phase(fit: Fit, predictors: Predictors) -> np.ndarray | float:
         return 0.0
     left = 1 / len(inside) - 1 / len(predictors.known)
     return np.asarray(fit.slopes[:, -1] ** 2 * inside.var(ddof=1) * left)
+
+
+def beyond_rounding(stderr: float, scores: np.ndarray, all_rated: bool) -> float:
+    """The standard error; where it is one of rounding, 0 if all is rated and else unknown.
+
+    >>> beyond_rounding(1e-17, np.array([0.1, 0.3]), True), beyond_rounding(0.1, np.ones(2), True)
+    (0.0, 0.1)
+    """
+    if not stderr <= NO_WIDTH * float(np.nanmax(np.abs(scores))):
+        return stderr
+    return 0.0 if all_rated else float("nan")
 
 
 def document_stderr(

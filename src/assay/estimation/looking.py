@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.errors import OptionError
-from assay.estimation.frame import NO_WIDTH, Study
+from assay.estimation.frame import Study
+from assay.estimation.kernels import NO_WIDTH
 from assay.estimation.overlap import find_overlap
 from assay.estimation.rated_order import Item, RatedOrder
 from assay.estimation.results import Basis
