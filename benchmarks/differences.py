@@ -20,7 +20,8 @@ from assay.designs.base import find_design
 from assay.designs.population import Population
 from assay.designs.units import DesignUnits
 from assay.estimation.estimate import estimate
-from assay.estimation.kernels import adjusted_means, make_features
+from assay.estimation.frame import make_features
+from assay.estimation.kernels import adjusted_means
 from assay.sampling.draw import sample
 from assay.sampling.top_up import top_up
 from assay.tables.answers import Ratings, add_history, read_ratings

@@ -75,7 +75,7 @@ def means(folder: Path, pair: str, draws: int) -> Iterator[str]:
     """The intervals for the mean of a simple random sample, one line each."""
     file, oracle = bounds.FILES[pair]
     scores = bounds.load(folder / file)
-    known = bounds.methods(oracle, 1000)
+    known = bounds.methods(oracle)
     for label, fewer in MEANS.items():
         cells = []
         for share in SHARES:

@@ -21,7 +21,8 @@ import numpy as np
 import assay
 from assay.designs.base import find_design
 from assay.designs.units import DesignUnits
-from assay.estimation.kernels import Predictors, adjusted_means, make_features
+from assay.estimation.frame import Predictors, make_features
+from assay.estimation.kernels import adjusted_means
 from assay.stats.intervals import t_interval
 from assay.tables.test_set import read_scores
 from benchmarks.claims import claim

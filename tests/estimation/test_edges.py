@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -283,6 +284,21 @@ def test_a_system_that_lacks_segments_can_be_evaluated() -> None:
                                   draws=5, rng=1)
     )  # fmt: skip
     assert len({record.n for record in records}) == 2
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+def test_intervals_stay_inside_a_stated_scale(better: Literal["higher", "lower"]) -> None:
+    """Nine of ten outputs are perfect: the t interval would go below 0."""
+    scores: list[float | None] = [0.0] * 18 + [5.0, 1.0] + [None] * 20
+    test_set, ratings = tables({"A": scores})
+    free = assay.estimate(test_set, ratings, assume="random", interval="t").systems[0]
+    assert free.low < 0
+    frame = ratings.frame
+    stated = assay.read_ratings(frame, test_set, better=better, range=(0, 25))
+    kept = assay.estimate(test_set, stated, assume="random", interval="t").systems[0]
+    assert 0 < kept.low < kept.estimate < kept.high
+    # What is taken off below comes back above.
+    assert kept.high > free.high
 
 
 @pytest.mark.parametrize("docs", [None, [f"d{k // 5}" for k in range(40)]])

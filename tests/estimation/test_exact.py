@@ -21,7 +21,8 @@ from assay.designs.plan import DrawPlan, Layout
 from assay.designs.segments import StratifiedPlan
 from assay.designs.snippets import CircularPlan, TilesPlan
 from assay.designs.units import DesignUnits
-from assay.estimation.kernels import RIDGE, Predictors, adjusted_means, fit_ridge
+from assay.estimation.frame import Predictors
+from assay.estimation.kernels import RIDGE, adjusted_means, fit_ridge
 from assay.stats.variances import Strata, collapsed_variance, simple_variance
 
 SIMPLE, STRATIFIED = find_design("segments"), find_design("docs-prop")

@@ -13,15 +13,8 @@ from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators, parse_method
-from assay.estimation.kernels import (
-    INTERVALS,
-    METHODS,
-    RIDGE,
-    Predictors,
-    adjusted_means,
-    fit_ridge,
-    make_features,
-)
+from assay.estimation.frame import Predictors, make_features
+from assay.estimation.kernels import INTERVALS, METHODS, RIDGE, adjusted_means, fit_ridge
 from assay.results import has_note
 from assay.sampling.draw import sample
 from assay.tables.answers import read_ratings

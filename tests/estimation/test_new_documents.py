@@ -13,7 +13,8 @@ from assay.designs.plan import Layout
 from assay.designs.snippets import TilesPlan
 from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
-from assay.estimation.kernels import Predictors, adjusted_mean, document_stderr, make_features
+from assay.estimation.frame import Predictors, make_features
+from assay.estimation.kernels import adjusted_mean, document_stderr
 from assay.tables.answers import read_ratings
 from assay.tables.test_set import read_scores
 

@@ -427,7 +427,7 @@ def ratings_next(audit: Audit) -> tuple[str, ...]:
     share = f"{power.power:.0%} of pairs to be decided"
     if audit.target == "raters":
         if power.needed is None:
-            return (f"for {share}, second raters for more tasks; more segments are not enough",)
+            return (f"for {share}, more raters for every task; more segments are not enough",)
         return (f"for {share}: about {power.needed:,} ratings of this test set by such raters",)
     if audit.target == "answers":
         if power.needed is None:

@@ -129,7 +129,7 @@ def _run(rng: np.random.Generator, seed: int) -> _Run:
     ranking = rank(judgments, rng=int(judging.integers(2**32)))
     edits, effort = _edit(result, world.truth(), editing)
     records = stability(
-        {"demo": world.test_set}, designs=["snippets", "documents"], budget=BUDGET,
+        {"demo": world.test_set}, designs=["rounds", "documents"], budget=BUDGET,
         metric="neural", draws=500, matched=[True, False], rng=seed,
     )  # fmt: skip
     return _Run(
@@ -159,7 +159,7 @@ def _show_sample(run: _Run) -> None:
     }
     print(
         "stability: ranked by a metric on such samples,"
-        f" {rows['snippets', True]} of the pairs change places"
+        f" {rows['rounds', True]} of the pairs change places"
         f" ({rows['documents', False]} with whole documents drawn for each system by itself)"
     )
 

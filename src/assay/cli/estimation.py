@@ -275,7 +275,7 @@ def evaluate(
     ratings: RATINGS,
     methods: Annotated[
         str, typer.Option("--methods", help="Designs and estimators.", metavar="A,B+C")
-    ] = "baseline,docs-prop,docs-prop+cv-knn,snippets+regression,balanced+regression",
+    ] = "baseline,docs-prop,docs-prop+cv-knn,rounds+regression,balanced+regression",
     sizes: Annotated[
         str, typer.Option("--sizes", help="Sizes to show results for.", metavar="5%,10%")
     ] = "5%,10%,20%,30%,40%,50%",

@@ -286,7 +286,7 @@ def stability(
     budget: Annotated[str, BUDGET_OPTION],
     designs: Annotated[
         str, typer.Option("--designs", help="Designs to compare.", metavar="A,B")
-    ] = "segments,documents,fixed-snippets,snippets-linear,snippets",
+    ] = "segments,documents,fixed-snippets,snippets-linear,snippets,rounds",
     held_out: Annotated[
         str | None, typer.Option("--held-out", help="A second metric to judge the samples by.")
     ] = None,

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.estimation.frame import Study, make_study
 from assay.estimation.results import (
     Breakdown,
     Difference,
@@ -20,6 +19,7 @@ from assay.estimation.results import (
     noted,
     scored,
 )
+from assay.estimation.study import Study, make_study
 from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
 from assay.results import Note, percent
 from assay.stats.intervals import LEVEL

@@ -29,8 +29,8 @@ from assay.stats.systems import (
 from assay.tables.test_set import TestSet
 
 if TYPE_CHECKING:
-    from assay.estimation.frame import Study
     from assay.estimation.results import Difference, Estimates
+    from assay.estimation.study import Study
     from assay.tables.answers import Ratings
 
 MIN_SYSTEMS = 3

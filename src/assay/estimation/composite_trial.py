@@ -13,7 +13,8 @@ from assay.designs.units import DesignUnits
 from assay.engine import Workers, run
 from assay.estimation.composite import MIN_SYSTEMS, CompositeRecord, between_systems, join
 from assay.estimation.evaluate import all_scores, check_trial
-from assay.estimation.kernels import adjusted_means, make_features
+from assay.estimation.frame import make_features
+from assay.estimation.kernels import adjusted_means
 from assay.stats.intervals import LEVEL
 from assay.stats.random import Rng
 from assay.tables.answers import Ratings

@@ -13,8 +13,7 @@ import polars as pl
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
 from assay.estimation.composite import make_composite
-from assay.estimation.frame import Study, make_study
-from assay.estimation.kernels import Features
+from assay.estimation.frame import Features
 from assay.estimation.overlap import SeverityError
 from assay.estimation.results import (
     Comparison,
@@ -26,6 +25,7 @@ from assay.estimation.results import (
     noted,
     scored,
 )
+from assay.estimation.study import Study, make_study
 from assay.results import Note, has_note, p_value
 from assay.stats.intervals import (
     LEVEL,
@@ -577,7 +577,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
     goal = f"to decide {names} (the closest pair, {p_value(item.p)})"
     if spread is None:
         return (
-            f"{goal}: everything is rated; only second raters for more tasks would make the"
+            f"{goal}: everything is rated; only more raters for each task would make the"
             " error smaller"
         )
     gap, needed = _needed(item, spread, estimates)

@@ -23,14 +23,8 @@ from assay.designs.units import DesignUnits
 from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
 from assay.estimation.composite import CompositeRecord
-from assay.estimation.kernels import (
-    METHODS,
-    Adjusted,
-    Predictors,
-    adjusted_means,
-    check_method,
-    make_features,
-)
+from assay.estimation.frame import Predictors, make_features
+from assay.estimation.kernels import METHODS, Adjusted, adjusted_means, check_method
 from assay.estimation.looking import look_sizes, usual_sizes
 from assay.estimation.monitor import check_half_width
 from assay.estimation.results import (

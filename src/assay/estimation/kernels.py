@@ -5,11 +5,6 @@ sample and test set; they differ in the features. The slopes are centred and the
 same for ratings and features. The ``-literal`` forms take E[XZ] in place of a covariance, as
 printed in saldias2022 (eq. 3 and 4): there, several variates are worse than none on small samples.
 
-What metrics say of each segment are the features of a regression: a system's standardised
-metrics, the square of their consensus, and the document mean of the consensus. The consensus is
-the mean of the metrics, each turned the way that agrees with the others, so that neither the sign
-nor the scale of a metric matters. Where the test set has a history, it is the last feature.
-
 The kernel works on many samples at once (arrays are samples x segments); one estimate is a sample
 of one.
 """
@@ -23,20 +18,17 @@ import numpy as np
 from assay.designs.base import SamplingDesign
 from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.results import Note
+from assay.estimation.frame import Predictors
 from assay.stats.betting import betting_interval
 from assay.stats.bounds import bernstein_bound, hoeffding_bound
 from assay.stats.intervals import Interval
 from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
 from assay.stats.variances import FULL_LEVERAGE
-from assay.tables.test_set import TestSet
 
 METHODS = (
     "auto", "mean", "regression", "cv-single", "cv-mean", "cv-multi", "cv-knn",
     "cv-single-literal", "cv-mean-literal", "cv-multi-literal",
 )  # fmt: skip
-NO_WIDTH = 1e-9
-"""A standard error that is a smaller part of the largest score is one of rounding, and none."""
 RIDGE = 10.0
 """Penalty of the regression, in ratings' worth; frozen on WMT20."""
 MIN_RATINGS_FOR_METRICS = 20
@@ -297,17 +289,6 @@ def _second_phase(fit: Fit, predictors: Predictors) -> np.ndarray | float:
     return np.asarray(fit.slopes[:, -1] ** 2 * inside.var(ddof=1) * left)
 
 
-def beyond_rounding(stderr: float, scores: np.ndarray, all_rated: bool) -> float:
-    """The standard error; where it is one of rounding, 0 if all is rated and else unknown.
-
-    >>> beyond_rounding(1e-17, np.array([0.1, 0.3]), True), beyond_rounding(0.1, np.ones(2), True)
-    (0.0, 0.1)
-    """
-    if not stderr <= NO_WIDTH * float(np.nanmax(np.abs(scores))):
-        return stderr
-    return 0.0 if all_rated else float("nan")
-
-
 def document_stderr(
     x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, pi: np.ndarray, document: np.ndarray
 ) -> tuple[float, float]:
@@ -358,159 +339,6 @@ def documents_error(parts: np.ndarray, k: int) -> tuple[float, float]:
         return float("nan"), 1.0
     found = float(np.sqrt(k / (k - 1) * (parts**2).sum()))
     return found if found > 0 else float("nan"), float(k - 1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Predictors:
-    """The features of one system or pair as segments x features.
-
-    The first ``metrics`` columns are the single metrics ``names``. ``known`` is where the last
-    feature is known, if that is not everywhere: then its mean over all segments is itself an
-    estimate. ``lower`` are the metrics of which less is better.
-    """
-
-    values: np.ndarray
-    metrics: int
-    names: tuple[str, ...] = ()
-    known: np.ndarray | None = None
-    lower: frozenset[str] = frozenset()
-
-    @property
-    def directions(self) -> np.ndarray:
-        """1 for every single metric, -1 where less is better, so that a mean does not cancel."""
-        names = self.names[: self.metrics] or ("",) * self.metrics
-        return np.array([-1.0 if name in self.lower else 1.0 for name in names])
-
-    @property
-    def everywhere(self) -> Predictors | None:
-        """The features that are known of all segments; None where there are none."""
-        if self.known is None:
-            return self
-        left = self.values[:, :-1]
-        if not left.shape[1]:
-            return None
-        return replace(self, values=left, known=None)
-
-
-@dataclass(frozen=True, slots=True)
-class Features:
-    """Systems x segments x features, their names, and the consensus as systems x segments."""
-
-    values: np.ndarray
-    consensus: np.ndarray
-    names: tuple[str, ...]
-    metrics: int
-    """How many of the features are single metrics; they come first."""
-    notes: tuple[Note, ...]
-    history: bool = False
-    """Whether the last feature is what other systems' ratings say."""
-    known: np.ndarray | None = None
-    """Systems x segments: where the history is known; None where it is everywhere."""
-    lower: frozenset[str] = frozenset()
-    """The metrics of which less is better, as stated."""
-
-    def between(self, i: int, j: int, present: np.ndarray) -> Predictors | None:
-        """The features of a system (the same one twice), or of the difference of two.
-
-        Those of one system less those of the other; without the history then, which holds the
-        ratings of either system for the other. None where nothing else is left.
-        """
-        if i == j:
-            known = None if self.known is None else self.known[i, present]
-            own = self.values[i, present]
-            return Predictors(own, self.metrics, self.names, known, self.lower)
-        last = self.values.shape[-1] - self.history
-        if not last:
-            return None
-        gap = self.values[i, present, :last] - self.values[j, present, :last]
-        return Predictors(gap, self.metrics, self.names, lower=self.lower)
-
-
-def make_features(test_set: TestSet) -> Features | None:
-    """The features of every system; None where there is no metric to speak of."""
-    layers, names, notes = [], [], []
-    for name in test_set.metrics:
-        values, missing = _standardised(test_set.matrix(name), test_set.present)
-        if values is None:
-            notes.append(Note("metric-unused", f"{name} is constant or missing: not used"))
-            continue
-        if missing:
-            text = f"{name}: {missing:,} missing values count as average"
-            notes.append(Note("metric-missing", text))
-        layers.append(values)
-        names.append(name)
-    history = _history(test_set)
-    if not layers and history is None:
-        return None
-    parts, consensus = list(layers), np.zeros(test_set.present.shape)
-    if layers:
-        consensus = _consensus(np.stack(layers, axis=-1))
-        parts.append(_scaled(consensus**2, test_set.present))
-        names.append("consensus squared")
-        if test_set.has_documents and test_set.documents.height > 1:
-            parts.append(_scaled(_document_mean(consensus, test_set.document), test_set.present))
-            names.append("consensus of the document")
-    if history is not None:
-        parts.append(history)
-        names.append("history")
-    values = np.stack(parts, axis=-1)
-    return Features(
-        values, consensus, tuple(names), len(layers), tuple(notes), history is not None,
-        None if history is None else _known(test_set), frozenset(test_set.lower_metrics),
-    )  # fmt: skip
-
-
-def _known(test_set: TestSet) -> np.ndarray | None:
-    known = np.isfinite(test_set.matrix("history"))
-    return None if (known | ~test_set.present).all() else known
-
-
-def _history(test_set: TestSet) -> np.ndarray | None:
-    """What other systems' ratings say, standardised; None where nothing."""
-    if test_set.history is None:
-        return None
-    return _standardised(test_set.matrix(test_set.history), test_set.present)[0]
-
-
-def _standardised(values: np.ndarray, present: np.ndarray) -> tuple[np.ndarray | None, int]:
-    """Every system's scores with mean 0 and sd 1, missing ones 0; how many were missing."""
-    known = np.isfinite(values) & present
-    missing = int((present & ~known).sum())
-    filled = np.where(known, values, 0.0)
-    count = np.maximum(known.sum(axis=1, keepdims=True), 1)
-    mean = filled.sum(axis=1, keepdims=True) / count
-    gap = np.where(known, values - mean, 0.0)
-    spread = np.sqrt((gap**2).sum(axis=1, keepdims=True) / count)
-    tiny = spread <= 1e-12 * (1 + np.abs(mean))
-    if tiny.all():
-        return None, missing
-    return np.where(tiny, 0.0, gap / np.where(tiny, 1.0, spread)), missing
-
-
-def _consensus(stack: np.ndarray) -> np.ndarray:
-    """The mean of the metrics, each signed to agree with their first principal component.
-
-    Its direction is left open: it is squared, or a regression finds its slope. The badness by which
-    samples are drawn must know which side is bad, and so trusts stated directions and majorities.
-    """
-    flat = stack.reshape(-1, stack.shape[-1])
-    _, vectors = np.linalg.eigh(flat.T @ flat)
-    signs = np.sign(vectors[:, -1])
-    signs = np.where(signs == 0, 1.0, signs)
-    mean = stack @ signs / len(signs)
-    spread = mean.std(axis=1, keepdims=True)
-    return np.asarray(np.divide(mean, spread, out=np.zeros_like(mean), where=spread > 0))
-
-
-def _document_mean(consensus: np.ndarray, document: np.ndarray) -> np.ndarray:
-    sizes = np.bincount(document)
-    rows = [np.bincount(document, row)[document] / sizes[document] for row in consensus]
-    return np.stack(rows)
-
-
-def _scaled(values: np.ndarray, present: np.ndarray) -> np.ndarray:
-    scaled, _ = _standardised(values, present)
-    return np.zeros_like(values) if scaled is None else scaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -644,3 +472,12 @@ def mean_interval(
     else:
         margin = bernstein_bound(x, population, high - low, level)
     return Interval(max(low, center - margin), min(high, center + margin), level)
+
+
+def with_raters(found: Adjusted, part: float, degrees: float) -> Adjusted:
+    """With the raters' part of the variance, and the degrees of both (Satterthwaite 1946)."""
+    sampling = found.stderr**2
+    total = sampling + part
+    with np.errstate(invalid="ignore", divide="ignore"):
+        both = total**2 / (sampling**2 / found.degrees + part**2 / degrees)
+    return replace(found, stderr=np.sqrt(total), degrees=np.where(total > 0, both, found.degrees))

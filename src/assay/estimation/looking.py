@@ -10,11 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.errors import OptionError
-from assay.estimation.frame import Study
-from assay.estimation.kernels import NO_WIDTH
 from assay.estimation.overlap import find_overlap
 from assay.estimation.rated_order import Item, RatedOrder
 from assay.estimation.results import Basis
+from assay.estimation.study import NO_WIDTH, Study
 from assay.stats.betting import betting_sequence
 from assay.stats.intervals import t_quantile
 from assay.stats.looks import look_limits, normal_tail, planned_sizes, shares_of

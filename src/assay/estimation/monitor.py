@@ -23,7 +23,6 @@ import polars as pl
 
 from assay.designs.base import design_of, watchable_designs
 from assay.errors import InputError, OptionError
-from assay.estimation.frame import Study, make_study
 from assay.estimation.looking import (
     FIRST_LOOK,
     LOOKS,
@@ -44,6 +43,7 @@ from assay.estimation.rated_order import (
 )
 from assay.estimation.results import _frame, noted
 from assay.estimation.skipping import skipping_notes
+from assay.estimation.study import Study, make_study
 from assay.results import Note, Result, signature
 from assay.stats.intervals import LEVEL
 from assay.tables.answers import Ratings

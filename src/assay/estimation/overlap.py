@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from assay.estimation.kernels import Adjusted
 from assay.results import Note
 from assay.tables.answers import Ratings
 from assay.tables.test_set import Sample, TestSet
@@ -152,15 +151,6 @@ class Overlap:
         rated = ~np.isnan(self.share[i]) & ~np.isnan(self.share[j])
         once = float((self.share[i, rated] + self.share[j, rated]).mean()) / 2
         return v * float(x.var(ddof=1)) / typical * once
-
-
-def joined(found: Adjusted, part: float, degrees: float) -> Adjusted:
-    """With the raters' part of the variance, and the degrees of both (Satterthwaite 1946)."""
-    sampling = found.stderr**2
-    total = sampling + part
-    with np.errstate(invalid="ignore", divide="ignore"):
-        both = total**2 / (sampling**2 / found.degrees + part**2 / degrees)
-    return replace(found, stderr=np.sqrt(total), degrees=np.where(total > 0, both, found.degrees))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

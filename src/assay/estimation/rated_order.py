@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from assay.estimation.frame import Study
+from assay.estimation.study import Study
 from assay.results import Note
 from assay.tables.test_set import as_matrix
 

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.estimation.frame import Study, make_study
 from assay.estimation.overlap import SeverityError, find_tasks
 from assay.estimation.results import RaterEstimate, RaterReport, RaterSummary, noted, scored
+from assay.estimation.study import Study, make_study
 from assay.results import Note
 from assay.stats.agreement import (
     correlations_with_others,

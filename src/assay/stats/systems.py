@@ -29,11 +29,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from assay.stats.intervals import Precision, smallest, t_quantile
 
 SLOPE, SLOPE_SD = 1.5, 0.5
+CRITICAL_VALUE_ERROR = 1e-6
 TAU_TOP, TAU_POINTS = 3.0, 41
 MISJUDGED = 0.2
 """The prior probability that the metrics misjudge one system."""
@@ -282,8 +283,11 @@ def robust_critical_value(ratio: float, level: float) -> float:
         top = int(rise.argmax())
         return float(r[0] + rise[top] * ratio if ratio < t[top + 1] else np.interp(ratio, t, r))
 
-    highest = special.ndtri(0.5 + level / 2) + 1 + np.sqrt((1 + ratio) / (1 - level))
-    return float(optimize.brentq(lambda chi: missed(chi) - (1 - level), 0.0, highest))
+    low, high = 0.0, float(special.ndtri(0.5 + level / 2) + 1 + np.sqrt((1 + ratio) / (1 - level)))
+    while high - low > CRITICAL_VALUE_ERROR:  # scipy's root finders take longer to load than this
+        middle = (low + high) / 2
+        low, high = (middle, high) if missed(middle) > 1 - level else (low, middle)
+    return (low + high) / 2
 
 
 class _Truth(NamedTuple):
