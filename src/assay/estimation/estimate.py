@@ -30,6 +30,7 @@ from assay.results import Note, has_note, p_value
 from assay.stats.intervals import (
     LEVEL,
     POWER,
+    UNKNOWN_REACH,
     Precision,
     detectable_shift,
     holm,
@@ -438,7 +439,7 @@ def compare_two(
     if not 0 < power < 1:
         raise OptionError("power", power, "is not a probability", "give a number like 0.8")
     item = _pair(estimates, left, right)
-    spread = _precision(item, estimates.level)
+    spread = _precision(item, estimates)
     needed = None
     # How new documents would change the error is not a matter of ratings alone.
     here = item.basis != "texts"
@@ -491,13 +492,19 @@ def _detectable(item: Difference, level: float, power: float) -> float:
     return detectable_shift(item.degrees, level, power) * item.stderr
 
 
-def _precision(item: Difference | SystemEstimate, level: float) -> Precision | None:
-    """The spread that would give this standard error in a simple random sample, beside raters."""
+def _precision(item: Difference | SystemEstimate, estimates: Estimates) -> Precision | None:
+    """The spread that would give this standard error in a simple random sample, beside raters.
+
+    Where nothing is known of raters, an error is that of texts beyond one half of the test set.
+    """
     sampling = item.stderr**2 - item.rater_stderr**2
     if item.basis == "texts" or not sampling > 0 or item.n >= item.population:
         return None
     sd = np.sqrt(sampling * item.n / (1 - item.n / item.population))
-    return Precision(item.population, float(sd), level, floor=item.rater_stderr)
+    reach = UNKNOWN_REACH if has_note(estimates.notes, "raters-unknown") else 1.0
+    return Precision(
+        item.population, float(sd), estimates.level, floor=item.rater_stderr, reach=reach
+    )
 
 
 def next_steps(estimates: Estimates) -> tuple[str, ...]:
@@ -568,7 +575,7 @@ def _amount(segments: int, estimates: Estimates) -> str:
 
 def _to_decide(item: Difference, estimates: Estimates) -> str:
     names = f"{item.left} and {item.right}"
-    spread = _precision(item, estimates.level)
+    spread = _precision(item, estimates)
     if item.difference == 0:
         return f"{names} are equal in these ratings"
     goal = f"to decide {names} (nearest to a decision, {p_value(item.p)})"
@@ -583,7 +590,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
         return f"{names}: decided by its own t interval, but not by {rule}"
     if needed is not None and _beyond_half(needed, item.population, estimates):
         return f"{goal}: {HALF_IS_RATED}"
-    if needed is None or needed >= item.population:
+    if needed is None or needed >= spread.reach * item.population:
         raters = " and more of them by two raters" if item.rater_stderr > 0 else ""
         return (
             f"{goal}, not even all {item.population:,} segments{raters} may be enough: the true"
@@ -620,7 +627,7 @@ def _beyond_half(needed: int, population: int, estimates: Estimates) -> bool:
 
 
 def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
-    spread = _precision(item, estimates.level)
+    spread = _precision(item, estimates)
     half = (item.high - item.low) / 2
     goal = f"to halve the widest interval ({item.system}, ±{half:.3g})"
     if spread is None or float(spread.half_width(np.array(item.population))) > half / 2:

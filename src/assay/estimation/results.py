@@ -1,4 +1,4 @@
-"""What this stage says, with all its settings: scores, groups, raters, looks, and trials."""
+"""What this stage says, with all its settings: scores, groups, raters and trials."""
 
 from __future__ import annotations
 
@@ -408,9 +408,6 @@ class RaterReport(Result, kind="raters"):
             "mean", "severity", "stderr", "spread", "seconds", "correlation", "self_difference",
         )  # fmt: skip
         return _frame(rows).with_columns(pl.col(numbers).cast(pl.Float64))
-
-
-# --- looks ------------------------------------------------------------------------------------
 
 
 # --- trials -----------------------------------------------------------------------------------

@@ -35,7 +35,13 @@ from assay.estimation.kernels import (
     mean_interval,
     with_raters,
 )
-from assay.estimation.overlap import MIN_DOUBLED_TASKS, Overlap, SeverityError, find_overlap
+from assay.estimation.overlap import (
+    MIN_DOUBLED_TASKS,
+    Overlap,
+    SeverityError,
+    find_overlap,
+    raters_by_system,
+)
 from assay.estimation.results import FORMER_TARGETS, Basis, Difference, Mean
 from assay.results import Note
 from assay.stats.bounds import skew_t_interval, skew_terms
@@ -143,7 +149,7 @@ class Study:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was said while reading and laying out."""
-        said = _target_notes(self)
+        said = (*_target_notes(self), *raters_by_system(self.ratings))
         return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes, *said)
 
     def mean(self, i: int) -> Mean:

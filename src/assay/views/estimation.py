@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from assay.designs.base import SamplingDesign, design_of
 from assay.errors import InputError
 from assay.estimation.composite import Composite
@@ -18,6 +20,7 @@ from assay.estimation.results import (
     Evaluation,
 )
 from assay.results import has_note, p_value, percent, plain, plural
+from assay.stats.intervals import order_of_differences
 from assay.views.figures import draw_intervals, draw_pairs
 from assay.views.monitoring import monitoring_section
 from assay.views.raters import raters_section
@@ -74,6 +77,7 @@ def estimates_section(result: Estimates) -> Section:
     """Every system's score with its interval, and what is decided between them."""
     if not result.systems:
         raise InputError("the saved result has no systems; save it again")
+    result = _without_certainties(result)
     blocks: list[Block] = [_interval_figure(result), _scores(result)]
     if len(result.systems) > 2:
         blocks.append(
@@ -114,6 +118,32 @@ def estimates_section(result: Estimates) -> Section:
     )
 
 
+def _without_certainties(result: Estimates) -> Estimates:
+    """No verdict from an interval of width zero: results of version 0.2 may hold some."""
+    two = result.comparison
+    if two is not None and two.decided and two.low == two.high:
+        result = replace(result, comparison=replace(two, decided=False, p=math.nan))
+    if not any(item.decided and item.low == item.high for item in result.differences):
+        return result
+    pairs = tuple(
+        replace(item, decided=False, p=math.nan) if item.low == item.high else item
+        for item in result.differences
+    )
+    place = {item.system: k for k, item in enumerate(result.systems)}
+    sign = 1 if result.better == "higher" else -1
+    order = order_of_differences(
+        len(place), np.array([(place[item.left], place[item.right]) for item in pairs]),
+        np.array([sign * item.difference for item in pairs]),
+        np.array([item.decided for item in pairs]),
+    )  # fmt: skip
+    ends = zip(order.low.tolist(), order.high.tolist(), order.cluster.tolist(), strict=True)
+    systems = tuple(
+        replace(item, low_rank=low, high_rank=high, cluster=cluster)
+        for item, (low, high, cluster) in zip(result.systems, ends, strict=True)
+    )
+    return replace(result, systems=systems, differences=pairs)
+
+
 def _rule(result: Estimates) -> str:
     """How verdicts are reached, where there are several."""
     return decided_how(result.level, family=result.family)
@@ -131,13 +161,13 @@ def decided_how(level: float, *, family: bool) -> str:
 
 
 def _winners(result: Estimates) -> list[dict[str, Any]]:
-    """The pairs with who is better; nothing is decided by an interval of width zero."""
+    """The pairs with who is better."""
     sign = 1 if result.better == "higher" else -1
     return [
         {
             "left": item.left,
             "right": item.right,
-            "decided": item.decided and item.low < item.high,
+            "decided": item.decided,
             "better": item.left if sign * item.difference > 0 else item.right,
         }
         for item in result.differences
