@@ -189,16 +189,33 @@ class TestSpending:
         ("text", "ratings"),
         [
             ("40 h", 4800), ("90 min", 180), ("2 hours", 240), ("2000 EUR", 4000),
-            ("2,000 EUR", 4000), ("€ 50.50", 101), ("$100", 200), ("5000 ratings", 5000),
+            ("2,000 EUR", 4000), ("€ 50.50", 101), ("50.5 USD", 101),
+            ("1500.500 EUR", 3001), ("1 Hour", 120), ("50€", 100), ("$100", 200),
+            ("5000 ratings", 5000),
         ],
     )  # fmt: skip
     def test_amounts(self, text: str, ratings: float) -> None:
         assert Costs(8, seconds=30, price=0.5).ratings(text) == pytest.approx(ratings)
 
-    @pytest.mark.parametrize("text", ["2000", "", "EUR", "-3 h", "0 h", "h 40"])
-    def test_no_amounts(self, text: str) -> None:
-        with pytest.raises(OptionError, match="is not an amount with its unit; write '40 h'"):
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            *((text, "is not an amount with its unit; write '40 h'") for text in (
+                "2000", "", "EUR", "-3 h", "h 40", "1e9 EUR", "2k EUR", "€5 h", "1,50 EUR",
+                "2 000 EUR",
+            )),
+            *((text, "buys nothing; give more than 0") for text in ("0 h", "0 EUR", "0.000 h")),
+            ("1.500 EUR", "may mean 1500 or 1.5; write 1500 if that is meant"),
+            ("3 days", "has the unit 'days', which is not known; use h, min, ratings or a curr"),
+            ("2000 eur", "has the unit 'eur', which is not known"),
+            ("1000 EUR, 8 h", "has two limits, and a plan has one; give the one that binds"),
+            ("1000 EUR and 8 h", "has two limits"),
+        ],
+    )  # fmt: skip
+    def test_no_amounts(self, text: str, message: str) -> None:
+        with pytest.raises(OptionError, match=message) as refused:
             Costs(8, seconds=30, price=0.5).ratings(text)
+        assert f"({text})" in str(refused.value)
 
     def test_the_other_way_round(self) -> None:
         options = {"population": 1400, "sd": 3.0, "systems": 8, "cost_per_rating": 0.5}
