@@ -16,7 +16,7 @@ LITTLE = 0.1
 """The overlap that makes what raters differ by known."""
 
 ABOUT_AS_GOOD = 1.03
-"""A pilot cannot tell half-widths apart that differ by less."""
+"""Half-widths that differ by less are about the same: a pilot cannot tell them apart."""
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _UNIT = r"[^\W\d_]+|[€$£]"
@@ -93,8 +93,8 @@ class Split:
     """What the same ratings bring if some go to second opinions.
 
     ``overlap`` is the share of the outputs rated once more (2: twice more); ``segments`` those
-    that the ratings are enough for. The ``best`` has the narrowest interval; of several that are
-    about as good, the one with the fewest second opinions.
+    that the ratings are enough for. The ``best`` has the narrowest interval; of equals, the one
+    with the fewest second opinions.
     """
 
     overlap: float
@@ -145,6 +145,6 @@ def share_out(
         rows.append(Split(
             overlap, n, spent, width, power, costs.minutes(spent), costs.money(spent), best=False
         ))  # fmt: skip
-    enough = ABOUT_AS_GOOD * min((row.half_width for row in rows), default=0.0)
-    chosen = next((k for k, row in enumerate(rows) if row.half_width <= enough), None)
+    narrowest = min((row.half_width for row in rows), default=0.0)
+    chosen = next((k for k, row in enumerate(rows) if row.half_width == narrowest), None)
     return tuple(replace(row, best=k == chosen) for k, row in enumerate(rows))
