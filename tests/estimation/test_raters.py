@@ -14,6 +14,7 @@ import assay
 from assay.errors import InputError, OptionError
 from assay.estimation.raters import exclude_raters, rater_report, remove_severity
 from assay.estimation.results import RaterSummary
+from assay.results import has_note
 from assay.tables.answers import Ratings, read_ratings
 from assay.tables.test_set import TestSet, read_scores
 from assay.views.raters import raters_section
@@ -419,3 +420,14 @@ def test_skipped_rows_are_counted() -> None:
     report = assay.rater_report(test_set, read_ratings(frame, test_set))
     assert [r.skipped for r in report.raters] == [1, 0]
     assert not np.isnan(report.raters[0].mean)
+
+
+def test_raters_of_one_system_each_are_warned_about() -> None:
+    rows = [(system, seg, f"of {system}", float(seg % 3)) for system in "AB" for seg in range(10)]
+    apart = assay.estimate(*tables(rows))
+    assert has_note(apart.notes, "raters-by-system")
+    for other in (
+        [(system, seg, "x", score) for system, seg, _, score in rows],
+        [(system, seg, f"{system}{seg}", score) for system, seg, _, score in rows],
+    ):
+        assert not has_note(assay.estimate(*tables(other)).notes, "raters-by-system")
