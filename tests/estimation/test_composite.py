@@ -265,7 +265,7 @@ def test_estimate_and_evaluate_show_it(run_assay: Any, world: World, tmp_path: P
     given = ["estimate", scores, ratings, "--sample", tmp_path / "sample.tsv", "--better", "lower"]
     shown = run_assay(*map(str, given)).out
     assert "The order with the metrics' help" in shown
-    assert "decides nothing" in " ".join(shown.split())
+    assert "never as a verdict" in " ".join(shown.split())
 
     past = assay.simulate(documents=12, systems=4, rng=12)
     mean = past.rate().frame.group_by("system", "doc", "seg").agg(pl.col("score").mean())

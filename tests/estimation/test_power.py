@@ -85,3 +85,15 @@ def test_next_steps() -> None:
     same = assay.estimate(test_set, ratings, sample=drawn([1], 10), target="answers")
     (line,) = next_steps(same)
     assert line == "rate more: these ratings are too few, or too alike, for an interval"
+
+
+def test_nothing_is_promised_beyond_half_where_raters_are_unknown() -> None:
+    """Beyond half an interval is one for texts, which falls with 1/n and not with 1/n - 1/N."""
+    world = assay.simulate(documents=30, systems=5, rng=1)
+    sample = assay.sample(world.test_set, budget="30%", rng=1)
+    ratings = world.rate(sample, raters="rater-1")
+    given = assay.estimate(world.test_set, ratings, sample=sample, target="answers")
+    assert all("rate another" in line for line in given.next)
+    unknown = assay.estimate(world.test_set, ratings, sample=sample)
+    assert unknown.differences[0].stderr == given.differences[0].stderr
+    assert not any("rate another" in line for line in unknown.next)

@@ -12,11 +12,10 @@ import pytest
 
 import assay
 from assay.results import Result, has_note
-from assay.views.figures import draw_pairs
 from assay.views.html import html
 from assay.views.markup import markdown
 from assay.views.page import make_report
-from assay.views.section import section_of, show
+from assay.views.section import Figure, section_of, show
 
 CLOSE = {"a": 1.0, "b": 1.15, "c": 1.25, "d": 1.35, "e": 1.5, "f": 2.5}
 
@@ -133,11 +132,14 @@ def test_nothing_is_drawn_as_decided_by_an_interval_of_width_zero(world: assay.W
     old = replace(
         result, differences=tuple(replace(d, decided=True, p=0.0) for d in result.differences)
     )
-    from assay.views.estimation import _winners
-
-    assert not any(item["decided"] for item in _winners(old))
-    figure = draw_pairs([{"system": name} for name in CLOSE], _winners(old))
-    assert not figure.axes[0].collections
+    verdicts = section_of(old).verdicts
+    assert verdicts is not None
+    assert not any(verdicts.winners.values())
+    figure = next(
+        block for block in section_of(old).blocks
+        if isinstance(block, Figure) and block.name == "decided"
+    )  # fmt: skip
+    assert not figure.draw().axes[0].collections
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -256,6 +257,26 @@ def test_these_answers_all_rated_are_not_said_to_go_either_way() -> None:
     assert "nothing is left to decide" in lead
     assert "may" not in lead
     assert "decided" not in lead
+
+
+def test_certainties_of_an_older_version_are_not_repeated() -> None:
+    world = assay.simulate(documents=10, systems=3, rng=1)
+    pair = ("system-1", "system-2")
+    now = assay.estimate(world.test_set, world.rate(), target="answers", compare=pair)
+    assert now.comparison is not None
+    old = replace(
+        now,
+        systems=tuple(
+            replace(item, low_rank=k, high_rank=k, cluster=k)
+            for k, item in enumerate(now.systems, start=1)
+        ),
+        differences=tuple(replace(item, decided=True, p=0.0) for item in now.differences),
+        comparison=replace(now.comparison, decided=True, p=0.0),
+    )
+    assert section_of(old).verdicts == section_of(now).verdicts
+    for one, other in zip(section_of(old).blocks, section_of(now).blocks, strict=True):
+        if isinstance(one, Table) and isinstance(other, Table):
+            assert str(one.rows) == str(other.rows)
 
 
 def test_intervals_that_do_not_go_with_the_root_of_n_give_no_number(

@@ -1,6 +1,6 @@
 """The order of the systems with the metrics' help: from few ratings, with probabilities.
 
-The direct estimates stand for themselves. Beside them, a composite (:mod:`assay.stats.composite`)
+The direct estimates stand for themselves. Beside them, a composite (:mod:`assay.stats.systems`)
 takes in what the metrics say between systems on the whole test set. It puts pairs in the right
 order more often and is less far off; but it leans on the metrics, and is wrong where these misjudge
 a system. So it says how probable it is that one system is better than another, and never decides.

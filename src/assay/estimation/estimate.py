@@ -30,6 +30,7 @@ from assay.results import Note, has_note, p_value
 from assay.stats.intervals import (
     LEVEL,
     POWER,
+    UNKNOWN_REACH,
     Precision,
     detectable_shift,
     holm,
@@ -409,6 +410,10 @@ def _systems(
     return tuple(sorted(rows, key=lambda row: (row.rank, sign * -row.estimate, row.system)))
 
 
+HALF_IS_RATED = (
+    "more than half of the test set would be needed, and from there on it takes second raters to"
+    " know the error; have a tenth of the tasks rated by a second rater"
+)
 ROOT_N = ("t", "skew-t")
 """Intervals whose width goes with the standard error."""
 
@@ -434,7 +439,7 @@ def compare_two(
     if not 0 < power < 1:
         raise OptionError("power", power, "is not a probability", "give a number like 0.8")
     item = _pair(estimates, left, right)
-    spread = _precision(item, estimates.level)
+    spread = _precision(item, estimates)
     needed = None
     # How new documents would change the error is not a matter of ratings alone.
     here = item.basis != "texts"
@@ -487,13 +492,19 @@ def _detectable(item: Difference, level: float, power: float) -> float:
     return detectable_shift(item.degrees, level, power) * item.stderr
 
 
-def _precision(item: Difference | SystemEstimate, level: float) -> Precision | None:
-    """The spread that would give this standard error in a simple random sample, beside raters."""
+def _precision(item: Difference | SystemEstimate, estimates: Estimates) -> Precision | None:
+    """The spread that would give this standard error in a simple random sample, beside raters.
+
+    Where nothing is known of raters, an error is that of texts beyond one half of the test set.
+    """
     sampling = item.stderr**2 - item.rater_stderr**2
     if item.basis == "texts" or not sampling > 0 or item.n >= item.population:
         return None
     sd = np.sqrt(sampling * item.n / (1 - item.n / item.population))
-    return Precision(item.population, float(sd), level, floor=item.rater_stderr)
+    reach = UNKNOWN_REACH if has_note(estimates.notes, "raters-unknown") else 1.0
+    return Precision(
+        item.population, float(sd), estimates.level, floor=item.rater_stderr, reach=reach
+    )
 
 
 def next_steps(estimates: Estimates) -> tuple[str, ...]:
@@ -547,7 +558,7 @@ def _second_opinions(estimates: Estimates) -> tuple[str, ...]:
     """What would tell how far raters differ, once most is rated and nothing says so."""
     segments = max(1, round(max(item.population for item in estimates.systems) / 10))
     return (
-        "to learn how much raters differ, have a second rater do a tenth of the tasks:"
+        "to learn how much raters differ, have a second rater do a tenth of the tasks, about"
         f" {_amount(segments, estimates)}",
     )
 
@@ -556,7 +567,7 @@ def _amount(segments: int, estimates: Estimates) -> str:
     """So many segments of every system, in ratings and, where known, in hours."""
     rated = sum(item.n for item in estimates.systems)
     ratings = round(segments * len(estimates.systems) * max(estimates.ratings / max(rated, 1), 1))
-    text = f"{segments:,} segments ({ratings:,} ratings in all"
+    text = f"{segments:,} segments ({ratings:,} more ratings"
     if estimates.hours is None or not estimates.ratings:
         return f"{text})"
     return f"{text}, about {estimates.hours / estimates.ratings * ratings:,.1f} hours)"
@@ -564,10 +575,10 @@ def _amount(segments: int, estimates: Estimates) -> str:
 
 def _to_decide(item: Difference, estimates: Estimates) -> str:
     names = f"{item.left} and {item.right}"
-    spread = _precision(item, estimates.level)
+    spread = _precision(item, estimates)
     if item.difference == 0:
         return f"{names} are equal in these ratings"
-    goal = f"to decide {names} (the closest pair, {p_value(item.p)})"
+    goal = f"to decide {names} (nearest to a decision, {p_value(item.p)})"
     if spread is None:
         return (
             f"{goal}: everything is rated; only more raters for each task would make the"
@@ -575,11 +586,11 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
         )
     gap, needed = _needed(item, spread, estimates)
     if needed is not None and needed <= item.n:
-        return (
-            f"{names}: the t interval would decide this pair; the interval you chose asks for"
-            " more certainty"
-        )
-    if needed is None or needed >= item.population:
+        rule = "all verdicts together" if estimates.family else f"the interval {estimates.interval}"
+        return f"{names}: decided by its own t interval, but not by {rule}"
+    if needed is not None and _beyond_half(needed, item.population, estimates):
+        return f"{goal}: {HALF_IS_RATED}"
+    if needed is None or needed >= spread.reach * item.population:
         raters = " and more of them by two raters" if item.rater_stderr > 0 else ""
         return (
             f"{goal}, not even all {item.population:,} segments{raters} may be enough: the true"
@@ -610,12 +621,19 @@ def _needed(item: Difference, spread: Precision, estimates: Estimates) -> tuple[
     return abs(float(gaps[at])), needed
 
 
+def _beyond_half(needed: int, population: int, estimates: Estimates) -> bool:
+    """Whether so many segments bring the error of texts, as second raters are lacking."""
+    return 2 * needed > population and has_note(estimates.notes, "raters-unknown")
+
+
 def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
-    spread = _precision(item, estimates.level)
+    spread = _precision(item, estimates)
     half = (item.high - item.low) / 2
     goal = f"to halve the widest interval ({item.system}, ±{half:.3g})"
     if spread is None or float(spread.half_width(np.array(item.population))) > half / 2:
         more = "raters" if item.rater_stderr > 0 else "ratings"
         return f"{goal}: more segments alone will not do it; more {more} for each would"
     needed = spread.n_for_half_width(half / 2)
+    if _beyond_half(needed, item.population, estimates):
+        return f"{goal}: {HALF_IS_RATED}"
     return f"{goal}, rate another {_amount(max(needed - item.n, 1), estimates)}"

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from assay.results import Note
 from assay.tables.answers import Ratings
 from assay.tables.test_set import Sample, TestSet
 
@@ -235,6 +236,22 @@ def find_tasks(test_set: TestSet, frame: pl.DataFrame, sample: Sample | None) ->
         names = np.unique(names, return_inverse=True)[1]
         return np.unique(np.stack([inside, names, alone]), axis=1, return_inverse=True)[1].ravel()
     return test_set.document if test_set.has_documents else np.arange(test_set.segments.height)
+
+
+def raters_by_system(ratings: Ratings) -> list[Note]:
+    """A warning where no rater compares systems: who is severe and what is bad look the same."""
+    frame = ratings.genuine.drop_nulls("score")
+    if "rater" not in frame.columns or frame["system"].n_unique() < 2:
+        return []
+    pairs = frame.select("rater", "system").n_unique()
+    # Where a rater gave one rating each, what raters differ by is in the spread of ratings.
+    if pairs > frame["rater"].n_unique() or frame.height < 2 * pairs:
+        return []
+    text = (
+        "warning: every rater rated one system only, so differences of systems are also those of"
+        " their raters, and no interval shows that; have every rater rate all systems"
+    )
+    return [Note("raters-by-system", text)]
 
 
 def _typical(scores: np.ndarray) -> tuple[float, float]:

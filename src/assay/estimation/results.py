@@ -1,4 +1,4 @@
-"""What this stage says, with all its settings: scores, groups, raters, looks, and trials."""
+"""What this stage says, with all its settings: scores, groups, raters and trials."""
 
 from __future__ import annotations
 
@@ -279,6 +279,12 @@ class Estimates(Result, kind="estimates"):
     """The chance that a repeat of the same size gives the same order of all systems."""
 
     @property
+    def basis(self) -> Basis:
+        """What the errors and verdicts are for: the target, or texts where any of them is."""
+        used = [item.basis for item in self.systems] + [item.basis for item in self.differences]
+        return "texts" if "texts" in used else self.target
+
+    @property
     def signature(self) -> str:
         """How these numbers came about, in one line."""
         sizes = sorted({f"{item.n}/{item.population}" for item in self.systems})
@@ -287,7 +293,7 @@ class Estimates(Result, kind="estimates"):
             self.method,
             *self.changed,
             *(("history",) if "history" in self.metrics else ()),
-            f"for-{self.target}",
+            f"for-{self.basis}",
             *(("family",) if self.family else ()),
             n=sizes[0] if len(sizes) == 1 else "varied",
             **{self.interval: f"{self.level:g}"},
@@ -402,9 +408,6 @@ class RaterReport(Result, kind="raters"):
             "mean", "severity", "stderr", "spread", "seconds", "correlation", "self_difference",
         )  # fmt: skip
         return _frame(rows).with_columns(pl.col(numbers).cast(pl.Float64))
-
-
-# --- looks ------------------------------------------------------------------------------------
 
 
 # --- trials -----------------------------------------------------------------------------------

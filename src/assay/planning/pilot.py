@@ -10,8 +10,9 @@ from scipy import special
 
 from assay.errors import InputError, OptionError
 from assay.estimation.overlap import Overlap, find_overlap
-from assay.planning.spread import UNKNOWN_REACH, RaterPart
+from assay.planning.spread import RaterPart
 from assay.results import Note
+from assay.stats.intervals import UNKNOWN_REACH
 from assay.tables.answers import SAME_AS_RATINGS, Ratings, need_one_lp
 from assay.tables.test_set import TestSet
 

@@ -6,12 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.stats.intervals import Precision
-
-UNKNOWN_REACH = 0.5
-"""Where nothing tells what raters differ by, ratings beyond this share of the test set promise
-nothing: without metrics, the interval of one half is as wide as the one for texts like these with
-everything rated, from which verdicts come then."""
+from assay.stats.intervals import UNKNOWN_REACH, Precision
 
 
 @dataclass(frozen=True, slots=True)

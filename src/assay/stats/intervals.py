@@ -41,6 +41,10 @@ POWER = 0.8
 """The probability of finding a difference that is commonly asked for."""
 MAX_GAP_IN_ERRORS = 500.0
 """A gap of this many standard errors is always found."""
+UNKNOWN_REACH = 0.5
+"""Where nothing tells what raters differ by, ratings beyond this share of the test set promise
+nothing: without metrics, the interval of one half is as wide as the one for texts like these with
+everything rated, from which verdicts come then."""
 MAX_COMPARED = 4_000_000
 """Pairs of scores compared at a time."""
 

@@ -1,0 +1,523 @@
+"""One estimation: systems, pairs of systems and groups of segments by the same rule.
+
+What an answer is for (raters, texts, answers) decides which error an estimate has.
+
+Intervals around an estimate, by name: ``t`` goes with every design and method. ``skew-t`` repairs
+part of what skewed scores cost at small n, also for regression and for snippets and balanced
+samples, by the skewness of the leave-one-out residuals; a difference of two systems is not skewed
+enough to gain by it, and keeps ``t``. ``auto`` is ``skew-t`` for 10 to 59 ratings where it applies,
+and otherwise ``t``. ``betting``, ``hoeffding`` and ``bernstein`` are for the mean of a simple
+random sample and guaranteed in a stated range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from assay.designs.units import DesignUnits
+from assay.errors import InputError, OptionError, did_you_mean
+from assay.estimation.frame import Features, Predictors, Rated, make_features, rated_outputs
+from assay.estimation.kernels import (
+    GUARANTEED,
+    SKEW_METHODS,
+    Adjusted,
+    Fitted,
+    adjusted_mean,
+    check_interval,
+    check_method,
+    document_parts,
+    document_stderr,
+    documents_error,
+    group_mean,
+    mean_interval,
+    with_raters,
+)
+from assay.estimation.overlap import (
+    MIN_DOUBLED_TASKS,
+    Overlap,
+    SeverityError,
+    find_overlap,
+    raters_by_system,
+)
+from assay.estimation.results import FORMER_TARGETS, Basis, Difference, Mean
+from assay.results import Note
+from assay.stats.bounds import skew_t_interval, skew_terms
+from assay.stats.intervals import interval_within, t_interval, t_probability
+from assay.tables.answers import Ratings
+from assay.tables.test_set import Sample, TestSet
+
+TARGETS = ("raters", "texts", "answers")
+"""What an answer may be for: raters like these, texts like these, or these answers alone."""
+
+
+FEW_DOCUMENTS = 20
+"""With fewer, their spread is itself uncertain."""
+MIN_RATINGS_FOR_SKEWNESS, MIN_RATINGS_FOR_T = 10, 60
+"""Between these, the t interval of a skewed score misses on one side, and its skewness is known."""
+NO_WIDTH = 1e-9
+"""A standard error that is a smaller part of the largest score is one of rounding, and none."""
+
+
+class Target(NamedTuple):
+    """What is estimated: the scores of all segments, NaN where they are not known.
+
+    ``i`` and ``j`` are the systems, the same where it is one system's own score.
+    """
+
+    scores: np.ndarray
+    limits: tuple[float, float]
+    i: int
+    j: int
+
+
+def make_study(
+    test_set: TestSet,
+    ratings: Ratings,
+    *,
+    sample: Sample | None,
+    assume: str | None,
+    method: str,
+    interval: str,
+    level: float,
+    target: str | None = None,
+    severity: SeverityError | None = None,
+) -> Study:
+    """Check everything and lay out what is known.
+
+    Without a ``target`` an answer is for raters like these where enough outputs have several
+    raters. Where none have, it is for these answers; once more than half is rated it is for texts
+    like these, if that makes the larger error: an error near zero would say that nobody could
+    have answered otherwise.
+    """
+    if not 0 < level < 1:
+        raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
+    _need_tables(test_set, ratings, sample)
+    check_method(method, test_set.metrics)
+    wanted = _check_target(target, interval)
+    ratings = ratings.placed_in(test_set)
+    sample = None if sample is None else sample.placed_in(test_set)
+    rated = rated_outputs(test_set, ratings, sample, assume)
+    _need_ratings(test_set, rated.scores)
+    check_interval(interval, method=method, design=rated.design, limits=ratings.range)
+    method = "mean" if interval in GUARANTEED else method
+    features = None if method == "mean" else make_features(test_set)
+    lacking = features is None or (method.startswith("cv-") and not features.metrics)
+    if lacking and method not in ("auto", "mean"):
+        raise InputError(f"the method {method} needs metrics, and the scores have none")
+    if target == "texts" and test_set.has_documents:
+        _need_two_documents(test_set, rated)
+    overlap = None
+    if target in (None, "raters") and interval not in GUARANTEED:
+        overlap = find_overlap(test_set, ratings, rated.scores, sample)
+        if severity is not None and overlap is not None:
+            overlap = severity.inflated(overlap)
+        if target == "raters" and overlap is None:
+            raise InputError(
+                f"the target raters needs at least {MIN_DOUBLED_TASKS} tasks that two raters did,"
+                " and these ratings have fewer; have a tenth of the tasks done twice, or choose"
+                " the target texts or answers"
+            )
+    return Study(
+        test_set, ratings, rated, features, method, interval, level,
+        wanted or ("answers" if overlap is None else "raters"), overlap,
+        cautious=wanted is None and overlap is None and interval not in GUARANTEED,
+        severity=severity,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is known of every system, and the rule by which it is estimated."""
+
+    test_set: TestSet
+    ratings: Ratings
+    rated: Rated
+    features: Features | None
+    method: str
+    interval: str
+    level: float
+    target: Basis
+    overlap: Overlap | None = None
+    cautious: bool = False
+    """Whether more than half rated makes an answer one for texts: nobody said what it is for."""
+    severity: SeverityError | None = None
+    """The error of the severities that were taken off the ratings, where any were."""
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was said while reading and laying out."""
+        said = (*_target_notes(self), *raters_by_system(self.ratings))
+        return (*self.test_set.notes, *self.ratings.notes, *self.rated.notes, *said)
+
+    def mean(self, i: int) -> Mean:
+        """One system's score on its segments."""
+        return self._estimate(self._own(i))
+
+    def difference(self, i: int, j: int) -> Difference:
+        """Two systems' difference on the segments they share, or of their scores.
+
+        What two systems share that were rated apart is little, and there by chance.
+        """
+        if self._rated_apart(i, j):
+            return replace(self._difference(self._between(i, j), i, j), apart=True)
+        return self._difference(self._estimate(self._pair(i, j)), i, j)
+
+    def _rated_apart(self, i: int, j: int) -> bool:
+        """Whether fewer than half of the segments that either system has ratings of are common."""
+        one, other = ~np.isnan(self.rated.scores[i]), ~np.isnan(self.rated.scores[j])
+        few = 2 * (one & other).sum() < min(one.sum(), other.sum())
+        return bool(few) and self.interval not in GUARANTEED
+
+    def _between(self, i: int, j: int) -> Mean:
+        """One score less another; segments that both have make the error err on the safe side.
+
+        For texts, what their documents have in common drops out.
+        """
+        one, other = self.mean(i), self.mean(j)
+        a, b = one.stderr**2, other.stderr**2
+        stderr = np.sqrt(a + b)
+        degrees = (a + b) ** 2 / (a**2 / one.degrees + b**2 / other.degrees) if a + b > 0 else 1.0
+        if one.basis == other.basis == "texts":
+            count = len(self.rated.document)
+            parts, held = zip(*(self._document_parts(k, count) for k in (i, j)), strict=True)
+            stderr, degrees = documents_error(parts[0] - parts[1], len(np.union1d(*held)))
+        all_rated = one.n == one.population and other.n == other.population
+        stderr = float(np.sqrt(stderr**2 + self._shared_severity(i, j)))
+        stderr = self._beyond_rounding(stderr, i, j, all_rated)
+        center, degrees = one.center - other.center, float(degrees)
+        return one._replace(
+            center=center, stderr=stderr, degrees=degrees, n=min(one.n, other.n),
+            interval=t_interval(center, stderr, degrees, self.level),
+            basis="texts" if "texts" in (one.basis, other.basis) else one.basis,
+            rater_stderr=float(np.hypot(one.rater_stderr, other.rater_stderr)),
+        )  # fmt: skip
+
+    def _shared_severity(self, i: int, j: int) -> float:
+        """What severities add to a difference beyond what they add to each of the two scores."""
+        if self.severity is None:
+            return 0.0
+        laid_out = {k: self._laid_out(self._own(k)) for k in (i, j)}
+        w = [
+            self._shares(k, places[~np.isnan(x)], units.pi[~np.isnan(x)])
+            for k, (places, x, units, _) in laid_out.items()
+        ]
+        each = sum(self.severity.variance(own) for own in w)
+        return max(self.severity.variance(w[0] - w[1]) - each, 0.0)
+
+    def _shares(self, i: int, places: np.ndarray, pi: np.ndarray) -> np.ndarray:
+        """The raters' shares of a system's score on these segments."""
+        weight = np.zeros(self.rated.scores.shape[1])
+        weight[places] = 1 / pi / (1 / pi).sum()
+        return cast("SeverityError", self.severity).shares(i, weight)
+
+    def _document_parts(self, i: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """What each document adds to a system's score, and the documents with ratings of it."""
+        places, x, units, predictors = self._laid_out(self._own(i))
+        drawn = ~np.isnan(x)
+        _, fit = adjusted_mean(x, drawn, units, self.method, predictors)
+        document = units.document if self._by_documents(units.document[drawn]) else places
+        parts = document_parts(x, drawn, fit, units.pi, document, count)
+        return parts, np.unique(document[drawn])
+
+    def _by_documents(self, rated: np.ndarray) -> bool:
+        """Whether documents are the texts: not where they are not known, or one alone is rated."""
+        return self.test_set.has_documents and (not self.cautious or len(np.unique(rated)) > 1)
+
+    def group_means(self, i: int, group: np.ndarray, count: int) -> list[Mean]:
+        """One system's score on the segments of each group; -1 is no group."""
+        return self._grouped(self._own(i), group, count)
+
+    def group_differences(self, i: int, j: int, group: np.ndarray, count: int) -> list[Difference]:
+        """Two systems' difference in each group."""
+        found = self._grouped(self._pair(i, j), group, count)
+        return [self._difference(item, i, j) for item in found]
+
+    def _own(self, i: int) -> Target:
+        return Target(self.rated.scores[i], self.ratings.range or (0.0, 0.0), i, i)
+
+    def _pair(self, i: int, j: int) -> Target:
+        low, high = self.ratings.range or (0.0, 0.0)
+        gap = self.rated.scores[i] - self.rated.scores[j]
+        return Target(gap, (low - high, high - low), i, j)
+
+    def _laid_out(
+        self, target: Target
+    ) -> tuple[np.ndarray, np.ndarray, DesignUnits, Predictors | None]:
+        """The segments asked about: where they stand, their scores, and what is known of them."""
+        present = self.rated.present[target.i] & self.rated.present[target.j]
+        places = np.flatnonzero(present)
+        units = self.rated.units(target.i, target.j, target.scores)
+        predictors = None
+        if self.features is not None:
+            predictors = self.features.between(target.i, target.j, present)
+        return places, target.scores[places], units, predictors
+
+    def _difference(self, found: Mean, i: int, j: int) -> Difference:
+        low, high = found.interval.low, found.interval.high
+        return Difference(
+            left=self.test_set.systems[i],
+            right=self.test_set.systems[j],
+            difference=found.center,
+            low=low,
+            high=high,
+            stderr=found.stderr,
+            n=found.n,
+            decided=low < high and (low > 0 or high < 0),
+            p=t_probability(found.center, found.stderr, found.degrees),
+            degrees=found.degrees,
+            population=found.population,
+            basis=found.basis,
+            rater_stderr=found.rater_stderr,
+        )
+
+    def _estimate(self, target: Target) -> Mean:
+        places, x, units, predictors = self._laid_out(target)
+        drawn = ~np.isnan(x)
+        if not drawn.any():
+            return self._nothing(len(places))
+        found, fit = adjusted_mean(x, drawn, units, self.method, predictors)
+        mean = self._wrapped(*self._with_error(found, target, x, places, fit, units), len(places))
+        if self._corrects_skew(target, mean):
+            return self._inside(self._skewed(mean, x, drawn, fit, units), target)
+        if self.interval not in GUARANTEED:
+            return self._inside(mean, target)
+        if np.ptp(units.pi[drawn]) > 1e-9:
+            raise InputError(
+                f"the {self.interval} interval is for ratings of equal weight, and these have"
+                " unequal weights (importance, or skipped outputs); use the t interval"
+            )
+        # The order must not depend on the ratings; the sample's own seed repeats it.
+        rng = np.random.default_rng([self.rated.design.seed or 0, 1])
+        interval = mean_interval(
+            self.interval, x[drawn], len(places), target.limits, self.level, rng
+        )
+        return mean._replace(interval=interval, kind=self.interval)
+
+    def _inside(self, found: Mean, target: Target) -> Mean:
+        """With an interval inside the scale, where the scale is stated and the interval is not."""
+        low, high = target.limits
+        ends = found.interval
+        if not low < high or not found.stderr > 0 or (low <= ends.low and ends.high <= high):
+            return found
+        return found._replace(
+            interval=interval_within(
+                found.center, found.stderr, found.degrees, self.level, low, high
+            )
+        )
+
+    def _corrects_skew(self, target: Target, found: Mean) -> bool:
+        """Whether the interval of a score is corrected for skewness."""
+        if target.i != target.j or self.interval not in ("auto", "skew-t"):
+            return False
+        if self.interval == "skew-t":
+            return True
+        fits = self.method in SKEW_METHODS and self.rated.design.skew_correction
+        known = MIN_RATINGS_FOR_SKEWNESS <= found.n < MIN_RATINGS_FOR_T
+        return fits and found.basis != "texts" and known
+
+    def _skewed(
+        self, found: Mean, x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: DesignUnits
+    ) -> Mean:
+        """With Hall's correction for the skewness of what each rating adds to the estimate."""
+        left = x[drawn] - found.center if fit is None else fit.residuals[drawn]
+        terms = skew_terms(left / units.pi[drawn], len(x))
+        interval = skew_t_interval(found.center, found.stderr, *terms, found.degrees, self.level)
+        return found._replace(interval=interval, kind="skew-t")
+
+    def _grouped(self, target: Target, group: np.ndarray, count: int) -> list[Mean]:
+        """Every group by itself, with slopes from all ratings: small groups borrow only these."""
+        places, x, units, predictors = self._laid_out(target)
+        drawn, fit = ~np.isnan(x), None
+        if drawn.any():
+            # A history that is known in part has an error of its own, which groups do not show.
+            everywhere = None if predictors is None else predictors.everywhere
+            fit = adjusted_mean(x, drawn, units, self.method, everywhere)[1]
+        means = []
+        for number in range(count):
+            inside = group[places] == number
+            if not drawn[inside].any():
+                means.append(self._nothing(int(inside.sum())))
+                continue
+            own = None if fit is None else fit.part(inside)
+            part = units.part(inside, drawn)
+            found = group_mean(x[inside], drawn[inside], own, part)
+            error = self._with_error(found, target, x[inside], places[inside], own, part)
+            means.append(self._wrapped(*error, int(inside.sum())))
+        return means
+
+    def _with_error(
+        self,
+        found: Adjusted,
+        target: Target,
+        x: np.ndarray,
+        places: np.ndarray,
+        fit: Fitted | None,
+        units: DesignUnits,
+    ) -> tuple[Adjusted, Basis, float]:
+        """The same estimate with the error for what is asked, its name, and the raters' part."""
+        drawn = ~np.isnan(x)
+        found, basis, part = self._for_target(found, target, x, drawn, fit, units)
+        if self.severity is not None:
+            w = self._shares(target.i, places[drawn], units.pi[drawn])
+            if target.i != target.j:
+                w = w - self._shares(target.j, places[drawn], units.pi[drawn])
+            more = self.severity.variance(w)
+            found, part = with_raters(found, more, self.severity.degrees), part + more
+        stderr = self._beyond_rounding(float(found.stderr[0]), target.i, target.j, drawn.all())
+        return replace(found, stderr=np.array([stderr])), basis, float(np.sqrt(part))
+
+    def _beyond_rounding(self, stderr: float, i: int, j: int, all_rated: bool) -> float:
+        """The standard error; where it is one of rounding, 0 if all is rated and else unknown."""
+        largest = float(np.nanmax(np.abs(self.rated.scores[[i, j]])))
+        if not stderr <= NO_WIDTH * largest:
+            return stderr
+        return 0.0 if all_rated else float("nan")
+
+    def _for_target(
+        self,
+        found: Adjusted,
+        target: Target,
+        x: np.ndarray,
+        drawn: np.ndarray,
+        fit: Fitted | None,
+        units: DesignUnits,
+    ) -> tuple[Adjusted, Basis, float]:
+        """With the error for what is asked, its name, and the raters' part of the variance."""
+        if self.target == "raters" and self.overlap is not None:
+            part = self.overlap.part(target.i, target.j, x[drawn], len(x))
+            return with_raters(found, part, self.overlap.variance.degrees), "raters", part
+        if self.target == "texts" or (self.cautious and 2 * drawn.sum() > len(drawn)):
+            by_documents = self._by_documents(units.document[drawn])
+            document = units.document if by_documents else np.arange(len(x))
+            stderr, degrees = document_stderr(x, drawn, fit, units.pi, document)
+            if self.target == "texts" or stderr > found.stderr[0]:
+                wider = replace(found, stderr=np.array([stderr]), degrees=np.array([degrees]))
+                return wider, "texts", 0.0
+        return found, "answers", 0.0
+
+    def _wrapped(self, found: Adjusted, basis: Basis, rater: float, population: int) -> Mean:
+        """The only estimate of the batch."""
+        center, stderr, degrees = (
+            float(values[0]) for values in (found.center, found.stderr, found.degrees)
+        )
+        used = "regression" if self.method == "auto" else self.method
+        return Mean(
+            center, stderr, degrees, t_interval(center, stderr, degrees, self.level),
+            int(found.n[0]), population, used if found.used[0] else "mean",
+            float(found.unexplained[0]), basis, float(rater),
+        )  # fmt: skip
+
+    def _nothing(self, population: int) -> Mean:
+        unknown = float("nan")
+        interval = t_interval(unknown, unknown, 1, self.level)
+        return Mean(unknown, unknown, 1.0, interval, 0, population, "mean", 1.0)
+
+
+def _need_tables(test_set: TestSet, ratings: Ratings, sample: Sample | None) -> None:
+    for value, kind, reader in (
+        (test_set, TestSet, "read_scores"),
+        (ratings, Ratings, "read_ratings"),
+        (sample, Sample, "read_sample"),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise InputError(
+                f"expected {kind.__name__}, found {type(value).__name__}; read it with"
+                f" assay.{reader}(...)"
+            )
+    if "lp" in test_set.key and test_set.segments["lp"].n_unique() > 1:
+        raise InputError(
+            "the scores have several language pairs, and one score for all would mean nothing;"
+            f" choose one with `only` (lp={test_set.frame['lp'][0]})"
+        )
+
+
+def _need_ratings(test_set: TestSet, scores: np.ndarray) -> None:
+    bare = [
+        system for system, row in zip(test_set.systems, scores, strict=True) if np.isnan(row).all()
+    ]
+    if bare:
+        raise InputError(
+            f"no usable rating for {', '.join(bare)}; rate some of the drawn segments, or leave"
+            " the system out (`exclude`)"
+        )
+
+
+def _check_target(target: str | None, interval: str) -> Basis | None:
+    """Refuse a target that is not known, or that an interval cannot speak of."""
+    if target in FORMER_TARGETS:
+        now = FORMER_TARGETS[str(target)]
+        raise OptionError("target", target, f"is now called {now}", f"give {now}")
+    if target is not None and target not in TARGETS:
+        raise OptionError(
+            "target", target, f"is not known{did_you_mean(target, TARGETS)}",
+            f"choose from {', '.join(TARGETS)}",
+        )  # fmt: skip
+    named = cast("Basis | None", target)
+    if named in (None, "answers"):
+        return named
+    if interval in GUARANTEED or (target == "texts" and interval == "skew-t"):
+        raise InputError(
+            f"the {interval} interval is not for the target {target}; use the t interval"
+        )
+    return named
+
+
+def _need_two_documents(test_set: TestSet, rated: Rated) -> None:
+    """Refuse ratings that say nothing about how documents differ."""
+    for system, row in zip(test_set.systems, rated.scores, strict=True):
+        held = len(np.unique(rated.document[~np.isnan(row)]))
+        if held < 2:
+            raise InputError(
+                f"all ratings of {system} are from {held} document, which says nothing about"
+                " others; rate at least two, or choose the target answers"
+            )
+
+
+def _target_notes(study: Study) -> tuple[Note, ...]:
+    """What the intervals hold for."""
+    rated, overlap = study.rated, study.overlap
+    if study.target == "raters" and overlap is not None:
+        tasks = overlap.variance.tasks
+        return (
+            Note(
+                "for-raters",
+                f"intervals are for this test set and raters like these {overlap.raters}:"
+                f" {tasks:,} tasks have two or more raters, which shows how much raters differ",
+            ),
+        )
+    if study.target == "texts":
+        return (_texts_note(rated, study.test_set.has_documents),)
+    if not study.cautious:
+        text = "intervals are for these answers: what other raters would have said is not in them"
+        return (Note("for-answers", text),)
+    text = "no output has two raters, so intervals do not show how much other raters would differ"
+    if study.ratings.raters and len(study.ratings.raters) < study.ratings.genuine.height:
+        text = text.replace("no output has", f"fewer than {MIN_DOUBLED_TASKS} tasks have")
+    notes = [
+        Note("raters-unknown", f"{text}; a second rater for a tenth of the tasks would show it")
+    ]
+    if 2 * (~np.isnan(rated.scores)).sum() > rated.present.sum():
+        units = "documents" if study.test_set.has_documents else "segments"
+        text = (
+            "more than half of the test set is rated: intervals and verdicts are those for other"
+            f" {units} like these where they are wider, since an error near zero would leave out"
+            " the raters"
+        )
+        notes.append(Note("texts-for-raters", text))
+    return tuple(notes)
+
+
+def _texts_note(rated: Rated, documents: bool) -> Note:
+    done = (~np.isnan(rated.scores)).any(axis=0)
+    held = len(np.unique(rated.document[done])) if documents else int(done.sum())
+    units = "documents" if documents else "segments"
+    text = (
+        f"intervals are for new {units} like the {held:,} rated ones, as if these were drawn at"
+        " random from all of their kind"
+    )
+    if documents and held < FEW_DOCUMENTS:
+        text += f"; fewer than {FEW_DOCUMENTS} documents: their spread is itself uncertain"
+    return Note("for-texts", text)
