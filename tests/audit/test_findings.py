@@ -68,7 +68,7 @@ def test_an_unknown_name_gets_a_hint() -> None:
 
 
 def test_plain_order_of_scores() -> None:
-    found = plain_order({"A": 3.0, "B": 1.0, "C": 2.0, "D": 1.0}, "lower")
+    found = plain_order({"B": 1.0, "D": 1.0, "C": 2.0, "A": 3.0})
     assert [(item.better, item.worse) for item in found] == [
         ("B", "C"), ("B", "A"), ("D", "C"), ("D", "A"), ("C", "A"),
     ]  # fmt: skip
@@ -77,7 +77,7 @@ def test_plain_order_of_scores() -> None:
 
 def test_verdicts_by_hand() -> None:
     pairs = [pair("A", "B", "A", holm=True), pair("A", "C", "C"), pair("B", "C", None)]
-    claims = judge(plain_order({"A": 3.0, "B": 2.0, "C": 1.0}, "higher"), pairs)
+    claims = judge(plain_order({"A": 3.0, "B": 2.0, "C": 1.0}), pairs)
     assert [item.verdict for item in claims] == ["holds", "contradicted", "open"]
     assert [item.verdict_holm for item in claims] == ["holds", "open", "open"]
     found = count_verdicts(claims, given=True)

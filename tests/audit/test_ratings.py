@@ -14,6 +14,7 @@ from scipy import stats
 import assay
 from assay.errors import InputError, OptionError
 from assay.results import has_note
+from assay.views.section import Table, section_of
 
 QUALITY = {"good": 1.0, "fair": 3.0, "bad": 9.0}
 
@@ -355,3 +356,28 @@ def test_wmt20_da_was_not_matched(shared_data: Path) -> None:
     assert found.matched.apart == 56
     assert found.matched.sd_ratio is not None
     assert 1 < found.matched.sd_ratio < 1.3
+
+
+def test_distinctions_and_ranks_have_one_order() -> None:
+    # What is not rated for all makes the order of differences another than that of scores.
+    world = assay.simulate(documents=20, systems=6, rng=1)
+    given = world.rate(raters="rater-1")
+    kept = np.random.default_rng(1).random(given.frame.height) < 0.5
+    given = replace(given, frame=given.frame.filter(pl.Series(kept)), checked=None)
+    found = assay.audit_ratings(given, world.test_set, assume="random", rng=1)
+    assert [item.score for item in found.systems] != sorted(item.score for item in found.systems)
+    place = {item.system: k for k, item in enumerate(found.systems)}
+    assert len(found.claims) == 15
+    assert all(place[item.better] < place[item.worse] for item in found.claims)
+
+
+def test_ease_is_shown_and_explained_where_segments_differ(world: assay.World) -> None:
+    given = world.rate(raters="rater-1")
+    alike = section_of(assay.audit_ratings(given, world.test_set, rng=1))
+    lost = pl.Series(np.arange(given.frame.height) % 7 == 0)
+    fewer = replace(given, frame=given.frame.filter(~lost), checked=None)
+    apart = section_of(assay.audit_ratings(fewer, world.test_set, assume="random", rng=1))
+    for section, shown in ((alike, False), (apart, True)):
+        systems = next(b for b in section.blocks if isinstance(b, Table) and b.name == "systems")
+        assert ("ease" in [column.name for column in systems.columns]) == shown
+        assert any(str(block).startswith("Ease: ") for block in section.blocks) == shown

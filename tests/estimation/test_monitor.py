@@ -425,6 +425,21 @@ def test_an_earlier_result_of_another_plan_is_refused(four: World) -> None:
         assay.monitor(four.test_set, given, sample=drawn, goal="ranking", level=0.9, before=before)
 
 
+def test_ratings_that_were_lost_since_the_earlier_result_are_refused(four: World) -> None:
+    drawn = part(four)
+    before = assay.monitor(four.test_set, first(four, drawn, 110), sample=drawn, goal="ranking")
+    fault = "knew the first 110 segments of .* these ratings have only the first 50"
+    with pytest.raises(OptionError, match=fault):
+        assay.monitor(
+            four.test_set, first(four, drawn, 50), sample=drawn, goal="ranking", before=before
+        )
+    # An answer that is taken back keeps its row.
+    full = first(four, drawn, 110)
+    back = without(full, at(full, drawn, 70), stated=True)
+    result = assay.monitor(four.test_set, back, sample=drawn, goal="ranking", before=before)
+    assert result.looks == before.looks
+
+
 def test_a_result_of_the_last_version_can_be_read() -> None:
     item = {"what": "A", "estimate": 1.0, "low": 0.5, "high": 1.5, "n": 90, "reached": 90,
             "more": 0}  # fmt: skip
@@ -464,6 +479,46 @@ def test_scores_say_how_many_are_missing(world: World) -> None:
         assert 90 + item.more in result.planned
 
 
+def test_a_sample_used_up_short_of_the_goal_means_stop(world: World) -> None:
+    drawn = part(world)
+    given = first(world, drawn, len(drawn))
+    result = assay.monitor(world.test_set, given, sample=drawn, half_width=0.3)
+    assert result.stop
+    more = max(item.more or 0 for item in result.items)
+    assert 0 < more <= result.population - len(drawn)
+    said = next(note for note in result.notes if note.code == "goal-not-met")
+    assert said.startswith("the sample is used up, and the goal is not met for system-")
+    assert f"it would take about {more} more segments; draw a larger sample" in said
+    assert not result.awaited
+    lead = section_of(result).lead
+    assert "No look is left: stop; the goal is not met for " in lead
+    assert "go on" not in lead
+    ranking = assay.monitor(world.test_set, given, sample=drawn, goal="ranking", looks=[60])
+    if ranking.items[0].reached is None:
+        assert any(note.startswith("no planned look is left") for note in ranking.notes)
+
+
+def test_looks_at_will_end_with_the_sample(world: World) -> None:
+    drawn = part(world, "segments")
+    given = replace(first(world, drawn, len(drawn)), range=(0.0, 100.0))
+    result = assay.monitor(world.test_set, given, sample=drawn, half_width=0.01, guarantee=True)
+    assert result.stop
+    assert has_note(result.notes, "goal-not-met")
+
+
+def test_scores_between_looks_are_for_orientation(world: World) -> None:
+    drawn = whole(world)
+    between, at_a_look = (
+        assay.monitor(world.test_set, first(world, drawn, n), sample=drawn, half_width=0.3)
+        for n in (100, 86)
+    )
+    assert 100 not in between.planned
+    assert 86 in at_a_look.planned
+    assert all(item.orientation for item in between.items)
+    assert not any(item.orientation for item in at_a_look.items)
+    assert "between looks numbers are for orientation" in section_of(between).lead
+
+
 def test_a_look_equals_the_estimate_of_that_sample(world: World) -> None:
     looks = assay.monitor(world.test_set, world.rate(), sample=whole(world), half_width=1.0).looks
     n = looks[0].n
@@ -486,7 +541,6 @@ def test_refusals(world: World) -> None:
             half_width=1.0, guarantee=True,
         )  # fmt: skip
     for options, message in (
-        ({}, "half_width.*is missing"),
         ({"goal": "ranking", "looks": 0}, "is no plan"),
         ({"goal": "ranking", "looks": [200, 100]}, "is no plan"),
         ({"goal": "ranking", "looks": [100, 9999]}, "is beyond the 427 segments"),
@@ -497,6 +551,8 @@ def test_refusals(world: World) -> None:
     ):
         with pytest.raises(OptionError, match=message):
             assay.monitor(world.test_set, given, sample=whole(world), **options)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"needs a half-width.*choose `goal` ranking"):
+        assay.monitor(world.test_set, given, sample=whole(world))
     with pytest.raises(OptionError, match="is not a half-width"):
         assay.monitor(world.test_set, given, sample=whole(world), half_width=0)
     alone = assay.simulate(documents=10, systems=1, rng=1)

@@ -91,5 +91,6 @@ def test_the_first_sets_come_from_an_empty_table(
     ran = run_assay("next-set", "j.tsv", "--systems", "A,B", "--seed", "1")
     assert "Nothing is judged yet." in ran.out
     assert run_assay("next-set", "j.tsv").code == 2
+    assert "name the systems" in run_assay("next-set", "j.tsv", "--systems", "4").err
     both = run_assay("next-set", "j.tsv", "--systems", "A,B", "--scores", "scores.tsv")
     assert "give one of them" in both.err

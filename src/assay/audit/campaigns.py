@@ -83,7 +83,7 @@ def audit_ratings(
 
     test_set: what there was to rate; without it, the segments that were rated for any system.
     published: a table of what was claimed, with columns ``system`` and ``cluster`` or ``rank``, or
-    ``better`` and ``worse``; without it, the order of the plain means is audited.
+    ``better`` and ``worse``; without it, the order of the systems is audited.
     sample, assume: how segments were chosen, as in :func:`assay.estimate`; where neither is given
     and not everything is rated, they are taken for random, or random documents where those are
     rated whole, and the result says so; metrics are used only where it is given. target: what a
@@ -115,7 +115,7 @@ def audit_ratings(
     )  # fmt: skip
     pairs = rated_pairs(estimates)
     order = {item.system: item.estimate for item in estimates.systems}
-    claims = judge(distinctions(published, order, ratings.better), pairs)
+    claims = judge(distinctions(published, order), pairs)
     covered = ratings_coverage(given, ratings, scores, unrated, known=known)
     result = Audit(
         source="ratings",
@@ -194,7 +194,7 @@ def audit_judgments(
     if family:
         ranking = replace(ranking, systems=placed_by_pairs(ranking.systems, pairs))
     scores = {item.system: item.score for item in ranking.systems}
-    claims = judge(distinctions(published, scores, "higher"), pairs)
+    claims = judge(distinctions(published, scores), pairs)
     coverage, representation = judgments_coverage(judgments, counts.systems, test_set)
     plan, plan_notes = _plan(judgments, level)
     result = Audit(

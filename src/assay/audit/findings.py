@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations, pairwise
 from typing import Literal
 
 import numpy as np
@@ -133,23 +133,27 @@ def _checked(found: list[Distinction], systems: Sequence[str], place: str) -> li
     return list(dict.fromkeys(found))
 
 
-def distinctions(
-    published: Source | None, scores: dict[str, float], better: str
-) -> list[Distinction]:
-    """What was published; where nothing is given, what the plain scores say."""
+def distinctions(published: Source | None, scores: Mapping[str, float]) -> list[Distinction]:
+    """What was published; where nothing is given, what the order of the systems says."""
     if published is None:
-        return plain_order(scores, better)
+        return plain_order(scores)
     return read_published(published, list(scores))
 
 
-def plain_order(scores: dict[str, float], better: str) -> list[Distinction]:
-    """Every pair of systems whose scores differ."""
-    sign = -1 if better == "lower" else 1
-    order = sorted(scores, key=lambda name: -sign * scores[name])
-    step = {value: k for k, value in enumerate(sorted(set(scores.values())))}
+def plain_order(scores: Mapping[str, float]) -> list[Distinction]:
+    """Every pair of systems whose scores differ, in the order given, best first.
+
+    That of differences on common segments, by which systems are ranked, need not be that of scores.
+
+    >>> [(item.better, item.worse) for item in plain_order({"B": 2.0, "A": 1.9, "C": 1.9})]
+    [('B', 'A'), ('B', 'C')]
+    """
+    values = list(scores.values())
+    rises = [0, *(a != b for a, b in pairwise(values))]
+    step = dict(zip(scores, accumulate(rises), strict=True))
     return [
-        Distinction(a, b, abs(step[scores[a]] - step[scores[b]]) == 1)
-        for a, b in combinations(order, 2)
+        Distinction(a, b, step[b] - step[a] == 1)
+        for a, b in combinations(scores, 2)
         if scores[a] != scores[b]
     ]
 
@@ -215,7 +219,7 @@ def _claims(audit: Audit) -> list[str]:
         return ["all scores are equal, so no distinction is made"]
     what = plural(counts.claims, "published distinction")
     if counts.source != "published":
-        what = f"{plural(counts.claims, 'distinction')} that the order of the scores makes"
+        what = f"{plural(counts.claims, 'distinction')} that the order of the systems makes"
     neighbours = ""
     if counts.neighbours and counts.neighbours != counts.claims:
         neighbours = f"; of the {counts.neighbours} between neighbours, "

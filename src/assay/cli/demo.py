@@ -207,8 +207,10 @@ def _edit(
 def _show_effort(result: Effort) -> None:
     """One line: what the leading systems cost editors, and which differences are decided."""
     systems = sorted(result.systems, key=lambda item: item.measures["distance"].mean)
-    shares = ", ".join(
-        f"{item.measures['distance'].mean:.1f}% of {item.system}" for item in systems
+    shares = [f"{item.measures['distance'].mean:.1f}% of" for item in systems]
+    shares[0] += " the characters of"
+    edited = ", ".join(
+        f"{share} {item.system}" for share, item in zip(shares, systems, strict=True)
     )
     prices = ", ".join(f"{item.price_per_1000_words:.2f}" for item in systems)
     pairs = [item for item in result.differences if item.measure == "distance"]
@@ -216,7 +218,7 @@ def _show_effort(result: Effort) -> None:
     parity = [item for item in result.parity if item.measure == "distance"]
     equal = [item.system for item in parity if item.verdict == "parity"]
     print(
-        f"effort: {len(result.editors)} editors changed {shares} (1,000 words cost {prices} at"
+        f"effort: {len(result.editors)} editors changed {edited} (1,000 words cost {prices} at"
         f" {result.rate:.0f} an hour); {decided} of {len(pairs)} differences are decided;"
         f" within {result.margin:.0%} of {result.human}: {', '.join(equal) or 'none shown'}"
     )

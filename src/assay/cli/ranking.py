@@ -166,7 +166,7 @@ def monitor_judged(
     _refuse("ratings", _given(of_ratings))
     save_file(save, judgments)
     table = read_judged(judgments, columns, exclude, only, lp)
-    result = monitor_judgments(table, systems=names(systems), family=family, level=level)
+    result = monitor_judgments(table, systems=_system_names(systems), family=family, level=level)
     deliver(result, save, json)
 
 
@@ -176,6 +176,13 @@ def need_for_ratings(sample: Path | None, *, each_pair: bool, systems: str | Non
     if sample is None:
         raise InputError("ratings are watched along their sample; give --sample")
     return sample
+
+
+def _system_names(text: str | None) -> list[str] | None:
+    """Names, where a number says nothing: verdicts and sets are about systems by name."""
+    if text is not None and text.strip().isdigit():
+        raise OptionError("--systems", text, "is a number, no name", "name the systems, as A,B,C")
+    return names(text)
 
 
 def _systems_of(scores: Path) -> list[str]:
@@ -226,7 +233,7 @@ def next_set(
     save_file(save, judgments, scores)
     if systems is not None and scores is not None:
         raise OptionError("--systems", systems, "and --scores name them twice", "give one of them")
-    compete = names(systems) if scores is None else _systems_of(scores)
+    compete = _system_names(systems) if scores is None else _systems_of(scores)
     empty = not has_rows(judgments)
     table = None if empty else read_judged(judgments, columns, exclude, only, lp)
     result = next_sets(table, goal=goal, systems=compete, per_set=per_set, count=count, rng=seed)

@@ -36,6 +36,7 @@ from assay.estimation.looking import (
 )
 from assay.estimation.rated_order import (
     Awaited,
+    Item,
     awaited_notes,
     find_awaited,
     items_of,
@@ -44,7 +45,7 @@ from assay.estimation.rated_order import (
 from assay.estimation.results import _frame, noted
 from assay.estimation.skipping import skipping_notes
 from assay.estimation.study import Study, make_study
-from assay.results import Note, Result, signature
+from assay.results import Note, Result, percent, signature
 from assay.stats.intervals import LEVEL
 from assay.tables.answers import Ratings
 from assay.tables.test_set import Sample, TestSet
@@ -63,7 +64,8 @@ class Monitored:
     that of the latest look where n is the look's, and else an ordinary one, ``orientation`` only.
     ``reached`` is the look at which it was decided or precise enough, or None; ``winner`` the
     system then found better; ``more`` how many segments are missing until the next look (scores:
-    until the look at which the target is expected), 0 once reached, None where no look is left.
+    until the look at which the target is expected, or how many it would take beyond the sample),
+    0 once reached, None where no look is left.
     """
 
     what: str
@@ -182,6 +184,7 @@ def monitor(
     past: dict[str, dict[int, Look]] = {}
     if before is not None:
         _need_same(before, plan, study, goal)
+        _need_as_many(before, watched, plan, items)
         for look in before.looks:
             past.setdefault(look.what, {})[look.n] = look
     found = [follow(watched, plan, item, past.get(item.what, {})) for item in items]
@@ -200,7 +203,7 @@ def _wrapped(watched: Watched, plan: LookPlan, found: Sequence[Followed], goal: 
     )
     size = min((one.following or math.inf for one in open_), default=math.inf)
     end = int(min(size, len(watched.progress.order)))
-    waiting = [one.item for one in open_ if not _over(watched, one, goal)]
+    waiting = [one.item for one in open_ if not _over(watched, one)]
     awaited = find_awaited(study, watched.progress, waiting, end)
     used = [
         max(one.now.n for one in found if k in one.item[1:]) if found else 0
@@ -209,12 +212,13 @@ def _wrapped(watched: Watched, plan: LookPlan, found: Sequence[Followed], goal: 
     notes = (
         *(note for note in study.notes if note.code not in SAID_BY_ESTIMATE),
         *_caveats(plan, found, goal, study.level),
+        *_unmet_note(watched, plan, [one for one in open_ if one.item not in waiting], goal),
         *_skipped_notes(watched, found),
         *awaited_notes(watched.progress, awaited, end if plan.sizes else None, used),
         *_rest_note(rest if waiting else (), goal),
     )
     return Monitoring(
-        stop=bool(found) and all(_over(watched, one, goal) for one in found),
+        stop=bool(found) and all(_over(watched, one) for one in found),
         items=tuple(_monitored(watched, plan, one) for one in found),
         looks=tuple(look for one in found for look in one.looks),
         n=min((one.now.n for one in open_), default=max(used, default=0)),
@@ -233,16 +237,21 @@ def _wrapped(watched: Watched, plan: LookPlan, found: Sequence[Followed], goal: 
     )
 
 
-def _over(watched: Watched, one: Followed, goal: str) -> bool:
-    """Whether rating more could not change anything: met, all rated, or every look used."""
-    used_up = goal == "ranking" and bool(one.looks) and bool(one.sizes) and one.following is None
+def _over(watched: Watched, one: Followed) -> bool:
+    """Whether rating more could not change anything: met, or every look or segment used."""
+    if one.sizes:
+        used_up = bool(one.looks) and one.following is None
+    else:  # looks at will end with the sample
+        used_up = watched.latest(one.item) == len(watched.progress.order)
     return one.reached is not None or used_up or one.now.n == watched.population
 
 
 def _monitored(watched: Watched, plan: LookPlan, one: Followed) -> Monitored:
     now, reached, study = one.now, one.reached, watched.study
     half, winner = now.half_width, None
+    stated = False
     if reached is not None and not one.item.pair and plan.sizes and plan.target is not None:
+        stated = half <= plan.target  # the interval asked for, also beyond its look
         half = max(half, plan.target)  # narrower ones cover less than they say
     if reached is not None and reached.decided:
         ahead = (reached.estimate > 0) == (study.ratings.better == "higher")
@@ -252,7 +261,7 @@ def _monitored(watched: Watched, plan: LookPlan, one: Followed) -> Monitored:
         reached=None if reached is None else reached.n,
         more=0 if reached is not None else _more(watched, plan, one),
         winner=winner,
-        orientation=one.item.pair and (not one.looks or now.n != one.looks[-1].n),
+        orientation=not (stated or (one.looks and now.n == one.looks[-1].n)),
     )  # fmt: skip
 
 
@@ -282,16 +291,41 @@ def _caveats(plan: LookPlan, found: Sequence[Followed], goal: str, level: float)
         text = "guaranteed for each system or pair by itself, however often one looks"
         return [*lines, Note("guaranteed", text)]
     if goal == "score":
-        text = "that intervals hold at the stop is measured, not proved"
+        text = (
+            "that intervals hold as often as they say, though one stops when they are narrow, was"
+            " found by trying it on real and simulated campaigns; no proof guarantees it"
+        )
         return [*lines, Note("not-guaranteed", text)]
     # fmt: off
-    lines.append(Note("planned-looks", f"each pair by itself: over all {len(plan.sizes)} planned"
-                      f" looks, {1 - level:.2g} of the pairs of equal systems are called decided"))
+    over = "at the one look" if len(plan.sizes) == 1 else f"over all {len(plan.sizes)} looks"
+    lines.append(Note("planned-looks", "each pair is judged by itself: of pairs that are truly"
+                      f" equal, {percent(1 - level)} are called decided {over}"))
     if any(one.looks and math.isnan(one.looks[-1].half_width) for one in found):
         lines.append(Note("no-width", "no verdict comes from an interval of no width: some pairs"
                           " show no spread, or nothing of it is left"))
     # fmt: on
     return lines
+
+
+def _unmet_note(
+    watched: Watched, plan: LookPlan, unmet: Sequence[Followed], goal: str
+) -> list[Note]:
+    """What to do where nothing is left to look at and the goal is not met."""
+    if not unmet:
+        return []
+    total = len(watched.progress.order)
+    ended = max(plan.sizes, default=total) < total
+    what = "no planned look is left" if ended else "the sample is used up"
+    text = f"{what}, and the goal is not met for {', '.join(one.item.what for one in unmet)}"
+    if total == watched.population and not ended:
+        return [Note("goal-not-met", f"{text}; no segment is left to rate")]
+    if goal == "score":
+        more = max(_more(watched, plan, one) or 0 for one in unmet)
+        text += f"; it would take about {more:,} more segments"
+        rest = "state the estimates with the intervals they have"
+    else:
+        rest = "state them as undecided"
+    return [Note("goal-not-met", f"{text}; draw a larger sample next time, or {rest}")]
 
 
 def _skipped_notes(watched: Watched, found: Sequence[Followed]) -> list[Note]:
@@ -335,7 +369,10 @@ def _check(
     if half_width is not None:
         check_half_width(half_width)
     elif goal == "score":
-        raise OptionError("half_width", None, "is missing", "give the half-width wanted of scores")
+        raise InputError(
+            "the goal score needs a half-width; state the one wanted (`half_width`), or choose"
+            " `goal` ranking, which needs none"
+        )
     if per_output < 1:
         raise OptionError("per_output", per_output, "is not a number of raters", "give 1 or more")
     for name, value in (("looks", looks), ("before", before)):
@@ -399,4 +436,22 @@ def _need_same(before: Monitoring, plan: LookPlan, study: Study, goal: str) -> N
                 "before", before.signature,
                 f"has another plan ({name}: {getattr(before, name)}, now {value})",
                 "give the result of the same sample, goal, looks, level and half-width",
+            )  # fmt: skip
+
+
+def _need_as_many(
+    before: Monitoring, watched: Watched, plan: LookPlan, items: Sequence[Item]
+) -> None:
+    """Refuse ratings that lack some which the earlier result had."""
+    had = {item.what: item.n for item in before.items}
+    for item in items:
+        complete = plan.sizes[: watched.progress.complete(item, plan.sizes)]
+        n = max(watched.latest(item), *complete, 0)
+        if n < had.get(item.what, 0):
+            raise OptionError(
+                "before", before.signature,
+                f"knew the first {had[item.what]:,} segments of {item.what}, and these ratings have"
+                f" only the first {n:,}",
+                "give all ratings so far, the earlier ones too; an answer that is taken back keeps"
+                " its row, without a score",
             )  # fmt: skip

@@ -43,7 +43,10 @@ def audit_section(audit: Audit, *, pairs: bool = False) -> Section:
     if not audit.findings or not audit.systems:
         raise InputError("the saved audit has no systems or findings; save it again")
     blocks: list[Block] = [_sentence(line) for line in audit.findings[1:]]
-    blocks += [_ranges(audit), _systems(audit), _practice(audit), *_claims(audit)]
+    blocks += [_ranges(audit), _systems(audit)]
+    if any(item.ease for item in audit.systems):
+        blocks.append("Ease: by how much better a system looks because its segments were easier.")
+    blocks += [_practice(audit), *_claims(audit)]
     if audit.representation:
         blocks.append(_representation(audit))
     if len(audit.systems) > 2:
@@ -113,18 +116,17 @@ def _ranges(audit: Audit) -> Figure:
 
 def _systems(audit: Audit) -> Table:
     lower = " (lower scores are better)" if audit.better == "lower" else ""
-    ease = (
-        " Ease: by how much better a system looks because its segments were easier."
-        if audit.source == "ratings" else ""
-    )  # fmt: skip
+    rows = audit.systems
+    if not any(item.ease for item in rows):  # all were rated on the same segments
+        rows = tuple(replace(item, ease=None) for item in rows)
     return table(
-        "systems", f"Systems, best first{lower}; a line ends a cluster, {_rule(audit)}.{ease}",
+        "systems", f"Systems, best first{lower}; a line ends a cluster, {_rule(audit)}.",
         {"rank": ("rank", "count"), "system": ("system", "text"), "score": ("score", "number"),
          ("low", "high"): (_interval(audit), "interval"),
          ("low_rank", "high_rank"): ("ranks", "ranks"), "cluster": ("cluster", "count"),
          "n": ("segments", "count"), "share": ("share", "percent"),
          "answers": (audit.source, "count"), "ease": ("ease", "number")},
-        audit.systems, cluster_lines(audit.systems),
+        rows, cluster_lines(rows),
     )  # fmt: skip
 
 

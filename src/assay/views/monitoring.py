@@ -16,7 +16,8 @@ def monitoring_section(result: Monitoring) -> Section:
         table(
             "monitoring",
             "Where each stands, by all that came in unbroken. Reached: the look that met the goal;"
-            " missing: segments until the next look, or until the look expected to meet it.",
+            " missing: segments until the next look, or until the look expected to meet it; where"
+            " no look is left, about how many more a score would take.",
             {"what": (each, "text"), "estimate": ("estimate", "number"),
              ("low", "high"): (level, "interval"), "interval": ("interval is", "text"),
              "n": ("rated", "count"), "winner": ("better", "text"),
@@ -65,8 +66,10 @@ def _methods(result: Monitoring) -> str:
 
 def _row(result: Monitoring, item: Monitored) -> dict[str, object]:
     stands = None
-    if result.limits:
+    if result.planned:
         stands = "for orientation" if item.orientation else "of a look"
+        if result.goal == "score" and item.reached is not None and not item.orientation:
+            stands = "as asked for"
     return {
         "what": item.what, "estimate": item.estimate, "low": item.low, "high": item.high,
         "interval": stands, "n": item.n, "winner": item.winner, "reached": item.reached,
@@ -90,9 +93,11 @@ def _lead(result: Monitoring, each: str) -> str:
     elif not open_:
         verdict = "Enough has been rated: stop"
     else:
-        why = "Everything is rated" if result.n == result.population else "No planned look is left"
+        why = "Everything is rated" if result.n == result.population else "No look is left"
         things = "systems" if result.goal == "score" else "pairs"
-        verdict = f"{why}: stop; {len(open_)} of {len(result.items)} {things} stay open"
+        verdict = (
+            f"{why}: stop; the goal is not met for {len(open_)} of {len(result.items)} {things}"
+        )
     goals = [] if result.goal == "score" else ["a decision"]
     if result.target is not None:
         goals.append(f"an interval of ±{result.target:g}")
@@ -110,6 +115,6 @@ def _lead(result: Monitoring, each: str) -> str:
     coming = [n for n in result.planned if all(look.n < n for look in result.looks)]
     if not result.stop and coming:
         lead += f", the next is at {coming[0]:,} segments"
-    if result.limits and any(item.orientation for item in open_):
+    if result.planned and any(item.orientation for item in open_):
         lead += "; between looks numbers are for orientation and decide nothing"
     return f"{lead}."

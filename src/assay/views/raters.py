@@ -13,12 +13,22 @@ from assay.estimation.results import (
 from assay.results import plain, plural
 from assay.views.section import Block, Column, Section, Table, shown, table
 
+COLUMNS = (
+    "Severity: how many points worse than the average rater, on the same outputs; s.e.: its"
+    " standard error. r: correlation with the other raters; on: the outputs that it rests on."
+    " Apart: whether the rater is an outlier by the rule below."
+)
+INTERVALS = (
+    "95% intervals for these answers alone; those of estimate may be wider, since they can be for"
+    " other raters"
+)
+
 
 def raters_section(result: RaterReport) -> Section:
     """Every rater, and how far they agree."""
     known = math.isfinite(result.alpha)
     apart = [f"{item.rater} ({', '.join(item.reasons)})" for item in result.raters if item.outlier]
-    blocks: list[Block] = [_raters(result)]
+    blocks: list[Block] = [_raters(result), COLUMNS]
     if known:
         blocks.append(
             f"Agreement on {result.overlapping:,} of {result.outputs:,} outputs: Krippendorff's"
@@ -67,9 +77,10 @@ def _raters(result: RaterReport) -> Table:
     if result.repeats:
         checks |= {"repeats": ("again", "count"), "self_difference": ("differing by", "number")}
     return table(
-        "raters", "Severity: how many points worse than the average rater, on the same outputs.",
+        "raters", "Every rater.",
         {"rater": ("rater", "text"), "n": ("rated", "count"), "skipped": ("skipped", "count"),
-         "mean": ("mean", "number"), "severity": ("severity", "number"), "stderr": ("±", "number"),
+         "mean": ("mean", "number"), "severity": ("severity", "number"),
+         "stderr": ("s.e.", "number"),
          "spread": ("sd", "number"), "correlation": ("r", "number"), "overlap": ("on", "count"),
          "seconds": ("seconds", "number"), **checks, "outlier": ("apart", "text")},
         result.raters,
@@ -86,7 +97,7 @@ def _scores_across(estimates: Sequence[RaterEstimate]) -> Table:
     systems = dict.fromkeys(item.system for item in estimates)
     return Table(
         "scores-across",
-        "Scores on the whole test set by each rater alone (95% interval)",
+        f"Scores on the whole test set by all raters and by each alone ({INTERVALS})",
         (Column("system", "text"), *(Column(rater or "all", "text") for rater in raters)),
         tuple((name, *(cells.get((rater, name)) for rater in raters)) for name in systems),
         where="terminal",
@@ -95,7 +106,8 @@ def _scores_across(estimates: Sequence[RaterEstimate]) -> Table:
 
 def _scores_by_rater(estimates: Sequence[RaterEstimate]) -> Table:
     return table(
-        "scores-by-rater", "Every system's score on the whole test set, by all raters and by each.",
+        "scores-by-rater",
+        f"Every system's score on the whole test set, by all raters and by each: {INTERVALS}.",
         {"rater": ("rater", "text"), "system": ("system", "text"),
          "estimate": ("estimate", "number"), ("low", "high"): ("95% interval", "interval"),
          "n": ("rated", "count")},
