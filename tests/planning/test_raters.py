@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -77,11 +78,23 @@ class TestPilot:
         assert both.matrix(test_set).std(axis=1, ddof=1).mean() < 0.9 * single
         assert (mean.opinions, alone[0].raters) == (2, None)
 
+    @pytest.mark.parametrize("differences", [False, True])
+    def test_notes_have_the_numbers_of_the_plan(self, world: World, differences: bool) -> None:
+        both = world.test_set, world.rate(raters=world.raters[:2])
+        pilot = read_pilot(both, 0.95, differences=differences)
+        notes = {note.code: str(note) for note in pilot.notes}
+        what = "differences of single ratings" if differences else "single ratings"
+        interval = f"95% interval {pilot.low:.3g} to {pilot.high:.3g}"
+        assert f"pilot: {what} have sd {pilot.sd:.4g}, {interval}" in notes["pilot-sd"]
+        assert f"correlation {pilot.correlation:.2f} with" in notes["pilot-correlation"]
+
     def test_nothing_rated_twice(self, world: World) -> None:
         plan = plan_ratings(pilot=pilot_of(world, 20, 0), half_width=0.6)
         assert (plan.raters, plan.splits) == (None, ())
         note = next(note for note in plan.notes if note.code == "raters-unknown")
-        assert "a second opinion on 10% of" in note
+        assert f"a second opinion on 10% of {plan.needed} segments (those needed), " in note
+        (note,) = plan_ratings(population=520, sd=3.0).notes
+        assert "10% of 104 segments (20% of the test set), 10 ratings more, would" in note
         assert plan.curve[-1].half_width > 0
 
 
@@ -116,6 +129,19 @@ class TestSecondOpinions:
             rows = share_out(ratings, spread, costs, gap=None)
             assert next(row.overlap for row in rows if row.best) == best
         assert share_out(600, Spread(1000, 3.0, 0.95), costs, gap=None) == ()
+
+    def test_the_best_is_the_narrowest(self, world: World) -> None:
+        # few tasks tell of the raters, so that a few second opinions narrow the interval a little
+        spread = Spread(1000, 3.0, 0.95, raters=RaterPart(8, 5, 4.0))
+        rows = share_out(300, spread, Costs(1, None, None), gap=None)
+        best = next(row for row in rows if row.best)
+        assert best.half_width == min(row.half_width for row in rows)
+        assert 1 < rows[0].half_width / best.half_width < 1.03
+        plan = replace(plan_ratings(pilot=pilot_of(world, 30, 10)), splits=rows)
+        said = next(block for block in section_of(plan).blocks if "econd opinions" in str(block))
+        assert isinstance(said, str)
+        assert said.startswith(f"Second opinions cost no precision: {best.segments} segments with")
+        assert f"give ±{best.half_width:.3g}, 300 segments rated once" in said
 
     def test_errors_are_those_of_campaigns(self) -> None:
         # One or two of 30 raters per document, a quarter of the segments or all: root mean square
@@ -189,16 +215,33 @@ class TestSpending:
         ("text", "ratings"),
         [
             ("40 h", 4800), ("90 min", 180), ("2 hours", 240), ("2000 EUR", 4000),
-            ("2,000 EUR", 4000), ("€ 50.50", 101), ("$100", 200), ("5000 ratings", 5000),
+            ("2,000 EUR", 4000), ("€ 50.50", 101), ("50.5 USD", 101),
+            ("1500.500 EUR", 3001), ("1 Hour", 120), ("50€", 100), ("$100", 200),
+            ("5000 ratings", 5000),
         ],
     )  # fmt: skip
     def test_amounts(self, text: str, ratings: float) -> None:
         assert Costs(8, seconds=30, price=0.5).ratings(text) == pytest.approx(ratings)
 
-    @pytest.mark.parametrize("text", ["2000", "", "EUR", "-3 h", "0 h", "h 40"])
-    def test_no_amounts(self, text: str) -> None:
-        with pytest.raises(OptionError, match="is not an amount with its unit; write '40 h'"):
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            *((text, "is not an amount with its unit; write '40 h'") for text in (
+                "2000", "", "EUR", "-3 h", "h 40", "1e9 EUR", "2k EUR", "€5 h", "1,50 EUR",
+                "2 000 EUR",
+            )),
+            *((text, "buys nothing; give more than 0") for text in ("0 h", "0 EUR", "0.000 h")),
+            ("1.500 EUR", "may mean 1500 or 1.5; write 1500 if that is meant"),
+            ("3 days", "has the unit 'days', which is not known; use h, min, ratings or a curr"),
+            ("2000 eur", "has the unit 'eur', which is not known"),
+            ("1000 EUR, 8 h", "has two limits, and a plan has one; give the one that binds"),
+            ("1000 EUR and 8 h", "has two limits"),
+        ],
+    )  # fmt: skip
+    def test_no_amounts(self, text: str, message: str) -> None:
+        with pytest.raises(OptionError, match=message) as refused:
             Costs(8, seconds=30, price=0.5).ratings(text)
+        assert f"({text})" in str(refused.value)
 
     def test_the_other_way_round(self) -> None:
         options = {"population": 1400, "sd": 3.0, "systems": 8, "cost_per_rating": 0.5}

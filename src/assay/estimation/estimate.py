@@ -588,7 +588,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
     if needed is not None and needed <= item.n:
         rule = "all verdicts together" if estimates.family else f"the interval {estimates.interval}"
         return f"{names}: decided by its own t interval, but not by {rule}"
-    if needed is not None and _beyond_half(needed, item.population, estimates):
+    if _beyond_half(needed, item.population, estimates):
         return f"{goal}: {HALF_IS_RATED}"
     if needed is None or needed >= spread.reach * item.population:
         raters = " and more of them by two raters" if item.rater_stderr > 0 else ""
@@ -621,9 +621,10 @@ def _needed(item: Difference, spread: Precision, estimates: Estimates) -> tuple[
     return abs(float(gaps[at])), needed
 
 
-def _beyond_half(needed: int, population: int, estimates: Estimates) -> bool:
+def _beyond_half(needed: int | None, population: int, estimates: Estimates) -> bool:
     """Whether so many segments bring the error of texts, as second raters are lacking."""
-    return 2 * needed > population and has_note(estimates.notes, "raters-unknown")
+    many = needed is None or 2 * needed > population
+    return many and has_note(estimates.notes, "raters-unknown")
 
 
 def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:

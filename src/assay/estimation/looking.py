@@ -21,9 +21,9 @@ from assay.tables.test_set import Sample
 
 LOOKS = {"ranking": 5, "score": 10}
 """How many looks are planned for a goal, unless the user says."""
-RATERS = 0.1
+RATERS = 0.3
 """The share of the variance that is taken to be the raters', in plans for more than half of a test
-set: their error is what then counts. Whatever it is, looks planned so are wrong in 4.8 to 5.0 %."""
+set: their error is what then counts. Whatever it is, looks planned so are wrong in 4.8 to 5.3%."""
 FIRST_LOOK, STEP = 60, 0.01
 """Scores, and looks at will, are first looked at after so many segments; at will then every 1 %."""
 

@@ -297,16 +297,18 @@ class Study:
         return mean._replace(interval=interval, kind=self.interval)
 
     def _inside(self, found: Mean, target: Target) -> Mean:
-        """With an interval inside the scale, where the scale is stated and the interval is not."""
+        """With an interval inside the scale, where the scale is stated and the interval is not.
+
+        What is taken off on one side comes back on the other, where it was not longer already.
+        """
         low, high = target.limits
         ends = found.interval
         if not low < high or not found.stderr > 0 or (low <= ends.low and ends.high <= high):
             return found
-        return found._replace(
-            interval=interval_within(
-                found.center, found.stderr, found.degrees, self.level, low, high
-            )
-        )
+        kept = interval_within(found.center, found.stderr, found.degrees, self.level, low, high)
+        first = kept.low if ends.low < low else min(ends.low, kept.low)
+        last = kept.high if ends.high > high else max(ends.high, kept.high)
+        return found._replace(interval=replace(ends, low=first, high=last))
 
     def _corrects_skew(self, target: Target, found: Mean) -> bool:
         """Whether the interval of a score is corrected for skewness."""
@@ -485,7 +487,8 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
             Note(
                 "for-raters",
                 f"intervals are for this test set and raters like these {overlap.raters}:"
-                f" {tasks:,} tasks have two or more raters, which shows how much raters differ",
+                f" {tasks:,} tasks have two or more raters, which shows how much they differ;"
+                " raters from elsewhere may be stricter or milder as a whole",
             ),
         )
     if study.target == "texts":

@@ -154,7 +154,10 @@ def _no_difference(fit: SigmaFit, per_set: int, alpha: float) -> Note:
     """What to do with a pilot that says nothing about sigma."""
     needed = pilot_needed(fit, per_set, alpha)
     more = "" if needed is None else f"; a pilot of at least {needed:,} judgments may"
-    text = "pilot: the judgments show no difference between the systems, so none can be planned for"
+    text = (
+        "pilot: the judgments show no difference between the systems, or the same winner every"
+        " time, so there is nothing to plan by"
+    )
     return Note("pilot-no-difference", f"{text}{more}")
 
 

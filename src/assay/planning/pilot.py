@@ -98,30 +98,39 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
     raters = None if overlap is None else _rater_part(overlap, differences, sd, opinions)
     more = 0.0 if raters is None else raters.noise * (1 - 1 / opinions)
     single = float(np.sqrt(sd**2 + more))
-    correlation, features, explained = _explained(y, X, groups)
+    correlation, features, explained = _explained(y, X, groups, sd / single)
+    low, high = low * single / sd, high * single / sd
     seconds = rows["seconds"].mean() if "seconds" in rows.columns else None
     return Pilot(
-        sd=single, low=low * single / sd, high=high * single / sd, degrees=degrees,
-        correlation=None if correlation is None else correlation * sd / single, features=features,
-        segments=segments, population=test_set.segments.height,
+        sd=single, low=low, high=high, degrees=degrees, correlation=correlation,
+        features=features, segments=segments, population=test_set.segments.height,
         ratings_per_output=rows.height / int((~np.isnan(scores)).sum()),
         seconds=None if seconds is None else float(seconds),  # type: ignore[arg-type]
         raters=raters, opinions=opinions,
         widest=_widest(y, blocks, test_set.systems, differences, single / sd),
         order=_order(scores, overlap, opinions),
-        notes=(*_said(segments, sd, low, high, degrees, level), explained, *_about_raters(raters)),
+        notes=(
+            _drawn(segments), _said(single, low, high, degrees, level, differences), explained,
+            *_about_raters(raters),
+        ),
     )  # fmt: skip
 
 
+def _drawn(segments: int) -> Note:
+    text = f"pilot: the {segments:,} rated segments are taken as a simple random sample"
+    return Note("pilot-random", text)
+
+
 def _said(
-    segments: int, sd: float, low: float, high: float, degrees: float, level: float
-) -> tuple[Note, Note]:
-    drawn = f"pilot: the {segments:,} rated segments are taken as a simple random sample"
-    interval = (
-        f"pilot: sd {sd:.3g}, {level:.0%} interval {low:.3g} to {high:.3g} (chi-square with"
-        f" {degrees:.1f} degrees of freedom, fewer than segments where scores have long tails)"
+    sd: float, low: float, high: float, degrees: float, level: float, differences: bool
+) -> Note:
+    what = "differences of single ratings" if differences else "single ratings"
+    return Note(
+        "pilot-sd",
+        f"pilot: {what} have sd {sd:.4g}, {level:.0%} interval {low:.3g} to {high:.3g} (chi-square"
+        f" with {degrees:.1f} degrees of freedom, fewer than segments where scores have long"
+        " tails)",
     )
-    return Note("pilot-random", drawn), Note("pilot-sd", interval)
 
 
 def _about_raters(raters: RaterPart | None) -> list[Note]:
@@ -250,8 +259,12 @@ def _spread(
     return float(np.sqrt(variance)), float(low), float(high), float(freedom)
 
 
-def _explained(y: np.ndarray, X: np.ndarray, groups: np.ndarray) -> tuple[float | None, int, Note]:
-    """The correlation of scores with their prediction from metrics, each segment left out.
+def _explained(
+    y: np.ndarray, X: np.ndarray, groups: np.ndarray, single: float
+) -> tuple[float | None, int, Note]:
+    """The correlation of single ratings with their prediction from metrics, each segment left out.
+
+    ``single`` turns that of the means of an output's raters into that of single ratings.
 
     Either all metrics or the mean of the standardised metrics, whichever predicts better: few
     ratings cannot tell many metrics apart.
@@ -276,6 +289,7 @@ def _explained(y: np.ndarray, X: np.ndarray, groups: np.ndarray) -> tuple[float 
             " answer, not a metric", "leave it out",
         )  # fmt: skip
     what = "the metrics" if features > 1 else "the mean metric" if X.shape[1] > 1 else "the metric"
+    r *= single
     text = f"pilot: correlation {r:.2f} with {what}, each segment predicted from the others"
     return r, features, Note("pilot-correlation", text)
 

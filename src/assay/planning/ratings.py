@@ -11,7 +11,7 @@ from assay.planning.pilot import Pilot, PilotOrder, read_pilot
 from assay.planning.results import PAIR, ComparisonPlan, PlanPoint, RatingsPlan, Widest
 from assay.planning.spending import LITTLE, Costs, segments_for, share_out
 from assay.planning.spread import Spread
-from assay.results import Note
+from assay.results import Note, plural
 from assay.stats.intervals import LEVEL, POWER, smallest
 from assay.stats.systems import expected_stability
 from assay.tables.answers import Ratings
@@ -334,12 +334,14 @@ def _remarks(
 
 def _unknown_raters(needed: int | None, population: int, systems: int) -> Note:
     n = round(USUAL_SHARE * population) if needed is None else needed
+    which = f"{USUAL_SHARE:.0%} of the test set" if needed is None else "those needed"
     twice = max(1, round(LITTLE * n))
     return Note(
         "raters-unknown",
         "what raters differ by is not known, as no output is rated twice: beyond one half of the"
         f" test set more ratings promise nothing; a second opinion on {LITTLE:.0%} of"
-        f" {n:,} segments ({twice * systems:,} ratings more) would make it known",
+        f" {plural(n, 'segment')} ({which}), {plural(twice * systems, 'rating')} more, would make"
+        " it known",
     )
 
 

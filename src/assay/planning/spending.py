@@ -16,10 +16,15 @@ LITTLE = 0.1
 """The overlap that makes what raters differ by known."""
 
 ABOUT_AS_GOOD = 1.03
-"""A pilot cannot tell half-widths apart that differ by less."""
+"""Half-widths that differ by less are about the same: a pilot cannot tell them apart."""
 
-_AMOUNT = re.compile(r"([€$£¥])?\s*(\d[\d,]*\.?\d*)\s*([^\d\s].*)?")
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_UNIT = r"[^\W\d_]+|[€$£]"
+_AMOUNT = re.compile(rf"([€$£])?\s*({_NUMBER})\s*({_UNIT})?")
+_ONE_OF_SEVERAL = re.compile(rf"(?<![\w.]){_NUMBER}\s*(?:{_UNIT})(?!\w)")
 _MINUTES = {"min": 1, "minute": 1, "minutes": 1, "h": 60, "hour": 60, "hours": 60}
+_MONEY = re.compile(r"[A-Z]{3}|[€$£]")
+_EXAMPLES = "write '40 h', '90 min', '2000 EUR' or '5000 ratings'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +51,41 @@ class Costs:
         >>> Costs(8, seconds=30, price=0.5).ratings("40 h")
         4800.0
         """
-        match = _AMOUNT.fullmatch(str(spend).strip())
-        sign, number, unit = match.groups() if match else (None, "0", None)
-        unit = (unit or sign or "").strip()
-        amount = float(number.replace(",", ""))
-        if not unit or not amount > 0:
-            remedy = "write '40 h', '2000 EUR' or '5000 ratings'"
-            raise OptionError("spend", spend, "is not an amount with its unit", remedy)
-        if unit.lower() in ("rating", "ratings"):
+        amount, unit = _parsed(spend)
+        if unit in ("rating", "ratings"):
             return amount
-        if unit.lower() in _MINUTES:
+        if unit in _MINUTES:
             if self.seconds is None:
                 raise InputError(f"`spend` ({spend}) is a time; give `seconds_per_rating` too")
-            return amount * _MINUTES[unit.lower()] * 60 / self.seconds
+            return amount * _MINUTES[unit] * 60 / self.seconds
         if self.price is None:
             raise InputError(f"`spend` ({spend}) is money; give `cost_per_rating` too")
         return amount / self.price
+
+
+def _parsed(spend: str) -> tuple[float, str]:
+    """The number and the unit of an amount; a currency as it is written, other units in small."""
+    text = str(spend).strip()
+    match = _AMOUNT.fullmatch(text)
+    sign, number, unit = match.groups() if match else (None, "", None)
+    if match is None and len(_ONE_OF_SEVERAL.findall(text)) > 1:
+        fault = "has two limits, and a plan has one"
+        raise OptionError("spend", spend, fault, "give the one that binds, such as '40 h'")
+    if match is None or (sign is None) == (unit is None):
+        raise OptionError("spend", spend, "is not an amount with its unit", _EXAMPLES)
+    unit = sign or unit or ""
+    if re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", number):
+        whole = number.replace(".", "")
+        fault = f"may mean {whole} or {float(number):g}"
+        raise OptionError("spend", spend, fault, f"write {whole} if that is meant")
+    if not float(number.replace(",", "")) > 0:
+        raise OptionError("spend", spend, "buys nothing", "give more than 0")
+    known = unit.lower() in {"rating", "ratings", *_MINUTES}
+    if not known and not _MONEY.fullmatch(unit):
+        fault = f"has the unit '{unit}', which is not known"
+        remedy = "use h, min, ratings or a currency, as in '2000 EUR' or '€2000'"
+        raise OptionError("spend", spend, fault, remedy)
+    return float(number.replace(",", "")), unit.lower() if known else unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +93,8 @@ class Split:
     """What the same ratings bring if some go to second opinions.
 
     ``overlap`` is the share of the outputs rated once more (2: twice more); ``segments`` those
-    that the ratings are enough for. The ``best`` has the narrowest interval; of several that are
-    about as good, the one with the fewest second opinions.
+    that the ratings are enough for. The ``best`` has the narrowest interval; of equals, the one
+    with the fewest second opinions.
     """
 
     overlap: float
@@ -121,6 +145,6 @@ def share_out(
         rows.append(Split(
             overlap, n, spent, width, power, costs.minutes(spent), costs.money(spent), best=False
         ))  # fmt: skip
-    enough = ABOUT_AS_GOOD * min((row.half_width for row in rows), default=0.0)
-    chosen = next((k for k, row in enumerate(rows) if row.half_width <= enough), None)
+    narrowest = min((row.half_width for row in rows), default=0.0)
+    chosen = next((k for k, row in enumerate(rows) if row.half_width == narrowest), None)
     return tuple(replace(row, best=k == chosen) for k, row in enumerate(rows))

@@ -297,7 +297,7 @@ def _calibration(
     if not math.isfinite(fit.sigma):
         more = pilot_needed(fit, k)
         remedy = "leave it out" if more is None else f"collect {more:,} judgments, or leave it out"
-        fault = "needs differences to simulate, and these judgments show none"
+        fault = "needs differences in doubt to simulate, and these judgments show none, or no doubt"
         raise OptionError("calibrate", True, fault, remedy)
     worth = min(1.0, set_effect(k) / fit.effect)
     size = max(1, round(fit.judgments * worth))

@@ -15,6 +15,7 @@ from assay.errors import InputError, OptionError
 _AMOUNT = re.compile(
     r"\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|words?|min(?:utes)?|h(?:ours)?)?\s*", re.I
 )
+_MONEY = re.compile(r"\d\s*(?:[A-Z]{3}|[€$£])$|^[€$£]\s*\d")
 CONTEXT = 10
 """How many segments before a drawn one a rater reads (as at WMT22)."""
 READING_SHARE = 0.25
@@ -44,6 +45,9 @@ def parse_budget(budget: int | str) -> Budget:
         amount = float(match[1]) if match else float("nan")
     except ValueError:
         amount = float("nan")
+    if match is None and _MONEY.search(text):
+        remedy = f"assay plan ratings, with spend '{text}', says how many segments that buys"
+        raise OptionError("budget", budget, "is money, which a sample cannot count in", remedy)
     if match is None or not abs(amount) < float("inf"):
         raise OptionError(
             "budget", budget, "is not an amount",
@@ -148,7 +152,7 @@ def _costs(budget: Budget, population: Population, seconds_per_word: float | Non
     if population.column("cost") is None:
         raise InputError(
             "a budget in minutes needs a cost column (seconds per output) in the scores, or"
-            " seconds_per_word with a words column"
+            " `seconds_per_word` with a words column"
         )
     return _filled(population, "cost", "a budget in minutes") * systems
 

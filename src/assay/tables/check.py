@@ -31,6 +31,9 @@ Columns: TypeAlias = Mapping[str, str]
 MISSING = ("", "na", "n/a", "none", "null")
 """How a text file writes a missing number, in upper or lower case."""
 
+FOREIGN_ROWS = 10
+"""So many unknown segments, in most rows, are no slips: the table is of another test set."""
+
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:[.\s]\d{3})*,\d+")
 
 
@@ -256,9 +259,17 @@ def _need_columns(
             f"column '{name}' is missing{did_you_mean(name, others)}; rename yours or map it with"
             f" `columns` ({name}=YOURS)"
         )
+        if schema.kind == "ratings" and name == "score" and _like_scores(frame):
+            message += "; if this is the table of scores, the two files are probably swapped"
         if frame.width == 1:
             message += " (only one column was found: does the separator match the file's ending?)"
         findings.header(message, name)
+
+
+def _like_scores(frame: pl.DataFrame) -> bool:
+    """Whether a table without ratings has columns that only scores have."""
+    only = {"source", "target", "reference", "words", "cost", "domain"}
+    return "rater" not in frame.columns and not only.isdisjoint(frame.columns)
 
 
 def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Series:
@@ -364,6 +375,13 @@ def _unique(frame: pl.DataFrame, schema: Schema, findings: Findings) -> None:
     keys = frame.select(key)
     if not key or keys.n_unique() == frame.height:
         return
+    if schema.kind == "scores" and (theirs := [n for n in ("rater", "score") if n in frame]):
+        swapped = (
+            f"outputs stand in several rows, and there is a column '{theirs[0]}': this is a table"
+            " of ratings; the files of scores and ratings are probably swapped"
+        )
+        findings.header(swapped, theirs[0])
+        return
     numbered = keys.with_row_index("row")
     first = numbered.select(pl.col("row").min().over(key)).to_series()
     repeated = first != numbered["row"]
@@ -409,11 +427,39 @@ def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.D
         outside = ~_among(frame, test_set.segments.select(key).unique())
         what = "of segments outside the part that was read"
         kept = _leave_out(kept, outside, "outside-the-part", what, findings)
+    if _foreign(frame, test_set, kept, findings):
+        return frame
     if "system" in frame.columns:
         _known_systems(frame, test_set, kept, findings)
     frame = _fill_key(frame, test_set, kept, findings)
     _refuse_collapse(frame, test_set, kept, findings)
     return frame.filter(kept) if not kept.all() else frame
+
+
+def _foreign(frame: pl.DataFrame, test_set: TestSet, kept: pl.Series, findings: Findings) -> bool:
+    """Report, once, that most rows are of segments which the test set does not have."""
+    key = [name for name in test_set.key if name in frame.columns]
+    unknown = kept & ~_among(frame, test_set.segments.select(key).unique())
+    count, rows = int(unknown.sum()), int(kept.sum())
+    if count < FOREIGN_ROWS or 2 * count <= rows:
+        return False
+    first = unknown.arg_true()[0]
+    (line,) = findings.raw.lines([first])
+    here, there = (
+        ", ".join(f"{name} '{value}'" for name, value in row.items())
+        for row in (frame.select(key).row(first, named=True),
+                    test_set.segments.select(key).row(0, named=True))
+    )  # fmt: skip
+    whole = str(frame["seg"][first]).removesuffix(".0")
+    known = whole != frame["seg"][first] and whole in test_set.segments["seg"]
+    hint = f" (did you mean '{whole}'?)" if known else ""
+    findings.add(
+        f"{here}{hint} and {count - 1:,} more of {rows:,} rows are not in the test set"
+        f" ({test_set.source}; its first segment is {there}): this table belongs to another test"
+        f" set; give the two that belong together, or write {' and '.join(key)} alike in both",
+        line, "seg", frame["seg"][first],
+    )  # fmt: skip
+    return True
 
 
 def _among(frame: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:

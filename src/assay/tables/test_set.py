@@ -59,7 +59,8 @@ class TestSet(CheckedTable):
     ``metrics`` are the columns used as such, ``named`` says whether the user chose them; those in
     ``lower_metrics`` are better when lower. ``excluded`` systems were left out when reading.
     ``history`` names the column with what other systems' ratings say, if it was added. ``part``:
-    only some rows of the table were asked for, so ratings may be about others.
+    only some rows of the table were asked for, so ratings may be about others. ``source``: the
+    file they were read from.
     """
 
     __test__ = False  # pytest would take the name for a test class
@@ -70,6 +71,7 @@ class TestSet(CheckedTable):
     named: bool = False
     history: str | None = None
     part: bool = False
+    source: str = "frame"
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
@@ -211,6 +213,7 @@ def read_scores(
     return TestSet(
         frame, notes, metrics=tuple(chosen), lower_metrics=frozenset(lower_metrics),
         excluded=tuple(exclude), named=metrics is not None, part=bool(only),
+        source=findings.raw.source,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from assay.planning.editors import EditorsPlan
 from assay.planning.judgments import JudgmentsPlan
 from assay.planning.results import ComparisonPlan, PlanPoint, PrecisionPlan, RatingsPlan, Widest
-from assay.planning.spending import Split
+from assay.planning.spending import ABOUT_AS_GOOD, Split
 from assay.results import percent, plural
 from assay.views.section import Block, Section, Show, Table, shown, table
 
@@ -158,10 +158,16 @@ def _splits(plan: PrecisionPlan) -> list[Block]:
 def _best_split(splits: tuple[Split, ...], best: Split) -> str:
     once = splits[0]
     if best is not once:
+        both = (
+            f"{plural(best.segments, 'segment')} {_rated(best.overlap)} give"
+            f" ±{best.half_width:.3g}, {plural(once.segments, 'segment')} rated once"
+            f" ±{once.half_width:.3g}."
+        )
+        if once.half_width > ABOUT_AS_GOOD * best.half_width:
+            return f"Second opinions pay: {both}"
         return (
-            f"Second opinions pay: {plural(best.segments, 'segment')} {_rated(best.overlap)}"
-            f" give ±{best.half_width:.3g},"
-            f" {plural(once.segments, 'segment')} rated once ±{once.half_width:.3g}."
+            f"Second opinions cost no precision: {both} Take them: only they show what raters"
+            " differ by."
         )
     some = next((split for split in splits if split.overlap > 0), best)
     return (
