@@ -423,7 +423,6 @@ def test_skipped_rows_are_counted() -> None:
     assert not np.isnan(report.raters[0].mean)
 
 
-<<<<<<< HEAD
 def test_the_screen_says_what_columns_and_intervals_are() -> None:
     world = assay.simulate(documents=10, systems=2, rng=1)
     section = raters_section(assay.rater_report(world.test_set, world.rate()))
@@ -431,7 +430,8 @@ def test_the_screen_says_what_columns_and_intervals_are() -> None:
     assert "s.e." in [column.name for column in first.columns]
     assert any("s.e.: its standard error" in str(block) for block in section.blocks)
     assert "intervals for these answers alone" in across.caption
-=======
+
+
 def test_raters_of_one_system_each_are_warned_about() -> None:
     rows = [(system, seg, f"of {system}", float(seg % 3)) for system in "AB" for seg in range(10)]
     apart = assay.estimate(*tables(rows))
@@ -441,4 +441,3 @@ def test_raters_of_one_system_each_are_warned_about() -> None:
         [(system, seg, f"{system}{seg}", score) for system, seg, _, score in rows],
     ):
         assert not has_note(assay.estimate(*tables(other)).notes, "raters-by-system")
->>>>>>> main
