@@ -350,7 +350,9 @@ def test_early_looks_of_a_whole_test_set_have_an_interval(four: World) -> None:
     # Their limits are the furthest there are, whose tail is not to be lost in rounding.
     drawn = whole(four)
     n = len(drawn) // 3
-    result = assay.monitor(four.test_set, first(four, drawn, n), sample=drawn, goal="ranking")
+    result = assay.monitor(
+        four.test_set, first(four, drawn, n), sample=drawn, goal="ranking", looks=10
+    )
     assert result.limits[0] == 9
     assert all(np.isfinite(look.half_width) for look in result.looks)
     assert not has_note(result.notes, "no-width")
