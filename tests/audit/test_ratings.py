@@ -381,3 +381,11 @@ def test_ease_is_shown_and_explained_where_segments_differ(world: assay.World) -
         systems = next(b for b in section.blocks if isinstance(b, Table) and b.name == "systems")
         assert ("ease" in [column.name for column in systems.columns]) == shown
         assert any(str(block).startswith("Ease: ") for block in section.blocks) == shown
+
+
+def test_how_likely_a_repeat_is_to_agree(world: assay.World) -> None:
+    found = assay.audit_ratings(world.rate(), world.test_set, rng=1)
+    same = assay.estimate(world.test_set, world.rate(), method="mean")
+    assert found.stable == same.stable
+    assert found.stable_pairs == pytest.approx(np.mean([item.stable for item in same.differences]))
+    assert any(line.startswith("a repeat of this size would put") for line in found.findings)

@@ -265,3 +265,38 @@ def test_one_raters_column_of_everything(shared_data: Path) -> None:
         for item in one.differences if item.decided
     ]  # fmt: skip
     assert np.mean(agree) >= 0.97
+
+
+@pytest.mark.slow
+def test_two_rounds_of_esa_ratings(shared_data: Path) -> None:
+    """ESA23 en-de rated twice, everything once in each round: no pair is decided both ways.
+
+    As certainties, 7 of the 78 pairs had opposite signs in the two rounds.
+    """
+    logs = pl.read_parquet(shared_data / "esa23_ende_annotations.parquet").filter(
+        (pl.col("itemtype") == "TGT") & ~pl.col("docscore")
+    )
+    columns = {"annotator": "rater", "doc_id": "doc"}
+    logs = logs.with_columns(pl.col("system", "annotator", "doc_id", "protocol").cast(pl.String))
+    logs = logs.filter(~pl.col("system").str.contains("tutorial")).rename(columns)
+    key, decided = ["system", "doc", "seg"], []
+    rounds = [
+        logs.filter(pl.col("protocol") == name)
+        .with_columns(seg=pl.col("item").rank("dense").over("rater", "system", "doc"))
+        .group_by(key).agg(pl.col("score").cast(pl.Float64).mean(), pl.col("rater").first())
+        for name in ("ESA-1", "ESA-2")
+    ]  # fmt: skip
+    both = rounds[0].select(key).join(rounds[1].select(key), on=key).sort(key)
+    against = 0
+    for pair in combinations(sorted(both["system"].unique()), 2):
+        rows = both.filter(pl.col("system").is_in(pair))
+        rows = rows.filter(pl.len().over("doc", "seg") == 2)
+        found = []
+        for one in rounds:
+            test_set = read_scores(rows)
+            ratings = read_ratings(one.join(rows, on=key), test_set)
+            found.append(assay.estimate(test_set, ratings, method="mean").differences[0])
+        decided += [item.decided for item in found]
+        against += all(item.decided for item in found) and found[0].left != found[1].left
+    assert sum(decided) > 40
+    assert against == 0

@@ -141,6 +141,8 @@ def audit_ratings(
         assumption=estimates.design,
         target=_about(estimates, basis.unit),
         family=family,
+        stable=estimates.stable,
+        stable_pairs=_mean_stability(estimates),
         practice=f"wilcoxon {practice}",
         better=ratings.better,
         level=level,
@@ -153,6 +155,12 @@ def audit_ratings(
         ),
     )  # fmt: skip
     return replace(result, findings=ratings_findings(result), next=ratings_next(result))
+
+
+def _mean_stability(estimates: Estimates) -> float | None:
+    """The chance that a repeat puts a pair in this order, on average."""
+    chances = [item.stable for item in estimates.differences if item.stable is not None]
+    return float(np.mean(chances)) if chances else None
 
 
 def audit_judgments(

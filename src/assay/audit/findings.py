@@ -201,7 +201,7 @@ def ratings_findings(audit: Audit) -> tuple[str, ...]:
     """The sentences about a campaign of ratings."""
     return (
         *_claims(audit), *_unmatched(audit), *_covered(audit), *_represented(audit),
-        *_practice(audit), *_power(audit), *_agreement(audit, "outputs"),
+        *_practice(audit), *_power(audit), *_stability(audit), *_agreement(audit, "outputs"),
     )  # fmt: skip
 
 
@@ -377,6 +377,16 @@ def _power(audit: Audit) -> list[str]:
         f" in the worst case) are found with {power.power:.0%} probability;"
         f" {power.powered or 0:.0%} of pairs differ by enough, and {power.expected:.0%} of pairs"
         f" were expected to be decided ({power.found:.0%} are)"
+    ]
+
+
+def _stability(audit: Audit) -> list[str]:
+    """How likely a repeat is to give this order (Riley et al. 2024)."""
+    if audit.stable is None or audit.stable_pairs is None:
+        return []
+    return [
+        f"a repeat of this size would put {audit.stable_pairs:.0%} of pairs in this order"
+        f" {WHERE[audit.target]}, and all systems with probability {audit.stable:.2f}"
     ]
 
 

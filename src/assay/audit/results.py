@@ -239,6 +239,10 @@ class Audit(Result, kind="audit"):
     seed: int | None
     family: bool = False
     """Whether verdicts hold together (Holm), not each by itself."""
+    stable: float | None = None
+    """The chance that a repeat of the same size gives the same order of all systems."""
+    stable_pairs: float | None = None
+    """The same for a pair, on average over the pairs."""
     next: tuple[str, ...] = ()
     notes: tuple[Note, ...]
 
