@@ -14,7 +14,7 @@ A coin (one judgment after the other of a pair of systems) needs no order: wins 
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.stats.intervals import Interval
 
@@ -180,7 +180,11 @@ def coin_evidence(wins: np.ndarray, n: np.ndarray) -> np.ndarray:
     [1.0, 50.3, 32.6]
     """
     lost = np.asarray(n) - wins
-    log = special.betaln(wins + 0.5, lost + 0.5) - special.betaln(0.5, 0.5) + n * np.log(2.0)
+    log = (
+        scipy.special.betaln(wins + 0.5, lost + 0.5)
+        - scipy.special.betaln(0.5, 0.5)
+        + n * np.log(2.0)
+    )
     return np.asarray(log)
 
 
@@ -199,13 +203,13 @@ def coin_interval(
     """
     wins, n = np.asarray(wins, dtype=float), np.asarray(n, dtype=float)
     share = np.divide(wins, n, out=np.full(n.shape, 0.5), where=n > 0)
-    fortune = special.betaln(wins + 0.5, n - wins + 0.5) - special.betaln(0.5, 0.5)
+    fortune = scipy.special.betaln(wins + 0.5, n - wins + 0.5) - scipy.special.betaln(0.5, 0.5)
     ends = []
     for edge in (0.0, 1.0):
         inside, outside = share.copy(), np.full(n.shape, edge)
         for _ in range(60):
             p = (inside + outside) / 2
-            out = fortune - special.xlogy(wins, p) - special.xlog1py(n - wins, -p)
+            out = fortune - scipy.special.xlogy(wins, p) - scipy.special.xlog1py(n - wins, -p)
             held = out < np.log(threshold)
             inside, outside = np.where(held, p, inside), np.where(held, outside, p)
         ends.append(outside)

@@ -25,13 +25,14 @@ tau, averaged over a grid of tau.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
-from assay.stats.intervals import Precision, smallest, t_quantile
+from assay.stats.intervals import Precision, normal_cdf, smallest, t_cdf, t_quantile
 
 SLOPE, SLOPE_SD = 1.5, 0.5
 CRITICAL_VALUE_ERROR = 1e-6
@@ -239,8 +240,9 @@ def pair_differences(law: Mixture, level: float, degrees: float) -> Pairs:
     mean = law.weights @ gap
     sd = np.sqrt(np.maximum(law.weights @ (variance + gap**2) - mean**2, 0.0))
     ratio = law.weights @ variance / np.maximum(law.weights @ noise, 1e-300) - 1
-    reach = robust_factor(np.maximum(ratio, 0.0), level) * special.stdtrit(degrees, 0.5 + level / 2)
-    probability = special.stdtr(degrees, mean / np.maximum(sd, 1e-300))
+    quantile = np.vectorize(t_quantile, otypes=[float])(0.5 + level / 2, degrees)
+    reach = robust_factor(np.maximum(ratio, 0.0), level) * quantile
+    probability = np.vectorize(t_cdf, otypes=[float])(mean / np.maximum(sd, 1e-300), degrees)
     return Pairs(mean, sd, mean - reach * sd, mean + reach * sd, probability)
 
 
@@ -263,7 +265,7 @@ def robust_factor(ratio: np.ndarray, level: float) -> np.ndarray:
 @lru_cache(maxsize=8)
 def _robust_table(level: float) -> tuple[np.ndarray, np.ndarray]:
     grid = np.r_[0.0, np.geomspace(1e-2, 100, 40)]
-    normal = special.ndtri(0.5 + level / 2)
+    normal = NormalDist().inv_cdf(0.5 + level / 2)
     critical = np.array([robust_critical_value(one, level) for one in grid])
     return grid, critical / np.sqrt(1 + grid) / normal
 
@@ -278,13 +280,14 @@ def robust_critical_value(ratio: float, level: float) -> float:
     t = np.r_[0.0, np.geomspace(1e-3, 1e3, 1200)]
 
     def missed(chi: float) -> float:
-        r = special.ndtr(-chi - np.sqrt(t)) + special.ndtr(-chi + np.sqrt(t))
+        r = normal_cdf(-chi - np.sqrt(t)) + normal_cdf(-chi + np.sqrt(t))
         rise = (r[1:] - r[0]) / t[1:]
         top = int(rise.argmax())
         return float(r[0] + rise[top] * ratio if ratio < t[top + 1] else np.interp(ratio, t, r))
 
-    low, high = 0.0, float(special.ndtri(0.5 + level / 2) + 1 + np.sqrt((1 + ratio) / (1 - level)))
-    while high - low > CRITICAL_VALUE_ERROR:  # scipy's root finders take longer to load than this
+    normal = NormalDist().inv_cdf(0.5 + level / 2)
+    low, high = 0.0, normal + 1 + math.sqrt((1 + ratio) / (1 - level))
+    while high - low > CRITICAL_VALUE_ERROR:  # loading scipy's root finders takes longer
         middle = (low + high) / 2
         low, high = (middle, high) if missed(middle) > 1 - level else (low, middle)
     return (low + high) / 2
@@ -324,7 +327,7 @@ def stable_ranking(means: np.ndarray, covariance: np.ndarray) -> tuple[float, np
     center = (k * truth.seen) @ across.T * np.where(means[left] >= means[right], 1, -1)
     spread = np.sqrt(((1 + k) * truth.error) @ (across**2).T)
     pairs = np.eye(systems)
-    pairs[left, right] = pairs[right, left] = truth.weight @ special.ndtr(center / spread)
+    pairs[left, right] = pairs[right, left] = truth.weight @ normal_cdf(center / spread)
     random = np.random.default_rng(0)  # one answer for one set of estimates
     k = k[random.choice(len(k), DRAWS, p=truth.weight)]
     noise = random.standard_normal(k.shape)
@@ -427,7 +430,7 @@ def chance_to_decide(
     limit = t_quantile(0.5 + level / 2, degrees) * later
     if spread == 0:
         return float(abs(center) > limit)
-    return float(special.ndtr((center - limit) / spread) + special.ndtr((-center - limit) / spread))
+    return float(normal_cdf((center - limit) / spread) + normal_cdf((-center - limit) / spread))
 
 
 def segments_to_decide(
