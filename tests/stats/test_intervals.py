@@ -15,6 +15,7 @@ from assay.stats.intervals import (
     detectable_shift,
     interval_within,
     noncentral_t_cdf,
+    normal_cdf,
     power_of,
     t_cdf,
     t_interval,
@@ -155,3 +156,8 @@ class TestWithinWhatIsPossible:
             )
         }
         assert covered["within"] > covered["t"] - 2 * math.sqrt(0.05 * 0.95 / 4000)
+
+
+def test_normal_cdf_against_scipy() -> None:
+    x = np.linspace(-9, 9, 2001)
+    assert normal_cdf(x) == pytest.approx(stats.norm.cdf(x), rel=1.3e-7)
