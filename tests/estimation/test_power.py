@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats
 from tests.estimation.test_edges import drawn, tables
@@ -97,3 +101,16 @@ def test_nothing_is_promised_beyond_half_where_raters_are_unknown() -> None:
     unknown = assay.estimate(world.test_set, ratings, sample=sample)
     assert unknown.differences[0].stderr == given.differences[0].stderr
     assert not any("rate another" in line for line in unknown.next)
+
+
+def test_next_steps_count_hours_and_money() -> None:
+    world = assay.simulate(documents=40, systems=3, rng=6)
+    sample = assay.sample(world.test_set, budget="15%", rng=1)
+    ratings = world.rate(sample)
+    timed = replace(ratings, frame=ratings.frame.with_columns(seconds=pl.lit(36.0)))
+    result = assay.estimate(world.test_set, timed, sample=sample, cost_per_rating=0.5)
+    line = next(line for line in result.next if "rate another" in line)
+    more = int(re.search(r"([\d,]+) more ratings", line)[1].replace(",", ""))  # type: ignore[index]
+    assert f"about {more / 100:,.1f} hours, a cost of {more / 2:,.2f}" in line
+    with pytest.raises(OptionError, match="cost_per_rating .* is not a cost"):
+        assay.estimate(world.test_set, timed, sample=sample, cost_per_rating=-1)

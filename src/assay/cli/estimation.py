@@ -21,6 +21,7 @@ from assay.cli.options import (
     BACKEND,
     BETTER,
     COLUMNS,
+    COST,
     DRAWS,
     EACH_PAIR,
     EXCLUDE,
@@ -96,6 +97,7 @@ def estimate(
         ),
     ] = False,
     family: FAMILY = False,
+    cost: COST = None,
     better: BETTER = "higher",
     range: RANGE = None,
     level: LEVEL = 0.95,
@@ -141,6 +143,7 @@ def estimate(
         borrow=borrow,
         history=past,
         family=family,
+        cost_per_rating=cost,
     )
     deliver(result, save, json)
 

@@ -82,6 +82,7 @@ EACH_PAIR = Annotated[
         "--each-pair", help="From judgments: the level is for each pair, not for all together."
     ),
 ]
+COST = Annotated[float | None, typer.Option("--cost", help="What one answer costs.")]
 TARGET = Annotated[
     str | None,
     typer.Option("--target", help="What intervals are for: raters, texts or answers."),

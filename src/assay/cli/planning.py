@@ -11,6 +11,7 @@ from assay.cli.files import names, read_judged, read_rated, save_file
 from assay.cli.options import (
     BETTER_IF_RATED,
     COLUMNS,
+    COST,
     EDITOR,
     EXCLUDE,
     FORMAT,
@@ -53,7 +54,6 @@ GAP = Annotated[
     float, typer.Option("--gap", help="The difference to be found, in the unit of the scores.")
 ]
 SECONDS = Annotated[float | None, typer.Option("--seconds", help="Seconds one answer takes.")]
-COST = Annotated[float | None, typer.Option("--cost", help="What one answer costs.")]
 SIZES = Annotated[
     str | None, typer.Option("--sizes", help="Sizes to show results for.", metavar="N,...")
 ]

@@ -64,6 +64,7 @@ def estimate(
     borrow: bool = False,
     history: tuple[TestSet, Ratings] | None = None,
     family: bool = False,
+    cost_per_rating: float | None = None,
 ) -> Estimates:
     """Estimate every system's score on the whole test set.
 
@@ -87,7 +88,8 @@ def estimate(
     the answers, and once more than half is rated those for texts, where these are wider.
 
     Every difference is decided by itself at this ``level``; with ``family`` they are decided so
-    that all verdicts together are right at this level (Holm 1979).
+    that all verdicts together are right at this level (Holm 1979). With ``cost_per_rating`` the
+    next steps also say what they cost.
 
     Without a ``sample``, every output must be rated, or ``assume`` must state that the rated
     segments (``random``) or documents (``documents``) are a simple random sample; the result
@@ -113,6 +115,8 @@ def estimate(
     (1, True)
     """
     _check(test_set, by, compare, remove_severity, borrow)
+    if cost_per_rating is not None and not 0 <= cost_per_rating < np.inf:
+        raise OptionError("cost_per_rating", cost_per_rating, "is not a cost", "give 0 or more")
 
     excluded = [exclude_raters] if isinstance(exclude_raters, str) else list(exclude_raters)
     steps, severity = _changed(test_set, ratings, excluded, remove_severity)
@@ -140,7 +144,7 @@ def estimate(
         result = replace(result, breakdown=break_down(whole, by or "category", errors))
     if compare is not None or len(result.systems) == 2:
         result = replace(result, comparison=compare_two(result, *(compare or ())))
-    result = _with_stability(result)
+    result = _with_stability(replace(result, cost_per_rating=cost_per_rating))
     if study.features is not None:
         result = replace(result, composite=make_composite(study, result, history))
     return replace(result, next=next_steps(result))
@@ -564,13 +568,15 @@ def _second_opinions(estimates: Estimates) -> tuple[str, ...]:
 
 
 def _amount(segments: int, estimates: Estimates) -> str:
-    """So many segments of every system, in ratings and, where known, in hours."""
+    """So many segments of every system, in ratings and, where known, in hours and money."""
     rated = sum(item.n for item in estimates.systems)
     ratings = round(segments * len(estimates.systems) * max(estimates.ratings / max(rated, 1), 1))
     text = f"{segments:,} segments ({ratings:,} more ratings"
-    if estimates.hours is None or not estimates.ratings:
-        return f"{text})"
-    return f"{text}, about {estimates.hours / estimates.ratings * ratings:,.1f} hours)"
+    if estimates.hours is not None and estimates.ratings:
+        text += f", about {estimates.hours / estimates.ratings * ratings:,.1f} hours"
+    if estimates.cost_per_rating is not None:
+        text += f", a cost of {estimates.cost_per_rating * ratings:,.2f}"
+    return f"{text})"
 
 
 def _to_decide(item: Difference, estimates: Estimates) -> str:

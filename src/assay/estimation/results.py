@@ -275,6 +275,8 @@ class Estimates(Result, kind="estimates"):
     """All ratings there are, by every rater."""
     hours: float | None = None
     """What they took, where the ratings say so."""
+    cost_per_rating: float | None = None
+    """What one rating costs, where that was said."""
     stable: float | None = None
     """The chance that a repeat of the same size gives the same order of all systems."""
 
