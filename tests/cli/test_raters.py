@@ -46,7 +46,7 @@ def test_raters(campaign: list[object], run_assay: Run, tmp_path: Path) -> None:
         "Krippendorff",
         "Outliers: none.",
         "outlier: more than",
-        "by each rater",
+        "by each alone",
     ):
         assert words in out
     assert "10/10" in out

@@ -157,7 +157,7 @@ def monitor(
     >>> drawn = assay.sample(world.test_set, budget="60%", design="interleaved", rng=7)
     >>> result = assay.monitor(world.test_set, world.rate(drawn), sample=drawn, goal="ranking")
     >>> result.planned[-1] == len(drawn), [round(limit, 2) for limit in result.limits[-2:]]
-    (True, [2.56, 1.99])
+    (True, [2.45, 2.0])
     """
     _check(half_width, goal, per_output, guarantee, looks, before)
     if isinstance(sample, Sample) and isinstance(test_set, TestSet):
