@@ -62,7 +62,7 @@ def test_sizes_may_be_listed(watch: Callable[..., Ran]) -> None:
 def test_what_does_not_fit_is_refused(watch: Callable[..., Ran]) -> None:
     for options, message in (
         ((), "half-width"),
-        (("--goal", "ranking", "--looks", "some"), "is no plan"),
+        (("--goal", "ranking", "--looks", "some"), "is not a plan"),
         (("--goal", "ranking", "--before", "scores.tsv"), "is not a saved result"),
         (("--goal", "ranking", "--looks", "3", "--before", "past.json"), "has another plan"),
         (("--goal", "ranking", "--before", "past.json", "-o", "past.json"), "is an input file"),

@@ -543,8 +543,8 @@ def test_refusals(world: World) -> None:
             half_width=1.0, guarantee=True,
         )  # fmt: skip
     for options, message in (
-        ({"goal": "ranking", "looks": 0}, "is no plan"),
-        ({"goal": "ranking", "looks": [200, 100]}, "is no plan"),
+        ({"goal": "ranking", "looks": 0}, "is not a plan"),
+        ({"goal": "ranking", "looks": [200, 100]}, "is not a plan"),
         ({"goal": "ranking", "looks": [100, 9999]}, "is beyond the 427 segments"),
         ({"goal": "ranking", "looks": 51}, "are too many"),
         ({"goal": "ranking", "per_output": 0}, "is not a number of raters"),

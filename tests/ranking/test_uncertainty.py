@@ -118,13 +118,20 @@ def missed(runs: int, segments: int, rater_share: float) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("segments", [20, 40, 80, 200])
 def test_ranges_of_few_segments_hold_the_true_rank(segments: int) -> None:
-    """8.0, 7.0, 5.9 and 4.7 % missed before; the error of 200 campaigns is .5 points."""
+    """No worse than measured: 5.2, 5.4, 4.5 and 4.3 % missed in 500 campaigns (error .3 points).
+
+    With few segments that is a little over the 5 % that ranges promise; 8.0, 7.0, 5.9 and 4.7 %
+    without the correction. The error of 200 campaigns is .5 points.
+    """
     assert missed(200, segments, 0.0) <= 0.05 + 2 * 0.005
 
 
 @pytest.mark.slow
 def test_ranges_know_that_raters_have_tastes() -> None:
-    """11 % missed with segments alone."""
+    """No worse than measured: 5.7 % missed in 500 campaigns, over the 5 % that ranges promise.
+
+    10 to 12 % with segments alone. The error of 150 campaigns is .6 points.
+    """
     assert missed(150, 80, 0.1) <= 0.075
 
 

@@ -421,7 +421,7 @@ def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:
 
 
 def refuse_foreign(output: Path, mark: str = "Assay") -> None:
-    """Refuse to write a report over a file that is none of Assay's, or lacks the mark."""
+    """Refuse to write a report over a file that Assay did not write, or that lacks the mark."""
     if not output.is_file():
         return
     text = output.read_bytes().decode("utf-8", errors="replace")
@@ -483,7 +483,7 @@ def look_plan(text: str | None) -> int | list[int] | None:
     try:
         sizes = [int(part) for part in text.split(",")]
     except ValueError:
-        raise OptionError("looks", text, "is no plan", "write 5, or 100,200,400") from None
+        raise OptionError("looks", text, "is not a plan", "write 5, or 100,200,400") from None
     return sizes if "," in text else sizes[0]
 
 

@@ -43,7 +43,7 @@ from assay.tables.files import Source
 ZERO_TIME_SHARE = 0.1
 """From this share of segments with 0 s on, a warning is given."""
 MOST_DOCUMENTS = 10_000
-"""More than this many documents are no advice."""
+"""Advice never asks for more documents than this."""
 LONG_TIME_SHARE = 0.25
 """From this share of all time in the longest 5 % of the segments on, a warning is given."""
 

@@ -404,8 +404,8 @@ def _within(fixed: Floats, editor: Ints, cell: Ints) -> Floats:
 def _unlinked(fixed: Floats, editor: Ints, cell: Ints, systems: int) -> Floats:
     """Directions of the coefficients that no editor's own work tells of.
 
-    The common level of all systems is none of them. Where every editor had one system throughout,
-    editors are what is compared, and nothing is unlinked either.
+    The common level of all systems is not one of these. Where every editor had one system
+    throughout, editors are what is compared, and nothing is unlinked either.
     """
     within = _within(fixed, editor, cell)
     if not within[:, :systems].any():

@@ -594,9 +594,9 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
     if needed is not None and needed <= item.n:
         rule = "all verdicts together" if estimates.family else f"the interval {estimates.interval}"
         return f"{names}: decided by its own t interval, but not by {rule}"
-    if _beyond_half(needed, item.population, estimates):
-        return f"{goal}: {HALF_IS_RATED}"
     if needed is None or needed >= spread.reach * item.population:
+        if spread.reach < 1:
+            return f"{goal}: {HALF_IS_RATED}"
         raters = " and more of them by two raters" if item.rater_stderr > 0 else ""
         return (
             f"{goal}, not even all {item.population:,} segments{raters} may be enough: the true"
@@ -627,20 +627,14 @@ def _needed(item: Difference, spread: Precision, estimates: Estimates) -> tuple[
     return abs(float(gaps[at])), needed
 
 
-def _beyond_half(needed: int | None, population: int, estimates: Estimates) -> bool:
-    """Whether so many segments bring the error of texts, as second raters are lacking."""
-    many = needed is None or 2 * needed > population
-    return many and has_note(estimates.notes, "raters-unknown")
-
-
 def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
     spread = _precision(item, estimates)
     half = (item.high - item.low) / 2
     goal = f"to halve the widest interval ({item.system}, ±{half:.3g})"
     if spread is None or float(spread.half_width(np.array(item.population))) > half / 2:
+        if spread is not None and spread.reach < 1:
+            return f"{goal}: {HALF_IS_RATED}"
         more = "raters" if item.rater_stderr > 0 else "ratings"
         return f"{goal}: more segments alone will not do it; more {more} for each would"
     needed = spread.n_for_half_width(half / 2)
-    if _beyond_half(needed, item.population, estimates):
-        return f"{goal}: {HALF_IS_RATED}"
     return f"{goal}, rate another {_amount(max(needed - item.n, 1), estimates)}"

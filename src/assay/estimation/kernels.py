@@ -156,7 +156,7 @@ def group_mean(
     center = fit.predicted.mean() + w @ missed / w.sum() + fit.shift.mean()
     around = fit.residuals - w @ np.where(drawn, fit.residuals, 0.0) / w.sum()
     variance, degrees = units.variance(around[None, :], row)
-    # A handful of ratings may happen to agree inside every stratum: that is no certainty.
+    # A handful of ratings may happen to agree inside every stratum: that proves nothing.
     stderr = np.sqrt(np.where(variance > 0, variance, np.nan))
     return replace(
         plain, center=np.array([center]), stderr=stderr, degrees=degrees, used=plain.n > 0

@@ -238,7 +238,7 @@ def _betting_looks(watched: Watched, plan: LookPlan, item: Item) -> Iterator[Loo
             continue
         first, last = float(ends[0][count - 1]), float(ends[1][count - 1])
         half = (last - first) / 2
-        # Once everything is rated no width is left but rounding, which is no verdict on a pair.
+        # Once everything is rated no width is left but rounding, which decides no pair.
         wide = half > NO_WIDTH * (high - low)
         decided = item.pair and wide and (first > 0 or last < 0)
         narrow = plan.target is not None and half <= plan.target and (wide or not item.pair)

@@ -145,7 +145,7 @@ def monitor(
     to the whole sample (5 for a ranking, 10 for scores), or their sizes. A look takes place once
     the segments up to its size are rated for the systems in question, by ``per_output`` raters
     each. An output whose row in the ratings has no score was skipped and is not waited for;
-    other gaps hold a look up until ratings have come in from as far as the next one, and then count
+    other gaps hold a look up until ratings reach the next one, and then count
     as skipped, as in :func:`assay.estimate`.
 
     ``before`` is the earlier result: its looks stay what they were, and only new ones are computed.
@@ -385,7 +385,7 @@ def _check(
     rising = not isinstance(looks, Sequence) or list(looks) == sorted(set(looks))
     if sizes is not None and (not sizes or min(sizes) < 1 or not rising):
         raise OptionError(
-            "looks", looks, "is no plan", "give how many, or rising sizes such as 100,200,400"
+            "looks", looks, "is not a plan", "give how many, or rising sizes such as 100,200,400"
         )
     if (looks if isinstance(looks, int) else len(sizes or ())) > MOST_LOOKS:
         raise OptionError("looks", looks, "are too many", f"plan at most {MOST_LOOKS}")

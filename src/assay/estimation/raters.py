@@ -184,7 +184,7 @@ def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
     The rater effect is that of :func:`rater_report`. Where not all raters can be compared, only
     the differences inside each group of comparable raters are removed, and a note says so. No
     system's mean leaves the range that is stated, or goes below 0 where no rating does: severities
-    are shrunk as far as that needs. They are estimates, and their error is part of the intervals
+    are shrunk until none does. They are estimates, and their error is part of the intervals
     of ``estimate(..., remove_severity=True)``, which does both.
 
     >>> import assay

@@ -227,7 +227,7 @@ class Study:
         return self.test_set.has_documents and (not self.cautious or len(np.unique(rated)) > 1)
 
     def group_means(self, i: int, group: np.ndarray, count: int) -> list[Mean]:
-        """One system's score on the segments of each group; -1 is no group."""
+        """One system's score on the segments of each group; -1 stands for none."""
         return self._grouped(self._own(i), group, count)
 
     def group_differences(self, i: int, j: int, group: np.ndarray, count: int) -> list[Difference]:

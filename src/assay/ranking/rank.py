@@ -161,7 +161,7 @@ def rank(
     correlated. auto is the segment, else the screen (set), else the single judgment.
     range_kind: the shortest range that holds ``level`` of the resamples (default), or what is left
     when as many are cut off at both ends. calibrate: such a range misses fewer than 1 - level of
-    true ranks; shorten it as far as simulated campaigns of this size allow (a few seconds).
+    true ranks; shorten it as simulated campaigns of this size allow (a few seconds).
     ties: dropped, half a win for each side, or, with bradley-terry, modelled (davidson).
     sides: two-sided tests at 1 - level, or one-sided as the paper has them, which call twice as
     many equal systems different. holm: correct for the number of pairs.

@@ -25,7 +25,7 @@ def expected_likeness(test_set: TestSet) -> np.ndarray:
     usual = np.array(USUAL)
     if test_set.history is not None:
         values = test_set.matrix(test_set.history)
-        # Systems that nobody rated before have one history, and differences of it are nought.
+        # Systems that nobody rated before have one history, and its differences are zero.
         found = [_likeness(rows, test_set.document) for rows in (np.diff(values, axis=0), values)]
         return next((part for part in found if part is not None), usual)
     gaps = [np.diff(test_set.matrix(name), axis=0) for name in test_set.metrics]

@@ -133,8 +133,8 @@ def _watched(sample: Sample) -> list[Note]:
     return [
         Note(
             "cannot-be-watched",
-            "a part of this sample is no sample, so its ratings cannot be watched (monitor); to"
-            " stop early, draw a matched sample by rounds, interleaved or segments",
+            "part of this sample is not a sample, so its ratings cannot be watched (monitor);"
+            " to stop early, draw a matched sample by rounds, interleaved or segments",
         )
     ]
 
@@ -323,7 +323,7 @@ class DesignEffect:
 
     ``ratio`` is the mean over pairs of systems, ``error`` its Monte-Carlo standard error;
     ``bias`` the mean over pairs of the absolute bias in units of the random sample's standard
-    error, as far as it exceeds chance.
+    error, beyond what chance explains.
     """
 
     ratio: float

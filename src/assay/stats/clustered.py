@@ -75,7 +75,7 @@ def _z(means: np.ndarray, cross: np.ndarray, n: np.ndarray, clusters: np.ndarray
 
 
 def safe_z(gap: np.ndarray, stderr: np.ndarray) -> np.ndarray:
-    """Gap / stderr; a gap without any spread is certain, and no gap is none."""
+    """Gap / stderr; infinite for a gap without any spread, 0 without a gap."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(stderr > 0, gap / stderr, np.where(gap == 0, 0.0, np.sign(gap) * np.inf))
 

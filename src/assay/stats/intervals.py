@@ -145,7 +145,7 @@ def interval_within(
 def t_probability(center: float, stderr: float, degrees: float) -> float:
     """P value of the two-sided t test that the true value is 0; NaN without a standard error.
 
-    An error of zero is none: nothing is tested by an interval of width zero.
+    So is an error of zero: an interval of width zero tests nothing.
 
     >>> round(t_probability(1.0, 0.5, 10), 4)
     0.0734

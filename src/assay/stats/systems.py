@@ -382,7 +382,7 @@ def contrast_covariance(stderr: np.ndarray) -> np.ndarray:
     """A covariance of systems that gives their differences these standard errors.
 
     ``stderr`` is a symmetric matrix. -1/2 of the squares with the means of rows and columns taken
-    out; where that is no covariance, because errors come from different segments, the nearest.
+    out; where that is not a covariance, because errors come from different segments, the nearest.
 
     >>> errors = contrast_covariance(np.array([[0.0, 2.0], [2.0, 0.0]]))
     >>> round(float(errors[0, 0] + errors[1, 1] - 2 * errors[0, 1]), 9)

@@ -32,7 +32,7 @@ MISSING = ("", "na", "n/a", "none", "null")
 """How a text file writes a missing number, in upper or lower case."""
 
 FOREIGN_ROWS = 10
-"""So many unknown segments, in most rows, are no slips: the table is of another test set."""
+"""So many unknown segments, in most rows, are not slips: the table is of another test set."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:[.\s]\d{3})*,\d+")
 

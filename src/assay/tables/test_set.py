@@ -266,7 +266,7 @@ def is_like(name: str, score: str) -> bool:
 
 
 def _numeric_share(values: pl.Series) -> tuple[float, str]:
-    """The share of values that are numbers, a decimal comma forgiven, and one that is none."""
+    """The share of values that are numbers, a decimal comma forgiven, and a value that is not."""
     if values.dtype.is_numeric():
         return 1.0, ""
     if values.dtype != pl.String:
