@@ -16,7 +16,7 @@ from assay.cli import files as command_files
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
 from assay.tables import files
-from assay.tables.answers import Judgments, Ratings
+from assay.tables.tables import Judgments, Ratings
 
 Run = Callable[..., Ran]
 RATINGS = "system\tseg\tscore\nA\t1\t3\nB\t1\t4\n"
