@@ -406,6 +406,7 @@ def _systems(
             cluster=int(order.cluster[i]),
             basis=mean.basis,
             rater_stderr=mean.rater_stderr,
+            severity_stderr=mean.severity_stderr,
         )
         for i, (system, mean) in enumerate(zip(study.test_set.systems, means, strict=True))
     ]

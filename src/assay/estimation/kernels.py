@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+import scipy.sparse
 
 from assay.designs.base import FULL_LEVERAGE, SamplingDesign
 from assay.designs.units import DesignUnits
@@ -625,6 +626,110 @@ def _degrees(e: np.ndarray, task: np.ndarray) -> float:
     return float(degrees * np.clip(trace**2 / max(square, 1e-300), 1.0, k - 1))
 
 
+class SeverityVariance(NamedTuple):
+    """How much raters differ in what they say throughout, in all tasks alike.
+
+    ``known`` says whether it can be told from what they differ by in single tasks: not where no
+    two doubly rated tasks have a rater in common. Then all of that counts.
+    """
+
+    variance: float
+    degrees: float
+    known: bool
+
+
+def severity_variance(
+    score: np.ndarray,
+    system: np.ndarray,
+    segment: np.ndarray,
+    task: np.ndarray,
+    rater: np.ndarray,
+) -> SeverityVariance | None:
+    """The variance of raters' severities, from all outputs that several rated; None without them.
+
+    The arrays are those of :func:`rater_variance`. With d_t the deviations of the raters from the
+    outputs' means, summed over the outputs of task t, raters of severities b are expected at
+    d_t = Q_t b, and what they differ by in one task alone says nothing of another. So
+    (|sum d_t|^2 - sum |d_t|^2) / (tr (sum Q_t)^2 - sum tr Q_t^2), numerator and denominator summed
+    over systems and not below 0, is the variance of b; where all raters did all tasks it is that
+    of the two-way analysis of variance, (MS_raters - MS_rest) / tasks. Degrees of freedom are those
+    of the contrasts between raters that it is made of: R - 1 where all raters did the same.
+
+    >>> score = np.array([1.0, 2.0, 5.0, 3.0, 4.5, 8.0])  # two raters, 2.5 apart
+    >>> number = np.arange(6)
+    >>> found = severity_variance(score, 0 * number, number % 3, number % 3, number // 3)
+    >>> round(found.variance, 3), found.degrees  # 2.5^2 / 2, less the variance of 2, 2.5, 3 over 6
+    (3.083, 1.0)
+    """
+    output = system * (segment.max(initial=0) + 1) + segment
+    _, output, counts = np.unique(output, return_inverse=True, return_counts=True)
+    several = counts[output] > 1
+    if not several.any():
+        return None
+    deviation = (score - (np.bincount(output, score) / counts)[output])[several]
+    system, task, rater = system[several], task[several], rater[several]
+    # Who did which task for which system, who rated which system, and who.
+    cells, cell = np.unique(np.stack([system, task, rater]), axis=1, return_inverse=True)
+    _, own = np.unique(cells[[0, 2]], axis=1, return_inverse=True)
+    cell, own = cell.ravel(), own.ravel()
+    who = np.zeros(own.max() + 1, dtype=np.int64)
+    who[own] = cells[2]
+    d = np.bincount(cell, deviation)
+    total = np.bincount(own, d)
+    each = _sparse(output[several], cell, 1 / np.sqrt(counts[output[several]]))
+    q = scipy.sparse.diags_array(np.bincount(cell).astype(float)) - each.T @ each
+    by_system = _sparse(own, np.arange(len(own)))
+    whole = by_system @ q @ by_system.T
+    alone, between = float((q.power(2)).sum()), float((whole.power(2)).sum())
+    by_rater, by_task = _sparse(who, np.arange(len(who))), _sparse(cells[2], np.arange(len(own)))
+    parts, form = by_task @ (q @ q) @ by_task.T, by_rater @ (whole @ whole) @ by_rater.T
+    known = between - alone > 1e-9 * between
+    form = form - parts if known else parts
+    top, bottom = float(total @ total - d @ d), between - alone
+    variance = max(top, 0.0) / bottom if known else float(d @ d) / alone
+    degrees = form.trace() ** 2 / float((form.power(2)).sum())
+    return SeverityVariance(
+        variance, float(np.clip(degrees, 1.0, max(len(np.unique(rater)) - 1, 1))), known
+    )
+
+
+def _sparse(
+    row: np.ndarray, column: np.ndarray, values: np.ndarray | None = None
+) -> scipy.sparse.csr_array:
+    return scipy.sparse.csr_array((np.ones(len(row)) if values is None else values, (row, column)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Severities:
+    """What it adds to the error of a score that the raters as a whole may be strict or mild.
+
+    One entry per rating: its system, segment, rater and 1 over the raters of its output; ``tasks``
+    has one per segment.
+    """
+
+    found: SeverityVariance
+    system: np.ndarray
+    segment: np.ndarray
+    rater: np.ndarray
+    tasks: np.ndarray
+    share: np.ndarray
+
+    def part(self, i: int, weight: np.ndarray) -> float:
+        """The variance of a system's score that is not yet in that over tasks.
+
+        With w_rt the weight of what rater r did in task t, severities of variance s^2 add
+        s^2 sum_r (sum_t w_rt)^2. The variance over tasks has s^2 sum_rt w_rt^2 of it, as if
+        everybody came to every task anew.
+        """
+        own = self.system == i
+        rater, segment = self.rater[own], self.segment[own]
+        w = weight[segment] * self.share[own]
+        cell = rater + (rater.max(initial=0) + 1) * self.tasks[segment]
+        cells = np.bincount(np.unique(cell, return_inverse=True)[1], w)
+        beyond = float((np.bincount(rater, w) ** 2).sum() - (cells**2).sum())
+        return self.found.variance * max(beyond, 0.0)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Overlap:
     """The raters' part of an error: what is known from doubly rated outputs of one campaign.
@@ -638,6 +743,7 @@ class Overlap:
     share: np.ndarray
     typical: tuple[float, float]
     raters: int
+    severities: Severities
 
     def part(self, i: int, j: int, x: np.ndarray, population: int) -> float:
         """The variance of an estimate over raters that its sampling variance does not have.
@@ -674,6 +780,10 @@ class SeverityError:
     degrees: float
     fitted: int
     """Severities that were fitted, less one for every group of raters."""
+    left: np.ndarray
+    """Raters x raters: what is left of severities b is left b, their mean inside each group."""
+    found: SeverityVariance | None
+    """How far the raters differed before, None where no output has several."""
 
     def inflated(self, overlap: Overlap) -> Overlap:
         """What raters differ by, found after severities were fitted to the same ratings."""
@@ -684,6 +794,12 @@ class SeverityError:
     def variance(self, w: np.ndarray) -> float:
         """What is added to the variance of a score or difference with these shares."""
         return float(max(w @ self.covariance @ w, 0.0))
+
+    def part(self, w: np.ndarray) -> float:
+        """The variance of a score over the mean severity of its raters, which nothing takes off."""
+        if self.found is None:
+            return 0.0
+        return self.found.variance * float(((w @ self.left) ** 2).sum())
 
     def shares(self, i: int, weight: np.ndarray) -> np.ndarray:
         """The raters' shares of a system's score, with the ``weight`` of every segment in it."""
@@ -700,27 +816,32 @@ def find_overlap(
     ``scores`` are the ratings in use, as systems x segments. A task is what the ratings' column
     ``task`` says, else the snippet that was drawn, else the document, else the segment.
     """
-    frame = ratings.genuine
-    if "rater" not in frame.columns:
+    if "rater" not in ratings.genuine.columns:
         return None
+    return overlap_of(test_set, ratings, scores, find_tasks(test_set, ratings.genuine, sample))
+
+
+def overlap_of(
+    test_set: TestSet, ratings: Ratings, scores: np.ndarray, tasks: np.ndarray
+) -> Overlap | None:
+    """The same where it is known to which of the ``tasks`` every segment belongs."""
     places = test_set.segments.select(test_set.key).with_row_index("_segment")
-    tasks = find_tasks(test_set, frame, sample)
-    rows = frame.drop_nulls(["score", "rater"]).join(places, on=test_set.key)
+    rows = ratings.genuine.drop_nulls(["score", "rater"]).join(places, on=test_set.key)
     numbers = {name: k for k, name in enumerate(test_set.systems)}
     system = rows["system"].replace_strict(numbers, return_dtype=pl.Int64).to_numpy()
     segment = rows["_segment"].cast(pl.Int64).to_numpy()
     used = ~np.isnan(scores[system, segment])
-    rater = rows["rater"].rank("dense").cast(pl.Int64).to_numpy() - 1
-    variance = rater_variance(
-        rows["score"].to_numpy()[used], system[used], segment[used], tasks[segment[used]],
-        rater[used],
-    )  # fmt: skip
-    if variance is None or variance.tasks < MIN_DOUBLED_TASKS:
+    rater = (rows["rater"].rank("dense").cast(pl.Int64).to_numpy() - 1)[used]
+    system, segment = system[used], segment[used]
+    given = rows["score"].to_numpy()[used], system, segment, tasks[segment], rater
+    variance, severity = rater_variance(*given), severity_variance(*given)
+    if variance is None or severity is None or variance.tasks < MIN_DOUBLED_TASKS:
         return None
     count = np.zeros(scores.shape)
-    np.add.at(count, (system[used], segment[used]), 1)
+    np.add.at(count, (system, segment), 1)
     share = np.where(count > 0, 1 / np.maximum(count, 1), np.nan)
-    return Overlap(variance, share, _typical(scores), len(np.unique(rater[used])))
+    severities = Severities(severity, system, segment, rater, tasks, share[system, segment])
+    return Overlap(variance, share, _typical(scores), len(np.unique(rater)), severities)
 
 
 def find_tasks(test_set: TestSet, frame: pl.DataFrame, sample: Sample | None) -> np.ndarray:

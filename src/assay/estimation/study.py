@@ -72,13 +72,15 @@ NO_WIDTH = 1e-9
 class Target(NamedTuple):
     """What is estimated: the scores of all segments, NaN where they are not known.
 
-    ``i`` and ``j`` are the systems, the same where it is one system's own score.
+    ``i`` and ``j`` are the systems, the same where it is one system's own score. ``pool`` says
+    whether the raters as a whole may be strict or mild, which drops out of differences.
     """
 
     scores: np.ndarray
     limits: tuple[float, float]
     i: int
     j: int
+    pool: bool = False
 
 
 def make_study(
@@ -184,7 +186,7 @@ class Study:
 
         For texts, what their documents have in common drops out.
         """
-        one, other = self.mean(i), self.mean(j)
+        one, other = (self._estimate(self._own(k)._replace(pool=False)) for k in (i, j))
         a, b = one.stderr**2, other.stderr**2
         stderr = np.sqrt(a + b)
         degrees = (a + b) ** 2 / (a**2 / one.degrees + b**2 / other.degrees) if a + b > 0 else 1.0
@@ -217,9 +219,7 @@ class Study:
 
     def _shares(self, i: int, places: np.ndarray, pi: np.ndarray) -> np.ndarray:
         """The raters' shares of a system's score on these segments."""
-        weight = np.zeros(self.rated.scores.shape[1])
-        weight[places] = 1 / pi / (1 / pi).sum()
-        return cast("SeverityError", self.severity).shares(i, weight)
+        return cast("SeverityError", self.severity).shares(i, self._weight(places, pi))
 
     def _document_parts(self, i: int, count: int) -> tuple[np.ndarray, np.ndarray]:
         """What each document adds to a system's score, and the documents with ratings of it."""
@@ -244,7 +244,7 @@ class Study:
         return [self._difference(item, i, j) for item in found]
 
     def _own(self, i: int) -> Target:
-        return Target(self.rated.scores[i], self.ratings.range or (0.0, 0.0), i, i)
+        return Target(self.rated.scores[i], self.ratings.range or (0.0, 0.0), i, i, pool=True)
 
     def _pair(self, i: int, j: int) -> Target:
         low, high = self.ratings.range or (0.0, 0.0)
@@ -287,7 +287,7 @@ class Study:
         if not drawn.any():
             return self._nothing(len(places))
         found, fit = adjusted_mean(x, drawn, units, self.method, predictors)
-        mean = self._wrapped(*self._with_error(found, target, x, places, fit, units), len(places))
+        mean = self._with_error(found, target, x, places, fit, units)
         if self._corrects_skew(target, mean):
             return self._inside(self._skewed(mean, x, drawn, fit, units), target)
         if self.interval not in GUARANTEED:
@@ -354,8 +354,7 @@ class Study:
             own = None if fit is None else fit.part(inside)
             part = units.part(inside, drawn)
             found = group_mean(x[inside], drawn[inside], own, part)
-            error = self._with_error(found, target, x[inside], places[inside], own, part)
-            means.append(self._wrapped(*error, int(inside.sum())))
+            means.append(self._with_error(found, target, x[inside], places[inside], own, part))
         return means
 
     def _with_error(
@@ -366,8 +365,8 @@ class Study:
         places: np.ndarray,
         fit: Fitted | None,
         units: DesignUnits,
-    ) -> tuple[Adjusted, Basis, float]:
-        """The same estimate with the error for what is asked, its name, and the raters' part."""
+    ) -> Mean:
+        """The same estimate with the error for what is asked."""
         drawn = ~np.isnan(x)
         found, basis, part = self._for_target(found, target, x, drawn, fit, units)
         if self.severity is not None:
@@ -376,8 +375,36 @@ class Study:
                 w = w - self._shares(target.j, places[drawn], units.pi[drawn])
             more = self.severity.variance(w)
             found, part = with_raters(found, more, self.severity.degrees), part + more
+        pool, degrees = 0.0, 1.0
+        if target.pool and basis == "raters":
+            pool, degrees = self._pool_severity(target.i, places[drawn], units.pi[drawn])
+        found = found if pool == 0 else with_raters(found, pool, degrees)
         stderr = self._beyond_rounding(float(found.stderr[0]), target.i, target.j, drawn.all())
-        return replace(found, stderr=np.array([stderr])), basis, float(np.sqrt(part))
+        mean = self._wrapped(replace(found, stderr=np.array([stderr])), basis, len(x))
+        return mean._replace(
+            rater_stderr=float(np.sqrt(part + pool)), severity_stderr=float(np.sqrt(pool))
+        )
+
+    def _pool_severity(self, i: int, places: np.ndarray, pi: np.ndarray) -> tuple[float, float]:
+        """The variance of a score for raters beyond these that is not in its error yet.
+
+        Others like them may be stricter or milder as a whole. Also its degrees of freedom. Severities
+        that were taken off leave their mean, which is then all there is of them.
+        """
+        if self.severity is not None:
+            known = self.severity.found
+            degrees = 1.0 if known is None else known.degrees
+            return self.severity.part(self._shares(i, places, pi)), degrees
+        if self.overlap is None:
+            return 0.0, 1.0
+        severities = self.overlap.severities
+        return severities.part(i, self._weight(places, pi)), severities.found.degrees
+
+    def _weight(self, places: np.ndarray, pi: np.ndarray) -> np.ndarray:
+        """That of every segment of the test set in a score from these."""
+        weight = np.zeros(self.rated.scores.shape[1])
+        weight[places] = 1 / pi / (1 / pi).sum()
+        return weight
 
     def _beyond_rounding(self, stderr: float, i: int, j: int, all_rated: bool) -> float:
         """The standard error; where it is one of rounding, 0 if all is rated and else unknown."""
@@ -408,7 +435,7 @@ class Study:
                 return wider, "texts", 0.0
         return found, "answers", 0.0
 
-    def _wrapped(self, found: Adjusted, basis: Basis, rater: float, population: int) -> Mean:
+    def _wrapped(self, found: Adjusted, basis: Basis, population: int) -> Mean:
         """The only estimate of the batch."""
         center, stderr, degrees = (
             float(values[0]) for values in (found.center, found.stderr, found.degrees)
@@ -417,7 +444,7 @@ class Study:
         return Mean(
             center, stderr, degrees, t_interval(center, stderr, degrees, self.level),
             int(found.n[0]), population, used if found.used[0] else "mean",
-            float(found.unexplained[0]), basis, float(rater),
+            float(found.unexplained[0]), basis,
         )  # fmt: skip
 
     def _nothing(self, population: int) -> Mean:
