@@ -633,6 +633,8 @@ def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
     if spread is None or float(spread.half_width(np.array(item.population))) > half / 2:
         if spread is not None and spread.reach < 1:
             return f"{goal}: {HALF_IS_RATED}"
+        if 2 * item.severity_stderr > item.stderr:
+            return f"{goal}: more segments will not do it; more raters would, each for some of them"
         more = "raters" if item.rater_stderr > 0 else "ratings"
         return f"{goal}: more segments alone will not do it; more {more} for each would"
     needed = spread.n_for_half_width(half / 2)

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 import scipy.sparse
+from scipy import special
 
 from assay.designs.base import FULL_LEVERAGE, SamplingDesign
 from assay.designs.units import DesignUnits
@@ -627,15 +628,18 @@ def _degrees(e: np.ndarray, task: np.ndarray) -> float:
 
 
 class SeverityVariance(NamedTuple):
-    """How much raters differ in what they say throughout, in all tasks alike.
-
-    ``known`` says whether it can be told from what they differ by in single tasks: not where no
-    two doubly rated tasks have a rater in common. Then all of that counts.
-    """
+    """How much raters differ in what they say throughout, in all tasks alike, and its degrees."""
 
     variance: float
     degrees: float
-    known: bool
+
+
+class _Moment(NamedTuple):
+    """An estimate of a variance, its degrees of freedom, and its own variance where it is 0."""
+
+    variance: float
+    degrees: float
+    noise: float
 
 
 def severity_variance(
@@ -645,15 +649,15 @@ def severity_variance(
     task: np.ndarray,
     rater: np.ndarray,
 ) -> SeverityVariance | None:
-    """The variance of raters' severities, from all outputs that several rated; None without them.
+    """The variance of raters' severities; None where no output has several raters.
 
-    The arrays are those of :func:`rater_variance`. With d_t the deviations of the raters from the
-    outputs' means, summed over the outputs of task t, raters of severities b are expected at
-    d_t = Q_t b, and what they differ by in one task alone says nothing of another. So
-    (|sum d_t|^2 - sum |d_t|^2) / (tr (sum Q_t)^2 - sum tr Q_t^2), numerator and denominator summed
-    over systems and not below 0, is the variance of b; where all raters did all tasks it is that
-    of the two-way analysis of variance, (MS_raters - MS_rest) / tasks. Degrees of freedom are those
-    of the contrasts between raters that it is made of: R - 1 where all raters did the same.
+    The arrays are those of :func:`rater_variance`. Doubly rated tasks tell by what their raters
+    differ there (:func:`_severity_in_common`); so do the levels of what each rater did, tasks being
+    dealt at random (:func:`_severity_apart`). The two are weighted by their precision, were there
+    no severity. The result is not below 0, nor above what all that the raters of a task differ by
+    may be: tasks that were not dealt at random must not pass for severity. Where everybody did
+    everything it is that of the two-way analysis of variance, (MS_raters - MS_rest) / tasks, with
+    R - 1 degrees.
 
     >>> score = np.array([1.0, 2.0, 5.0, 3.0, 4.5, 8.0])  # two raters, 2.5 apart
     >>> number = np.arange(6)
@@ -661,36 +665,98 @@ def severity_variance(
     >>> round(found.variance, 3), found.degrees  # 2.5^2 / 2, less the variance of 2, 2.5, 3 over 6
     (3.083, 1.0)
     """
+    common = _severity_in_common(score, system, segment, task, rater)
+    if common is None:
+        return None
+    most, one = common
+    two = _severity_apart(score, system, task, rater)
+    both = [item for item in (one, two) if item is not None]
+    if not both:  # nobody did two tasks: all there is of severity is in that over tasks
+        return SeverityVariance(0.0, 1.0)
+    weights = np.array([1 / max(item.noise, 1e-300) for item in both])
+    variance, degrees = (
+        float(weights @ [item[k] for item in both] / weights.sum()) for k in range(2)
+    )
+    return SeverityVariance(float(np.clip(variance, 0.0, most)), max(degrees, 1.0))
+
+
+def _severity_in_common(
+    score: np.ndarray, system: np.ndarray, segment: np.ndarray, task: np.ndarray, rater: np.ndarray
+) -> tuple[float, _Moment | None] | None:
+    """The most that raters of a task differ by, and what of it goes through all their tasks.
+
+    With d_t the deviations of the raters from the outputs' means, summed over the outputs of task
+    t, raters of severities b are expected at d_t = Q_t b, and what they differ by in one task alone
+    says nothing of another. So (|sum d_t|^2 - sum |d_t|^2) / (tr (sum Q_t)^2 - sum tr Q_t^2),
+    numerator and denominator summed over systems, is the variance of b. Degrees of freedom are
+    those of the contrasts between raters that it is made of. None where no two doubly rated tasks
+    have a rater in common. The most is the upper end of the 95% interval of both together.
+    """
     output = system * (segment.max(initial=0) + 1) + segment
     _, output, counts = np.unique(output, return_inverse=True, return_counts=True)
     several = counts[output] > 1
     if not several.any():
         return None
     deviation = (score - (np.bincount(output, score) / counts)[output])[several]
-    system, task, rater = system[several], task[several], rater[several]
-    # Who did which task for which system, who rated which system, and who.
-    cells, cell = np.unique(np.stack([system, task, rater]), axis=1, return_inverse=True)
-    _, own = np.unique(cells[[0, 2]], axis=1, return_inverse=True)
+    # Who did which task for which system, and who rated which system.
+    cells, cell = np.unique(
+        np.stack([system, task, rater])[:, several], axis=1, return_inverse=True
+    )
+    mine, own = np.unique(cells[[0, 2]], axis=1, return_inverse=True)
     cell, own = cell.ravel(), own.ravel()
-    who = np.zeros(own.max() + 1, dtype=np.int64)
-    who[own] = cells[2]
     d = np.bincount(cell, deviation)
     total = np.bincount(own, d)
     each = _sparse(output[several], cell, 1 / np.sqrt(counts[output[several]]))
     q = scipy.sparse.diags_array(np.bincount(cell).astype(float)) - each.T @ each
     by_system = _sparse(own, np.arange(len(own)))
     whole = by_system @ q @ by_system.T
-    alone, between = float((q.power(2)).sum()), float((whole.power(2)).sum())
-    by_rater, by_task = _sparse(who, np.arange(len(who))), _sparse(cells[2], np.arange(len(own)))
-    parts, form = by_task @ (q @ q) @ by_task.T, by_rater @ (whole @ whole) @ by_rater.T
-    known = between - alone > 1e-9 * between
-    form = form - parts if known else parts
-    top, bottom = float(total @ total - d @ d), between - alone
-    variance = max(top, 0.0) / bottom if known else float(d @ d) / alone
-    degrees = form.trace() ** 2 / float((form.power(2)).sum())
-    return SeverityVariance(
-        variance, float(np.clip(degrees, 1.0, max(len(np.unique(rater)) - 1, 1))), known
+    alone, between = float(q.power(2).sum()), float(whole.power(2).sum())
+    found, left = float(d @ d) / alone, between - alone
+    tasks = len(np.unique(cells[1]))
+    extra = np.unique(cells[1:], axis=1).shape[1] - tasks
+    most = found * extra / float(special.chdtri(extra, 0.95))
+    if left <= 1e-9 * between:
+        return most, None
+    one, many = _sparse(mine[1], np.arange(len(mine[1]))), _sparse(cells[2], np.arange(len(own)))
+    form = one @ (whole @ whole) @ one.T - many @ (q @ q) @ many.T
+    degrees = form.trace() ** 2 / float(form.power(2).sum())
+    noise = 2 * found**2 * alone / (left * tasks)
+    return most, _Moment(float(total @ total - d @ d) / left, degrees, noise)
+
+
+def _severity_apart(
+    score: np.ndarray, system: np.ndarray, task: np.ndarray, rater: np.ndarray
+) -> _Moment | None:
+    """The variance of raters' levels from tasks that were dealt to them at random.
+
+    Half of what the means of two tasks differ by, squared: of two raters, less that of one rater.
+    None where nobody did two tasks, or all tasks are one rater's.
+    """
+    cells, cell = np.unique(np.stack([system, task, rater]), axis=1, return_inverse=True)
+    z = np.bincount(cell.ravel(), score) / np.bincount(cell.ravel())
+    z = z - (np.bincount(cells[0], z) / np.maximum(np.bincount(cells[0]), 1))[cells[0]]
+    every, same, together = (
+        _squares(z, np.unique(cells[rows], axis=1, return_inverse=True)[1].ravel())
+        for rows in ([0], [0, 2], [0, 1])
     )
+    pairs = every[1] - same[1] - together[1]
+    if not pairs > 0 or not same[1] > 0:
+        return None
+    inside = same[0] / same[1]
+    between = (every[0] - same[0] - together[0]) / pairs
+    work = np.unique(cells[1:], axis=1)[1]
+    n = np.bincount(np.unique(work, return_inverse=True)[1]).astype(float)
+    again = n * (n - 1)
+    degrees = max(again.sum() ** 2 / (again**2).sum() - 1, 1.0)
+    typical = (n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)
+    noise = 2 * inside**2 * (1 / degrees + 1 / max(n.sum() - len(n), 1)) / typical**2
+    return _Moment(between - inside, degrees, noise)
+
+
+def _squares(z: np.ndarray, group: np.ndarray) -> tuple[float, float]:
+    """Half the sum of all squared differences inside groups, and the number of the pairs."""
+    n, total = np.bincount(group), np.bincount(group, z)
+    return float((n * np.bincount(group, z**2) - total**2).sum()), float((n * (n - 1)).sum())
 
 
 def _sparse(

@@ -63,6 +63,8 @@ TARGETS = ("raters", "texts", "answers")
 
 FEW_DOCUMENTS = 20
 """With fewer, their spread is itself uncertain."""
+FEW_RATERS = 3
+"""Up to so many, how strict others would be is all but unknown."""
 MIN_RATINGS_FOR_SKEWNESS, MIN_RATINGS_FOR_T = 10, 60
 """Between these, the t interval of a skewed score misses on one side, and its skewness is known."""
 NO_WIDTH = 1e-9
@@ -388,8 +390,8 @@ class Study:
     def _pool_severity(self, i: int, places: np.ndarray, pi: np.ndarray) -> tuple[float, float]:
         """The variance of a score for raters beyond these that is not in its error yet.
 
-        Others like them may be stricter or milder as a whole. Also its degrees of freedom. Severities
-        that were taken off leave their mean, which is then all there is of them.
+        Others like them may be stricter or milder as a whole. Also its degrees of freedom. Where
+        severities were taken off, their mean is left.
         """
         if self.severity is not None:
             known = self.severity.found
@@ -518,14 +520,22 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
     rated, overlap = study.rated, study.overlap
     if study.target == "raters" and overlap is not None:
         tasks = overlap.variance.tasks
-        return (
+        said = [
             Note(
                 "for-raters",
                 f"intervals are for this test set and raters like these {overlap.raters}:"
                 f" {tasks:,} tasks have two or more raters, which shows how much they differ;"
-                " raters from elsewhere may be stricter or milder as a whole",
-            ),
-        )
+                " a stricter pool moves all systems alike, so differences are surer than scores",
+            )
+        ]
+        found = overlap.severities.found if study.severity is None else study.severity.found
+        if overlap.raters <= FEW_RATERS and found is not None and found.variance > 0:
+            text = (
+                f"{overlap.raters} raters hardly tell how strict others would be, which makes the"
+                " intervals of scores wide; those of differences do not depend on it"
+            )
+            said.append(Note("few-raters", text))
+        return tuple(said)
     if study.target == "texts":
         return (_texts_note(rated, study.test_set.has_documents),)
     if not study.cautious:
