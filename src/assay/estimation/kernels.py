@@ -780,19 +780,19 @@ class Severities:
     tasks: np.ndarray
     share: np.ndarray
 
-    def part(self, i: int, weight: np.ndarray) -> float:
+    def part(self, i: int, weight: np.ndarray, scale: float = 1.0) -> float:
         """The variance of a system's score that is not yet in that over tasks.
 
         With w_rt the weight of what rater r did in task t, severities of variance s^2 add
         s^2 sum_r (sum_t w_rt)^2. The variance over tasks has s^2 sum_rt w_rt^2 of it, as if
-        everybody came to every task anew.
+        everybody came to every task anew, and times the ``scale`` of these ratings.
         """
         own = self.system == i
         rater, segment = self.rater[own], self.segment[own]
         w = weight[segment] * self.share[own]
         cell = rater + (rater.max(initial=0) + 1) * self.tasks[segment]
         cells = np.bincount(np.unique(cell, return_inverse=True)[1], w)
-        beyond = float((np.bincount(rater, w) ** 2).sum() - (cells**2).sum())
+        beyond = float((np.bincount(rater, w) ** 2).sum() - scale * (cells**2).sum())
         return self.found.variance * max(beyond, 0.0)
 
 
@@ -819,14 +819,19 @@ class Overlap:
         segments; the rest is v/N + (1/n - 1/N) (v - that of single segments).
         """
         different, n = int(i != j), len(x)
-        typical, alone = self.typical[different], self.variance.alone[different]
-        if not typical > 0 or n < 2:
+        alone, scale = self.variance.alone[different], self.scale(i, j, x)
+        if scale == 0:
             return 0.0
         v = self.variance.differences if different else self.variance.scores
         v = v / population + max(v - alone, 0.0) * (1 / n - 1 / population)
         rated = ~np.isnan(self.share[i]) & ~np.isnan(self.share[j])
         once = float((self.share[i, rated] + self.share[j, rated]).mean()) / 2
-        return v * float(x.var(ddof=1)) / typical * once
+        return v * scale * once
+
+    def scale(self, i: int, j: int, x: np.ndarray) -> float:
+        """How much more than others these ratings vary; 0 where that is not known."""
+        typical = self.typical[int(i != j)]
+        return float(x.var(ddof=1)) / typical if typical > 0 and len(x) > 1 else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -400,7 +400,8 @@ class Study:
         if self.overlap is None:
             return 0.0, 1.0
         severities = self.overlap.severities
-        return severities.part(i, self._weight(places, pi)), severities.found.degrees
+        scale = self.overlap.scale(i, i, self.rated.scores[i, places])
+        return severities.part(i, self._weight(places, pi), scale), severities.found.degrees
 
     def _weight(self, places: np.ndarray, pi: np.ndarray) -> np.ndarray:
         """That of every segment of the test set in a score from these."""

@@ -49,9 +49,9 @@ POWER = 0.8
 MAX_GAP_IN_ERRORS = 500.0
 """A gap of this many standard errors is always found."""
 UNKNOWN_REACH = 0.5
-"""Where nothing tells what raters differ by, ratings beyond this share of the test set promise
-nothing: without metrics, the interval of one half is as wide as the one for texts like these with
-everything rated, from which verdicts come then."""
+"""Where nothing tells what raters differ by, an error is that for texts like these beyond this
+share of the test set. More ratings than one half then promise nothing: the error for texts with
+everything rated is no smaller than that of these answers at one half."""
 MAX_COMPARED = 4_000_000
 """Pairs of scores compared at a time."""
 ERFC_FIT = (
@@ -335,23 +335,38 @@ class Precision:
     """The part of the standard error that more segments do not take away: the raters'."""
     floor_degrees: float = math.inf
     reach: float = 1.0
-    """The share of the segments beyond which more of them are taken to make no error smaller."""
+    """The share of the segments beyond which the error is that for texts like these."""
+    alike: float = 0.0
+    """The correlation of two segments of the test set: that inside documents, by chance met."""
+    documents: int | None = None
 
     def stderr(self, n: np.ndarray) -> np.ndarray:
         """Of the mean: sd sqrt(D (1 - r^2) (1 + p/n) (1 - n/N) / n), infinite without degrees.
 
-        Its square and that of the floor add up.
+        For texts, without (1 - n/N), and r^2 / N and what documents have in common are added. Its
+        square and that of the floor add up.
         """
         n = np.asarray(n, dtype=float)
         rest = self.effect * (1 - self.correlation**2) * (1 + self.features / n)
-        counted = np.minimum(n, self.reach * self.population)
-        sampling = self.sd * np.sqrt(rest * (1 - counted / self.population) / counted)
-        unknown = (n - 1 - self.features < 1) & (counted < self.population)
+        here = rest * (1 - n / self.population) / n
+        there = rest / n + self.correlation**2 / self.population + self.alike
+        sampling = self.sd * np.sqrt(np.where(self._of_texts(n), there, here))
+        unknown = (n - 1 - self.features < 1) & (n < self.population)
         return np.where(unknown, np.inf, np.hypot(sampling, self.floor))
 
+    def _of_texts(self, n: np.ndarray) -> np.ndarray:
+        beyond = np.asarray(n > self.reach * self.population)
+        return beyond if self.reach < 1 else np.zeros_like(beyond)
+
     def degrees(self, n: np.ndarray) -> np.ndarray:
-        """Of the interval: n - 1 - p, joined with those of the floor (Satterthwaite)."""
-        own = np.maximum(np.asarray(n, dtype=float) - 1 - self.features, 1.0)
+        """Of the interval: n - 1 - p, joined with those of the floor (Satterthwaite).
+
+        For texts, one less than documents, or segments where there are none.
+        """
+        n = np.asarray(n, dtype=float)
+        texts = n if self.documents is None else np.full_like(n, self.documents)
+        own = np.where(self._of_texts(n), texts - 1, n - 1 - self.features)
+        own = np.maximum(own, 1.0)
         if not (self.floor > 0 and math.isfinite(self.floor_degrees)):
             return np.asarray(own)
         share = np.minimum((self.floor / self.stderr(n)) ** 2, 1.0)
@@ -374,11 +389,22 @@ class Precision:
 
     def n_for_half_width(self, target: float) -> int:
         """The smallest n whose half-width is at most ``target``."""
-        return smallest(lambda n: float(self.half_width(np.array(n))) <= target, self.population)
+        return self.smallest(lambda n: float(self.half_width(np.array(n))) <= target)
 
     def n_for_power(self, gap: float, power: float) -> int:
         """The smallest n that finds ``gap`` with at least this probability."""
-        return smallest(lambda n: float(self.power(np.array(n), gap)) >= power, self.population)
+        return self.smallest(lambda n: float(self.power(np.array(n), gap)) >= power)
+
+    def smallest(self, holds: Callable[[int], bool], low: int = 2) -> int:
+        """The smallest n from ``low`` on that is precise enough; all segments where none is.
+
+        Where the error becomes that for texts it leaps up, so n is sought on either side of it.
+        """
+        half = math.floor(self.reach * self.population)
+        found = smallest(holds, max(half, low), low)
+        if half >= self.population or holds(found):
+            return found
+        return smallest(holds, self.population, max(half + 1, low))
 
     def _quantile(self, n: np.ndarray) -> np.ndarray:
         quantile = np.vectorize(t_quantile, otypes=[float])
@@ -722,5 +748,5 @@ def segments_to_decide(
             difference, stderr, later, gap=gap, sd=sd, level=precision.level, degrees=degrees
         )
 
-    needed = smallest(lambda size: decided(size) >= power, precision.population, low=n)
+    needed = precision.smallest(lambda size: decided(size) >= power, low=n)
     return needed if decided(needed) >= power else None
