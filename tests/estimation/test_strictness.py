@@ -10,10 +10,10 @@ import pytest
 
 import assay
 from assay.estimation import kernels
-from assay.estimation.kernels import SeverityVariance, severity_variance
+from assay.estimation.kernels import SeverityVariance, lasting_taste, severity_variance
 from assay.estimation.raters import without_severity
 from assay.estimation.results import Estimates
-from assay.estimation.study import make_study
+from assay.estimation.study import CLEAR_TASTE, make_study
 from assay.results import has_note
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from assay.views.section import section_of
@@ -174,6 +174,37 @@ class TestScores:
             assert one.severity_stderr == pytest.approx(expected)
             assert one.severity_stderr == pytest.approx(other.severity_stderr, rel=0.2)
             assert one.stderr < other.stderr
+
+
+class TestLastingTaste:
+    def test_by_hand(self) -> None:
+        # Two raters of three tasks, two systems: their differences of systems are 2, 4 and 3 apart.
+        x = np.zeros((2, 2, 3))
+        x[0, 0], x[1] = [2.0, 4.0, 3.0], 7.0
+        rater, system, segment = (values.ravel() for values in np.indices(x.shape))
+        found = lasting_taste(x.ravel(), system, segment, segment, rater)
+        assert found is not None
+        # A product of two of them is that of two tastes of two raters for two systems: a quarter.
+        assert found.sd**2 == pytest.approx((2 * 4 + 2 * 3 + 4 * 3) / 3 / 4)
+        assert found.errors == pytest.approx((8 + 6 + 12) / np.sqrt(8**2 + 6**2 + 12**2))
+
+    def test_a_note_where_it_is_clear(self) -> None:
+        answers, document, _ = dealt(np.random.default_rng(12), 3, 1.0, 30)
+        calm = assay.estimate(*tables(answers, document))
+        taste = np.random.default_rng(13).normal(0, 1.5, (3, SYSTEMS, 1))
+        keen = assay.estimate(*tables(answers + taste, document))
+        assert has_note(keen.notes, "lasting-taste")
+        assert not has_note(calm.notes, "lasting-taste")
+
+    def test_seldom_where_there_is_none(self) -> None:
+        rng, clear = np.random.default_rng(14), 0
+        for _ in range(150):
+            x, task, _ = dealt(rng, 4, 1.0, 12)
+            rater, system, segment = (values[~np.isnan(x)] for values in np.indices(x.shape))
+            found = lasting_taste(x[~np.isnan(x)], system, segment, task[segment], rater)
+            assert found is not None
+            clear += found.errors > CLEAR_TASTE
+        assert clear <= 5  # 1% of 150, and two standard errors
 
 
 @pytest.mark.slow

@@ -665,10 +665,10 @@ def severity_variance(
     >>> round(found.variance, 3), found.degrees  # 2.5^2 / 2, less the variance of 2, 2.5, 3 over 6
     (3.083, 1.0)
     """
-    common = _severity_in_common(score, system, segment, task, rater)
-    if common is None:
+    work = _work_in_common(score, system, segment, task, rater)
+    if work is None:
         return None
-    most, one = common
+    most, one = _severity_in_common(work)
     two = _severity_apart(score, system, task, rater)
     both = [item for item in (one, two) if item is not None]
     if not both:  # nobody did two tasks: all there is of severity is in that over tasks
@@ -680,9 +680,49 @@ def severity_variance(
     return SeverityVariance(float(np.clip(variance, 0.0, most)), max(degrees, 1.0))
 
 
-def _severity_in_common(
+class _Work(NamedTuple):
+    """What raters did of tasks that others did, too: an entry for each system, task and rater.
+
+    ``d`` is the sum over their outputs of what the rater says less the output's mean, and ``q`` the
+    matrix that gives it for raters of any severities (Q in :func:`_severity_in_common`).
+    """
+
+    system: np.ndarray
+    task: np.ndarray
+    rater: np.ndarray
+    outputs: np.ndarray
+    d: np.ndarray
+    q: scipy.sparse.csr_array
+
+
+def _work_in_common(
     score: np.ndarray, system: np.ndarray, segment: np.ndarray, task: np.ndarray, rater: np.ndarray
-) -> tuple[float, _Moment | None] | None:
+) -> _Work | None:
+    output, _ = _numbered(system, segment)
+    counts = np.bincount(output)
+    several = counts[output] > 1
+    if not several.any():
+        return None
+    deviation = (score - (np.bincount(output, score) / counts)[output])[several]
+    system, task, rater = system[several], task[several], rater[several]
+    cell, first = _numbered(system, task, rater)
+    each = _sparse(output[several], cell, 1 / np.sqrt(counts[output[several]]))
+    outputs = np.bincount(cell).astype(float)
+    q = scipy.sparse.csr_array(scipy.sparse.diags_array(outputs) - each.T @ each)
+    d = np.bincount(cell, deviation)
+    return _Work(system[first], task[first], rater[first], outputs, d, q)
+
+
+def _numbered(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each row among those that differ, and where each of them is met first."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        key = key * (int(column.max(initial=0)) + 1) + column
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return number, first
+
+
+def _severity_in_common(work: _Work) -> tuple[float, _Moment | None]:
     """The most that raters of a task differ by, and what of it goes through all their tasks.
 
     With d_t the deviations of the raters from the outputs' means, summed over the outputs of task
@@ -692,36 +732,68 @@ def _severity_in_common(
     those of the contrasts between raters that it is made of. None where no two doubly rated tasks
     have a rater in common. The most is the upper end of the 95% interval of both together.
     """
-    output = system * (segment.max(initial=0) + 1) + segment
-    _, output, counts = np.unique(output, return_inverse=True, return_counts=True)
-    several = counts[output] > 1
-    if not several.any():
-        return None
-    deviation = (score - (np.bincount(output, score) / counts)[output])[several]
-    # Who did which task for which system, and who rated which system.
-    cells, cell = np.unique(
-        np.stack([system, task, rater])[:, several], axis=1, return_inverse=True
-    )
-    mine, own = np.unique(cells[[0, 2]], axis=1, return_inverse=True)
-    cell, own = cell.ravel(), own.ravel()
-    d = np.bincount(cell, deviation)
+    d, q, cells = work.d, work.q, np.arange(len(work.d))
+    own, first = _numbered(work.system, work.rater)
     total = np.bincount(own, d)
-    each = _sparse(output[several], cell, 1 / np.sqrt(counts[output[several]]))
-    q = scipy.sparse.diags_array(np.bincount(cell).astype(float)) - each.T @ each
-    by_system = _sparse(own, np.arange(len(own)))
+    by_system = _sparse(own, cells)
     whole = by_system @ q @ by_system.T
     alone, between = float(q.power(2).sum()), float(whole.power(2).sum())
     found, left = float(d @ d) / alone, between - alone
-    tasks = len(np.unique(cells[1]))
-    extra = np.unique(cells[1:], axis=1).shape[1] - tasks
+    tasks = len(np.unique(work.task))
+    extra = len(_numbered(work.task, work.rater)[1]) - tasks
     most = found * extra / float(special.chdtri(extra, 0.95))
     if left <= 1e-9 * between:
         return most, None
-    one, many = _sparse(mine[1], np.arange(len(mine[1]))), _sparse(cells[2], np.arange(len(own)))
+    one, many = _sparse(work.rater[first], np.arange(len(first))), _sparse(work.rater, cells)
     form = one @ (whole @ whole) @ one.T - many @ (q @ q) @ many.T
     degrees = form.trace() ** 2 / float(form.power(2).sum())
     noise = 2 * found**2 * alone / (left * tasks)
     return most, _Moment(float(total @ total - d @ d) / left, degrees, noise)
+
+
+class LastingTaste(NamedTuple):
+    """How much raters differ in what they think of a system throughout, severity apart.
+
+    ``errors`` is how many standard errors its variance is away from none.
+    """
+
+    sd: float
+    errors: float
+
+
+def lasting_taste(
+    score: np.ndarray,
+    system: np.ndarray,
+    segment: np.ndarray,
+    task: np.ndarray,
+    rater: np.ndarray,
+) -> LastingTaste | None:
+    """Raters' lasting preferences for systems; None where tasks in common cannot show any.
+
+    As in :func:`severity_variance`, by the products of what a rater says of a system in two tasks,
+    less what the rater says of all systems there. Without lasting taste they are as often
+    negative, and the sum of their squares is the variance of their sum.
+    """
+    work = _work_in_common(score, system, segment, task, rater)
+    if work is None or len(np.unique(work.system)) < 2:
+        return None
+    cell, _ = _numbered(work.task, work.rater)
+    level = np.bincount(cell, work.d) / np.bincount(cell, work.outputs)
+    d = work.d - work.outputs * level[cell]
+    own, done = _numbered(work.system, work.rater)[0], _numbered(work.task)[0]
+    table = _sparse(done, own, d)
+    by_system = _sparse(own, np.arange(len(own)))
+    left = float((by_system @ work.q @ by_system.T).power(2).sum() - work.q.power(2).sum())
+    # The squares of all products of tasks have one sum, whichever way round they are counted.
+    products = table @ table.T if table.shape[0] < table.shape[1] else table.T @ table
+    itself = np.bincount(done, d**2)
+    squares = float(products.power(2).sum() - (itself**2).sum())
+    if not left > 0 or not squares > 1e-9 * float(itself @ itself):
+        return None
+    together = float((np.bincount(own, d) ** 2).sum() - d @ d)
+    systems = len(np.unique(work.system))
+    variance = together / left * systems / (systems - 1)
+    return LastingTaste(float(np.sqrt(max(variance, 0.0))), float(together / np.sqrt(2 * squares)))
 
 
 def _severity_apart(
@@ -732,20 +804,21 @@ def _severity_apart(
     Half of what the means of two tasks differ by, squared: of two raters, less that of one rater.
     None where nobody did two tasks, or all tasks are one rater's.
     """
-    cells, cell = np.unique(np.stack([system, task, rater]), axis=1, return_inverse=True)
-    z = np.bincount(cell.ravel(), score) / np.bincount(cell.ravel())
-    z = z - (np.bincount(cells[0], z) / np.maximum(np.bincount(cells[0]), 1))[cells[0]]
+    cell, first = _numbered(system, task, rater)
+    z = np.bincount(cell, score) / np.bincount(cell)
+    system, task, rater = system[first], task[first], rater[first]
+    z = z - (np.bincount(system, z) / np.maximum(np.bincount(system), 1))[system]
     every, same, together = (
-        _squares(z, np.unique(cells[rows], axis=1, return_inverse=True)[1].ravel())
-        for rows in ([0], [0, 2], [0, 1])
+        _squares(z, _numbered(*columns)[0])
+        for columns in ((system,), (system, rater), (system, task))
     )
     pairs = every[1] - same[1] - together[1]
     if not pairs > 0 or not same[1] > 0:
         return None
     inside = same[0] / same[1]
     between = (every[0] - same[0] - together[0]) / pairs
-    work = np.unique(cells[1:], axis=1)[1]
-    n = np.bincount(np.unique(work, return_inverse=True)[1]).astype(float)
+    n = np.bincount(rater[_numbered(task, rater)[1]]).astype(float)
+    n = n[n > 0]
     again = n * (n - 1)
     degrees = max(again.sum() ** 2 / (again**2).sum() - 1, 1.0)
     typical = (n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)
@@ -810,6 +883,7 @@ class Overlap:
     typical: tuple[float, float]
     raters: int
     severities: Severities
+    taste: LastingTaste | None
 
     def part(self, i: int, j: int, x: np.ndarray, population: int) -> float:
         """The variance of an estimate over raters that its sampling variance does not have.
@@ -912,7 +986,9 @@ def overlap_of(
     np.add.at(count, (system, segment), 1)
     share = np.where(count > 0, 1 / np.maximum(count, 1), np.nan)
     severities = Severities(severity, system, segment, rater, tasks, share[system, segment])
-    return Overlap(variance, share, _typical(scores), len(np.unique(rater)), severities)
+    return Overlap(
+        variance, share, _typical(scores), len(np.unique(rater)), severities, lasting_taste(*given)
+    )
 
 
 def find_tasks(test_set: TestSet, frame: pl.DataFrame, sample: Sample | None) -> np.ndarray:

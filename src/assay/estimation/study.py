@@ -63,6 +63,8 @@ TARGETS = ("raters", "texts", "answers")
 
 FEW_DOCUMENTS = 20
 """With fewer, their spread is itself uncertain."""
+CLEAR_TASTE = 3.0
+"""Standard errors from which on raters' lasting tastes are clearly there: in 1% by chance."""
 FEW_RATERS = 3
 """Up to so many, how strict others would be is all but unknown."""
 MIN_RATINGS_FOR_SKEWNESS, MIN_RATINGS_FOR_T = 10, 60
@@ -536,6 +538,13 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
                 " intervals of scores wide; those of differences do not depend on it"
             )
             said.append(Note("few-raters", text))
+        if overlap.taste is not None and overlap.taste.errors > CLEAR_TASTE:
+            text = (
+                "raters prefer some systems in all their tasks, each their own (sd"
+                f" {overlap.taste.sd:.2g}): with other raters, differences may move by more than"
+                " their intervals say"
+            )
+            said.append(Note("lasting-taste", text))
         return tuple(said)
     if study.target == "texts":
         return (_texts_note(rated, study.test_set.has_documents),)
