@@ -79,7 +79,8 @@ def estimate(
     for the mean of a simple random sample.
 
     ``target`` says what the intervals are for. ``raters``: this test set, had raters like these
-    answered; it needs tasks that two raters did, and is taken where there are enough. ``texts``:
+    answered; it needs tasks that two raters did, and is taken where there are enough. Scores then
+    also carry how strict the raters may be as a whole, which drops out of differences. ``texts``:
     texts like these, of which the documents (segments, where there are none) are a sample.
     ``answers``: these answers alone, which everything rated makes certain; no verdict comes from an
     interval of width zero. Without a target and without second raters, intervals are those for

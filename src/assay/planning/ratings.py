@@ -43,8 +43,8 @@ def plan_ratings(
     The variance of a mean is D sd^2 (1 - n/N) / n, with metrics (1 - r^2)(1 + p/n) times as much,
     and the raters' part beside it, v / (k N) when everything is rated; the half-width is its root
     times Student's t. v is what raters differ by, and k how many rate an output. v comes from a
-    pilot in which some outputs are rated twice; without it, ratings beyond one half of the test
-    set promise nothing.
+    pilot in which some outputs are rated twice; without it, the error beyond one half of the test
+    set is that for texts like these, as in :func:`assay.estimate`, and promises nothing.
 
     population: segments of the test set (N). sd: of single ratings of one system's segments.
     correlation: multiple correlation of ratings and metrics (r), ``features`` their number (p, 1).
