@@ -893,18 +893,18 @@ class Overlap:
         segments; the rest is v/N + (1/n - 1/N) (v - that of single segments).
         """
         different, n = int(i != j), len(x)
-        alone, scale = self.variance.alone[different], self.scale(i, j, x)
-        if scale == 0:
+        typical, alone = self.typical[different], self.variance.alone[different]
+        if not typical > 0 or n < 2:
             return 0.0
         v = self.variance.differences if different else self.variance.scores
         v = v / population + max(v - alone, 0.0) * (1 / n - 1 / population)
         rated = ~np.isnan(self.share[i]) & ~np.isnan(self.share[j])
         once = float((self.share[i, rated] + self.share[j, rated]).mean()) / 2
-        return v * scale * once
+        return v * float(x.var(ddof=1)) / typical * once
 
-    def scale(self, i: int, j: int, x: np.ndarray) -> float:
-        """How much more than others these ratings vary; 0 where that is not known."""
-        typical = self.typical[int(i != j)]
+    def scale(self, x: np.ndarray) -> float:
+        """How much more than others' these ratings of a system vary; 0 where it is not known."""
+        typical = self.typical[0]
         return float(x.var(ddof=1)) / typical if typical > 0 and len(x) > 1 else 0.0
 
 

@@ -402,7 +402,7 @@ class Study:
         if self.overlap is None:
             return 0.0, 1.0
         severities = self.overlap.severities
-        scale = self.overlap.scale(i, i, self.rated.scores[i, places])
+        scale = self.overlap.scale(self.rated.scores[i, places])
         return severities.part(i, self._weight(places, pi), scale), severities.found.degrees
 
     def _weight(self, places: np.ndarray, pi: np.ndarray) -> np.ndarray:
