@@ -328,12 +328,23 @@ def stable_ranking(means: np.ndarray, covariance: np.ndarray) -> tuple[float, np
     spread = np.sqrt(((1 + k) * truth.error) @ (across**2).T)
     pairs = np.eye(systems)
     pairs[left, right] = pairs[right, left] = truth.weight @ normal_cdf(center / spread)
-    random = np.random.default_rng(0)  # one answer for one set of estimates
-    k = k[random.choice(len(k), DRAWS, p=truth.weight)]
-    noise = random.standard_normal(k.shape)
-    repeats = (k * truth.seen + np.sqrt((1 + k) * truth.error) * noise) @ truth.back.T
+    uniform, noise = _repeats(systems - 1)
+    edges = truth.weight.cumsum()
+    drawn = (edges / edges[-1]).searchsorted(uniform, side="right")
+    expected, error = k * truth.seen, np.sqrt((1 + k) * truth.error)
+    repeats = (expected[drawn] + error[drawn] * noise) @ truth.back.T
     order = np.argsort(-means, kind="stable")
     return float((np.diff(repeats[:, order], axis=1) < 0).all(axis=1).mean()), pairs
+
+
+@lru_cache(maxsize=8)
+def _repeats(contrasts: int) -> tuple[np.ndarray, np.ndarray]:
+    """A uniform number, which chooses tau, and standard normal errors for every repeat.
+
+    Always the same: one answer for one set of estimates.
+    """
+    random = np.random.default_rng(0)
+    return random.random(DRAWS), random.standard_normal((DRAWS, contrasts))
 
 
 def expected_stability(

@@ -117,7 +117,7 @@ class TestSet(CheckedTable):
         sizes = self.documents["segments"].to_numpy()
         return np.repeat(np.arange(len(sizes)), sizes)
 
-    @property
+    @cached_property
     def documents(self) -> pl.DataFrame:
         """One row per document: its name and number of segments, in reading order."""
         group = [name for name in self.key if name != "seg"]
@@ -436,9 +436,10 @@ def places_in(rows: pl.DataFrame, test_set: TestSet) -> np.ndarray:
     return joined["_place"].cast(pl.Int64).to_numpy()
 
 
-def make_sample(frame: pl.DataFrame) -> Sample:
-    """A sample from rows that were just drawn, its columns in the order of the file."""
-    return Sample(frame.select([name for name in SCHEMAS["sample"].names if name in frame]))
+def make_sample(frame: pl.DataFrame, test_set: TestSet | None = None) -> Sample:
+    """A sample from rows just drawn from the test set, its columns in the order of the file."""
+    names = [name for name in SCHEMAS["sample"].names if name in frame]
+    return Sample(frame.select(names), checked=test_set)
 
 
 def read_sample(
