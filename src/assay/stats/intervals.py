@@ -234,7 +234,8 @@ def noncentral_t_cdf(t: float, degrees: float, shift: float) -> float:
         # By the fourth root, as the density may rise from 0 as steeply as a root does.
         v = low + (high - low) * (1 + nodes) / 2
         s = v**4
-        below = np.array([0.5 * math.erfc((shift - t * x) / math.sqrt(2)) for x in s])
+        away = (shift - t * s) / math.sqrt(2)
+        below = 0.5 * np.array([math.erfc(x) for x in away.tolist()])
         values = below * _scale_density(s, degrees) * 4 * v**3
         total += (high - low) / 2 * float(weights @ values)
     return min(max(total, 0.0), 1.0)
@@ -409,15 +410,24 @@ def detectable_shift(degrees: float, level: float, power: float) -> float:
         return 0.0
     if above < 0:
         return float("nan")
+    normal = t_quantile(0.5 + level / 2, degrees) + NormalDist().inv_cdf(min(power, 0.999))
+    for near in (0.98 * normal, 1.1 * normal, 2 * normal):  # where it lies but for few degrees
+        if low < near < high:
+            value = short(near)
+            low, below, high, above = (
+                (near, value, high, above) if value < 0 else (low, below, near, value)
+            )
+    side = 0.0
     while True:  # the Illinois method: a secant that keeps both sides
         middle = (low * above - high * below) / (above - below)
         value = short(middle)
         if abs(value) < 1e-13 or high - low < 1e-12 * high:
             return middle
+        again, side = value * side > 0, value
         if value < 0:
-            low, below, above = middle, value, above / 2
+            low, below, above = middle, value, above / 2 if again else above
         else:
-            high, above, below = middle, value, below / 2
+            high, above, below = middle, value, below / 2 if again else below
 
 
 def smallest(holds: Callable[[int], bool], high: int, low: int = 2) -> int:

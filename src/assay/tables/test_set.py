@@ -153,6 +153,11 @@ class TestSet(CheckedTable):
         parts = self.frame.partition_by(column, as_dict=True, maintain_order=True)
         return {str(key[0]): replace(self, frame=part, notes=()) for key, part in parts.items()}
 
+    @cached_property
+    def by_system(self) -> dict[str, TestSet]:
+        """Every system's own segments, put in order once: samples are drawn again and again."""
+        return self.split("system")
+
 
 def as_matrix(values: pl.Series, test_set: TestSet) -> np.ndarray:
     """A number per row of the test set as systems x segments; NaN where there is no value."""
