@@ -121,9 +121,9 @@ class Findings:
         self, wrong: pl.Series, column: str, values: pl.Series, message: str | Callable[[str], str]
     ) -> None:
         """A problem in every row where ``wrong`` is true; ``{}`` in the message is the value."""
-        places = wrong.fill_null(False).arg_true()
-        if not len(places):
+        if not wrong.any():
             return
+        places = wrong.fill_null(False).arg_true()
         self._calls += 1
         name = self._columns.get(column, column)
         listed = places[:MAX_LISTED].to_list()
