@@ -241,7 +241,8 @@ def noncentral_t_cdf(t: float, degrees: float, shift: float) -> float:
         # By the fourth root, as the density may rise from 0 as steeply as a root does.
         v = low + (high - low) * (1 + nodes) / 2
         s = v**4
-        below = np.array([0.5 * math.erfc((shift - t * x) / math.sqrt(2)) for x in s])
+        away = (shift - t * s) / math.sqrt(2)
+        below = 0.5 * np.array([math.erfc(x) for x in away.tolist()])
         values = below * _scale_density(s, degrees) * 4 * v**3
         total += (high - low) / 2 * float(weights @ values)
     return min(max(total, 0.0), 1.0)
@@ -442,15 +443,24 @@ def detectable_shift(degrees: float, level: float, power: float) -> float:
         return 0.0
     if above < 0:
         return float("nan")
+    normal = t_quantile(0.5 + level / 2, degrees) + NormalDist().inv_cdf(min(power, 0.999))
+    for near in (0.98 * normal, 1.1 * normal, 2 * normal):  # where it lies but for few degrees
+        if low < near < high:
+            value = short(near)
+            low, below, high, above = (
+                (near, value, high, above) if value < 0 else (low, below, near, value)
+            )
+    side = 0.0
     while True:  # the Illinois method: a secant that keeps both sides
         middle = (low * above - high * below) / (above - below)
         value = short(middle)
         if abs(value) < 1e-13 or high - low < 1e-12 * high:
             return middle
+        again, side = value * side > 0, value
         if value < 0:
-            low, below, above = middle, value, above / 2
+            low, below, above = middle, value, above / 2 if again else above
         else:
-            high, above, below = middle, value, below / 2
+            high, above, below = middle, value, below / 2 if again else below
 
 
 def smallest(holds: Callable[[int], bool], high: int, low: int = 2) -> int:
@@ -622,12 +632,23 @@ def stable_ranking(means: np.ndarray, covariance: np.ndarray) -> tuple[float, np
     spread = np.sqrt(((1 + k) * truth.error) @ (across**2).T)
     pairs = np.eye(systems)
     pairs[left, right] = pairs[right, left] = truth.weight @ normal_cdf(center / spread)
-    random = np.random.default_rng(0)  # one answer for one set of estimates
-    k = k[random.choice(len(k), DRAWS, p=truth.weight)]
-    noise = random.standard_normal(k.shape)
-    repeats = (k * truth.seen + np.sqrt((1 + k) * truth.error) * noise) @ truth.back.T
+    uniform, noise = _repeats(systems - 1)
+    edges = truth.weight.cumsum()
+    drawn = (edges / edges[-1]).searchsorted(uniform, side="right")
+    expected, error = k * truth.seen, np.sqrt((1 + k) * truth.error)
+    repeats = (expected[drawn] + error[drawn] * noise) @ truth.back.T
     order = np.argsort(-means, kind="stable")
     return float((np.diff(repeats[:, order], axis=1) < 0).all(axis=1).mean()), pairs
+
+
+@lru_cache(maxsize=8)
+def _repeats(contrasts: int) -> tuple[np.ndarray, np.ndarray]:
+    """A uniform number, which chooses tau, and standard normal errors for every repeat.
+
+    Always the same: one answer for one set of estimates.
+    """
+    random = np.random.default_rng(0)
+    return random.random(DRAWS), random.standard_normal((DRAWS, contrasts))
 
 
 def expected_stability(
