@@ -59,7 +59,7 @@ SIZES = Annotated[
 SPEND = Annotated[
     str | None,
     typer.Option(
-        "--spend", help="What there is to spend: '40 h', '2000 EUR' or '5000 ratings'.",
+        "--spend", help="What there is to spend: '40 h', '2000 EUR', '5000 ratings' or judgments.",
         metavar="AMOUNT",
     ),
 ]  # fmt: skip
@@ -232,6 +232,7 @@ def judgments_command(
     sides: SIDES = 1,
     seconds: SECONDS = None,
     cost: COST = None,
+    spend: SPEND = None,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
     only: ONLY = None,
@@ -246,6 +247,8 @@ def judgments_command(
     Example: assay plan judgments --systems 15 --sigma 10 --significant .8
 
     Example: assay plan judgments --pilot judgments.tsv --test pooled
+
+    Example: assay plan judgments --systems 15 --sigma 10 --seconds 20 --spend "40 h"
     """
     from assay.cli import deliver, progress_bars
     from assay.planning.judgments import plan_judgments
@@ -263,7 +266,8 @@ def judgments_command(
             _how_many(systems), sigma=sigma, pilot=judged, significant=significant,
             clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
             sides=sides,  # type: ignore[arg-type]
-            seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed, progress=progress,
+            seconds_per_judgment=seconds, cost_per_judgment=cost, spend=spend, rng=seed,
+            progress=progress,
         )  # fmt: skip
     deliver(result, save, json)
 
@@ -298,6 +302,9 @@ def editors_command(
     json: JSON = False,
 ) -> None:
     """Plan how many editors find a gap between systems, the human translation counted as one.
+
+    Editors are not paid by the answer, so there is nothing to --spend: --sizes says what numbers of
+    editors can find.
 
     Example: assay plan editors --systems 3 --gap 3
     """
