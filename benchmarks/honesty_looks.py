@@ -115,7 +115,7 @@ def ended(laid: Laid, answers: Answers, gap: float) -> Ended:
     study, scores = laid.watched.study, answers.first
     ratings = study.ratings
     if answers.second is not None:
-        both = np.stack(answers)
+        both = np.stack([answers.first, answers.second])
         scores = np.nanmean(both, axis=0)
         given = both.reshape(2, -1)
         values = np.concatenate([given[0], given[1][~np.isnan(given[1])]])
