@@ -252,7 +252,7 @@ def test_intervals_hold_in_documents_of_twenty_on_wmt21(
     document = frame["rated_run"][: scores.shape[1]].rle_id().to_numpy()
     assert 15 < scores.shape[1] / (document.max() + 1) < 25
     for held in coverage_on_real_ratings(scores, document, line, share, 300):
-        assert 0.91 <= held <= 0.975
+        assert 0.92 <= held <= 0.975
 
 
 @pytest.mark.slow
