@@ -1,4 +1,4 @@
-"""20 to 50 ratings of skewed scores: the interval of scores is corrected, that of differences not."""
+"""20 to 50 ratings of skewed scores: scores have a corrected interval, differences have not."""
 
 from __future__ import annotations
 
