@@ -21,7 +21,7 @@ def campaign(seed: int, n: int) -> tuple[assay.TestSet, assay.Ratings, assay.Sam
     test_set = assay.read_scores(frame)
     given = frame.with_columns(score=pl.Series(x.ravel()))
     ratings = assay.read_ratings(given, test_set, better="lower")
-    drawn = assay.sample(test_set, budget=n, design="segments", rng=seed)
+    drawn = assay.sample(test_set, budget=n, design="segments", rng=rng)
     return test_set, ratings, drawn, x.mean(axis=1)
 
 
