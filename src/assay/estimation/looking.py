@@ -23,7 +23,8 @@ LOOKS = {"ranking": 5, "score": 10}
 """How many looks are planned for a goal, unless the user says."""
 RATERS = 0.3
 """The share of the variance that is taken to be the raters', in plans for more than half of a test
-set: their error is what then counts. Whatever it is, looks planned so are wrong in 4.8 to 5.3%."""
+set: their error is what then counts. Whether it is 10, 30 or 60%, looks planned so are wrong in
+4.5 to 5.7% (2,000 campaigns each)."""
 FIRST_LOOK, STEP = 60, 0.01
 """Scores, and looks at will, are first looked at after so many segments; at will then every 1 %."""
 
