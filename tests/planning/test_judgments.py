@@ -23,7 +23,7 @@ from assay.views.section import section_of
 
 def test_by_the_paper_and_by_theory() -> None:
     """koehn2012, Table 4: 15 systems, sigma 10: 12k, 40k, 80k, 350k."""
-    plan = assay.plan_judgments(15, sigma=10.0)
+    plan = assay.plan_judgments(15, sigma=10.0, sides=1)
     assert plan.needed == plan.needed_by["sign"]
     for point, paper in zip(plan.curve, (12e3, 40e3, 80e3, 350e3), strict=True):
         assert point.sign == pytest.approx(paper, rel=0.2)
@@ -138,7 +138,7 @@ def test_command(run_assay: Callable[..., Any], tmp_path: Path, few_campaigns: N
     ran = run_assay("plan", "judgments", "--systems", 15, "--sigma", 10, "--json")
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)
-    assert (result["kind"], result["needed"], result["systems"]) == ("plan-judgments", 80381, 15)
+    assert (result["kind"], result["needed"], result["systems"]) == ("plan-judgments", 114012, 15)
     file = tmp_path / "judgments.tsv"
     assay.simulate_judgments(6, 2000, segments=50, segment_share=0.3, rng=1).write(file)
     saved = tmp_path / "plan.json"
@@ -175,7 +175,7 @@ def test_wmt13(shared_data: Path) -> None:
         pl.col("outcome").cast(pl.String).replace(text).alias("winner"),
     )
     pilot = assay.read_judgments(rows)
-    plan = assay.plan_judgments(pilot=pilot, sigma=assay.fit_sigma(pilot).sigma)
+    plan = assay.plan_judgments(pilot=pilot, sigma=assay.fit_sigma(pilot).sigma, sides=1)
     assert plan.curve[-1].more_sign == pytest.approx(124_000, rel=0.1)
     assert plan.reached is not None
     assert plan.reached["sign"] == pytest.approx(0.83, abs=0.03)
@@ -194,7 +194,7 @@ def test_out_of_reach_is_not_advice_to_plan_with_another_sigma() -> None:
 def test_two_sided_tests_take_more() -> None:
     one, two = (assay.plan_judgments(10, sigma=8.0, sides=sides) for sides in (1, 2))  # type: ignore[arg-type]
     assert two.needed > 1.1 * one.needed  # type: ignore[operator]
-    strict = assay.plan_judgments(10, sigma=8.0, level=0.975)
+    strict = assay.plan_judgments(10, sigma=8.0, level=0.975, sides=1)
     assert two.needed == strict.needed
     assert "sides:2" in two.signature
     with pytest.raises(OptionError, match="sides"):
@@ -202,7 +202,7 @@ def test_two_sided_tests_take_more() -> None:
 
 
 def test_what_there_is_to_spend_decides_so_many_pairs() -> None:
-    plan = assay.plan_judgments(15, sigma=10, seconds_per_judgment=9, spend="200 h")
+    plan = assay.plan_judgments(15, sigma=10, seconds_per_judgment=9, spend="200 h", sides=1)
     assert plan.bought == 80_000
     assert plan.brings is not None
     assert plan.brings["sign"] == pytest.approx(0.8, abs=0.001)

@@ -229,7 +229,7 @@ def judgments_command(
         typer.Option("--per-set", help="Systems shown at once; default: as many as so far."),
     ] = None,
     level: LEVEL = 0.95,
-    sides: SIDES = 1,
+    sides: SIDES = 2,
     seconds: SECONDS = None,
     cost: COST = None,
     spend: SPEND = None,

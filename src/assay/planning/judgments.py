@@ -99,7 +99,7 @@ class JudgmentsPlan(Plan, kind="plan-judgments"):
         return signature(
             self.kind, self.source, n=self.systems, sigma=f"{self.sigma:.4g}",
             k=self.per_set, level=f"{self.level:g}", test=self.test,
-            sides=2 if self.sides == 2 else None, spend=self.spend, seed=self.seed,
+            sides=self.sides, spend=self.spend, seed=self.seed,
             **{self.goal: f"{self.target:g}"},
         )  # fmt: skip
 
@@ -119,7 +119,7 @@ def plan_judgments(
     test: Literal["sign", "pooled", "bootstrap"] | None = None,
     per_set: int | None = None,
     level: float = LEVEL,
-    sides: Literal[1, 2] = 1,
+    sides: Literal[1, 2] = 2,
     seconds_per_judgment: float | None = None,
     cost_per_judgment: float | None = None,
     spend: str | None = None,
@@ -136,14 +136,14 @@ def plan_judgments(
     fit sigma to, count ties in, and compare the plan with. test: ``sign`` (head to head) or
     ``pooled`` (all judgments decide about every pair); for clusters and range sizes also
     ``bootstrap``, the default there and in :func:`assay.rank`. The plan shows all.
-    level: of the tests. sides: one-sided in either direction, as in the paper, or two-sided, as
-    :func:`assay.rank` tests by default. per_set: systems on a screen; default 5, or as in the
+    level: of the tests. sides: two-sided, as :func:`assay.rank` tests, or one-sided in either
+    direction, as in the paper. per_set: systems on a screen; default 5, or as in the
     pilot. spend: what there is to spend ("40 h", "2000 EUR", "5000 judgments"); the plan then says
     what share of pairs that decides, too.
 
     >>> plan = plan_judgments(15, sigma=10, significant=0.8)
     >>> plan.needed, plan.needed_by["pooled"]
-    (80381, 20517)
+    (114012, 29508)
     """
     goal, target = _goal(significant, clusters, range_size)
     test = _check(goal, test, level, sigma, seconds_per_judgment, cost_per_judgment)
