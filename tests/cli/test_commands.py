@@ -249,7 +249,7 @@ def test_a_report_names_the_bad_file_and_writes_nothing(
     for arguments, said in (
         (("good.json", "cut.json"), "cut.json: the saved result has no"),
         (("good.json", "-o", "x.docx"), "--output (x.docx) is not a kind of report"),
-        (("good.json", "--parts", "good.json"), "no folder can be made there"),
+        (("good.json", "--parts", "cut.json"), "no folder can be made there"),
     ):
         ran = run_assay("report", *arguments)
         assert ran.code == 2, ran.out

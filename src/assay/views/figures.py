@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.errors import OptionError
+from assay.errors import OptionError, visible
 from assay.tables.load import atomic
+from assay.views.section import cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,8 @@ SAMPLE_COLOURS = (MUTED, "#0072b2", "#e69f00")
 MARKS = "os^Dv<>"
 FIGURES = (".svg", ".pdf", ".png")
 """Endings of the files a figure can be written to."""
+MAX_TICK, MAX_LABEL = 40, 100
+"""Signs of a name at an axis, and of any other text in a figure."""
 
 
 def draw_intervals(
@@ -241,6 +244,7 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         raise OptionError(
             "path", target.name, "is not a kind of figure", f"end its name in {', '.join(FIGURES)}"
         )
+    _tame_texts(figure)
     with atomic(target) as temporary:
         if ending == ".svg":
             temporary.write_text(svg_text(figure), encoding="utf-8")
@@ -267,10 +271,27 @@ def tidy(axes: Axes, *, grid: Literal["x", "y"]) -> None:
     axes.tick_params(colors=INK, length=0)
 
 
+def _tame_texts(figure: Figure) -> None:
+    """Very long names are cut, and control characters shown, which XML does not allow."""
+    from matplotlib.text import Text
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        named = isinstance(axis.get_major_formatter(), FuncFormatter)
+        if named and isinstance(axis.get_major_locator(), FixedLocator):
+            names = [label.get_text() for label in axis.get_ticklabels()]
+            tame = [cut(visible(name), MAX_TICK) for name in names]
+            if tame != names:
+                axis.set_ticklabels(tame, parse_math=False)
+    for text in figure.findobj(Text):
+        text.set_text(cut(visible(text.get_text()), MAX_LABEL))  # type: ignore[attr-defined]
+
+
 def svg_text(figure: Figure) -> str:
     """The drawing as SVG text that can stand in a page."""
     import matplotlib as mpl
 
+    _tame_texts(figure)
     buffer = io.StringIO()
     # Text stays text, so that the reader's fonts count, not ours.
     # A fixed salt gives the same ids in every run: the same results make the same page.
