@@ -284,7 +284,7 @@ def _tame_texts(figure: Figure) -> None:
             if tame != names:
                 axis.set_ticklabels(tame, parse_math=False)
     for text in figure.findobj(Text):
-        text.set_text(cut(visible(text.get_text()), MAX_LABEL))  # type: ignore[attr-defined]
+        text.set_text(cut(visible(text.get_text()), MAX_LABEL))
 
 
 def svg_text(figure: Figure) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from assay.errors import visible
 from assay.results import plain
+from assay.tables.irregular_text import defused_words
 from assay.views.references import REFERENCES
 from assay.views.section import Report, Section, Table, cut_words, shown
 
@@ -114,13 +115,17 @@ def latex_table(table: Table) -> str:
 
 
 def csv_table(table: Table) -> str:
-    """The values as they are, not rounded; empty where nothing is known."""
+    """The values as they are, not rounded; empty where nothing is known; formulas defused."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
-    writer.writerow([name for column in table.columns for name in column.parts or (column.name,)])
-    for row in table.rows:
-        parts = [value if isinstance(value, tuple) else (value,) for value in row]
-        writer.writerow([plain(part) for value in parts for part in value])
+    head: list[object] = [name for col in table.columns for name in col.parts or (col.name,)]
+    rows = [
+        [plain(part) for value in row for part in (value if isinstance(value, tuple) else (value,))]
+        for row in table.rows
+    ]
+    for line in (head, *rows):
+        texts = iter(defused_words([cell for cell in line if isinstance(cell, str)]))
+        writer.writerow([next(texts) if isinstance(cell, str) else cell for cell in line])
     return target.getvalue()
 
 

@@ -11,7 +11,7 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
@@ -130,6 +130,8 @@ class Section:
     verdicts: Verdicts | None = None
     folded: bool = False
     """Whether it is by another rule than the page's own, and stands behind its title."""
+    version: str = ""
+    """The version of Assay that computed it, where that is not today's."""
 
     def shown_in(self, place: Where) -> tuple[Table | Figure | str, ...]:
         """The blocks for a terminal, or for a page."""
@@ -166,7 +168,10 @@ class Report:
         """The paragraph for a paper."""
         order = sorted(self.sections, key=lambda part: not part.question)
         said = dict.fromkeys(part.methods for part in order if part.methods)
-        return " ".join([*said, f"All numbers were computed with Assay {self.version}."])
+        versions = sorted({part.version or self.version for part in self.sections})
+        each = ", as the signatures say" if len(versions) > 1 else ""
+        computed = f"All numbers were computed with Assay {some(versions)}{each}."
+        return " ".join([*said, computed])
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -183,7 +188,12 @@ def section_of(result: Result) -> Section:
         make = sections[result.kind]
     except (ModuleNotFoundError, KeyError):
         raise InputError(f"a result of kind '{result.kind}' has no section to show") from None
-    return make(result)
+    return _computed_by(make(result), result.version)
+
+
+def _computed_by(section: Section, version: str) -> Section:
+    more = tuple(_computed_by(part, version) for part in section.more)
+    return replace(section, version=section.version or version, more=more)
 
 
 def table(
