@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TextIO, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
@@ -97,6 +97,9 @@ WRITTEN = {
     "--texts", "--key",
 }  # fmt: skip
 """The parameters that name files or folders to write; every other path is read."""
+
+OF_STREAMS = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG)
+"""Errors of a stream that nobody takes: files are written elsewhere, and errors name them."""
 
 REPORT_AT = "https://pypi.org/project/mt-assay"
 
@@ -270,7 +273,8 @@ def _stopped(error: BaseException) -> int:
         return 130
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 0
-    if isinstance(error, OSError) and error.filename is None and _is_lost(sys.stdout):
+    if isinstance(error, OSError) and error.filename is None and error.errno in OF_STREAMS:
+        _drop_stdout()
         if isinstance(error, BrokenPipeError):
             return 0  # whoever read our output (head, less) has enough
         error = OSError(error.errno, f"cannot be written ({error.strerror})", "standard output")
@@ -281,16 +285,10 @@ def _stopped(error: BaseException) -> int:
     return 2 if isinstance(error, InputError) else 1
 
 
-def _is_lost(stream: TextIO) -> bool:
-    """Whether nobody takes what is written; then the rest of it goes nowhere, without a word."""
-    stream = getattr(stream, "wrapped", stream)  # typer silences a pipe that it found closed
-    try:
-        stream.flush()
-    except OSError:
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        return True
-    return False
+def _drop_stdout() -> None:
+    """What is still to be written to stdout goes nowhere; nobody takes it."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
 
 
 def _usage_error(error: Any) -> int:
@@ -772,19 +770,12 @@ def refuse_alone(option: str, value: object, needed: str, given: object) -> None
         raise OptionError(f"--{option}", value, f"is about --{needed}", f"give --{needed} too")
 
 
-def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse to write over a file that the command reads."""
-    for path in inputs:
-        if output is not None and path is not None and output.resolve() == path.resolve():
-            raise OptionError("output", output, "is an input file", "name another file")
-
-
-def refuse_foreign(output: Path, mark: str = "Assay") -> None:
-    """Refuse to write a report over a file that Assay did not write, or that lacks the mark."""
+def refuse_foreign(output: Path) -> None:
+    """Refuse to write a report over a file that Assay did not write."""
     if not output.is_file():
         return
     text = output.read_bytes().decode("utf-8", errors="replace")
-    if mark not in text or not any(sign in text for sign in REPORT_SIGNS):
+    if not any(sign in text for sign in REPORT_SIGNS):
         raise OptionError(
             "output", output, "is there, and not such a report of Assay's", "name another one"
         )
@@ -800,11 +791,8 @@ def figure_file(figure: Path | None) -> Path | None:
     return figure
 
 
-def save_file(save: Path | None, *inputs: Path | None) -> None:
-    """Refuse a file for the result that the command reads, or that is not JSON."""
-    for path in inputs:
-        if save is not None and path is not None and save.resolve() == path.resolve():
-            raise OptionError("save", save, "is an input file", "name another file")
+def save_file(save: Path | None) -> None:
+    """Refuse a file for the result that is not JSON."""
     if save is not None and save.suffix.lower() != ".json":
         raise OptionError("save", save, "is not a JSON file", "end its name in .json")
 
