@@ -6,7 +6,8 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -245,7 +246,7 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
             "path", target.name, "is not a kind of figure", f"end its name in {', '.join(FIGURES)}"
         )
     _tame_texts(figure)
-    with atomic(target) as temporary:
+    with atomic(target) as temporary, _any_script():
         if ending == ".svg":
             temporary.write_text(svg_text(figure), encoding="utf-8")
         elif ending == ".pdf":
@@ -287,6 +288,14 @@ def _tame_texts(figure: Figure) -> None:
         text.set_text(cut(visible(text.get_text()), MAX_LABEL))
 
 
+@contextmanager
+def _any_script() -> Iterator[None]:
+    """No word about signs that our font lacks: a page has its reader's, other files a box."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
 def svg_text(figure: Figure) -> str:
     """The drawing as SVG text that can stand in a page."""
     import matplotlib as mpl
@@ -295,10 +304,6 @@ def svg_text(figure: Figure) -> str:
     buffer = io.StringIO()
     # Text stays text, so that the reader's fonts count, not ours.
     # A fixed salt gives the same ids in every run: the same results make the same page.
-    with (
-        warnings.catch_warnings(),
-        mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "assay"}),
-    ):
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    with _any_script(), mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "assay"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return re.sub(r"^.*?(?=<svg)", "", buffer.getvalue(), flags=re.DOTALL)
