@@ -5,8 +5,8 @@ from __future__ import annotations
 HOSTILE = (
     # Terminals: clear the screen, set the title, fill the clipboard, C1, backspaces, half a line.
     "esc\x1b[2J\x1b[31mred", "title\x1b]0;owned\x07", "clip\x1b]52;c;cm0gLXJm\x07", "c1\x9b31mred",
-    "c1-osc\x9d0;owned\x9c", "back\x08\x08\x08space", "bell\x07", "nul\x00l", "del\x7f", "ff\x0cvt\x0b",
-    "cr\rover", "two\nlines", "line\u2028sep", "par\u2029sep", "nel\x85x",
+    "c1-osc\x9d0;owned\x9c", "back\x08\x08\x08space", "bell\x07", "nul\x00l", "del\x7f",
+    "ff\x0cvt\x0b", "cr\rover", "two\nlines", "line\u2028sep", "par\u2029sep", "nel\x85x",
     # The direction of writing.
     "override\u202egnp.exe", "isolate\u2067abc\u2069", "embed\u202babc\u202c",
     # HTML and SVG.

@@ -21,6 +21,8 @@ import polars as pl
 import pytest
 from lxml import etree
 from lxml import html as lxml_html
+from tests.attacks.names import HOSTILE
+from tests.conftest import Ran
 
 import assay
 from assay.errors import CONTROLS, visible
@@ -29,8 +31,6 @@ from assay.tables.load import column_names, load, save
 from assay.views.figures import MAX_TICK
 from assay.views.page import write_parts, write_report
 from assay.views.section import MAX_WORD, cut_words
-from tests.attacks.names import HOSTILE
-from tests.conftest import Ran
 
 Run = Callable[..., Ran]
 
@@ -169,7 +169,9 @@ def test_parts_are_well_formed(ranking: Ranking, tmp_path: Path) -> None:
                for frame in named)  # fmt: skip
     for path in tables:
         rows = csv.reader(io.StringIO(path.read_text("utf-8")))
-        assert not [cell for row in rows for cell in row if cell.startswith(("=", "@", "+c", "-2+"))]
+        assert not [
+            cell for row in rows for cell in row if cell.startswith(("=", "@", "+c", "-2+"))
+        ]
 
 
 MEASURE = """<!doctype html><title>wait</title><iframe id=f src=/report.html
