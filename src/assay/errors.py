@@ -28,22 +28,6 @@ MAX_PROBLEMS_SHOWN = 20
 """How many problems the text of a :class:`TableError` shows; ``problems`` has them all."""
 
 
-CONTROLS = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-)
-"""What a terminal or a reader's eye would obey: control characters (C1 too), breaks of lines,
-changes of the direction of writing; and halves of characters."""
-
-
-def visible(text: str) -> str:
-    r"""Text for a terminal: what would be obeyed is shown, as JSON writes it.
-
-    >>> print(visible("a\x1b[2Jb"))
-    a\u001b[2Jb
-    """
-    return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
 def did_you_mean(word: str, known: Sequence[str]) -> str:
     """A hint at the closest known word, or nothing.
 

@@ -25,8 +25,8 @@ from tests.attacks.names import HOSTILE
 from tests.conftest import Ran
 
 import assay
-from assay.errors import CONTROLS, visible
 from assay.ranking.rank import Ranking
+from assay.results import CONTROLS, visible
 from assay.tables.load import column_names, load, save
 from assay.views.figures import MAX_TICK
 from assay.views.page import write_parts, write_report

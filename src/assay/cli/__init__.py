@@ -28,7 +28,6 @@ from assay.errors import (
     TableError,
     did_you_mean,
     need_known,
-    visible,
 )
 
 if TYPE_CHECKING:
@@ -294,7 +293,7 @@ def _drop_stdout() -> None:
 def _usage_error(error: Any) -> int:
     from typer.rich_utils import rich_format_error
 
-    text = visible(error.format_message())
+    text = _shown(error.format_message())
     if "--json" in sys.argv:
         print_json({"error": text, "problems": []})
     error.format_message = lambda: text
@@ -335,7 +334,7 @@ def progress_bars() -> Iterator[Progress]:
 
         def advance(label: str, done: int, total: int) -> None:
             if label not in tasks:
-                tasks[label] = bars.add_task(visible(label), total=total)
+                tasks[label] = bars.add_task(_shown(label), total=total)
             bars.update(tasks[label], completed=done, total=total)
 
         yield advance
@@ -356,7 +355,7 @@ def ticking(total: int, label: str) -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     with _bars() as progress:
-        task = progress.add_task(visible(label), total=total)
+        task = progress.add_task(_shown(label), total=total)
         yield lambda: progress.advance(task)
 
 
@@ -849,9 +848,16 @@ def score_range(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
+def _shown(text: str) -> str:
+    """Text as a terminal shows it, with nothing in it that a terminal would obey."""
+    from assay.results import visible
+
+    return visible(text)
+
+
 def print_json(result: Mapping[str, Any]) -> None:
     """Print exactly one JSON object on stdout."""
-    sys.stdout.write(visible(_text(result)))
+    sys.stdout.write(_shown(_text(result)))
 
 
 def save_json(result: Mapping[str, Any], path: Path) -> None:
@@ -892,10 +898,10 @@ def deliver(
 def say(*lines: str) -> None:
     """Say something to people on stdout."""
     for line in lines:
-        print(visible(line))
+        print(_shown(line))
 
 
 def note(*lines: str) -> None:
     """Say something on stderr that is not the answer itself."""
     for line in lines:
-        print(visible(line), file=sys.stderr)
+        print(_shown(line), file=sys.stderr)

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.errors import OptionError, visible
+from assay.errors import OptionError
+from assay.results import visible
 from assay.tables.load import atomic
 from assay.views.section import cut
 

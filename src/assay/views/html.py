@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from assay.errors import visible
-from assay.results import Result
+from assay.results import Result, visible
 from assay.views.figures import svg_text
 from assay.views.references import REFERENCES
 from assay.views.section import Column, Figure, Report, Section, Table, cut_words, shown

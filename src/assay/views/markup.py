@@ -7,8 +7,7 @@ import io
 import re
 from collections.abc import Callable
 
-from assay.errors import visible
-from assay.results import plain
+from assay.results import plain, visible
 from assay.tables.irregular_text import defused_words
 from assay.views.references import REFERENCES
 from assay.views.section import Report, Section, Table, cut_words, shown

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
-from assay.errors import InputError, visible
-from assay.results import Result, p_value
+from assay.errors import InputError
+from assay.results import Result, p_value, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
