@@ -27,6 +27,7 @@ from tests.conftest import Ran
 import assay
 from assay.ranking.rank import Ranking
 from assay.results import CONTROLS, visible
+from assay.sampling.stability import summarise_stability
 from assay.tables.load import column_names, load, save
 from assay.views.figures import MAX_TICK
 from assay.views.page import write_parts, write_report
@@ -135,14 +136,15 @@ def test_markdown_and_latex_have_names_as_text(ranking: Ranking, tmp_path: Path)
 
 
 def test_a_signature_keeps_its_span_of_code(tmp_path: Path) -> None:
-    world = assay.simulate(documents=10, systems=2, rng=1)
-    frame = world.test_set.frame.rename({"neural": "x` <b>``y"})
-    scores = assay.read_scores(frame, metrics=["x` <b>``y"])
-    result = assay.estimate(scores, world.rate())
+    world, name = assay.simulate(documents=10, systems=2, rng=1), "x` <b>``y"
+    scores = assay.read_scores(world.test_set.frame.rename({"neural": name}), metrics=[name])
+    draws = assay.stability(
+        {"one": scores}, designs=["segments"], budget="30%", metric=name, draws=3, rng=1
+    )
+    result = summarise_stability(draws, metric=name)
+    assert name in result.signature
     text = write_report(result, tmp_path / "r.md").read_text("utf-8")
-    line = next(line for line in text.splitlines() if line.startswith("Signature:"))
-    assert re.fullmatch(r"Signature: (`+)(?!`).*(?<!`)\1", line)
-    assert "``" not in line.strip("Signature: `") or line.startswith("Signature: ```")
+    assert f"Signature: ``` {result.signature} ```" in text
 
 
 @pytest.mark.parametrize("sign", ["\r", "\n", "\x0b", "\x0c", "\x85", "\u2028"])

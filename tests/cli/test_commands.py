@@ -75,7 +75,7 @@ def test_demo(run_assay: Run, tmp_path: Path) -> None:
     assert names == {
         "scores.tsv", "sample.tsv", "ratings.tsv", "judgments.tsv", "estimates.json",
         "ranking.json", "report.html", "edits.tsv", "effort.json", "sample.json", "raters.json",
-        "stability.json",
+        "stability.json", ".assay-demo",
     }  # fmt: skip
     # What the demo wrote can be used as a user would.
     folder = tmp_path / "demo"
