@@ -131,7 +131,7 @@ def ratings_command(
     from assay.cli import deliver
     from assay.planning.ratings import plan_ratings
 
-    save_file(save, scores, ratings)
+    save_file(save)
     pilot = _pilot(
         scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp, format
     )
@@ -185,7 +185,7 @@ def comparison_command(
     from assay.cli import deliver
     from assay.planning.ratings import plan_comparison
 
-    save_file(save, scores, ratings)
+    save_file(save)
     pilot = _pilot(
         scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp, format
     )
@@ -253,7 +253,7 @@ def judgments_command(
     from assay.cli import deliver, progress_bars
     from assay.planning.judgments import plan_judgments
 
-    save_file(save, pilot)
+    save_file(save)
     if pilot is None:
         about_pilot = {
             "--columns": columns, "--exclude": exclude, "--only": only, "--lp": lp,
@@ -313,7 +313,7 @@ def editors_command(
     from assay.effort.effort import effort
     from assay.planning.editors import plan_editors
 
-    save_file(save, pilot)
+    save_file(save)
     seen = None
     if pilot is not None:
         edits = read_edit_files(

@@ -29,7 +29,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -211,7 +211,12 @@ def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
         raise refuse(path, _EMPTY)
     ending = file_type(path)
     if ending in (".tsv", ".csv"):
-        return read_delimited(data, path, text)
+        raw = read_delimited(data, path, text)
+        if b"'" not in data:
+            return raw
+        from assay.tables.irregular_text import restored
+
+        return replace(raw, frame=restored(raw.frame))
     from assay.tables.typed_files import READERS
 
     return READERS[ending](data, path)
@@ -239,7 +244,9 @@ def peek(source: Source) -> tuple[list[str], Source | Raw]:
             start = _head(path, HEADER_BYTES)
             line = start.partition(b"\n")[0]
             if line != start and line.strip() and line.isascii():
-                return clean_header(_header(start, _separator(start, path), path)), source
+                header = clean_header(_header(start, _separator(start, path), path))
+                if b"'" not in line:
+                    return header, source
             return load(source, text=lambda _: True).frame.columns, source
     raw = load(source, text=lambda _: True)
     return raw.frame.columns, raw
@@ -296,7 +303,9 @@ def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     ending, flat = file_type(target), _flat(frame)
     if ending in (".tsv", ".csv"):
-        text = flat.write_csv(separator="\t" if ending == ".tsv" else ",")
+        from assay.tables.irregular_text import defused
+
+        text = defused(flat).write_csv(separator="\t" if ending == ".tsv" else ",")
         return write_bytes(target, text.encode())
     from assay.tables.typed_files import WRITERS
 
