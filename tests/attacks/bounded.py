@@ -20,7 +20,10 @@ NO_ANSWER = ("Traceback", "panicked", "RUST_BACKTRACE", "Aborted", "memory alloc
 
 
 class Bounded(NamedTuple):
-    """What a process did: exit code (negative: the signal), output, seconds and peak memory."""
+    """What a process did: exit code (negative: the signal), output, seconds and peak memory.
+
+    ``seconds`` are those of the processor: other work on the machine does not count.
+    """
 
     code: int
     out: str
@@ -50,19 +53,18 @@ def run_bounded(
         if process.stdin is not None:
             process.stdin.write(stdin if isinstance(stdin, bytes) else b"")
             process.stdin.close()
-        peak = 0.0
+        peak = used = 0.0
         while process.poll() is None:
-            peak = max(peak, _megabytes(process.pid))
+            peak, used = max(peak, _megabytes(process.pid)), max(used, _seconds(process.pid))
             if time.monotonic() - began > seconds:
                 process.send_signal(signal.SIGKILL)
                 process.wait()
             time.sleep(0.01)
-        taken = time.monotonic() - began
         texts = []
         for stream in (out, err):
             stream.seek(0)
             texts.append(stream.read().decode("utf-8", "replace"))
-    return Bounded(process.returncode, texts[0], texts[1], taken, peak)
+    return Bounded(process.returncode, texts[0], texts[1], used, peak)
 
 
 def run_assay_bounded(
@@ -81,3 +83,12 @@ def _megabytes(pid: int) -> float:
     except OSError:
         return 0.0
     return sum(int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line) / 1024
+
+
+def _seconds(pid: int) -> float:
+    """The processor time that a process has used so far."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -25,7 +25,7 @@ import io
 import os
 import re
 import secrets
-import zlib
+import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,6 +37,7 @@ import polars as pl
 
 from assay.errors import InputError, Problem, TableError, did_you_mean, need_known, similar_file
 from assay.results import Note
+from assay.tables.limits import LIMITS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +63,12 @@ HEADER_BYTES = 1_000_000
 
 TYPED_ROWS = 1000
 """Rows that decide a column's type; a later value of another type costs a second reading."""
+
+FREE_BYTES = 64_000_000
+"""So much memory any file may fill, however small it is; and so much a pipe may give."""
+CELL_BYTES = 8
+"""What a cell of a table fills at least."""
+PLACES = {"cell": "bytes in one cell", "name": "bytes in one name"}
 
 _EMPTY = "the file is empty; write a header line with the column names"
 
@@ -178,11 +185,13 @@ def load(
     """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        if is_plain_parquet(path):
-            from assay.tables.typed_files import read_parquet
+        with at_the_door(path):
+            if is_plain_parquet(path):
+                from assay.tables.typed_files import read_parquet
 
-            return read_parquet(path, path, only=only, names=names)
-        raw = _load_file(path, text)
+                return read_parquet(path, path, only=only, names=names)
+            raw = _load_file(path, text)
+            need_cells(raw)
     elif isinstance(source, pl.DataFrame):
         raw = Raw(source, "frame")
     elif type(source).__module__.partition(".")[0] == "pandas":
@@ -193,6 +202,30 @@ def load(
         message = "is not a table; give a path, or a polars or pandas frame"
         raise refuse(type(source).__name__, message)
     return select(raw, only, names)
+
+
+@contextmanager
+def at_the_door(path: Path) -> Iterator[None]:
+    """Whatever a library says of a file that it cannot read becomes a sentence, here alone."""
+    try:
+        yield
+    except (InputError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        from assay.tables.faults import refusal
+
+        if (known := refusal(path, error)) is None:
+            raise
+        raise known from None
+
+
+def need_cells(raw: Raw) -> None:
+    """Refuse a table that was read but is over the limits."""
+    need_size(raw.source, raw.frame.height, raw.frame.columns)
+    for name, kind in raw.frame.schema.items():
+        if kind == pl.String:
+            longest: Any = raw.frame[name].str.len_bytes().max()
+            need_at_most(raw.source, "cell", longest or 0)
 
 
 def select(raw: Raw, only: Only | None, names: Collection[str] | None) -> Raw:
@@ -236,7 +269,7 @@ def peek(source: Source) -> tuple[list[str], Source | Raw]:
 
             return parquet_columns(path), source
         if file_type(path) in (".tsv", ".csv"):
-            start = _head(path, HEADER_BYTES)
+            start = _head(path, HEADER_BYTES) if path.is_file() else b""
             line = start.partition(b"\n")[0]
             if line != start and line.strip() and line.isascii():
                 return clean_header(_header(start, _separator(start, path), path)), source
@@ -279,16 +312,49 @@ def readable(path: Path) -> Iterator[None]:
 
 def read_bytes(path: Path) -> bytes:
     """The file's content, unpacked if it is gzip; a clear error where there is none."""
-    with readable(path):
-        data = path.read_bytes()
+    with readable(path), path.open("rb") as file:
+        kind, size = os.fstat(file.fileno()).st_mode, os.fstat(file.fileno()).st_size
+        if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
+            raise refuse(path, "is a device, not a file; name a file")
+        need_at_most(path, "bytes", size)
+        # A pipe does not say how much will come.
+        data = file.read(size + 1 if size else FREE_BYTES + 1)
+    if not size and len(data) > FREE_BYTES:
+        raise refuse(path, f"a pipe may give {FREE_BYTES:,} bytes; write the rest to a file first")
     if data[:2] != b"\x1f\x8b":
         return data
-    try:
-        return gzip.decompress(data)
-    except (EOFError, OSError, zlib.error) as error:
+    from assay.tables.packed import unpack
+
+    return unpack(data, path)
+
+
+def need_at_most(source: str | Path, what: str, found: int) -> None:
+    """Refuse a file that holds more of something than the limit of that name allows."""
+    most = getattr(LIMITS.get(), what)
+    if found > most:
         raise refuse(
-            path, f"the gzip file is damaged or cut off ({error}); fetch or pack it again"
-        ) from None
+            source, f"has {found:,} {PLACES.get(what, what)}, and {most:,} is the limit; if the"
+            f" file is right, allow them with `limits` ({what}={found})",
+        )  # fmt: skip
+
+
+def need_room(path: Path, needed: int, what: str) -> None:
+    """Refuse a file that would fill memory out of all proportion to its size: a bomb."""
+    size = path.stat().st_size if path.is_file() else 0
+    if needed > max(FREE_BYTES, LIMITS.get().ratio * size):
+        raise refuse(
+            path, f"has {size:,} bytes and would fill {needed:,} of memory ({what}), over"
+            f" {LIMITS.get().ratio} times as many; if the file is right, allow it with `limits`"
+            f" (ratio={needed // max(size, 1) + 1})",
+        )  # fmt: skip
+
+
+def need_size(source: str | Path, rows: int, names: Sequence[str]) -> None:
+    """Refuse a table of more rows, columns or cells, or longer names, than the limits allow."""
+    need_at_most(source, "rows", rows)
+    need_at_most(source, "columns", len(names))
+    need_at_most(source, "cells", rows * len(names))
+    need_at_most(source, "name", max((len(name.encode()) for name in names), default=0))
 
 
 def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
@@ -361,7 +427,7 @@ def decode_utf8(data: bytes, source: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        from assay.tables.irregular_text import undecodable
+        from assay.tables.faults import undecodable
 
         raise undecodable(data, source) from None
 
@@ -376,6 +442,8 @@ def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
         raise refuse(path, _EMPTY)
     separator = _separator(data, path)
     header = _header(data, separator, path)
+    need_size(path, data.count(b"\n"), header)
+    need_room(path, CELL_BYTES * data.count(b"\n") * len(header), "its cells")
     for is_text in (text, lambda _: True):
         try:
             frame = _by_polars(data, separator, header, is_text)
@@ -407,10 +475,15 @@ def _separator(data: bytes, path: Path) -> str:
 
 def _header(data: bytes, separator: str, source: Path) -> list[str]:
     """The column names as they stand; a name that stands twice is refused."""
+    end = data.find(b"\n", 0, HEADER_BYTES)
+    need_at_most(source, "columns", data.count(separator.encode(), 0, end) + 1)
     start = io.StringIO(data[:HEADER_BYTES].decode("utf-8", "ignore"), newline="")
     names = next(csv.reader(start, delimiter=separator), [])
     if not names:
         raise refuse(source, "the first line is blank; the column names belong there", line=1)
+    if len(data) > HEADER_BYTES and not start.read(1):
+        fault = f"the header has over {HEADER_BYTES:,} bytes"
+        raise refuse(source, f"{fault}; write the column names into a line of their own", line=1)
     need_distinct(clean_header(names), source)
     return names
 
@@ -707,8 +780,14 @@ def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Se
     """The column in its type, with every cell that does not fit reported."""
     if column.type != "text":
         return _bounded(to_number(frame[column.name], findings, column.name), column, findings)
+    if frame.schema[column.name] in (pl.Binary, pl.Duration, pl.Object):
+        kind = frame.schema[column.name]
+        findings.header(f"holds {kind} values instead of text; convert them", column.name)
+        return pl.Series(column.name, [""] * frame.height)
     typed = to_text(frame[column.name])
     typed = _respelled(typed, column, findings)
+    if column.filled and column.name != "design":
+        _need_names(typed, findings)
     empty = typed.is_null() | (typed == "")
     if column.filled:
         findings.rows(empty, column.name, typed, "is empty; every row needs a value here")
@@ -722,6 +801,22 @@ def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Se
 
         findings.rows(~empty & ~typed.is_in(column.choices), column.name, typed, message)
     return typed
+
+
+def _need_names(values: pl.Series, findings: Findings) -> None:
+    """Refuse names that are too long to be names, and two that look the same."""
+    most = LIMITS.get().name
+    long = values.str.len_bytes() > most
+    if long.any():
+        message = f"is a name of over {most:,} bytes; shorten it or allow it with `limits` (name=N)"
+        findings.rows(long, values.name, values.str.head(40) + "...", message)
+    names = values.unique()
+    names = names.filter(names.str.len_bytes() != names.str.len_chars())
+    if names.str.normalize("NFC").n_unique() < len(names):
+        from assay.tables.faults import twins
+
+        for message in twins(names):
+            findings.header(message, values.name)
 
 
 def _respelled(typed: pl.Series, column: ColumnRule, findings: Findings) -> pl.Series:
@@ -806,37 +901,9 @@ def _unique(frame: pl.DataFrame, schema: Schema, findings: Findings) -> None:
     keys = frame.select(key)
     if not key or keys.n_unique() == frame.height:
         return
-    if schema.kind == "scores" and (theirs := [n for n in ("rater", "score") if n in frame]):
-        swapped = (
-            f"outputs stand in several rows, and there is a column '{theirs[0]}': this is a table"
-            " of ratings; the files of scores and ratings are probably swapped"
-        )
-        findings.header(swapped, theirs[0])
-        return
-    numbered = keys.with_row_index("row")
-    first = numbered.select(pl.col("row").min().over(key)).to_series()
-    repeated = first != numbered["row"]
-    lines = dict.fromkeys(first.filter(repeated)[:MAX_LISTED].to_list(), 0)
-    lines = dict(zip(lines, findings.raw.lines(list(lines)), strict=True))
-    shown = keys.select(pl.concat_str(pl.all().fill_null(""), separator=" / ")).to_series()
-    remedy = _duplicate_remedy(frame, schema)
-    places = iter(first.filter(repeated).to_list())
+    from assay.tables.faults import repeated_keys
 
-    def message(value: str) -> str:
-        return f"{', '.join(key)} '{value}' is already in line {lines[next(places)]}; {remedy}"
-
-    findings.rows(repeated, key[-1], shown, message)
-
-
-def _duplicate_remedy(frame: pl.DataFrame, schema: Schema) -> str:
-    if schema.kind == "ratings" and "rater" not in frame.columns:
-        return (
-            "add a rater column if several raters scored it, or a doc column if seg restarts"
-            " in every document"
-        )
-    if "doc" not in frame.columns:
-        return "add a doc column if seg restarts in every document, or remove one of the rows"
-    return "remove one of the rows"
+    repeated_keys(frame, keys, schema, findings)
 
 
 def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.DataFrame:
