@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.errors import TableError
+from assay.errors import TableError, did_you_mean
 from assay.tables.load import MAX_LISTED, Findings, Schema, refuse
+
+if TYPE_CHECKING:
+    from assay.tables.tables import TestSet
 
 
 def refusal(path: Path, error: BaseException) -> TableError | None:
@@ -92,3 +96,47 @@ def _duplicate_remedy(frame: pl.DataFrame, schema: Schema) -> str:
     if "doc" not in frame.columns:
         return "add a doc column if seg restarts in every document, or remove one of the rows"
     return "remove one of the rows"
+
+
+def missing_column(name: str, frame: pl.DataFrame, schema: Schema) -> str:
+    """What to say of a column that the table should have."""
+    others = [column for column in frame.columns if column not in schema.names]
+    message = (
+        f"column '{name}' is missing{did_you_mean(name, others)}; rename yours or map it with"
+        f" `columns` ({name}=YOURS)"
+    )
+    if schema.kind == "ratings" and name == "score" and _like_scores(frame):
+        message += "; if this is the table of scores, the two files are probably swapped"
+    if frame.width == 1:
+        message += " (only one column was found: does the separator match the file's ending?)"
+    return message
+
+
+def _like_scores(frame: pl.DataFrame) -> bool:
+    """Whether a table without ratings has columns that only scores have."""
+    only = {"source", "target", "reference", "words", "cost", "domain"}
+    return "rater" not in frame.columns and not only.isdisjoint(frame.columns)
+
+
+def foreign_rows(
+    frame: pl.DataFrame, test_set: TestSet, unknown: pl.Series, rows: int, findings: Findings
+) -> None:
+    """Report, once, that most rows are of segments which the test set does not have."""
+    key = [name for name in test_set.key if name in frame.columns]
+    count = int(unknown.sum())
+    first = unknown.arg_true()[0]
+    (line,) = findings.raw.lines([first])
+    here, there = (
+        ", ".join(f"{name} '{value}'" for name, value in row.items())
+        for row in (frame.select(key).row(first, named=True),
+                    test_set.segments.select(key).row(0, named=True))
+    )  # fmt: skip
+    whole = str(frame["seg"][first]).removesuffix(".0")
+    known = whole != frame["seg"][first] and whole in test_set.segments["seg"]
+    hint = f" (did you mean '{whole}'?)" if known else ""
+    findings.add(
+        f"{here}{hint} and {count - 1:,} more of {rows:,} rows are not in the test set"
+        f" ({test_set.source}; its first segment is {there}): this table belongs to another test"
+        f" set; give the two that belong together, or write {' and '.join(key)} alike in both",
+        line, "seg", frame["seg"][first],
+    )  # fmt: skip

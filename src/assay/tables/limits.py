@@ -19,7 +19,7 @@ VARIABLE = "ASSAY_LIMITS"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FileLimits:
     """What a file may hold; everything is counted while it is read."""
 
     bytes: int = 4_000_000_000
@@ -46,7 +46,7 @@ class Limits:
                 raise OptionError(field.name, value, "is not a limit", "give a number from 1 on")
 
 
-def parse_limits(text: str, argument: str = "limits") -> Limits:
+def parse_limits(text: str, argument: str = "limits") -> FileLimits:
     """``rows=1e9,columns=20000``: these limits, and the usual ones.
 
     >>> parse_limits("rows=1e9, columns=20000").columns
@@ -55,28 +55,28 @@ def parse_limits(text: str, argument: str = "limits") -> Limits:
     changes = {}
     for part in text.split(","):
         name, _, value = (word.strip() for word in part.partition("="))
-        need_known(argument, name, [field.name for field in fields(Limits)], "is not a limit")
+        need_known(argument, name, [field.name for field in fields(FileLimits)], "is not a limit")
         try:
             changes[name] = int(float(value))
         except (ValueError, OverflowError):
             remedy = "write NAME=NUMBER, like rows=1e9"
             raise OptionError(argument, part, "is not a number", remedy) from None
-    return replace(Limits(), **changes)
+    return replace(FileLimits(), **changes)
 
 
 _TEXT = os.environ.get(VARIABLE)
-LIMITS: ContextVar[Limits] = ContextVar(
-    "limits", default=parse_limits(_TEXT, VARIABLE) if _TEXT else Limits()
+LIMITS: ContextVar[FileLimits] = ContextVar(
+    "limits", default=parse_limits(_TEXT, VARIABLE) if _TEXT else FileLimits()
 )
 """The limits of what is being read."""
 
 
 @contextmanager
-def limits(wanted: Limits) -> Iterator[Limits]:
+def limits(wanted: FileLimits) -> Iterator[FileLimits]:
     """Other limits for what is read inside the block.
 
     >>> import assay
-    >>> with assay.limits(assay.Limits(columns=6_000)) as now:
+    >>> with assay.limits(assay.FileLimits(columns=6_000)) as now:
     ...     now.columns, now.rows
     (6000, 100000000)
     """

@@ -27,7 +27,7 @@ import re
 import secrets
 import stat
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +56,9 @@ Lines: TypeAlias = Callable[[Sequence[int]], list[int]]
 MAX_LISTED = 1000
 """How many problems of one sort are listed one by one; the rest are counted."""
 
+MAX_SHOWN = 500
+"""Characters of a value that a problem shows."""
+
 FILE_TYPES = (".tsv", ".csv", ".jsonl", ".parquet", ".xlsx")
 ALIASES = {".txt": ".tsv", ".tab": ".tsv", ".ndjson": ".jsonl"}
 HEADER_BYTES = 1_000_000
@@ -68,8 +71,12 @@ FREE_BYTES = 64_000_000
 """So much memory any file may fill, however small it is; and so much a pipe may give."""
 CELL_BYTES = 8
 """What a cell of a table fills at least."""
-PLACES = {"cell": "bytes in one cell", "name": "bytes in one name"}
+PLACES = {
+    "cell": "bytes in one cell", "name": "bytes in one name",
+    "metrics": "metrics (name those you need with `metrics`)",
+}  # fmt: skip
 
+_BLANK = " \t\r\n\f\v\u00a0\ufeff"
 _EMPTY = "the file is empty; write a header line with the column names"
 
 csv.field_size_limit(2**31 - 1)
@@ -83,6 +90,11 @@ def from_one(rows: Sequence[int]) -> list[int]:
 def lines_at(places: Sequence[int] | pl.Series) -> Lines:
     """The lines of rows that stand at these places."""
     return lambda rows: [int(places[row]) for row in rows]
+
+
+def printable(path: str | os.PathLike[str]) -> str:
+    """The name of a file as text; bytes of it that are not UTF-8 are shown by number."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 @dataclass(frozen=True)
@@ -99,10 +111,18 @@ class Raw:
     notes: tuple[Note, ...] = ()
     left: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "source", printable(self.source))
+
 
 def lines_of(raw: Raw, rows: Sequence[int] | pl.Series) -> Lines:
     """Where the rows of a table stand that was made of these rows of another."""
     return lambda wanted: raw.lines([rows[row] for row in wanted])
+
+
+def shortened(text: str) -> str:
+    """A text as an error shows it: the whole of it, unless it is very long."""
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
 class Findings:
@@ -124,7 +144,8 @@ class Findings:
         self, message: str, line: int | None = None, column: str | None = None, value: object = None
     ) -> None:
         """One problem; those of one column are of one sort."""
-        self._add(Problem(message, line, column, None if value is None else str(value)), 0)
+        value = None if value is None else shortened(str(value))
+        self._add(Problem(message, line, column, value), 0)
 
     def header(self, message: str, column: str) -> None:
         """A problem with a column as a whole, reported at the header."""
@@ -142,7 +163,7 @@ class Findings:
         name = self._columns.get(column, column)
         listed = places[:MAX_LISTED].to_list()
         for row, line in zip(listed, self.raw.lines(listed), strict=True):
-            value = "" if values[row] is None else str(values[row])
+            value = "" if values[row] is None else shortened(str(values[row]))
             text = message(value) if callable(message) else message.replace("{}", value)
             self._add(Problem(text, line, name, value), self._calls)
         self._counts[name, self._calls] = len(places)
@@ -171,7 +192,7 @@ class Findings:
 
 def refuse(source: str | Path, message: str, **place: Any) -> TableError:
     """The error for a file that cannot be read at all."""
-    return TableError(str(source), [Problem(message, **place)])
+    return TableError(printable(source), [Problem(message, **place)])
 
 
 def load(
@@ -252,7 +273,9 @@ def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
 
 def is_plain_parquet(path: Path) -> bool:
     """Whether the file can be searched where it lies; one that is packed must be unpacked first."""
-    return path.suffix.lower() == ".parquet" and path.is_file() and _head(path, 4) == b"PAR1"
+    if path.suffix.lower() != ".parquet" or printable(path) != str(path):
+        return False
+    return path.is_file() and _head(path, 4) == b"PAR1"
 
 
 def _head(path: Path, size: int) -> bytes:
@@ -355,6 +378,18 @@ def need_size(source: str | Path, rows: int, names: Sequence[str]) -> None:
     need_at_most(source, "columns", len(names))
     need_at_most(source, "cells", rows * len(names))
     need_at_most(source, "name", max((len(name.encode()) for name in names), default=0))
+    for message in look_alikes(pl.Series(names, dtype=pl.String)):
+        raise refuse(source, message, line=1)
+
+
+def look_alikes(names: pl.Series) -> Iterable[str]:
+    """What to say of names that look the same and are not, such as é in one character and two."""
+    names = names.filter(names.str.len_bytes() != names.str.len_chars()).unique()
+    if names.str.normalize("NFC").n_unique() == len(names):
+        return ()
+    from assay.tables.faults import twins
+
+    return twins(names)
 
 
 def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
@@ -374,7 +409,7 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(
         pl.Series(name, [None if value is None else str(value) for value in frame[name].to_list()])
         for name, kind in frame.schema.items()
-        if kind.is_nested() or kind in (pl.Binary, pl.Object)
+        if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration)
     )
 
 
@@ -437,7 +472,8 @@ def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
     if b"\n" not in data and b"\r" in data:  # old Mac line ends
         data = data.replace(b"\r", b"\n")
     decode_utf8(data, str(path))
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    while data.startswith(b"\xef\xbb\xbf"):  # joined files have several
+        data = data[3:]
     if not data.strip():
         raise refuse(path, _EMPTY)
     separator = _separator(data, path)
@@ -498,7 +534,7 @@ def need_distinct(names: Sequence[str], source: str | Path, line: int = 1) -> No
 
 def clean_header(header: Sequence[str]) -> list[str]:
     """Column names without spaces around them; a nameless column is called by its place."""
-    return [name.strip() or f"column {i}" for i, name in enumerate(header, start=1)]
+    return [name.strip(_BLANK) or f"column {i}" for i, name in enumerate(header, start=1)]
 
 
 def _by_polars(
@@ -758,22 +794,9 @@ def _need_columns(
     for name in schema.required:
         if name in frame.columns or name in users:
             continue
-        others = [column for column in frame.columns if column not in schema.names]
-        message = (
-            f"column '{name}' is missing{did_you_mean(name, others)}; rename yours or map it with"
-            f" `columns` ({name}=YOURS)"
-        )
-        if schema.kind == "ratings" and name == "score" and _like_scores(frame):
-            message += "; if this is the table of scores, the two files are probably swapped"
-        if frame.width == 1:
-            message += " (only one column was found: does the separator match the file's ending?)"
-        findings.header(message, name)
+        from assay.tables.faults import missing_column
 
-
-def _like_scores(frame: pl.DataFrame) -> bool:
-    """Whether a table without ratings has columns that only scores have."""
-    only = {"source", "target", "reference", "words", "cost", "domain"}
-    return "rater" not in frame.columns and not only.isdisjoint(frame.columns)
+        findings.header(missing_column(name, frame, schema), name)
 
 
 def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Series:
@@ -810,13 +833,8 @@ def _need_names(values: pl.Series, findings: Findings) -> None:
     if long.any():
         message = f"is a name of over {most:,} bytes; shorten it or allow it with `limits` (name=N)"
         findings.rows(long, values.name, values.str.head(40) + "...", message)
-    names = values.unique()
-    names = names.filter(names.str.len_bytes() != names.str.len_chars())
-    if names.str.normalize("NFC").n_unique() < len(names):
-        from assay.tables.faults import twins
-
-        for message in twins(names):
-            findings.header(message, values.name)
+    for message in look_alikes(values):
+        findings.header(message, values.name)
 
 
 def _respelled(typed: pl.Series, column: ColumnRule, findings: Findings) -> pl.Series:
@@ -845,7 +863,7 @@ def to_text(values: pl.Series) -> pl.Series:
         whole = (values.abs() < 2**53) & (values == values.round())
         number = values.cast(pl.Int64, strict=False).cast(pl.String)
         return number.zip_with(whole.fill_null(False), values.cast(pl.String))
-    if values.dtype.is_nested():
+    if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object, pl.Duration):
         words = [None if value is None else str(value) for value in values.to_list()]
         return pl.Series(values.name, words, dtype=pl.String)
     return values.cast(pl.String)
@@ -941,22 +959,9 @@ def _foreign(frame: pl.DataFrame, test_set: TestSet, kept: pl.Series, findings: 
     count, rows = int(unknown.sum()), int(kept.sum())
     if count < FOREIGN_ROWS or 2 * count <= rows:
         return False
-    first = unknown.arg_true()[0]
-    (line,) = findings.raw.lines([first])
-    here, there = (
-        ", ".join(f"{name} '{value}'" for name, value in row.items())
-        for row in (frame.select(key).row(first, named=True),
-                    test_set.segments.select(key).row(0, named=True))
-    )  # fmt: skip
-    whole = str(frame["seg"][first]).removesuffix(".0")
-    known = whole != frame["seg"][first] and whole in test_set.segments["seg"]
-    hint = f" (did you mean '{whole}'?)" if known else ""
-    findings.add(
-        f"{here}{hint} and {count - 1:,} more of {rows:,} rows are not in the test set"
-        f" ({test_set.source}; its first segment is {there}): this table belongs to another test"
-        f" set; give the two that belong together, or write {' and '.join(key)} alike in both",
-        line, "seg", frame["seg"][first],
-    )  # fmt: skip
+    from assay.tables.faults import foreign_rows
+
+    foreign_rows(frame, test_set, unknown, rows, findings)
     return True
 
 

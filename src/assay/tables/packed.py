@@ -101,7 +101,8 @@ def _members(data: bytes, path: Path, what: str) -> Iterator[tuple[str, bytes]]:
                     yield member.filename, kept
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError,
             NotImplementedError) as error:  # fmt: skip
-        raise refuse(path, f"the {what} is damaged ({error}); save it again") from None
+        reason = str(error)[:200]
+        raise refuse(path, f"the {what} is damaged ({reason}); save it again") from None
 
 
 def need_sound_workbook(data: bytes, path: Path) -> None:
