@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.attacks.bounded import Bounded, run_assay_bounded
+from tests.attacks.bounded import Bounded, run_assay_bounded, run_bounded
+from tests.conftest import Ran
+
+import assay
+from assay.errors import InputError
 
 MOST_SECONDS, MOST_MEGABYTES = 5.0, 500.0
 
@@ -141,7 +147,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...]]] = {
         lambda: packed(HEADER + b"A\t" + os.urandom(500_000).hex().encode(), b"x", 3000),
         ("--kind", "ratings")),
     "gzip in one piece": (
-        "x.tsv.gz", lambda: gzip.compress(HEADER + b"A\t1\t2\n" * 50_000_000, 6),
+        "x.tsv.gz", lambda: gzip.compress(HEADER + b"A\t1\t2\n" * 15_000_000, 6),
         ("--kind", "ratings")),
     "gzip of JSON lines": (
         "x.jsonl.gz", lambda: packed(b"", b'{"system": "A"}\n', 2000), ("--kind", "ratings")),
@@ -174,20 +180,20 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...]]] = {
     "workbook whose cells have no places": (
         "x.xlsx",
         lambda: workbook([
-            "<row>" + "<c><v>1</v></c>" * 16000 + "</row>", *["<row></row>"] * 900_000,
+            "<row>" + "<c><v>1</v></c>" * 16000 + "</row>", *["<row></row>"] * 200_000,
             "<row><c><v>1</v></c></row>"]),
         ("--kind", "ratings")),
     "workbook of many equal cells": (
-        "x.xlsx", lambda: workbook(["<row><c><v>1</v></c></row>" * 10000] * 1000),
+        "x.xlsx", lambda: workbook(["<row><c><v>1</v></c></row>" * 10000] * 300),
         ("--kind", "ratings")),
     "workbook with a long text in every cell": (
         "x.xlsx",
         lambda: workbook(
-            [f'<row r="{i}"><c r="A{i}" t="s"><v>0</v></c></row>' for i in range(1, 200_000)],
+            [f'<row r="{i}"><c r="A{i}" t="s"><v>0</v></c></row>' for i in range(1, 20_000)],
             f"<si><t>{'x' * 32000}</t></si>"),
         ("--kind", "ratings")),
     "workbook that names a huge sheet": (
-        "x.xlsx", lambda: workbook([" " * 1_000_000] * 500), ("--kind", "ratings")),
+        "x.xlsx", lambda: workbook([" " * 1_000_000] * 100), ("--kind", "ratings")),
     "Parquet of equal rows": ("x.parquet", many_rows, ("--kind", "ratings")),
     "100,000 columns": ("x.tsv", lambda: table(100_000, 2), ("--kind", "scores")),
     "a header of a megabyte": (
@@ -211,7 +217,26 @@ def need_bounded(ran: Bounded) -> None:
     assert ran.megabytes < MOST_MEGABYTES, ran
 
 
-@pytest.mark.parametrize("name", BOMBS)
+ALONE = [
+    "gzip of rows", "gzip of tabs", "gzip in one piece", "gzip of JSON lines", "gzip of JSON",
+    "gzip of XLIFF", "gzip of little XLIFF, many elements", "workbook with a far cell",
+    "workbook whose cells have no places", "workbook with a long text in every cell",
+    "Parquet of equal rows", "100,000 columns", "JSON lines with 30,000 keys",
+]  # fmt: skip
+"""Each of these is opened in a process of its own, the others one after the other in one."""
+
+OPEN_ALL = """
+import json, sys
+from pathlib import Path
+import assay
+
+for name, file, kind, form in json.loads(Path("bombs.json").read_text()):
+    checked = assay.check(file, kind=kind, format=form)
+    print(json.dumps([name, checked.ok, [problem.message for problem in checked.problems]]))
+"""
+
+
+@pytest.mark.parametrize("name", ALONE)
 def test_a_bomb_is_refused(name: str, tmp_path: Path) -> None:
     file, content, options = BOMBS[name]
     (tmp_path / file).write_bytes(content())
@@ -221,8 +246,29 @@ def test_a_bomb_is_refused(name: str, tmp_path: Path) -> None:
     need_bounded(ran)
 
 
-@pytest.mark.parametrize("paragraph", ["<w:p/>", "<w:p><w:r><w:t>So it is.</w:t></w:r></w:p>"])
-@pytest.mark.parametrize("megabytes", [60, 400])
+def test_more_bombs_are_refused(tmp_path: Path) -> None:
+    others = []
+    for i, (name, (file, content, options)) in enumerate(BOMBS.items()):
+        if name not in ALONE:
+            (tmp_path / f"{i}{file}").write_bytes(content())
+            others.append((name, f"{i}{file}", options[1], options[3] if options[3:] else None))
+    (tmp_path / "bombs.json").write_text(json.dumps(others), encoding="utf-8")
+    ran = run_bounded([sys.executable, "-c", OPEN_ALL], cwd=tmp_path, seconds=100)
+    assert ran.code == 0, ran.err
+    assert not ran.err
+    answers = [json.loads(line) for line in ran.out.splitlines()]
+    assert len(answers) == len(others)
+    for name, ok, messages in answers:
+        assert not ok, name
+        assert messages, name
+    assert ran.seconds < MOST_SECONDS * len(others)
+    assert ran.megabytes < MOST_MEGABYTES
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "megabytes"),
+    [("<w:p/>", 60), ("<w:p><w:r><w:t>So it is.</w:t></w:r></w:p>", 100)],
+)
 def test_a_document_bomb_is_refused(paragraph: str, megabytes: int, tmp_path: Path) -> None:
     (tmp_path / "x.docx").write_bytes(document(paragraph, megabytes))
     ran = run_assay_bounded("kits", "find", "x.docx", cwd=tmp_path, seconds=60)
@@ -230,10 +276,8 @@ def test_a_document_bomb_is_refused(paragraph: str, megabytes: int, tmp_path: Pa
     need_bounded(ran)
 
 
-@pytest.mark.parametrize("options", [(), ("--format", "label-studio"), ("--format", "xliff")])
-def test_a_device_is_refused(options: tuple[str, ...]) -> None:
-    kind = "edits" if "xliff" in options else "ratings"
-    ran = run_assay_bounded("check", "/dev/zero", "--kind", kind, *options, seconds=60)
+def test_a_device_is_refused() -> None:
+    ran = run_assay_bounded("check", "/dev/zero", "--kind", "ratings", seconds=60)
     assert ran.refused(), ran
     need_bounded(ran)
 
@@ -250,9 +294,70 @@ def test_a_pipe_without_end_is_refused() -> None:
     need_bounded(ran)
 
 
-def test_a_sparse_file_is_refused(tmp_path: Path) -> None:
+def test_a_file_over_the_limit_is_not_opened(tmp_path: Path) -> None:
     with (tmp_path / "x.tsv").open("wb") as file:
         file.truncate(1 << 40)
-    ran = run_assay_bounded("check", "x.tsv", "--kind", "ratings", cwd=tmp_path, seconds=60)
+    with pytest.raises(InputError, match="1,099,511,627,776 bytes, and 4,000,000,000 is the limit"):
+        assay.read_ratings(tmp_path / "x.tsv")
+
+
+def test_limits_are_raised_in_python_by_an_option_and_in_the_environment(
+    tmp_path: Path, run_assay: Callable[..., Ran]
+) -> None:
+    path = tmp_path / "x.jsonl"
+    wide = {"system": "A", "seg": "x", **{f"c{i}": None for i in range(6000)}}
+    path.write_text(json.dumps(wide), encoding="utf-8")
+    with pytest.raises(InputError, match=r"6,002 columns.* with `limits` \(columns=6002\)"):
+        assay.read_scores(path)
+    with assay.limits(assay.FileLimits(columns=7000)):
+        assert len(assay.read_scores(path)) == 1
+    with pytest.raises(InputError, match="columns"):
+        assay.read_scores(path)
+    arguments = ("check", path, "--kind", "scores")
+    assert "assay --limits (columns=" in " ".join(run_assay(*arguments).out.split())
+    assert run_assay("--limits", "columns=7e3", *arguments).code == 0
+    assert run_assay(*arguments).code == 2
+    ran = run_assay_bounded(*arguments, env={"ASSAY_LIMITS": "columns=7000"})
+    assert ran.code == 0, ran.err
+    ran = run_assay_bounded(*arguments, env={"ASSAY_LIMITS": "columns"})
     assert ran.refused(), ran
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("columns", "is not a number"), ("colums=3", "did you mean 'columns'"), ("rows=0", "from 1"),
+     ("rows=1e999", "is not a number"), ("rows=nan", "is not a number"), ("=", "is not a limit")],
+)  # fmt: skip
+def test_limits_that_are_none(text: str, says: str, run_assay: Callable[..., Ran]) -> None:
+    ran = run_assay("--limits", text, "check", "x.tsv", "--kind", "scores")
+    assert ran.code == 2
+    assert says in ran.err
+
+
+def test_as_many_metrics_as_rows_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.tsv").write_bytes(table(2000, 300))
+    ran = run_assay_bounded("check", "x.tsv", "--kind", "scores", cwd=tmp_path)
+    assert ran.refused(), ran
+    assert "2,000 metrics" in ran.out
     need_bounded(ran)
+
+
+def test_thousands_of_unknown_names_are_compared_soon(tmp_path: Path) -> None:
+    for file, column in (("known", "chrF"), ("unknown", "score")):
+        rows = "".join(f"system-{file}-{i}\t1\t3\n" for i in range(3000))
+        (tmp_path / f"{file}.tsv").write_text(f"system\tseg\t{column}\n{rows}", encoding="utf-8")
+    ran = run_assay_bounded(
+        "check", "unknown.tsv", "--kind", "ratings", "--scores", "known.tsv", cwd=tmp_path,
+        seconds=60,
+    )  # fmt: skip
+    assert ran.refused(), ran
+    assert "did you mean 'system-known-" in " ".join(ran.out.split())
+    need_bounded(ran)
+
+
+def test_very_long_names_are_refused(tmp_path: Path) -> None:
+    rows = "".join(f"{'x' * 60_000}{i}\t1\t3\n" for i in range(100))
+    (tmp_path / "x.tsv").write_text(f"system\tseg\tchrF\n{rows}", encoding="utf-8")
+    checked = assay.check(tmp_path / "x.tsv", kind="scores")
+    assert "is a name of over 5,000 bytes" in checked.problems[0].message
+    assert len(str(checked.problems[0])) < 500

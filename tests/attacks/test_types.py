@@ -8,7 +8,6 @@ import json
 import random
 from collections.abc import Callable
 from decimal import Decimal
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -185,10 +184,10 @@ def test_workbooks(
     names = list(good)
     rows = [list(row) for row in zip(*good.values(), strict=True)]
     path = tmp_path / "x.xlsx"
-    for value, formats in product(XLSX_VALUES, (True, False)):
+    for number, value in enumerate(XLSX_VALUES):
         odd = [row.copy() for row in rows]
         odd[1][names.index(column)] = value
-        path.write_bytes(sheet(names, odd, formats))
+        path.write_bytes(sheet(names, odd, formats=number % 2 > 0))
         need_answer(path, kind, capfd)
 
 
