@@ -142,7 +142,7 @@ def _from_docx(path: Path) -> tuple[list[_Paragraph], tuple[Note, ...]]:
     except ImportError:
         raise MissingExtraError("reading .docx files", "kits") from None
     data = read_bytes(path)
-    need_sound_archive(data, path, "document")
+    need_sound_archive(data, path, "Word document")
     try:
         document = docx.Document(io.BytesIO(data))
     except Exception:  # a damaged package fails in as many ways as it has parts
