@@ -142,7 +142,20 @@ def _root(
     debug: Annotated[
         bool, typer.Option("--debug", help="Where a command fails, show where in the code.")
     ] = False,
+    limits: Annotated[
+        str | None,
+        typer.Option(
+            "--limits",
+            help="Read larger files than usual: columns=20000,rows=1e9.",
+            metavar="A=N,...",
+        ),
+    ] = None,
 ) -> None:
+    if limits is not None:
+        from assay.tables.limits import limits as allow
+        from assay.tables.limits import parse_limits
+
+        context.with_resource(allow(parse_limits(limits, "--limits")))
     if context.invoked_subcommand is None:
         typer.echo(PIPELINE)
 
@@ -193,7 +206,9 @@ class Command(TyperCommand):
         """The option by which an argument of the library is given here, if there is one."""
         options = {item.name: item for item in self.params if isinstance(item, TyperOption)}
         option = options.get(argument) or options.get(RENAMED.get(argument, ""))
-        return None if option is None else max(option.opts, key=len)
+        if option is None:
+            return "assay --limits" if argument == "limits" else None
+        return max(option.opts, key=len)
 
 
 def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:

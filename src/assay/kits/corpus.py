@@ -13,6 +13,7 @@ from pathlib import Path
 from assay.errors import MissingExtraError, OptionError, did_you_mean
 from assay.results import Note
 from assay.tables.load import FILE_TYPES, decode_utf8, load, read_bytes, refuse
+from assay.tables.packed import need_sound_archive
 
 LONGEST_WRAPPED_LINE = 120
 """Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""
@@ -141,6 +142,7 @@ def _from_docx(path: Path) -> tuple[list[_Paragraph], tuple[Note, ...]]:
     except ImportError:
         raise MissingExtraError("reading .docx files", "kits") from None
     data = read_bytes(path)
+    need_sound_archive(data, path, "Word document")
     try:
         document = docx.Document(io.BytesIO(data))
     except Exception:  # a damaged package fails in as many ways as it has parts

@@ -11,14 +11,16 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
-from assay.errors import TableError
 from assay.results import Note
-from assay.tables.load import Findings, Lines, Raw, lines_at
+from assay.tables.load import Findings, Lines, Raw, lines_at, need_room
 
+ROW_BYTES = 100
+"""What a row fills while it is read by itself."""
 _SIGN = r"[=@+\-\t\r＝＠＋－]"
 _FORMULA = rf"^'*\s*{_SIGN}"
 _HARMLESS = r"^'*[+-](?:[\d.,]*(?:[eE][+-]?\d+)?|\s[^|(]*)$"
@@ -61,26 +63,10 @@ def _word_runs(word: str) -> bool:
     return re.search(_FORMULA, word) is not None and re.search(_HARMLESS, word) is None
 
 
-def undecodable(data: bytes, source: str) -> TableError:
-    """The error with every line that is not UTF-8."""
-    findings = Findings(source)
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        try:
-            line.decode()
-        except UnicodeDecodeError as error:
-            byte = line[error.start]
-            near = line[max(0, error.start - 20) : error.start + 20].decode("utf-8", "replace")
-            message = (
-                f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
-                f" (as Windows-1252 it would be '{bytes([byte]).decode('cp1252', 'replace')}')"
-            )
-            findings.add(message, number, None, near)
-    return findings.error()
-
-
 def read_by_rows(data: bytes, separator: str, names: Sequence[str], source: str) -> Raw:
     """The slow reading, all text; refuses a file of the wrong shape with every fault in it."""
     quoting, findings = True, Findings(source)
+    need_room(Path(source), ROW_BYTES * data.count(b"\n"), "its rows")
     for message, line, value in shape_faults(data, separator):
         findings.add(message, line, None, value)
     if findings.problems and separator == "\t" and regular_unquoted(data, len(names)):
