@@ -189,6 +189,7 @@ def design(
 def _names_of_systems(text: str) -> list[str]:
     """The systems by their names, or so many of them."""
     if text.strip().isdecimal():
+        need_count("systems", int(text), "systems", most=MOST_SYSTEMS)
         return [f"system-{number}" for number in range(1, int(text) + 1)]
     return names(text) or []
 

@@ -28,7 +28,7 @@ import numpy as np
 from assay.designs.base import SamplingDesign, Strata, design_of, find_design
 from assay.designs.units import TOLERANCE, DesignUnits, SampledUnits, complete, need_population
 from assay.designs.unsampled import ASSUMPTIONS, Census
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, did_you_mean, need_level
 from assay.estimation.kernels import (
     GUARANTEED,
     MIN_DOUBLED_TASKS,
@@ -100,8 +100,7 @@ def make_study(
     like these, if that makes the larger error: an error near zero would say that nobody could
     have answered otherwise.
     """
-    if not 0 < level < 1:
-        raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
+    need_level(level)
     _need_tables(test_set, ratings, sample)
     check_method(method, test_set.metrics)
     wanted = _check_target(target, interval)
