@@ -423,11 +423,11 @@ def _forms(features: np.ndarray, inverse: np.ndarray) -> np.ndarray:
 
 
 def _squares(features: np.ndarray) -> np.ndarray:
-    return (features[:, :, None] * features[:, None, :]).reshape(len(features), -1)
+    return np.asarray((features[:, :, None] * features[:, None, :]).reshape(len(features), -1))
 
 
 def _squares_fit(features: np.ndarray) -> bool:
-    return len(features) * features.shape[1] ** 2 <= MOST_PRODUCTS
+    return bool(features.size * features.shape[1] <= MOST_PRODUCTS)
 
 
 def fit_slope(x: np.ndarray, z: np.ndarray, weights: np.ndarray) -> Fit:

@@ -21,6 +21,7 @@ nor the scale of a metric matters. Where the test set has a history, it is the l
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -133,6 +134,17 @@ def make_study(
         cautious=wanted is None and overlap is None and interval not in GUARANTEED,
         severity=severity,
     )  # fmt: skip
+
+
+def members(group: np.ndarray, count: int) -> list[np.ndarray]:
+    """The places of the members of each of ``count`` groups; -1 stands for none.
+
+    >>> [found.tolist() for found in members(np.array([1, 0, -1, 1]), 3)]
+    [[1], [0, 3], []]
+    """
+    order = np.argsort(group, kind="stable")
+    ends = np.searchsorted(group[order], np.arange(count + 1))
+    return [order[first:last] for first, last in pairwise(ends.tolist())]
 
 
 @dataclass(frozen=True)
@@ -345,16 +357,15 @@ class Study:
             everywhere = None if predictors is None else predictors.everywhere
             fit = adjusted_mean(x, drawn, units, self.method, everywhere)[1]
         means = []
-        for number in range(count):
-            inside = group[places] == number
+        for inside in members(group[places], count):
             if not drawn[inside].any():
-                means.append(self._nothing(int(inside.sum())))
+                means.append(self._nothing(len(inside)))
                 continue
             own = None if fit is None else fit.part(inside)
             part = units.part(inside, drawn)
             found = group_mean(x[inside], drawn[inside], own, part)
             error = self._with_error(found, target, x[inside], places[inside], own, part)
-            means.append(self._wrapped(*error, int(inside.sum())))
+            means.append(self._wrapped(*error, len(inside)))
         return means
 
     def _with_error(

@@ -17,9 +17,13 @@ from assay.tables.load import FILE_TYPES, decode_utf8, load, read_bytes, refuse
 LONGEST_WRAPPED_LINE = 120
 """Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""
 
-CITATION = re.compile(r"\s*\([^()]*\b(?:1[5-9]|20)\d\d[a-z]?\b[^()]*\)")
-NOTE = re.compile(r"\s*\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\]|(?<=[^\W\d_][.,;:!?’”\")])\d{1,3}(?!\S)")
-ADDRESS = re.compile(r"\s*\b(?:https?://|www\.)\S+")
+SPACES = r"(?:(?<!\s)\s+)?"
+"""Spaces before something, from the first on: tried once for a run of them, not at every space."""
+CITATION = re.compile(SPACES + r"\([^()]{0,500}\b(?:1[5-9]|20)\d\d[a-z]?\b[^()]{0,500}\)")
+NOTE = re.compile(
+    SPACES + r"\[\d{1,3}(?: ?[,–-] ?\d{1,3})*\]|(?<=[^\W\d_][.,;:!?’”\")])\d{1,3}(?!\S)"
+)
+ADDRESS = re.compile(SPACES + r"\b(?:https?://|www\.)\S+")
 END = re.compile(r"[.!?:;…。！？][\"'’”»)\]]*$")
 
 UNSPACED = re.compile(
