@@ -7,12 +7,21 @@ of width zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import shlex
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
+import pytest
 from tests.conftest import Ran
+
+import assay
+from assay.errors import InputError, TableError
+from assay.tables.tables import Ratings, TestSet
 
 Run = Callable[..., Ran]
 Score = Callable[[int, int, int], object]
@@ -199,3 +208,166 @@ COMMANDS = {
     "plan judgments": "plan judgments --pilot judgments.tsv --seed 1",
     "plan editors": "plan editors --pilot edits.tsv --gap .5",
 }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory, invoke: Run) -> dict[str, Path]:
+    """The tables of all campaigns, with two samples of each."""
+    base = tmp_path_factory.mktemp("campaigns")
+    found = {}
+    for number, (name, campaign) in enumerate(CAMPAIGNS.items()):
+        folder = found[name] = campaign.write(base / str(number))
+        for design, budget in (("segments", "50%"), ("interleaved", "100%")):
+            path = folder / f"{'sample' if design == 'segments' else 'order'}.tsv"
+            scores = str(folder / "scores.tsv")
+            invoke("sample", scores, "--budget", budget, "--design", design, "--seed", "1",
+                   "-o", str(path))  # fmt: skip
+    return found
+
+
+def rows(thing: Any) -> Iterator[dict[str, Any]]:
+    """Every row of a result, however deep."""
+    if isinstance(thing, dict):
+        yield thing
+        for part in thing.values():
+            yield from rows(part)
+    elif isinstance(thing, list):
+        for part in thing:
+            yield from rows(part)
+
+
+def no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
+
+
+def faults(ran: Ran) -> Iterator[str]:
+    """What is wrong with an answer."""
+    if ran.code == 2:
+        if not (ran.err + ran.out).strip() or "Traceback" in ran.err:
+            yield f"refused without a sentence: {ran.err[-300:]}"
+        return
+    if ran.code != 0:
+        yield f"exit {ran.code}: {ran.err[-300:]}"
+        return
+    for row in rows(json.loads(ran.out, parse_constant=no_constant)):
+        low, high = row.get("low"), row.get("high")
+        if row.get("decided") is True and low is not None and low == high:
+            yield f"decided by an interval of width zero: {row}"
+        if row.get("n") and "estimate" in row and row["estimate"] is None:
+            yield f"an estimate of nothing: {row}"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_sixty_campaigns_with_nothing_in_them(
+    command: str, folders: dict[str, Path], invoke: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sane answer or a sentence; each command once for every content of the tables it reads."""
+    assert len(CAMPAIGNS) >= 60
+    words, seen, found = shlex.split(COMMANDS[command]), set(), []
+    for name, folder in folders.items():
+        monkeypatch.chdir(folder)
+        tables = [Path(word) for word in words if word.endswith(".tsv")]
+        content = tuple(table.read_bytes() if table.exists() else b"" for table in tables)
+        if content in seen:
+            continue
+        seen.add(content)
+        try:
+            ran = invoke(*words, "--json")
+        except Exception as error:
+            found.append(f"{name}: {type(error).__name__}: {error}")
+            continue
+        found += [f"{name}: {fault}" for fault in faults(ran)]
+    assert not found, "\n".join(found)
+
+
+def noisy(metrics: int, ratings: int = 30, segments: int = 120) -> tuple[TestSet, Ratings]:
+    """One system with metrics of noise, and ratings of the first segments."""
+    rng = np.random.default_rng(1)
+    values = rng.standard_normal((segments, metrics)).round(6)
+    frame = pl.DataFrame({"system": "A", "seg": range(segments)}).with_columns(
+        pl.Series(f"m{k}", values[:, k]) for k in range(metrics)
+    )
+    test_set = assay.read_scores(frame)
+    scores = rng.gamma(1.5, 2.0, ratings).round(2)
+    table = pl.DataFrame({"system": "A", "seg": range(ratings), "score": scores})
+    return test_set, assay.read_ratings(table, test_set)
+
+
+@pytest.mark.parametrize("method", ["cv-multi", "auto", "regression"])
+@pytest.mark.parametrize("metrics", [28, 29, 40, 200])
+def test_as_many_metrics_as_ratings_explain_nothing(metrics: int, method: str) -> None:
+    """Coverage was 0 % and .85; the mean is taken, with its interval."""
+    test_set, ratings = noisy(metrics)
+    found = assay.estimate(test_set, ratings, assume="random", method=method)
+    mean = assay.estimate(test_set, ratings, assume="random", method="mean", interval="t")
+    assert found.systems[0].method == "mean"
+    assert found.systems[0].estimate == pytest.approx(mean.systems[0].estimate)
+    assert found.systems[0].stderr == pytest.approx(mean.systems[0].stderr)
+    assert "metrics-unused" in [note.code for note in found.notes]
+
+
+@pytest.mark.parametrize("score", [1e308, -1e308, 1e150, 1e-300, 5e-324])
+def test_numbers_nobody_can_reckon_with_are_refused_with_their_line(score: float) -> None:
+    frame = pl.DataFrame({"system": "A", "seg": ["1", "2"], "score": [1.0, score]})
+    with pytest.raises(TableError, match=r"line 2, column score: .* (larger|smaller) than"):
+        assay.read_ratings(frame)
+
+
+@pytest.mark.parametrize("design", ["segments", "snippets", "balanced"])
+@pytest.mark.parametrize("top_up", [False, True])
+def test_a_cut_or_altered_sample_file_is_known(tmp_path: Path, design: str, top_up: bool) -> None:
+    world = assay.simulate(documents=12, systems=2, rng=1)
+    sample = assay.sample(world.test_set, budget="30%", design=design, rng=7)
+    if top_up:
+        sample = assay.top_up(world.test_set, sample, budget="50%", rng=8)
+    path = tmp_path / "sample.tsv"
+    sample.frame.write_csv(path, separator="\t")
+    assert len(assay.read_sample(path, world.test_set)) == len(sample)
+    lines = path.read_text().splitlines(keepends=True)
+    shuffled = [lines[0], *reversed(lines[1:])]
+    path.write_text("".join(shuffled))
+    assert len(assay.read_sample(path, world.test_set)) == len(sample)
+    path.write_text("".join(lines[:-6]))
+    with pytest.raises(TableError, match="not the segments that were drawn"):
+        assay.read_sample(path, world.test_set)
+    key = list(world.test_set.key)
+    other = world.test_set.segments.join(sample.frame, on=key, how="anti").row(0, named=True)
+    changed = sample.frame.with_columns(
+        pl.when(pl.int_range(pl.len()) == 0).then(pl.lit(other[name])).otherwise(name).alias(name)
+        for name in key
+    )
+    changed.write_csv(path, separator="\t")
+    with pytest.raises(TableError, match="not the segments that were drawn"):
+        assay.read_sample(path, world.test_set)
+
+
+def test_an_older_sample_file_has_no_digest_and_is_read(tmp_path: Path) -> None:
+    world = assay.simulate(documents=12, systems=2, rng=1)
+    sample = assay.sample(world.test_set, budget="30%", rng=7)
+    path = tmp_path / "sample.tsv"
+    older = sample.frame.with_columns(pl.col("design").str.replace(r"\|drawn:\w+", ""))
+    older.write_csv(path, separator="\t")
+    assert assay.read_sample(path, world.test_set).design == sample.design
+
+
+def test_perfect_judgments_say_nothing_of_a_scale() -> None:
+    """Their spread was one of rounding: F = 55356745419762304."""
+    rows = [(f"S{i}", f"S{j}", "left", s) for i in range(4) for j in range(i + 1, 4)
+            for s in range(50)]  # fmt: skip
+    frame = pl.DataFrame(rows, schema=["left", "right", "winner", "seg"], orient="row")
+    found = assay.rank(assay.read_judgments(frame), ranges="pooled")
+    assert "scale-not-tested" in [note.code for note in found.notes]
+
+
+@pytest.mark.parametrize("method", ["expected-win", "bradley-terry", "lopez"])
+@pytest.mark.parametrize("ranges", ["bootstrap", "pooled"])
+def test_ties_alone_leave_every_rank_open(method: str, ranges: Any) -> None:
+    rows = [(f"S{i}", f"S{j}", "tie", s) for i in range(3) for j in range(i + 1, 3)
+            for s in range(60)]  # fmt: skip
+    frame = pl.DataFrame(rows, schema=["left", "right", "winner", "seg"], orient="row")
+    judgments = assay.read_judgments(frame)
+    try:
+        found = assay.rank(judgments, method=method, ranges=ranges, ties="half", rng=1)
+    except InputError:
+        return
+    assert {(item.low_rank, item.high_rank) for item in found.systems} == {(1, 3)}

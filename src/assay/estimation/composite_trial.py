@@ -121,8 +121,8 @@ def draw_composites(
         rows.append((gaps[k][pairs], found.difference, found.low, found.high, found.probability))
     truth = x.mean(axis=1)
     gap = truth[pairs[0]] - truth[pairs[1]]
-    columns = np.array(rows).reshape(len(rows), 5, len(gap)).swapaxes(0, 1)
-    return CompositeDraws(*columns[:5], truth=gap)
+    found = np.array(rows).reshape(len(rows), 5, len(gap))
+    return CompositeDraws(found[:, 0], found[:, 1], found[:, 2], found[:, 3], found[:, 4], gap)
 
 
 def _direct(

@@ -21,6 +21,7 @@ nor the scale of a metric matters. Where the test set has a history, it is the l
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, cast
 
@@ -389,10 +390,14 @@ class Study:
         stderr = self._beyond_rounding(float(found.stderr[0]), target.i, target.j, drawn.all())
         return replace(found, stderr=np.array([stderr])), basis, float(np.sqrt(part))
 
+    @cached_property
+    def _largest(self) -> list[float]:
+        """The largest score of every system, up or down."""
+        return [float(np.nanmax(np.abs(row), initial=0.0)) for row in self.rated.scores]
+
     def _beyond_rounding(self, stderr: float, i: int, j: int, all_rated: bool) -> float:
         """The standard error; where it is one of rounding, 0 if all is rated and else unknown."""
-        largest = float(np.nanmax(np.abs(self.rated.scores[[i, j]])))
-        if not stderr <= NO_WIDTH * largest:
+        if not stderr <= NO_WIDTH * max(self._largest[i], self._largest[j]):
             return stderr
         return 0.0 if all_rated else float("nan")
 

@@ -14,6 +14,9 @@ from assay.errors import MissingExtraError, OptionError, did_you_mean
 from assay.results import Note
 from assay.tables.load import FILE_TYPES, decode_utf8, load, read_bytes, refuse
 
+MOST_PARAGRAPHS = 1_000_000
+"""More are no texts to choose a few pieces from."""
+
 LONGEST_WRAPPED_LINE = 120
 """Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""
 
@@ -79,6 +82,9 @@ def read_text(source: str | os.PathLike[str], *, clean: Sequence[str] = ()) -> l
         documents = {path.stem: paragraphs}
     else:
         documents = _from_table(path)
+    count = sum(map(len, documents.values()))
+    if count > MOST_PARAGRAPHS:
+        raise refuse(str(path), f"has {count:,} paragraphs; give at most {MOST_PARAGRAPHS:,}")
     return [_cleaned(doc, found, clean, notes) for doc, found in documents.items()]
 
 
