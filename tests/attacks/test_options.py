@@ -1,6 +1,7 @@
-"""Extreme and contradictory options: a sentence and exit code 2, or a sane answer, never a traceback.
+"""Extreme and contradictory options: a sentence and exit code 2, or a sane answer.
 
-Every number that a command takes is given as nothing, less than nothing, far too much and no number.
+Every number that a command takes is given as nothing, less than nothing, far too much, and as no
+number. None may end in a traceback.
 """
 
 from __future__ import annotations

@@ -92,14 +92,6 @@ def test_demo(run_assay: Run, tmp_path: Path) -> None:
     assert json.loads(ran.out)["documents"] == saved["documents"]
 
 
-def test_demo_as_json(run_assay: Run, tmp_path: Path) -> None:
-    ran = run_assay("demo", "-o", tmp_path / "demo", "--json")
-    result = json.loads(ran.out)
-    assert result["kind"] == "estimates"
-    assert Path(result["report"]).is_file()
-    assert len(result["systems"]) == len(result["truth"])
-
-
 def test_convert_between_file_types(run_assay: Run, campaign: Path) -> None:
     ran = run_assay(
         "convert", campaign / "ratings.tsv", campaign / "ratings.xlsx", "--from", "ratings", "--to",
@@ -281,11 +273,16 @@ def test_no_command_writes_over_what_it_reads(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_what_demo_prints_can_be_reported_and_what_report_prints_cannot(
+def test_a_demo_as_json_can_be_reported_and_what_report_prints_cannot(
     run_assay: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("demo.json").write_text(run_assay("demo", "-o", "demo", "--json").out, "utf-8")
+    printed = run_assay("demo", "-o", "demo", "--json").out
+    result = json.loads(printed)
+    assert result["kind"] == "estimates"
+    assert Path(result["report"]).is_file()
+    assert len(result["systems"]) == len(result["truth"])
+    Path("demo.json").write_text(printed, "utf-8")
     again = run_assay("report", "demo.json", "-o", "again.html", "--json")
     assert again.code == 0, again.err
     Path("written.json").write_text(again.out, "utf-8")

@@ -64,11 +64,13 @@ def worst(layout: Layout, rounds: int, draws: int) -> tuple[float, float]:
     """Over all borders and segments: the largest |z|, and the share beyond 1.96."""
     rng = np.random.default_rng(5)
     pieces = rounds * len(layout.lengths)
-    after = np.zeros((pieces + 1, layout.population))
-    for _ in range(draws):
-        starts, stops = round_order(layout, rounds, rng)
-        for number, (start, stop) in enumerate(zip(starts, stops, strict=True)):
-            after[number, start:stop] += 1
+    orders = np.array([round_order(layout, rounds, rng) for _ in range(draws)])
+    # A piece begins to count at its start and ceases to at its stop.
+    begins, ends = (
+        np.stack([np.bincount(column, minlength=layout.population + 1) for column in side.T])
+        for side in orders.swapaxes(0, 1)
+    )
+    after = np.cumsum(begins - ends, axis=1)[:, : layout.population]
     share = np.cumsum(after, axis=0)[: pieces - 1] / draws
     pi = (np.arange(1, pieces) / pieces)[:, None]
     z = np.abs(share - pi) / np.sqrt(pi * (1 - pi) / draws)

@@ -713,17 +713,14 @@ def likeness(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> Likeness
     samples, units = np.nonzero(drawn)
     values, shape = e[samples, units], (len(drawn), REACH)
     counts, products = np.zeros(shape), np.zeros(shape)
+    text = samples * (document.max(initial=0) + 1) + document[units]
     for step in range(1, REACH + 1):
         lag = units[step:] - units[:-step]
-        near = (
-            (samples[step:] == samples[:-step])
-            & (document[units[step:]] == document[units[:-step]])
-            & (lag <= REACH)
-        )
-        if not near.any():
+        near = np.flatnonzero((text[step:] == text[:-step]) & (lag <= REACH))
+        if not len(near):
             break
-        cell = (samples[step:] * REACH + lag - 1)[near]
-        both = (values[step:] * values[:-step])[near]
+        cell = samples[near] * REACH + lag[near] - 1
+        both = values[near + step] * values[near]
         counts += np.bincount(cell, minlength=counts.size).reshape(shape)
         products += np.bincount(cell, both, minlength=counts.size).reshape(shape)
     square = (np.where(drawn, e, 0.0) ** 2).sum(axis=1) / np.maximum(drawn.sum(axis=1), 1)

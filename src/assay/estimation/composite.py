@@ -23,25 +23,24 @@ is random in a metric makes slopes between single outputs flatter than those bet
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from assay.errors import InputError
 from assay.results import Note
+from assay.stats.intervals import normal_cdf, t_cdf, t_quantile
 from assay.tables.tables import TestSet
 
 if TYPE_CHECKING:
     from assay.estimation.results import Difference, Estimates
     from assay.estimation.study import Study
     from assay.tables.tables import Ratings
-import math
-from functools import lru_cache
-from statistics import NormalDist
-
-from assay.stats.intervals import normal_cdf, t_cdf, t_quantile
 
 MIN_SYSTEMS, MOST_SYSTEMS = 3, 60
 """With fewer, nothing says how far systems are from what metrics predict."""

@@ -128,9 +128,9 @@ class Findings:
         self, wrong: pl.Series, column: str, values: pl.Series, message: str | Callable[[str], str]
     ) -> None:
         """A problem in every row where ``wrong`` is true; ``{}`` in the message is the value."""
-        places = wrong.fill_null(False).arg_true()
-        if not len(places):
+        if not wrong.any():
             return
+        places = wrong.fill_null(False).arg_true()
         self._calls += 1
         name = self._columns.get(column, column)
         listed = places[:MAX_LISTED].to_list()
@@ -957,11 +957,11 @@ def _fill_key(
     places = segments.group_by(key).agg(pl.len().alias("_count"), pl.col(missing).first())
     joined = frame.join(places, on=key, how="left", maintain_order="left")
     count = joined["_count"]
-    known = set(segments["seg"])
 
     def unknown(value: str) -> str:
         whole = value.removesuffix(".0")
-        hint = f" (did you mean '{whole}'?)" if whole != value and whole in known else ""
+        known = whole != value and whole in segments["seg"]
+        hint = f" (did you mean '{whole}'?)" if known else ""
         where = " in this document" if "doc" in key else ""
         return f"segment '{value}' is not in the test set{where}{hint}; check {' and '.join(key)}"
 

@@ -128,7 +128,7 @@ class TestSet(CheckedTable):
         sizes = self.documents["segments"].to_numpy()
         return np.repeat(np.arange(len(sizes)), sizes)
 
-    @property
+    @cached_property
     def documents(self) -> pl.DataFrame:
         """One row per document: its name and number of segments, in reading order."""
         group = [name for name in self.key if name != "seg"]
@@ -163,6 +163,11 @@ class TestSet(CheckedTable):
         need_known("by", column, self.frame.columns, NOT_A_COLUMN)
         parts = self.frame.partition_by(column, as_dict=True, maintain_order=True)
         return {str(key[0]): replace(self, frame=part, notes=()) for key, part in parts.items()}
+
+    @cached_property
+    def by_system(self) -> dict[str, TestSet]:
+        """Every system's own segments, put in order once: samples are drawn again and again."""
+        return self.split("system")
 
 
 def as_matrix(values: pl.Series, test_set: TestSet) -> np.ndarray:
@@ -451,14 +456,14 @@ def places_in(rows: pl.DataFrame, test_set: TestSet) -> np.ndarray:
     return joined["_place"].cast(pl.Int64).to_numpy()
 
 
-def make_sample(frame: pl.DataFrame) -> Sample:
-    """A sample from rows that were just drawn, its columns in the order of the file.
+def make_sample(frame: pl.DataFrame, test_set: TestSet | None = None) -> Sample:
+    """A sample from rows just drawn from the test set, its columns in the order of the file.
 
     The design carries a digest of the drawn units, by which a file that was cut is known.
     """
     design = pl.col("design").str.replace(rf"\|{DRAWN}:[^|]*", "") + f"|{DRAWN}:{_digest(frame)}"
-    frame = frame.with_columns(design)
-    return Sample(frame.select([name for name in SCHEMAS["sample"].names if name in frame]))
+    names = [name for name in SCHEMAS["sample"].names if name in frame]
+    return Sample(frame.with_columns(design).select(names), checked=test_set)
 
 
 def _digest(frame: pl.DataFrame) -> str:
