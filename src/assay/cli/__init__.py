@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -357,10 +358,29 @@ def progress_bars() -> Iterator[Progress]:
 
 def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
     """Pass items on while a progress bar grows on stderr; silent unless that is a terminal."""
+    began, told = time.monotonic(), False
     with ticking(total, label) as tick:
-        for item in items:
+        for done, item in enumerate(items, start=1):
             yield item
             tick()
+            if not told:
+                told = announce(time.monotonic() - began, done, total)
+
+
+LONG_WORK = 120.0
+"""Seconds from which on a command says beforehand how long it will take."""
+
+
+def announce(seconds: float, done: int, total: int) -> bool:
+    """Say how long the rest takes, where that is minutes, and how to make it shorter."""
+    left = seconds * (total - done) / done
+    if left < LONG_WORK:
+        return False
+    note(
+        f"this takes about {left / 60:,.0f} minutes more (done: {done:,} of {total:,}); fewer"
+        " draws, designs, methods or sizes take less, more workers share it, Ctrl-C ends it"
+    )
+    return True
 
 
 @contextmanager

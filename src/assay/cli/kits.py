@@ -10,7 +10,7 @@ import typer
 
 from assay.cli import columns_for, figure_file, names, save_file, say
 from assay.cli.options import COLUMNS, FIGURE, HUMAN_TRANSLATION, JSON, LP, SAVE, SAVE_ONLY, SEED
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, need_count
 
 kits = typer.Typer(
     help="Find pieces of text that are alike, and make kits of them for editors.",
@@ -188,6 +188,7 @@ def design(
 def _names_of_systems(text: str) -> list[str]:
     """The systems by their names, or so many of them."""
     if text.strip().isdecimal():
+        need_count("systems", int(text), "systems", most=1000)
         return [f"system-{number}" for number in range(1, int(text) + 1)]
     return names(text) or []
 

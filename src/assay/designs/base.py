@@ -530,7 +530,9 @@ class Strata(NamedTuple):
 
     def part(self, inside: np.ndarray, drawn: np.ndarray) -> Strata:
         """The same of some units; drawn ones that are not among them count as outside."""
-        others = np.bincount(self.number[drawn & ~inside], minlength=len(self.sizes))
+        outside = drawn.copy()
+        outside[inside] = False
+        others = np.bincount(self.number[outside], minlength=len(self.sizes))
         before = 0 if self.outside is None else self.outside
         return Strata(self.number[inside], self.sizes, others + before)
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from assay.estimation.study import Study
     from assay.tables.tables import Ratings
 
-MIN_SYSTEMS = 3
+MIN_SYSTEMS, MOST_SYSTEMS = 3, 60
 """With fewer, nothing says how far systems are from what metrics predict."""
 LITTLE_HELP = 1.1
 """Where the composite is worth fewer times the ratings than this, metrics hardly help."""
@@ -133,12 +133,12 @@ def make_composite(
 ) -> Composite | None:
     """Join the direct estimates of all pairs with what metrics say between systems.
 
-    None where there are fewer than three systems, no metric that tells them apart, a pair of which
-    nothing is known, or no uncertainty left.
+    None where there are fewer than three systems or very many, no metric that tells them apart, a
+    pair of which nothing is known, or no uncertainty left.
     """
     names = study.test_set.systems
     layers = between_systems(study.test_set, history)
-    if len(names) < MIN_SYSTEMS or layers is None:
+    if not MIN_SYSTEMS <= len(names) <= MOST_SYSTEMS or layers is None:
         return None
     gap, variance = _matrices(names, estimates.differences)
     if not np.isfinite(gap).all() or not (variance > 0).any():

@@ -12,7 +12,7 @@ import polars as pl
 
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
-from assay.estimation.composite import make_composite
+from assay.estimation.composite import MOST_SYSTEMS, make_composite
 from assay.estimation.kernels import SeverityError
 from assay.estimation.results import (
     Comparison,
@@ -146,6 +146,9 @@ def estimate(
     result = _with_stability(replace(result, cost_per_rating=cost_per_rating))
     if study.features is not None:
         result = replace(result, composite=make_composite(study, result, history))
+    if len(result.systems) > MOST_SYSTEMS:
+        text = f"the composite order is left out: it is for at most {MOST_SYSTEMS} systems"
+        result = replace(result, notes=(*result.notes, Note("composite-left-out", text)))
     return replace(result, next=next_steps(result))
 
 

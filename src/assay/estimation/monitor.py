@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from assay.designs.base import design_of, watchable_designs
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, need_count
 from assay.estimation.looking import (
     FIRST_LOOK,
     LOOKS,
@@ -386,8 +386,7 @@ def _check(
             "the goal score needs a half-width; state the one wanted (`half_width`), or choose"
             " `goal` ranking, which needs none"
         )
-    if per_output < 1:
-        raise OptionError("per_output", per_output, "is not a number of raters", "give 1 or more")
+    need_count("per_output", per_output, "raters")
     for name, value in (("looks", looks), ("before", before)):
         if guarantee and value is not None:
             raise OptionError(

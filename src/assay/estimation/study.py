@@ -21,6 +21,8 @@ nor the scale of a metric matters. Where the test set has a history, it is the l
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -28,7 +30,7 @@ import numpy as np
 from assay.designs.base import SamplingDesign, Strata, design_of, find_design
 from assay.designs.units import TOLERANCE, DesignUnits, SampledUnits, complete, need_population
 from assay.designs.unsampled import ASSUMPTIONS, Census
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, did_you_mean, need_level
 from assay.estimation.kernels import (
     GUARANTEED,
     MIN_DOUBLED_TASKS,
@@ -106,8 +108,7 @@ def make_study(
     like these, if that makes the larger error: an error near zero would say that nobody could
     have answered otherwise.
     """
-    if not 0 < level < 1:
-        raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
+    need_level(level)
     _need_tables(test_set, ratings, sample)
     check_method(method, test_set.metrics)
     wanted = _check_target(target, interval)
@@ -140,6 +141,17 @@ def make_study(
         cautious=wanted is None and overlap is None and interval not in GUARANTEED,
         severity=severity,
     )  # fmt: skip
+
+
+def members(group: np.ndarray, count: int) -> list[np.ndarray]:
+    """The places of the members of each of ``count`` groups; -1 stands for none.
+
+    >>> [found.tolist() for found in members(np.array([1, 0, -1, 1]), 3)]
+    [[1], [0, 3], []]
+    """
+    order = np.argsort(group, kind="stable")
+    ends = np.searchsorted(group[order], np.arange(count + 1))
+    return [order[first:last] for first, last in pairwise(ends.tolist())]
 
 
 @dataclass(frozen=True)
@@ -350,10 +362,9 @@ class Study:
             everywhere = None if predictors is None else predictors.everywhere
             fit = adjusted_mean(x, drawn, units, self.method, everywhere)[1]
         means = []
-        for number in range(count):
-            inside = group[places] == number
+        for inside in members(group[places], count):
             if not drawn[inside].any():
-                means.append(self._nothing(int(inside.sum())))
+                means.append(self._nothing(len(inside)))
                 continue
             own = None if fit is None else fit.part(inside)
             part = units.part(inside, drawn)
@@ -411,10 +422,14 @@ class Study:
         weight[places] = 1 / pi / (1 / pi).sum()
         return weight
 
+    @cached_property
+    def _largest(self) -> list[float]:
+        """The largest score of every system, up or down."""
+        return [float(np.nanmax(np.abs(row), initial=0.0)) for row in self.rated.scores]
+
     def _beyond_rounding(self, stderr: float, i: int, j: int, all_rated: bool) -> float:
         """The standard error; where it is one of rounding, 0 if all is rated and else unknown."""
-        largest = float(np.nanmax(np.abs(self.rated.scores[[i, j]])))
-        if not stderr <= NO_WIDTH * largest:
+        if not stderr <= NO_WIDTH * max(self._largest[i], self._largest[j]):
             return stderr
         return 0.0 if all_rated else float("nan")
 

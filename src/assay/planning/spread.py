@@ -8,6 +8,9 @@ import numpy as np
 
 from assay.stats.intervals import UNKNOWN_REACH, Precision
 
+LEAST_LEFT = 0.01
+"""The part of the variance that is never put down to raters."""
+
 
 @dataclass(frozen=True, slots=True)
 class RaterPart:
@@ -60,7 +63,8 @@ class Spread:
                 reach=UNKNOWN_REACH, alike=self.alike, documents=self.documents,
             )  # fmt: skip
         k, v, u = self.opinions, self.raters.variance, self.raters.noise
-        rest = self.sd**2 - u * (1 - 1 / k)
+        # Raters may differ by more than all scores do; something is left of these all the same.
+        rest = max(self.sd**2 - u * (1 - 1 / k), LEAST_LEFT * self.sd**2)
         explained = min((self.correlation * self.sd) ** 2, 0.99 * rest)
         beyond = v / self.population + (1 / n - 1 / self.population) * max(v - u, 0.0)
         twice = min(1.0, 2 - 2 / k) * n / self.raters.task

@@ -384,7 +384,8 @@ def _block_effect(judgments: Judgments, counts: Counts) -> tuple[str, float]:
         arrays = counts.left[untied], counts.right[untied], counts.outcome[untied]
         blocks = pooled_test(*arrays, number, len(counts.systems)).stderr
         single = pooled_counts(counts.wins).stderr
-        return unit, max(1.0, float(np.sum(blocks**2) / np.sum(single**2)))
+        alone = float(np.sum(single**2))  # nothing where all judgments of a pair agree
+        return unit, max(1.0, float(np.sum(blocks**2)) / alone) if alone > 0 else 1.0
     return "pair", 1.0
 
 

@@ -246,7 +246,10 @@ def spread(
     # Few blocks drawn anew repeat themselves: what they leave open the tests must show.
     tested_low, tested_high = rank_ranges(rule.decide(p))
     rare = blocks < MIN_BLOCKS
-    if stderr is not None:  # nor is there a range where nothing moves
+    # Nor is there a range where nothing moves.
+    if stderr is None:
+        rare |= np.ptp(scores, axis=0) == 0
+    else:
         rare |= (stderr + np.eye(len(point)) <= 0).any(axis=1)
     low = np.where(rare, np.minimum(low, tested_low), low)
     high = np.where(rare, np.maximum(high, tested_high), high)

@@ -46,6 +46,10 @@ LEVEL = 0.95
 """The confidence level where none is stated."""
 POWER = 0.8
 """The probability of finding a difference that is commonly asked for."""
+MANY_POWERS, POWER_POINTS, SURELY_FOUND = 4096, 60, 40.0
+"""More are read off a grid of so many points each way; beyond so many errors nothing is missed."""
+MANY_DEGREES = 100
+"""Points at which what can be found is computed."""
 MAX_GAP_IN_ERRORS = 500.0
 """A gap of this many standard errors is always found."""
 UNKNOWN_REACH = 0.5
@@ -418,6 +422,9 @@ def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray
     >>> round(float(power_of(np.array(2.8), np.array(1000.0), 0.95)), 2)
     0.8
     """
+    shift, degrees = np.broadcast_arrays(shift, degrees)
+    if shift.size > MANY_POWERS:
+        return _interpolated_power(shift, degrees, level)
 
     def found(shift: float, degrees: float) -> float:
         t = t_quantile(0.5 + level / 2, degrees)
@@ -425,6 +432,37 @@ def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray
         return min(max(1 - inside + wrong, 0.0), 1.0)
 
     return np.asarray(np.vectorize(found, otypes=[float])(shift, degrees))
+
+
+def _interpolated_power(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray:
+    """The same of very many, between points of a grid; right to about .001."""
+    # Power rises within a few errors and then no more: the points are close where it does.
+    grid = [
+        np.unique(
+            np.r_[np.linspace(0, 6, POWER_POINTS), np.geomspace(6, SURELY_FOUND, POWER_POINTS)]
+        ),
+        np.unique(np.linspace((1 / degrees).min(), (1 / degrees).max(), POWER_POINTS // 2)),
+    ]
+    table = power_of(grid[0][:, None], 1 / grid[1][None, :], level)
+    place = [
+        np.interp(values, points, np.arange(len(points)))
+        for values, points in zip((shift, 1 / degrees), grid, strict=True)
+    ]
+    i, j = (own.astype(int) for own in place)
+    a, b = place[0] - i, place[1] - j
+    table = np.pad(table, (0, 1), mode="edge")
+    upper, lower = ((1 - b) * table[k, j] + b * table[k, j + 1] for k in (i, i + 1))
+    return np.asarray((1 - a) * upper + a * lower)
+
+
+def detectable_shifts(degrees: np.ndarray, level: float, power: float) -> np.ndarray:
+    """:func:`detectable_shift` of many degrees; of very many by a line between points."""
+    points, place = np.unique(1 / degrees, return_inverse=True)
+    grid = points
+    if len(points) > MANY_DEGREES:
+        grid = np.linspace(points[0], points[-1], MANY_DEGREES)
+    exact = np.array([detectable_shift(1 / point, level, power) for point in grid.tolist()])
+    return np.asarray(np.interp(points, grid, exact)[place])
 
 
 def detectable_shift(degrees: float, level: float, power: float) -> float:

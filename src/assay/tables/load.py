@@ -916,10 +916,19 @@ def _bounded(number: pl.Series, column: ColumnRule, findings: Findings) -> pl.Se
     return number
 
 
+LARGEST, SMALLEST = 1e50, 1e-50
+"""Fourth powers of what is larger or smaller, but not 0, are no numbers any more."""
+
+
 def refuse_infinite(number: pl.Series, name: str, findings: Findings) -> None:
-    """Report every value that is not a finite number."""
+    """Report every value that is not a finite number, or too large or small to reckon with."""
     message = "{} is not a finite number; correct it or leave the cell empty"
-    findings.rows(~number.is_finite(), name, number, message)
+    finite, size = number.is_finite(), number.abs()
+    findings.rows(~finite, name, number, message)
+    message = f"{{}} is larger than {LARGEST:g}; give it in another unit, or leave the cell empty"
+    findings.rows(finite & (size > LARGEST), name, number, message)
+    message = f"{{}} is smaller than {SMALLEST:g}; write 0, or give it in another unit"
+    findings.rows(finite & (size < SMALLEST) & (number != 0), name, number, message)
 
 
 def _unique(frame: pl.DataFrame, schema: Schema, findings: Findings) -> None:

@@ -336,6 +336,7 @@ def interval_heading(level: float, *, holds: bool) -> str:
 def _differences(result: Estimates) -> Table:
     pairs = result.differences
     many = len(pairs) > MAX_PAIRS_IN_ORDER
+    apart = any(item.apart for item in pairs)
     # The undecided ones first where not all are shown: they are what is left to do.
     return table(
         "differences",
@@ -347,16 +348,14 @@ def _differences(result: Estimates) -> Table:
          ("low", "high"): _interval(result.level, result.notes),
          "p": ("p", "p"), "n": ("rated", "count"), "segments": ("segments", "text"),
          "decided": ("decided", "text"), "stable": ("stable", "number")},
-        [plain(item) | {"segments": _segments(item, result)}
+        [plain(item) | {"segments": _segments(item) if apart else None}
          for item in (sorted(pairs, key=lambda item: item.decided) if many else pairs)],
         where="page",
     )  # fmt: skip
 
 
-def _segments(item: Difference, result: Estimates) -> str | None:
-    """On which segments a pair is compared, where not all are compared on the same."""
-    if not any(pair.apart for pair in result.differences):
-        return None
+def _segments(item: Difference) -> str:
+    """On which segments a pair is compared."""
     return "each its own" if item.apart else "common"
 
 

@@ -40,10 +40,14 @@ def draw_intervals(
     """Every system's estimate and interval, best at the top; hollow marks are the known truth."""
     figure = new_figure(7.2, 0.9 + 0.34 * len(systems))
     axes = figure.subplots()
+    rows = range(len(systems))
+    lows, highs = (
+        [end if math.isfinite(end) else item.estimate for item in reversed(systems)
+         for end in (getattr(item, name),)] for name in ("low", "high")
+    )  # fmt: skip
+    axes.hlines(rows, lows, highs, color=ACCENT, linewidth=2.5)
+    axes.plot([item.estimate for item in reversed(systems)], rows, "o", color=ACCENT, markersize=6)
     for row, item in enumerate(reversed(systems)):
-        ends = [end if math.isfinite(end) else item.estimate for end in (item.low, item.high)]
-        axes.plot(ends, [row, row], color=ACCENT, linewidth=2.5, solid_capstyle="butt")
-        axes.plot(item.estimate, row, "o", color=ACCENT, markersize=6)
         if truth and item.system in truth:
             axes.plot(truth[item.system], row, "D", mfc="none", mec=INK, markersize=7)
     names = [item.system for item in reversed(systems)]
@@ -60,21 +64,29 @@ def draw_pairs(systems: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str
     ``pairs`` have ``left``, the one that stands higher, ``right`` and ``decided``; where the one
     that stands lower is the better one, ``better`` names it.
     """
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
     names = [item["system"] for item in systems]
     place = {name: number for number, name in enumerate(names)}
     side = 0.9 + 0.3 * len(names)
     figure = new_figure(side + 1.2, side + 0.5)
     axes = figure.subplots()
+    squares: list[Rectangle] = []
+    open_pairs: list[tuple[int, int]] = []
     for item in pairs:
         winner, loser = item["left"], item["right"]
         if item.get("better") == loser:
             winner, loser = loser, winner
         row, column = place[winner], place[loser]
         if item["decided"]:
-            axes.fill_between([column - 0.45, column + 0.45], row - 0.45, row + 0.45,
-                              color=ACCENT, linewidth=0)  # fmt: skip
+            squares.append(Rectangle((column - 0.45, row - 0.45), 0.9, 0.9))
         else:
-            axes.plot([column, row], [row, column], ".", color=MUTED, markersize=4)
+            open_pairs += [(column, row), (row, column)]
+    # All at once: an artist for each of many thousand pairs takes minutes.
+    axes.add_collection(PatchCollection(squares, color=ACCENT, linewidth=0))
+    axes.plot([x for x, _ in open_pairs], [y for _, y in open_pairs], ".", color=MUTED,
+              markersize=4)  # fmt: skip
     axes.set_xticks(range(len(names)), names, rotation=90, parse_math=False)
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.xaxis.tick_top()
