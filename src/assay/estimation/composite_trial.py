@@ -121,8 +121,15 @@ def draw_composites(
         rows.append((gaps[k][pairs], found.difference, found.low, found.high, found.probability))
     truth = x.mean(axis=1)
     gap = truth[pairs[0]] - truth[pairs[1]]
-    found = np.array(rows).reshape(len(rows), 5, len(gap))
-    return CompositeDraws(found[:, 0], found[:, 1], found[:, 2], found[:, 3], found[:, 4], gap)
+    drawn_pairs = np.array(rows).reshape(len(rows), 5, len(gap))
+    return CompositeDraws(
+        drawn_pairs[:, 0],
+        drawn_pairs[:, 1],
+        drawn_pairs[:, 2],
+        drawn_pairs[:, 3],
+        drawn_pairs[:, 4],
+        gap,
+    )
 
 
 def _direct(
