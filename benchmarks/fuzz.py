@@ -99,7 +99,7 @@ def find_fault(words: Sequence[str], code: int, out: str, err: str) -> str:
         return "over 2 GB"
     if code not in (0, 2):
         return f"exit {code}"
-    if code == 2 and not err.strip():
+    if code == 2 and not (out + err).strip():
         return "no sentence"
     if re.search(r"\w+\.py:\d+: \w*Warning", err):
         return "warning"

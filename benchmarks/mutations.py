@@ -24,6 +24,8 @@ ODD = (
     "left", "tie", "A", "1", "1.0", "system-1", "major",
 )  # fmt: skip
 """Cells and texts that nobody expects, and some that stand in the wrong place."""
+PLAIN = ("0", "1", "2", "3", "5", "25", "-1", "0.5", "1e6", "7.25", "")
+"""Values that a table may have, so that commands have something to do."""
 ODD_JSON = (None, True, -1, 0, 1.5, 1e308, 10**400, float("nan"), float("inf"), [], {}, [[]], "")
 NAMES = ("system", "seg", "doc", "score", "rater", "left", "winner", "probability", "design", "mt")
 BLOCKS = (b"\0" * 64, b"\xff\xfe", b"\xef\xbb\xbf", b"[" * 20_000, b"<a>" * 5_000, b"\t" * 6_000,
@@ -63,10 +65,10 @@ def change_rows(rows: list[list[str]], rng: Random) -> None:
         return
     line, column = rng.randrange(len(rows)), rng.randrange(len(rows[0]))
     other = rng.randrange(len(rows[0]))
-    kind = rng.randrange(12)
+    kind, odd = rng.randrange(14), rng.choice(rng.choice((PLAIN, PLAIN, ODD)))
     match kind:
-        case 0:
-            del rows[line]
+        case 0 | 12:
+            del rows[max(line, 1) : line + rng.choice((1, 1, 3, 20))]
         case 1:
             rows.insert(rng.randrange(len(rows) + 1), list(rows[line]))
         case 2:
@@ -85,9 +87,9 @@ def change_rows(rows: list[list[str]], rng: Random) -> None:
         elif kind == 7:
             row.insert(other, row[column])
         elif (kind == 8 and number) or (kind == 9 and number == line):
-            row[column] = rng.choice(ODD) if kind == 9 or number == 1 else rows[1][column]
-        elif kind == 10 and number and rng.random() < 0.2:
-            row[column] = rng.choice(ODD)
+            row[column] = odd
+        elif kind in (10, 13) and number and rng.random() < 0.2:
+            row[column] = rng.choice(ODD if kind == 10 else PLAIN)
         elif kind == 11 and number:
             row[column] = row[other]
 
@@ -231,7 +233,7 @@ def change_file(name: str, data: bytes, rng: Random, *, table: bool = False) -> 
         with suppress(ValueError, zipfile.BadZipFile):
             for _ in range(changes()):
                 data = _by_kind(name, data, rng)
-    if rng.random() < (0.2 if table else 0.35):
+    if rng.random() < (0.1 if table else 0.35):
         data = change_bytes(data, rng)
     if not table and rng.random() < 0.1:
         name, data = f"{name}.gz", gzip.compress(data, 1)
