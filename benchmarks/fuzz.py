@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -41,6 +41,8 @@ from benchmarks.fuzz_cases import Case, make_case, make_corpus, read_corpus
 
 SECONDS, MEGABYTES = 30.0, 2000
 KEPT = Path(".bench/fuzz")
+THREADS = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+"""Variables for the number of threads: the workers share the cores."""
 UNCAUGHT = re.compile(r"Traceback \(|panicked at|should not have happened|RUST_BACKTRACE")
 CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -184,32 +186,22 @@ def drive(
                 if pipe.poll(seconds):
                     yield pipe.recv()
                     continue
-                fault, code = f"over {seconds:g} s", None
+                fault = f"over {seconds:g} s"
                 process.kill()
             except (EOFError, ConnectionError):
                 fault = "abort"
             process.join()
-            code = process.exitcode
+            yield Outcome(number, "", "", process.exitcode, fault, _below(folder), seconds)
             process = None
-            case = make_case(seed, number, read_corpus(corpus))
-            yield Outcome(number, case.command, case.reader, code, fault, _below(folder), seconds)
     finally:
         if process is not None:
             process.kill()
 
 
-def fuzz(
-    seed: int, *, minutes: float = 1.0, cases: int = 1_000_000, workers: int = 2
-) -> list[Outcome]:
+def fuzz(seed: int, *, minutes: float, cases: int, workers: int = 2) -> list[Outcome]:
     """Run so many cases, or as many as fit into the time; what fails is kept with its files."""
-    os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    began, found, numbers = time.monotonic(), [], iter(range(cases))
-
-    def one(worker: int) -> None:
-        for outcome in drive(shared(), seed, corpus, base / f"worker-{worker}"):
-            found.append(outcome)
-            if outcome.fault:
-                keep(seed, outcome, make_case(seed, outcome.number, files))
+    began, lock, numbers = time.monotonic(), threading.Lock(), iter(range(cases))
+    found: list[Outcome] = []
 
     def shared() -> Iterator[int]:
         while time.monotonic() - began < 60 * minutes:
@@ -219,8 +211,18 @@ def fuzz(
                 return
             yield number
 
-    lock = threading.Lock()
-    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(workers) as pool:
+    def one(worker: int) -> None:
+        for outcome in drive(shared(), seed, corpus, base / f"worker-{worker}"):
+            if outcome.fault:
+                case = make_case(seed, outcome.number, files)
+                outcome = replace(outcome, command=case.command, reader=case.reader)
+                keep(seed, outcome, case)
+            found.append(outcome)
+
+    with (
+        patch.dict(os.environ, dict.fromkeys(THREADS, "1")), tempfile.TemporaryDirectory() as name,
+        ThreadPoolExecutor(workers) as pool,
+    ):  # fmt: skip
         base, corpus = Path(name), Path(name) / "corpus"
         make = multiprocessing.get_context("spawn").Process(target=make_corpus, args=(corpus, call))
         make.start()

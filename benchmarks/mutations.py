@@ -26,12 +26,33 @@ ODD = (
 """Cells and texts that nobody expects, and some that stand in the wrong place."""
 PLAIN = ("0", "1", "2", "3", "5", "25", "-1", "0.5", "1e6", "7.25", "")
 """Values that a table may have, so that commands have something to do."""
-ODD_JSON = (None, True, -1, 0, 1.5, 1e308, 10**400, float("nan"), float("inf"), [], {}, [[]], "")
+ODD_JSON: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    1.5,
+    1e308,
+    10**400,
+    float("nan"),
+    float("inf"),
+    [],
+    {},
+    [[]],
+    "",
+)
 NAMES = ("system", "seg", "doc", "score", "rater", "left", "winner", "probability", "design", "mt")
+KINDS = (
+    "rows fewer", "rows fewer", "rows fewer", "row again", "rows cut", "rows cut", "name", "cell",
+    "names swapped", "row cut", "column gone", "column again", "column the same", "cell", "cells",
+    "column the same", "column the same", "cells odd", "cells", "cells", "column of another",
+)  # fmt: skip
 BLOCKS = (b"\0" * 64, b"\xff\xfe", b"\xef\xbb\xbf", b"[" * 20_000, b"<a>" * 5_000, b"\t" * 6_000,
           b"\n" * 5_000, b'"', b"&x;", b"\xed\xa0\x80", b"a" * 70_000)  # fmt: skip
-ENDINGS = (".tsv",) * 6 + (".csv", ".jsonl") * 4 + (".parquet", ".tsv.gz", ".jsonl.gz", ".csv.gz")
-ENDINGS += (".parquet", ".xlsx", ".txt", ".ndjson")
+ENDINGS = (
+    *(".tsv",) * 6, *(".csv", ".jsonl") * 4, ".parquet", ".parquet", ".xlsx", ".txt", ".ndjson",
+    ".tsv.gz", ".csv.gz", ".jsonl.gz",
+)  # fmt: skip
 
 
 def change_bytes(data: bytes, rng: Random) -> bytes:
@@ -60,38 +81,43 @@ def change_bytes(data: bytes, rng: Random) -> bytes:
 
 
 def change_rows(rows: list[list[str]], rng: Random) -> None:
-    """Change a cell, a row, a column or the header of a table."""
-    if not rows or not rows[0]:
+    """Change a cell, a row, a column or the header; mostly so that a table remains."""
+    if len(rows) < 2 or not rows[0]:
         return
-    line, column = rng.randrange(len(rows)), rng.randrange(len(rows[0]))
-    other = rng.randrange(len(rows[0]))
-    kind, odd = rng.randrange(14), rng.choice(rng.choice((PLAIN, PLAIN, ODD)))
+    line, column, other = (rng.randrange(len(part)) for part in (rows, rows[0], rows[0]))
+    numeric = [k for k, cell in enumerate(rows[1]) if k < len(rows[0]) and _is_number(cell)]
+    if numeric and rng.random() < 0.6:
+        column = rng.choice(numeric)
+    kind, odd = rng.choice(KINDS), rng.choice(rng.choice((PLAIN, PLAIN, ODD)))
     match kind:
-        case 0 | 12:
+        case "rows fewer":
             del rows[max(line, 1) : line + rng.choice((1, 1, 3, 20))]
-        case 1:
+        case "row again":
             rows.insert(rng.randrange(len(rows) + 1), list(rows[line]))
-        case 2:
+        case "rows cut":
             del rows[rng.randrange(len(rows)) :]
-        case 3:
+        case "name":
             rows[0][column] = rng.choice((*NAMES, *ODD))
-        case 4:
+        case "names swapped":
             rows[0][column], rows[0][other] = rows[0][other], rows[0][column]
-        case 5:
+        case "row cut":
             rows[line] = rows[line][:column]
     for number, row in enumerate(rows):
         if len(row) <= max(column, other):
             continue
-        if kind == 6:
-            del row[column]
-        elif kind == 7:
-            row.insert(other, row[column])
-        elif (kind == 8 and number) or (kind == 9 and number == line):
-            row[column] = odd
-        elif kind in (10, 13) and number and rng.random() < 0.2:
-            row[column] = rng.choice(ODD if kind == 10 else PLAIN)
-        elif kind == 11 and number:
-            row[column] = row[other]
+        match kind:
+            case "column gone":
+                del row[column]
+            case "column again":
+                row.insert(other, row[column])
+            case "column the same" if number:
+                row[column] = odd
+            case "cell" if number == line:
+                row[column] = odd
+            case "cells odd" | "cells" if number and rng.random() < 0.3:
+                row[column] = rng.choice(PLAIN if kind == "cells" else ODD)
+            case "column of another" if number:
+                row[column] = row[other]
 
 
 def write_rows(rows: list[list[str]], ending: str) -> bytes:
@@ -122,10 +148,12 @@ def write_rows(rows: list[list[str]], ending: str) -> bytes:
     return file.getvalue()
 
 
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"-?\d+(\.\d+)?", text) is not None
+
+
 def _number(text: str) -> float | str:
-    with suppress(ValueError):
-        return float(text)
-    return text
+    return float(text) if _is_number(text) else text
 
 
 def _plain(text: str) -> str:
@@ -141,7 +169,7 @@ def change_json(value: Any, rng: Random) -> Any:
                 del value[key]
             case 1 if isinstance(value, dict):
                 value[rng.choice((*NAMES, *ODD))] = value.pop(key)
-            case 1:
+            case 1 if isinstance(value, list):
                 value.extend(value[:50] * rng.choice((1, 20)))
             case _:
                 value[key] = change_json(value[key], rng)

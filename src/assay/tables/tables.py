@@ -213,7 +213,7 @@ def read_scores(
     frame, lower_metrics = _with_length(frame, metrics, lower_metrics)
     chosen = _choose_metrics(frame, metrics, findings)
     need_at_most(findings.raw.source, "metrics", len(chosen))
-    systems = frame["system"].unique(maintain_order=True).to_list()
+    systems = frame["system"].drop_nulls().unique(maintain_order=True).to_list()
     for argument, names, known in (
         ("lower_metrics", lower_metrics, chosen), ("exclude", exclude, systems),
     ):  # fmt: skip
