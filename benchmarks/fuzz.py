@@ -1,8 +1,8 @@
 """Claim: whatever a file holds, every command answers or refuses, in bounded time and memory.
 
 Every reader and every command get files changed at random, with options that fit or do not. A case
-is known by the seed and its number. Those that fail are kept in `.bench/fuzz`, each with its files;
-`python -m benchmarks.fuzz --seed S --case N` runs one again and shows where it failed.
+is known by the seed and its number. Those that fail are kept in `.bench/fuzz`, each with its files
+and the command to run it again.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ from benchmarks.claims import claim
 from benchmarks.fuzz_cases import Case, make_case, make_corpus, read_corpus
 
 SECONDS, MEGABYTES = 30.0, 2000
+"""What a case may take: seconds of the processor, as other work on the machine does not count."""
+PATIENCE = 4 * SECONDS
+"""Seconds by the clock after which a worker is ended."""
 KEPT = Path(".bench/fuzz")
 THREADS = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 """Variables for the number of threads: the workers share the cores."""
@@ -126,11 +129,12 @@ def run_case(number: int, case: Case, folder: Path) -> Outcome:
     case.write(folder)
     os.chdir(folder)
     Path("/proc/self/clear_refs").write_text("5")  # the most memory is counted from here
-    began = time.perf_counter()
+    began = time.process_time()
     code, out, err = call(case.words)
-    seconds, megabytes = time.perf_counter() - began, memory("VmHWM")
+    seconds, megabytes = time.process_time() - began, memory("VmHWM")
     err += _below(folder)
-    fault = "over 2 GB" if megabytes > MEGABYTES else find_fault(case.words, code, out, err)
+    fault = find_fault(case.words, code, out, err)
+    fault = "over 2 GB" if megabytes > MEGABYTES else "over 30 s" if seconds > SECONDS else fault
     said = (out + err)[-3000:] if fault else ""
     return Outcome(number, case.command, case.reader, code, fault, said, seconds, megabytes)
 
@@ -169,7 +173,7 @@ def serve(pipe: Connection, seed: int, corpus: Path, folder: Path) -> None:
 
 def drive(
     numbers: Iterator[int], seed: int, corpus: Path, folder: Path,
-    work: Callable[[Connection, int, Path, Path], None] = serve, seconds: float = SECONDS,
+    work: Callable[[Connection, int, Path, Path], None] = serve, seconds: float = PATIENCE,
 ) -> Iterator[Outcome]:  # fmt: skip
     """Run cases in a process of its own, and in a new one after each that it did not survive."""
     spawn, process = multiprocessing.get_context("spawn"), None
@@ -237,11 +241,11 @@ def keep(seed: int, outcome: Outcome, case: Case) -> None:
     folder = KEPT / f"{seed}-{outcome.number}"
     shutil.rmtree(folder, ignore_errors=True)
     case.write(folder)
-    again = f"python -m benchmarks.fuzz --seed {seed} --case {outcome.number}"
-    line = f"assay {shlex.join(case.words)}"
-    (folder / "FAULT.txt").write_text(
-        f"{outcome.fault}\n{again}\n{line}\n\n{outcome.said}", "utf-8", "backslashreplace"
+    text = (
+        f"{outcome.fault}\ncase {outcome.number} of seed {seed}; to run it again, in this folder:\n"
     )
+    text += f"assay --debug {shlex.join(case.words)}\n\n{outcome.said}"
+    (folder / "FAULT.txt").write_text(text, "utf-8", "backslashreplace")
 
 
 def show(found: Sequence[Outcome]) -> None:
@@ -256,6 +260,8 @@ def show(found: Sequence[Outcome]) -> None:
                 f"  {name:18} {len(rows):6} {codes[0]:6} {codes[2]:6} {faults:4}"
                 f" {1000 * sum(seconds) / len(rows):6.0f} {max(seconds):6.1f}"
             )
+    slow = sorted(found, key=lambda one: -one.seconds)[:5]
+    print("slowest:", *(f"{one.number} ({one.command}, {one.seconds:.1f} s)" for one in slow))
     for one in found:
         if one.fault:
             last = next(iter(one.said.strip().splitlines()[-1:]), "")
@@ -268,11 +274,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--case", type=int, help="run this one alone, with --debug")
     given = parser.parse_args()
-    if given.case is not None:
-        again(given.seed, given.case)
-        return
     began = time.monotonic()
     found = fuzz(given.seed, minutes=given.minutes, cases=given.cases, workers=given.workers)
     show(found)
@@ -286,17 +288,6 @@ def main() -> None:
     claim("the largest of them", max(one.megabytes for one in found), goal=MEGABYTES, unit="MB")
     print(*(f"{name}: {count}" for name, count in faults.items()), sep="\n")
     sys.exit(1 if faults else 0)
-
-
-def again(seed: int, number: int) -> None:
-    """Run one case here, with the traceback."""
-    with tempfile.TemporaryDirectory() as name:
-        make_corpus(Path(name) / "corpus", call)
-        case = make_case(seed, number, read_corpus(Path(name) / "corpus"))
-        case.write(Path(name) / "case")
-        os.chdir(Path(name) / "case")
-        print("assay", shlex.join(case.words))
-        print(*call(["--debug", *case.words]), sep="\n")
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ check eval_folder --kind ratings --format mt-metrics-eval --human-scores mqm
 convert scores.tsv new --from scores --to appraise-batches --lp en-de
 convert scores.tsv new --from scores --to mt-metrics-eval --lp en-de
 convert ratings.tsv new --from ratings --to mt-metrics-eval --lp en-de
+convert edits.tsv . --from edits --to xliff
 convert ratings.tsv out.xlsx --from ratings --to ratings
 convert scores.tsv out.csv --from scores --to ratings --sample sample.tsv
 convert errors.tsv out.jsonl --from errors --to ratings
@@ -58,29 +59,29 @@ convert edits.xlf out.tsv --from xliff --to edits --system A --editor e
 plan ratings --population 1400 --sd 3 --half-width .3
 plan ratings scores.tsv ratings.tsv --half-width .5 --better lower
 plan comparison scores.tsv ratings.tsv --gap .5
-plan judgments --systems 5 --sigma 8
+plan judgments --systems 5 --sigma 8 --seed 1
 plan editors --pilot edits.tsv --gap .5
 sample scores.tsv --budget 50% --seed 1
-sample scores.tsv --budget 40% --design snippets -o out.tsv
-sample scores.tsv --budget 90% --top-up sample.tsv
-sample scores.tsv --budget 9 --design balanced --history ratings.tsv
-next scores.tsv ratings.tsv --sample sample.tsv
-next-set judgments.tsv
+sample scores.tsv --budget 40% --design snippets -o out.tsv --seed 1
+sample scores.tsv --budget 90% --top-up sample.tsv --seed 1
+sample scores.tsv --budget 9 --design balanced --history ratings.tsv --seed 1
+next scores.tsv ratings.tsv --sample sample.tsv --seed 1
+next-set judgments.tsv --seed 1
 monitor scores.tsv ratings.tsv --sample order.tsv --half-width .5
 monitor judgments.tsv
 estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
 estimate scores.tsv ratings.tsv --assume random --method cv-knn
-estimate scores.tsv ratings.tsv --assume documents --by document --errors errors.tsv
+estimate scores.tsv ratings.tsv --assume documents --by category --errors errors.tsv
 raters scores.tsv ratings.tsv --sample sample.tsv
-rank judgments.tsv --resamples 40
-rank ratings.tsv
-audit scores.tsv ratings.tsv --published published.tsv --assume random
+rank judgments.tsv --resamples 40 --seed 1
+rank ratings.tsv --seed 1
+audit scores.tsv ratings.tsv --published published.tsv --assume random --seed 1
 audit judgments.tsv --seed 1
-effort edits.tsv --measures time,distance,changed,hter
-effort effort.xlf --format xliff
+effort edits.tsv --measures time,distance,changed,hter --seed 1
+effort effort.xlf --format xliff --seed 1
 kits find text.txt --words 30 --seed 1
 kits find book.docx --words 30 --seed 1
-kits design --systems A,B,C --editors 3
+kits design --systems A,B,C --editors 3 --seed 1
 kits build design.tsv translations.tsv -o new --formats tsv,xlsx,xliff
 kits collect kits-key.tsv kits/editor-01.tsv kits/editor-02.tsv kits/editor-03.tsv -o out.tsv
 kits collect kits-key.tsv kits/editor-01.xlsx kits/editor-02.xliff kits/editor-03.tsv -o out.tsv
@@ -93,8 +94,8 @@ reproduce korotaev2022 --data kits --draws 2
 SLOW = (
     """
 plan judgments --pilot judgments.tsv --seed 1
-stability scores.tsv --metric neural --budget 50% --draws 3
-evaluate scores.tsv ratings.tsv --draws 2 --sizes 50% --methods baseline,docs-prop+cv-knn
+stability scores.tsv --metric neural --budget 50% --draws 3 --seed 1
+evaluate scores.tsv ratings.tsv --draws 2 --sizes 50% --methods baseline,docs-prop+cv-knn --seed 1
 report RESULT -o out.html
 report RESULT -o out.md --parts new
 """.strip().splitlines()
@@ -103,6 +104,11 @@ report RESULT -o out.md --parts new
 )
 """Lines that take longer than most, and are tried less often; a demo takes seconds."""
 SLOW_SHARE = 0.03
+MAKE = (
+    "convert edits.tsv effort.xlf --from edits --to xliff",
+    "kits design --systems A,B,C --editors 3 --documents x,y,z --seed 1 -o design.tsv",
+    "kits build design.tsv translations.tsv -o kits --formats tsv,xlsx,xliff",
+)
 FEW = ("0", "-1", "1", "2", "x")
 VALUES = {
     "--workers": ("1", "-1", "x", "1000000"), "--scheduler": ("x", "tls://127.0.0.1:1"),
@@ -180,34 +186,8 @@ def make_corpus(folder: Path, call: Call) -> None:
     document.save(str(folder / "book.docx"))
     (folder / "edits.sdlxliff").write_text(SDLXLIFF)
     os.chdir(folder)
-    call(
-        [
-            "kits",
-            "design",
-            "--systems",
-            "A,B,C",
-            "--editors",
-            "3",
-            "--documents",
-            "x,y,z",
-            "--seed",
-            "1",
-            "-o",
-            "design.tsv",
-        ]
-    )
-    call(
-        [
-            "kits",
-            "build",
-            "design.tsv",
-            "translations.tsv",
-            "-o",
-            "kits",
-            "--formats",
-            "tsv,xlsx,xliff",
-        ]
-    )
+    for line in MAKE:
+        call(line.split())
     (folder / "results").mkdir()
     lines = [line for line in dict.fromkeys((*QUICK, *SLOW)) if not re.search("RESULT|demo", line)]
     for number, line in enumerate(lines):

@@ -19,7 +19,7 @@ from tests.conftest import ROOT, Ran
 
 import assay
 from assay.errors import OptionError, TableError
-from assay.formats.catalogue import FORMATS
+from assay.formats.catalogue import FORMATS, Options
 
 Run = Callable[..., Ran]
 
@@ -129,3 +129,20 @@ def test_a_system_without_a_name_is_none_to_choose_from() -> None:
         OptionError, match=r"exclude \(B\) is not in the scores table; choose from A"
     ):
         assay.read_scores(frame, exclude=["B"])
+
+
+def test_the_folder_one_is_in_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no name in the path `.`, beside which another could be made."""
+    texts = assay.simulate(documents=3, systems=3, texts=True, rng=1).test_set
+    texts.write(tmp_path / "scores.tsv")
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path / "new")
+    documents = texts.segments["doc"].unique(maintain_order=True).to_list()
+    kits = assay.design_kits(texts.systems, 3, documents=documents, rng=1).kits
+    with pytest.raises(OptionError, match="exists; name a new one"):
+        assay.build_kits(kits, texts, ".")
+    assay.convert(
+        tmp_path / "scores.tsv", ".", origin="scores", to="mt-metrics-eval",
+        options=Options(lp="en-de"),
+    )  # fmt: skip
+    assert (tmp_path / "new" / "sources" / "en-de.txt").is_file()
