@@ -20,6 +20,7 @@ import io
 import os
 import pickle
 import platform
+import signal
 import time
 import warnings
 import weakref
@@ -134,8 +135,29 @@ def _on_processes(work: Work[Any, Any], jobs: Jobs, workers: int) -> Iterator[An
     from joblib import Parallel, delayed
 
     pool = Parallel(n_jobs=workers, return_as="generator")
-    for outcome in pool(delayed(_attempt)(work, cell, rng) for cell, rng in jobs):
+    with _without_interrupts():
+        outcomes = pool(delayed(_attempt)(work, cell, rng) for cell, rng in jobs)
+    for outcome in outcomes:
         yield _record(outcome)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Processes started here never see Ctrl-C, which is for this one: it ends them, quietly.
+
+    Blocked, not ignored: one that comes meanwhile is seen here afterwards.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # its start would unblock them
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _attempt(work: Work[Any, Any], cell: Any, rng: np.random.Generator) -> tuple[Any, Any]:

@@ -23,9 +23,16 @@ from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self, TypeAlias
+from unicodedata import normalize
 
 MAX_PROBLEMS_SHOWN = 20
 """How many problems the text of a :class:`TableError` shows; ``problems`` has them all."""
+
+
+MAX_HINTED = 200
+"""Longer names are not compared: nobody mistypes them."""
+MAX_COMPARED = 10
+"""Of more names, only those that a faster comparison finds close."""
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
@@ -36,8 +43,22 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     """
     from difflib import get_close_matches
 
-    lowered = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.6)
+    if len(word) > MAX_HINTED:
+        return ""
+    lowered = {name.lower(): name for name in known if len(name) <= MAX_HINTED}
+    likely = list(lowered)
+    if len(likely) > MAX_COMPARED:
+        from rapidfuzz import fuzz, process
+
+        near = process.extract(word.lower(), likely, scorer=fuzz.ratio, limit=MAX_COMPARED)
+        likely = [name for name, *_ in near]
+    close = get_close_matches(word.lower(), likely, n=1, cutoff=0.6)
+    if (
+        close
+        and normalize("NFC", close[0]) == normalize("NFC", word.lower())
+        and close[0] != word.lower()
+    ):
+        return " (it is there in other characters that look the same; write both in Unicode's NFC)"
     return f" (did you mean '{lowered[close[0]]}'?)" if close else ""
 
 

@@ -75,7 +75,7 @@ def test_demo(run_assay: Run, tmp_path: Path) -> None:
     assert names == {
         "scores.tsv", "sample.tsv", "ratings.tsv", "judgments.tsv", "estimates.json",
         "ranking.json", "report.html", "edits.tsv", "effort.json", "sample.json", "raters.json",
-        "stability.json",
+        "stability.json", ".assay-demo",
     }  # fmt: skip
     # What the demo wrote can be used as a user would.
     folder = tmp_path / "demo"
@@ -241,7 +241,7 @@ def test_a_report_names_the_bad_file_and_writes_nothing(
     for arguments, said in (
         (("good.json", "cut.json"), "cut.json: the saved result has no"),
         (("good.json", "-o", "x.docx"), "--output (x.docx) is not a kind of report"),
-        (("good.json", "--parts", "good.json"), "no folder can be made there"),
+        (("good.json", "--parts", "cut.json"), "no folder can be made there"),
     ):
         ran = run_assay("report", *arguments)
         assert ran.code == 2, ran.out

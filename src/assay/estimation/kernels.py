@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-import scipy.sparse
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.designs.base import FULL_LEVERAGE, SamplingDesign
 from assay.designs.units import DesignUnits
@@ -753,7 +752,7 @@ def _severity_in_common(work: _Work) -> tuple[float, _Moment | None]:
     found, left = float(d @ d) / alone, between - alone
     tasks = len(np.unique(work.task))
     extra = len(_numbered(work.task, work.rater)[1]) - tasks
-    most = found * extra / float(special.chdtri(extra, 0.95))
+    most = found * extra / float(scipy.special.chdtri(extra, 0.95))
     if left <= 1e-9 * between:
         return most, None
     one, many = _sparse(work.rater[first], np.arange(len(first))), _sparse(work.rater, cells)
@@ -821,7 +820,7 @@ def _severity_apart(
     system, task, rater = system[first], task[first], rater[first]
     z = z - (np.bincount(system, z) / np.maximum(np.bincount(system), 1))[system]
     every, same, together = (
-        _squares(z, _numbered(*columns)[0])
+        _pairs_inside(z, _numbered(*columns)[0])
         for columns in ((system,), (system, rater), (system, task))
     )
     pairs = every[1] - same[1] - together[1]
@@ -838,7 +837,7 @@ def _severity_apart(
     return _Moment(between - inside, degrees, noise)
 
 
-def _squares(z: np.ndarray, group: np.ndarray) -> tuple[float, float]:
+def _pairs_inside(z: np.ndarray, group: np.ndarray) -> tuple[float, float]:
     """Half the sum of all squared differences inside groups, and the number of the pairs."""
     n, total = np.bincount(group), np.bincount(group, z)
     return float((n * np.bincount(group, z**2) - total**2).sum()), float((n * (n - 1)).sum())

@@ -13,6 +13,7 @@ from pathlib import Path
 from assay.errors import MissingExtraError, OptionError, did_you_mean
 from assay.results import Note
 from assay.tables.load import FILE_TYPES, decode_utf8, load, read_bytes, refuse
+from assay.tables.packed import need_sound_archive
 
 MOST_PARAGRAPHS = 1_000_000
 """More are no texts to choose a few pieces from."""
@@ -151,6 +152,7 @@ def _from_docx(path: Path) -> tuple[list[_Paragraph], tuple[Note, ...]]:
     except ImportError:
         raise MissingExtraError("reading .docx files", "kits") from None
     data = read_bytes(path)
+    need_sound_archive(data, path, "Word document")
     try:
         document = docx.Document(io.BytesIO(data))
     except Exception:  # a damaged package fails in as many ways as it has parts

@@ -64,6 +64,10 @@ class Rule:
         # 1 - .95 is a little more than .05.
         return round((1 - self.level) / self.sides, 12)
 
+    def alpha_of_closest(self, undecided: int) -> float:
+        """The level at which the closest of so many open pairs is decided, in one direction."""
+        return (1 - self.level) / 2 / max(undecided, 1) if self.holm else self.alpha
+
     def decide(self, p: np.ndarray) -> np.ndarray:
         """Whether i is better than j, from the one-sided p of every ordered pair.
 

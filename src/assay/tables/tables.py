@@ -38,6 +38,7 @@ from assay.tables.load import (
     Raw,
     Source,
     conform,
+    need_at_most,
     need_undamaged,
     place_in,
     refuse_infinite,
@@ -214,6 +215,7 @@ def read_scores(
     frame, findings = conform(source, "scores", columns=columns, only=only, extra=extra)
     frame, lower_metrics = _with_length(frame, metrics, lower_metrics)
     chosen = _choose_metrics(frame, metrics, findings)
+    need_at_most(findings.raw.source, "metrics", len(chosen))
     systems = frame["system"].unique(maintain_order=True).to_list()
     for argument, names, known in (
         ("lower_metrics", lower_metrics, chosen), ("exclude", exclude, systems),

@@ -6,12 +6,15 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import OptionError
+from assay.results import visible
 from assay.tables.load import atomic
+from assay.views.section import cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +30,8 @@ SAMPLE_COLOURS = (MUTED, "#0072b2", "#e69f00")
 MARKS = "os^Dv<>"
 FIGURES = (".svg", ".pdf", ".png")
 """Endings of the files a figure can be written to."""
+MAX_TICK, MAX_LABEL = 40, 100
+"""Signs of a name at an axis, and of any other text in a figure."""
 
 
 def draw_intervals(
@@ -253,7 +258,8 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         raise OptionError(
             "path", target.name, "is not a kind of figure", f"end its name in {', '.join(FIGURES)}"
         )
-    with atomic(target) as temporary:
+    _tame_texts(figure)
+    with atomic(target) as temporary, _any_script():
         if ending == ".svg":
             temporary.write_text(svg_text(figure), encoding="utf-8")
         elif ending == ".pdf":
@@ -279,17 +285,38 @@ def tidy(axes: Axes, *, grid: Literal["x", "y"]) -> None:
     axes.tick_params(colors=INK, length=0)
 
 
+def _tame_texts(figure: Figure) -> None:
+    """Very long names are cut, and control characters shown, which XML does not allow."""
+    from matplotlib.text import Text
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        named = isinstance(axis.get_major_formatter(), FuncFormatter)
+        if named and isinstance(axis.get_major_locator(), FixedLocator):
+            names = [label.get_text() for label in axis.get_ticklabels()]
+            tame = [cut(visible(name), MAX_TICK) for name in names]
+            if tame != names:
+                axis.set_ticklabels(tame, parse_math=False)
+    for text in figure.findobj(Text):
+        text.set_text(cut(visible(text.get_text()), MAX_LABEL))
+
+
+@contextmanager
+def _any_script() -> Iterator[None]:
+    """No word about signs that our font lacks: a page has its reader's, other files a box."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
 def svg_text(figure: Figure) -> str:
     """The drawing as SVG text that can stand in a page."""
     import matplotlib as mpl
 
+    _tame_texts(figure)
     buffer = io.StringIO()
     # Text stays text, so that the reader's fonts count, not ours.
     # A fixed salt gives the same ids in every run: the same results make the same page.
-    with (
-        warnings.catch_warnings(),
-        mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "assay"}),
-    ):
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    with _any_script(), mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "assay"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return re.sub(r"^.*?(?=<svg)", "", buffer.getvalue(), flags=re.DOTALL)
