@@ -92,8 +92,9 @@ class Lo2023:
             for name in dict.fromkeys(names.values()):
                 sets = {str(p): i.test_set for p, i in pairs.items() if names[str(p)] == name}
                 records = assay.stability(
-                    sets, designs=[run.design], budget=budgets, metric=name, matched=run.matched,
-                    draws=self.request.draws, rng=rng, workers=self.request.workers,
+                    sets, designs=[run.design], budget=budgets, metric=name, held_out=None,
+                    candidates=1, matched=run.matched, draws=self.request.draws, rng=rng,
+                    workers=self.request.workers,
                 )  # fmt: skip
                 yield from ((run, record) for record in records)
 

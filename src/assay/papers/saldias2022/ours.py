@@ -20,6 +20,7 @@ from assay.papers.compare import OurNumber, PaperRequest, Reproduction, compare,
 from assay.papers.saldias2022.beside import beside_cells, curve_cells
 from assay.papers.saldias2022.description import description_numbers, scatter, scatter_cells
 from assay.papers.saldias2022.draws import (
+    LEVEL,
     OTHER,
     UNEVEN,
     RaterRun,
@@ -113,7 +114,7 @@ class Saldias2022:
         for run, rng in zip(self.runs, rngs, strict=True):
             records = assay.evaluate_estimators(
                 run.trial.test_set, run.trial.ratings, methods=run.methods, sizes=SIZES,
-                draws=self.request.draws, rng=rng, workers=self.request.workers,
+                draws=self.request.draws, level=LEVEL, rng=rng, workers=self.request.workers,
             )  # fmt: skip
             yield from ((run, record) for record in records)
         systems = [
