@@ -46,7 +46,6 @@ from assay.results import Note
 from assay.sampling.summary import length_shares, metric_scores
 from assay.sampling.trial import StabilityRecord
 from assay.stats.intervals import discordant
-from assay.stats.random import spawn
 
 DRAWS, LEAST = 1000, 1
 RUNS = 13
@@ -83,7 +82,7 @@ class Lo2023:
 
     def run(self) -> Iterator[tuple[StabilityRun, StabilityRecord]]:
         """Draw the samples: one record per simulation and language pair."""
-        for run, rng in zip(self.runs, spawn(self.request.rng, len(self.runs)), strict=True):
+        for run, rng in zip(self.runs, self.request.rng.spawn(len(self.runs)), strict=True):
             pairs = usable(self.data, run)
             shares = printed_coverage(run.of)
             budgets = {str(pair): run.budget or f"{shares[pair]}%" for pair in pairs}

@@ -53,7 +53,6 @@ from assay.papers.saldias2022.tally import (
     summarise,
 )
 from assay.results import Note
-from assay.stats.random import spawn
 
 LEAST = 1
 READINGS = (
@@ -107,7 +106,7 @@ class Saldias2022:
 
     def run(self) -> Iterator[Step]:
         """Draw the samples: a record per method, rater, system and size, then bounds and means."""
-        rngs = spawn(self.request.rng, len(self.runs) + 2)
+        rngs = self.request.rng.spawn(len(self.runs) + 2)
         # Files of WMT21 in the folder change no other number: their runs come after the bounds.
         bound_rng = rngs.pop(sum(run.source.year != 21 for run in self.runs))
         mean_rng = rngs.pop()
