@@ -20,12 +20,11 @@ from assay.designs.base import find_design
 from assay.designs.population import Population
 from assay.designs.units import DesignUnits
 from assay.estimation.estimate import estimate
-from assay.estimation.frame import make_features
 from assay.estimation.kernels import adjusted_means
+from assay.estimation.study import make_features
 from assay.sampling.draw import sample
 from assay.sampling.top_up import top_up
-from assay.tables.answers import Ratings, add_history, read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import Ratings, TestSet, add_history, read_ratings, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 from benchmarks.estimators import ANSWERS, FILES, NO_METRICS

@@ -20,8 +20,7 @@ import numpy as np
 import polars as pl
 
 from assay.estimation.evaluate import evaluate_estimators, summarise_evaluation
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 

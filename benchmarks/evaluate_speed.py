@@ -27,9 +27,8 @@ import assay
 from assay.designs.population import Population
 from assay.designs.segments import metric_bins
 from assay.estimation.evaluate import evaluate_estimators
-from assay.estimation.frame import make_features
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.estimation.study import make_features
+from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 from benchmarks.estimators import load

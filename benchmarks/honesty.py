@@ -24,8 +24,7 @@ from assay.estimation.looking import usual_sizes
 from assay.estimation.monitor import Monitoring, monitor
 from assay.sampling.draw import sample
 from assay.stats.looks import look_limits
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import Sample, TestSet, read_scores
+from assay.tables.tables import Ratings, Sample, TestSet, read_ratings, read_scores
 from assay.worlds.simulate import simulate
 from benchmarks.claims import claim, skipped
 

@@ -25,7 +25,7 @@ import polars as pl
 
 from assay.estimation.composite_trial import CompositeDraws, draw_composites
 from assay.stats.intervals import LEVEL
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA, peer_python
 from benchmarks.estimators import load

@@ -21,10 +21,10 @@ import numpy as np
 import assay
 from assay.designs.base import find_design
 from assay.designs.units import DesignUnits
-from assay.estimation.frame import Predictors, make_features
-from assay.estimation.kernels import adjusted_means
+from assay.estimation.kernels import Predictors, adjusted_means
+from assay.estimation.study import make_features
 from assay.stats.intervals import t_interval
-from assay.tables.test_set import read_scores
+from assay.tables.tables import read_scores
 from benchmarks.claims import claim
 from benchmarks.environment import peer_python
 

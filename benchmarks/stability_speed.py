@@ -18,7 +18,7 @@ from assay.designs.plan import Layout
 from assay.designs.snippets import TilesPlan
 from assay.sampling.stability import stability
 from assay.stats.clustered import prefix_sums, window_sums
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import TestSet, read_scores
 from assay.worlds.simulate import simulate
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

@@ -18,8 +18,7 @@ import polars as pl
 from assay.estimation.evaluate import evaluate_stopping
 from assay.estimation.looking import look_sizes
 from assay.stats.bounds import hoeffding_bound
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 

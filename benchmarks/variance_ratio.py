@@ -16,7 +16,7 @@ from assay.designs.base import find_design
 from assay.designs.population import Population
 from assay.sampling.stability import stability, summarise_stability
 from assay.sampling.summary import design_effect, metric_scores
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import TestSet, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 

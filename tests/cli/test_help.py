@@ -139,7 +139,7 @@ except SystemExit:
 print("loaded:", sorted(name for name in sys.modules if name.startswith("assay.cli.")))
 """
     loaded = fresh("-c", code).splitlines()[-1]
-    assert loaded == "loaded: ['assay.cli.estimation', 'assay.cli.files', 'assay.cli.options']"
+    assert loaded == "loaded: ['assay.cli.estimation', 'assay.cli.options']"
 
 
 def test_the_shell_completes_commands_and_options() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Ran
 
 import assay
-from assay.tables.test_set import Sample
+from assay.tables.tables import Sample
 from assay.worlds.simulate import World
 
 

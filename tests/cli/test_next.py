@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 import assay
 from assay.cli.sampling import next_
 from assay.errors import InputError, OptionError
-from assay.tables.test_set import Sample
+from assay.tables.tables import Sample
 from assay.views.page import read_result
 
 

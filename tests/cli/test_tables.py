@@ -12,11 +12,11 @@ import pytest
 from tests.conftest import Ran
 from tests.house import in_room, nodes
 
-from assay.cli import files as command_files
+from assay.cli import read_answers
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
-from assay.tables import files
-from assay.tables.answers import Judgments, Ratings
+from assay.tables import load
+from assay.tables.tables import Judgments, Ratings
 
 Run = Callable[..., Ran]
 RATINGS = "system\tseg\tscore\nA\t1\t3\nB\t1\t4\n"
@@ -97,7 +97,7 @@ def test_arguments_in_messages_are_arguments() -> None:
 
 def answers(path: Path, **given: str | None) -> Judgments | Ratings:
     usual = dict.fromkeys(("columns", "exclude", "only", "lp"))
-    return command_files.read_answers(path, **{**usual, **given})  # type: ignore[arg-type]
+    return read_answers(path, **{**usual, **given})  # type: ignore[arg-type]
 
 
 def test_answers_are_what_the_file_has(tmp_path: Path) -> None:
@@ -120,16 +120,16 @@ def test_answers_are_what_the_file_has(tmp_path: Path) -> None:
 def test_answers_are_parsed_once(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = files.load(_written(tmp_path / "r.tsv"), text=lambda name: name != "score").frame
-    path = files.save(table, tmp_path / f"copy{ending}")
+    table = load.load(_written(tmp_path / "r.tsv"), text=lambda name: name != "score").frame
+    path = load.save(table, tmp_path / f"copy{ending}")
     loads = []
-    load_file = files._load_file
+    load_file = load._load_file
 
-    def counted(path: Path, text: Callable[[str], bool]) -> files.Raw:
+    def counted(path: Path, text: Callable[[str], bool]) -> load.Raw:
         loads.append(path)
         return load_file(path, text)
 
-    monkeypatch.setattr(files, "_load_file", counted)
+    monkeypatch.setattr(load, "_load_file", counted)
     assert len(answers(path)) == 2
     assert len(loads) == (0 if ending == ".parquet" else 1)
 
@@ -145,7 +145,7 @@ def _written(path: Path) -> Path:
 def test_the_header_alone_gives_the_columns_of_the_whole(tmp_path: Path, header: str) -> None:
     path = tmp_path / "x.tsv"
     path.write_text(f"{header}\nA\t1\n")
-    assert files.column_names(path) == files.load(path, text=lambda _: True).frame.columns
+    assert load.column_names(path) == load.load(path, text=lambda _: True).frame.columns
 
 
 FIXTURES = Path(__file__).parents[1] / "formats" / "fixtures"

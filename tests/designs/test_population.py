@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from assay.designs.population import Population
-from assay.tables.answers import add_history, read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import TestSet, add_history, read_ratings, read_scores
 
 N, SYSTEMS = 400, 4
 RNG = np.random.default_rng(7)

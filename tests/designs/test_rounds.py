@@ -271,7 +271,7 @@ def test_a_beginning_of_rounds_is_estimated_as_a_sample() -> None:
 
 
 def _first(sample: assay.Sample, count: int) -> assay.Sample:
-    from assay.tables.test_set import make_sample
+    from assay.tables.tables import make_sample
 
     return make_sample(sample.frame.sort("order").head(count))
 

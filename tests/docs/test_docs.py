@@ -19,7 +19,7 @@ from tests.conftest import ROOT, Ran
 import assay
 from assay.cli.demo import demo as run_demo
 from assay.formats.catalogue import FORMATS
-from assay.tables.check import SCHEMAS
+from assay.tables.load import SCHEMAS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))

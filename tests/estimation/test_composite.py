@@ -17,7 +17,7 @@ from assay.estimation.composite import LITTLE_HELP, SUREST, UNPROVEN, between_sy
 from assay.estimation.composite_trial import draw_composites, evaluate_composite
 from assay.estimation.results import Estimates, Evaluation
 from assay.results import has_note
-from assay.tables.test_set import TestSet
+from assay.tables.tables import TestSet
 from assay.worlds.simulate import World
 
 

@@ -16,8 +16,7 @@ import assay
 from assay.designs.population import Population
 from assay.errors import InputError, TableError
 from assay.results import has_note
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import Sample, TestSet, read_sample, read_scores
+from assay.tables.tables import Ratings, Sample, TestSet, read_ratings, read_sample, read_scores
 
 
 def tables(

@@ -14,8 +14,7 @@ from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.results import has_note
 from assay.sampling.draw import sample
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import Sample, TestSet, read_sample, read_scores
+from assay.tables.tables import Ratings, Sample, TestSet, read_ratings, read_sample, read_scores
 from assay.worlds.simulate import simulate
 
 SCORES = {"A": [1.0, 2.0, 3.0, 6.0], "B": [2.0, 3.0, 5.0, 8.0]}

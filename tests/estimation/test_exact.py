@@ -15,15 +15,13 @@ import numpy as np
 import pytest
 
 from assay.designs.balanced import BalancedPlan
-from assay.designs.base import find_design
+from assay.designs.base import Strata, collapsed_variance, find_design, simple_variance
 from assay.designs.documents import DocumentsPlan
 from assay.designs.plan import DrawPlan, Layout
 from assay.designs.segments import StratifiedPlan
 from assay.designs.snippets import CircularPlan, TilesPlan
 from assay.designs.units import DesignUnits
-from assay.estimation.frame import Predictors
-from assay.estimation.kernels import RIDGE, adjusted_means, fit_ridge
-from assay.stats.variances import Strata, collapsed_variance, simple_variance
+from assay.estimation.kernels import RIDGE, Predictors, adjusted_means, fit_ridge
 
 SIMPLE, STRATIFIED = find_design("segments"), find_design("docs-prop")
 

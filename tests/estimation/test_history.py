@@ -13,11 +13,10 @@ from assay.designs.population import Population
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators
-from assay.estimation.frame import make_features
+from assay.estimation.study import make_features
 from assay.sampling.draw import sample
 from assay.sampling.top_up import top_up
-from assay.tables.answers import Ratings, add_history, read_ratings
-from assay.tables.test_set import read_scores
+from assay.tables.tables import Ratings, add_history, read_ratings, read_scores
 from assay.worlds.simulate import World, simulate
 
 

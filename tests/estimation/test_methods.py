@@ -13,12 +13,18 @@ from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators, parse_method
-from assay.estimation.frame import Predictors, make_features
-from assay.estimation.kernels import INTERVALS, METHODS, RIDGE, adjusted_means, fit_ridge
+from assay.estimation.kernels import (
+    INTERVALS,
+    METHODS,
+    RIDGE,
+    Predictors,
+    adjusted_means,
+    fit_ridge,
+)
+from assay.estimation.study import make_features
 from assay.results import has_note
 from assay.sampling.draw import sample
-from assay.tables.answers import read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import TestSet, read_ratings, read_scores
 from assay.worlds.simulate import World, simulate
 
 

@@ -12,13 +12,12 @@ import scipy.stats
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.frame import Rated
 from assay.estimation.looking import usual_sizes
+from assay.estimation.study import Rated
 from assay.results import has_note, plain
 from assay.stats.looks import look_limits, shares_of
 from assay.stats.selection import interleaved_order
-from assay.tables.answers import Ratings
-from assay.tables.test_set import Sample
+from assay.tables.tables import Ratings, Sample
 from assay.views.section import section_of
 from assay.worlds.simulate import World
 

@@ -13,10 +13,9 @@ from assay.designs.plan import Layout
 from assay.designs.snippets import TilesPlan
 from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
-from assay.estimation.frame import Predictors, make_features
-from assay.estimation.kernels import adjusted_mean, document_stderr
-from assay.tables.answers import read_ratings
-from assay.tables.test_set import read_scores
+from assay.estimation.kernels import Predictors, adjusted_mean, document_stderr
+from assay.estimation.study import make_features
+from assay.tables.tables import read_ratings, read_scores
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,9 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.overlap import RaterVariance, rater_variance
+from assay.estimation.kernels import RaterVariance, rater_variance
 from assay.results import has_note
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 
 
 def rows(x: np.ndarray, task: np.ndarray) -> RaterVariance | None:

@@ -15,8 +15,7 @@ from assay.errors import InputError, OptionError
 from assay.estimation.raters import exclude_raters, rater_report, remove_severity
 from assay.estimation.results import RaterSummary
 from assay.results import has_note
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from assay.views.raters import raters_section
 from assay.views.section import Table
 from assay.worlds.simulate import World, simulate

@@ -11,8 +11,7 @@ import pytest
 import assay
 from assay.errors import InputError
 from assay.results import has_note
-from assay.tables.answers import Ratings
-from assay.tables.test_set import Sample, TestSet, read_sample, read_scores
+from assay.tables.tables import Ratings, Sample, TestSet, read_sample, read_scores
 from assay.worlds.simulate import World
 
 METRICS = ("good", "fair", "third")

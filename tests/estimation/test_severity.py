@@ -12,8 +12,7 @@ from assay.estimation.estimate import estimate
 from assay.estimation.raters import remove_severity, without_severity
 from assay.results import has_note
 from assay.stats.effects import rater_effects
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 
 SEVERITY = np.array([-1.2, -0.8, -0.2, 0.2, 0.8, 1.2])
 DOCUMENTS, LENGTH = 30, 6

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from assay.errors import AssayError
 from assay.formats.catalogue import FORMATS, Options, load_format
-from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
+from assay.tables.tables import read_edits, read_errors, read_judgments, read_ratings
 
 FIXTURES = Path(__file__).parent / "fixtures"
 CHECKS: dict[str, Callable[[Any], object]] = {

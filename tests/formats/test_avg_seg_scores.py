@@ -6,7 +6,7 @@ import pytest
 
 from assay.errors import TableError
 from assay.formats.catalogue import Options, load_format
-from assay.tables.answers import read_ratings
+from assay.tables.tables import read_ratings
 from formats.line_texts import FIXTURES
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from assay.errors import Problem, TableError
 from assay.formats.catalogue import FORMATS, Options, load_format, save_format
-from assay.tables.files import MAX_LISTED, Findings, Raw
+from assay.tables.load import MAX_LISTED, Findings, Raw
 
 MANY = 40_000
 

@@ -11,7 +11,7 @@ import pytest
 from assay.errors import TableError
 from assay.formats.catalogue import Options
 from assay.formats.files import bounded, read_json, read_json_lines, write_json
-from assay.tables.files import Raw
+from assay.tables.load import Raw
 
 
 def test_a_value_survives(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ import pytest
 
 from assay.errors import OptionError, TableError
 from assay.formats.catalogue import Options, load_format, save_format
-from assay.tables.answers import read_errors, read_ratings
-from assay.tables.test_set import read_scores
+from assay.tables.tables import read_errors, read_ratings, read_scores
 from formats.line_texts import FIXTURES
 
 FOLDER = FIXTURES / "eval_folder"

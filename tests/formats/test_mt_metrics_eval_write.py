@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from assay.errors import AssayError, OptionError, TableError
 from assay.formats.catalogue import Options, load_format, save_format
-from assay.tables.answers import read_ratings
-from assay.tables.test_set import read_scores
+from assay.tables.tables import read_ratings, read_scores
 from formats.line_texts import FIXTURES, TEXTS, WORDS, same
 
 FOLDER = FIXTURES / "eval_folder"

@@ -50,7 +50,7 @@ def test_a_module_is_all_that_a_format_needs(
 ) -> None:
     (tmp_path / "throw_away.py").write_text(
         "from assay.formats.catalogue import Format\n"
-        "from assay.tables.files import Raw\n"
+        "from assay.tables.load import Raw\n"
         "import polars as pl\n"
         "def read(path, kind, options):\n"
         "    rows = {'left': ['A'], 'right': ['B'], 'winner': ['tie']}\n"

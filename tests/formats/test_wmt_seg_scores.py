@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import OptionError, TableError
 from assay.formats.catalogue import Options, load_format
-from assay.tables.test_set import read_scores
+from assay.tables.tables import read_scores
 from formats.line_texts import FIXTURES
 
 

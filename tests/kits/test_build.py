@@ -13,7 +13,7 @@ from tests.conftest import Ran
 import assay
 from assay.errors import InputError, OptionError
 from assay.kits.build import find_traces
-from assay.tables.test_set import TestSet
+from assay.tables.tables import TestSet
 
 Run = Callable[..., Ran]
 SYSTEMS = ("Alpha", "Beta", "Human")

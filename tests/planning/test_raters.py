@@ -12,15 +12,14 @@ from scipy import stats
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.overlap import rater_variance
+from assay.estimation.kernels import rater_variance
 from assay.planning.pilot import read_pilot
 from assay.planning.ratings import plan_comparison, plan_ratings
 from assay.planning.results import RatingsPlan
 from assay.planning.spending import Costs, opinions_of, share_out
 from assay.planning.spread import RaterPart, Spread
 from assay.results import has_note
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import TestSet
+from assay.tables.tables import Ratings, TestSet, read_ratings
 from assay.views.section import section_of
 from assay.worlds.simulate import World, simulate
 

@@ -19,8 +19,7 @@ from assay.planning.pilot import read_pilot
 from assay.planning.ratings import plan_comparison, plan_ratings
 from assay.results import has_note
 from assay.stats.intervals import Precision
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from assay.worlds.simulate import simulate
 
 

@@ -20,8 +20,7 @@ from assay.sampling.next import next_segments, next_step, pair_z, still_open
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.stats.intervals import discordant
 from assay.stats.random import as_rng, spawn
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import Sample, TestSet, read_scores
+from assay.tables.tables import Ratings, Sample, TestSet, read_ratings, read_scores
 from assay.worlds.simulate import World
 
 LENGTHS = st.lists(st.integers(1, 25), min_size=1, max_size=8)

@@ -16,7 +16,7 @@ from assay.sampling.budget import context_mask
 from assay.sampling.draw import budget_size, sample
 from assay.sampling.summary import summarise
 from assay.sampling.top_up import top_up
-from assay.tables.test_set import Sample, TestSet, read_sample, read_scores
+from assay.tables.tables import Sample, TestSet, read_sample, read_scores
 from assay.worlds.simulate import simulate
 
 ALL = [*design_names(), *short_names(), "segments|strata:documents|allocation:smoothed"]

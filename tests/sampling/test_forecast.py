@@ -9,14 +9,12 @@ import polars as pl
 import pytest
 
 import assay
-from assay.designs.base import PieceDesign, find_design
+from assay.designs.base import USUAL, PieceDesign, find_design
 from assay.designs.population import Population
 from assay.results import has_note
 from assay.sampling.forecast import expected_effect, expected_likeness, with_short_pieces
 from assay.sampling.summary import design_effect
-from assay.stats.variances import USUAL
-from assay.tables.answers import add_history, read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import TestSet, add_history, read_ratings, read_scores
 
 
 def table(length: int, seed: int = 1, systems: int = 6, noise: float = 1.0) -> TestSet:

@@ -23,8 +23,7 @@ from assay.stats.incremental import (
     spreads_of,
 )
 from assay.stats.random import as_rng
-from assay.tables.answers import Ratings, read_ratings
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from assay.worlds.simulate import World
 
 

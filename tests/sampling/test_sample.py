@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from assay.errors import InputError, OptionError
 from assay.sampling.draw import sample
 from assay.sampling.summary import summarise
-from assay.tables.test_set import TestSet, read_sample, read_scores
+from assay.tables.tables import TestSet, read_sample, read_scores
 
 
 def make(documents: list[int], systems: int = 2) -> TestSet:

@@ -22,7 +22,7 @@ from assay.sampling.stability import Stability, stability, summarise_stability
 from assay.sampling.summary import context_segments, design_effect, length_shares, metric_scores
 from assay.sampling.trial import _context, _length_shares
 from assay.stats.clustered import difference_z, prefix_sums, unit_z, window_sums
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.tables import TestSet, read_scores
 from assay.views.section import Figure, section_of
 from assay.worlds.simulate import simulate
 

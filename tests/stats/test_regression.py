@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.estimation.kernels import Fit, fit_ridge, fit_slope
-from assay.stats.neighbours import (
-    neighbour_predictions,
-    sorted_neighbours,
-    walk_neighbours,
-)
-from assay.stats.variances import (
+from assay.designs.base import (
     Strata,
     cluster_variance,
     collapsed_variance,
     neighbour_variance,
     simple_variance,
+)
+from assay.estimation.kernels import Fit, fit_ridge, fit_slope
+from assay.stats.neighbours import (
+    neighbour_predictions,
+    sorted_neighbours,
+    walk_neighbours,
 )
 
 

@@ -9,14 +9,15 @@ import polars as pl
 import pytest
 from scipy import special, stats
 
-from assay.stats.intervals import Precision, t_probability
-from assay.stats.systems import (
+from assay.stats.intervals import (
+    Precision,
     chance_to_decide,
     contrast_covariance,
     expected_stability,
     segments_to_decide,
     shrunk_gap,
     stable_ranking,
+    t_probability,
 )
 from assay.worlds.simulate import simulate
 

@@ -14,9 +14,15 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from assay.errors import AssayError, TableError
-from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
-from assay.tables.files import atomic, save
-from assay.tables.test_set import read_sample, read_scores
+from assay.tables.load import atomic, save
+from assay.tables.tables import (
+    read_edits,
+    read_errors,
+    read_judgments,
+    read_ratings,
+    read_sample,
+    read_scores,
+)
 
 ENDINGS = [".tsv", ".csv", ".jsonl", ".parquet", ".xlsx"]
 READERS = [read_scores, read_ratings, read_errors, read_judgments, read_edits, read_sample]

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from assay.errors import TableError
-from assay.tables.answers import read_ratings
-from assay.tables.test_set import TestSet, read_sample, read_scores
+from assay.tables.tables import TestSet, read_ratings, read_sample, read_scores
 
 
 def outputs(doc: str, segments: int, **more: object) -> pl.DataFrame:

@@ -15,9 +15,15 @@ from tests.conftest import Ran
 
 from assay.errors import InputError, OptionError, TableError
 from assay.formats.convert import check, convert
-from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
-from assay.tables.files import atomic, save
-from assay.tables.test_set import read_sample, read_scores
+from assay.tables.load import atomic, save
+from assay.tables.tables import (
+    read_edits,
+    read_errors,
+    read_judgments,
+    read_ratings,
+    read_sample,
+    read_scores,
+)
 
 PLAIN = pl.DataFrame({"system": ["A", "A"], "seg": ["1", "2"]})
 

@@ -14,8 +14,7 @@ import polars as pl
 import pytest
 from tests.conftest import Ran
 
-from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
-from assay.tables.test_set import read_scores
+from assay.tables.tables import read_edits, read_errors, read_judgments, read_ratings, read_scores
 
 Run = Callable[..., Ran]
 

@@ -9,8 +9,17 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError, TableError
-from assay.tables.answers import add_history, read_edits, read_errors, read_judgments, read_ratings
-from assay.tables.test_set import Design, TestSet, read_sample, read_scores
+from assay.tables.tables import (
+    Design,
+    TestSet,
+    add_history,
+    read_edits,
+    read_errors,
+    read_judgments,
+    read_ratings,
+    read_sample,
+    read_scores,
+)
 
 SCORES = pl.DataFrame(
     {

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from assay.errors import OptionError
-from assay.tables.test_set import Sample, read_sample
+from assay.tables.tables import Sample, read_sample
 from assay.worlds.profiles import PROFILES
 from assay.worlds.simulate import World, simulate
 

@@ -21,8 +21,7 @@ from assay.sampling.summary import (
     position_shares,
 )
 from assay.stats.agreement import krippendorff_alpha
-from assay.tables.answers import Judgments, Ratings
-from assay.tables.test_set import TestSet
+from assay.tables.tables import Judgments, Ratings, TestSet
 
 MIN_COMMON_FOR_SD = 10
 """With fewer common segments, a standard deviation of differences is a guess."""

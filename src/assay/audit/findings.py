@@ -15,7 +15,7 @@ from assay.designs.base import design_of
 from assay.errors import InputError, OptionError, need_known
 from assay.ranking.counts import listed
 from assay.results import Note, has_note, percent, plural
-from assay.tables.files import Source, load
+from assay.tables.load import Source, load
 
 PARTS = {
     "length": "documents of {} segments",

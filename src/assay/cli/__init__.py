@@ -1,23 +1,34 @@
-"""The command line: one module per stage, no logic. Heavy imports wait until a command runs."""
+"""The command line: one module per stage, no logic. Heavy imports wait until a command runs.
+
+Here are the application, and how commands read what they are given and deliver what they found.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from assay._version import __version__
-from assay.errors import AssayError, InputError
+from assay.cli.options import Backend
+from assay.errors import AssayError, InputError, OptionError, did_you_mean, need_known
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.progress import Progress as RichProgress
 
+    from assay.engine import Workers
+    from assay.results import Result
     from assay.stats.progress import Progress
+    from assay.tables.load import Raw, Source
+    from assay.tables.tables import Judgments, Ratings, Sample, TestSet
 
 Item = TypeVar("Item")
 
@@ -244,3 +255,528 @@ def _bars() -> RichProgress:
         TimeRemainingColumn(),
     )
     return Progress(*parts, console=console(sys.stderr), transient=True)
+
+
+REPORT_SIGNS = ("Made by Assay", "All numbers were computed with Assay")
+"""What every report has, in HTML, Markdown or LaTeX."""
+
+
+def chosen_workers(backend: Backend | None, workers: int | None, scheduler: str | None) -> Workers:
+    """Who does the work of a sweep; options that contradict each other are refused.
+
+    >>> chosen_workers(None, 4, None), chosen_workers("processes", None, None)
+    (4, 0)
+    >>> chosen_workers(None, None, "tcp://10.0.0.1:8786")
+    Cluster(address='tcp://10.0.0.1:8786')
+    """
+    from assay.engine import Cluster
+
+    if backend == "dask" or (backend is None and scheduler is not None):
+        if scheduler is None:
+            raise OptionError("--backend", "dask", "needs a cluster", "give --scheduler ADDRESS")
+        if workers is not None:
+            raise OptionError(
+                "--workers", workers, "is for processes of this machine",
+                "leave it out: the cluster has as many as were started",
+            )  # fmt: skip
+        return Cluster(scheduler)
+    if scheduler is not None:
+        raise OptionError("--scheduler", scheduler, "is for dask", "give --backend dask")
+    if backend == "serial":
+        if workers not in (None, 1):
+            raise OptionError("--workers", workers, "is not serial", "give --backend processes")
+        return 1
+    if backend == "processes":
+        return 0 if workers is None else workers
+    return 1 if workers is None else workers
+
+
+def names(text: str | None) -> list[str] | None:
+    """``a,b`` as a list; None where nothing was said.
+
+    >>> names("chrF, BLEU")
+    ['chrF', 'BLEU']
+    """
+    if text is None:
+        return None
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def pairs(option: str, text: str | None) -> dict[str, str]:
+    """``a=b,c=d`` as a dict.
+
+    >>> pairs("columns", "seg=seg_id,score=mqm")
+    {'seg': 'seg_id', 'score': 'mqm'}
+    """
+    mapping = {}
+    for part in names(text) or []:
+        left, sign, right = part.partition("=")
+        if not sign or not left.strip() or not right.strip():
+            remedy = "write NAME=YOURS, separated by commas"
+            raise OptionError(option, part, "is not a pair", remedy)
+        mapping[left.strip()] = right.strip()
+    return mapping
+
+
+def columns_for(text: str | None, *tables: tuple[str, Source]) -> list[dict[str, str]]:
+    """The part of ``--columns`` that concerns each table (kind and file) a command reads.
+
+    One mapping serves all commands: an entry goes to every table of these that has both Assay's
+    column by its kind and the user's by its file. An entry that fits none of the files is refused.
+    """
+    from assay.tables.load import column_names, find_schema
+
+    schemas = [find_schema(kind) for kind, _ in tables]
+    mapping = pairs("columns", text)
+    if not mapping:
+        return [{} for _ in tables]
+    _need_columns(mapping, [name for schema in schemas for name in schema.names])
+    present = [column_names(path) for _, path in tables]
+    for user in mapping.values():
+        if not any(user in listed for listed in present):
+            everything = list(dict.fromkeys(name for listed in present for name in listed))
+            raise OptionError(
+                "columns", user, f"is not a column of these files{did_you_mean(user, everything)}",
+                f"the columns are {', '.join(everything)}",
+            )  # fmt: skip
+    return [
+        {name: user for name, user in mapping.items() if name in schema.names and user in listed}
+        for schema, listed in zip(schemas, present, strict=True)
+    ]
+
+
+def _need_columns(mapping: dict[str, str], known: list[str]) -> None:
+    """Refuse names that no table of Assay has."""
+    from assay.tables.load import RESERVED
+
+    here = list(dict.fromkeys(known))
+    for name, user in mapping.items():
+        if name not in RESERVED:
+            raise OptionError(
+                "columns", f"{name}={user}", "is not one of Assay's"
+                                             f" columns{did_you_mean(name, here)}",
+                f"write Assay's name first, yours second; its columns here are {', '.join(here)}",
+            )  # fmt: skip
+
+
+def only_for(
+    only: str | None, lp: str | None, own: dict[str, str], source: Source, *, every: bool = False
+) -> dict[str, str]:
+    """The rows of ``--only`` and ``--lp`` in one table; with ``every``, it must have all columns.
+
+    Like ``--columns``, one choice serves all tables of a command: those that have the column.
+    """
+    from assay.tables.load import column_names
+
+    wanted = pairs("only", only)
+    if lp is not None:
+        if wanted.get("lp", lp) != lp:
+            raise OptionError("lp", lp, f"contradicts --only lp={wanted['lp']}", "give one of them")
+        wanted["lp"] = lp
+    if not wanted or every:
+        return wanted
+    present = column_names(source)
+    return {name: value for name, value in wanted.items() if own.get(name, name) in present}
+
+
+def read_test_set(
+    path: Path,
+    own: dict[str, str],
+    *,
+    columns: str | None,
+    metrics: str | None,
+    lower_metrics: str | None,
+    exclude: str | None,
+    only: str | None = None,
+    lp: str | None = None,
+    keep: Sequence[str | None] = (),
+) -> TestSet:
+    """The scores table of a command, or the rows of it that the user wants.
+
+    A column that is called like the user's score is not a metric. Where the metrics are named,
+    columns that are neither Assay's nor in ``keep`` are not loaded.
+    """
+    from dataclasses import replace
+
+    from assay.results import Note
+    from assay.tables.tables import is_like, read_scores
+
+    test_set = read_scores(
+        path,
+        columns=own,
+        metrics=names(metrics),
+        lower_metrics=names(lower_metrics) or (),
+        exclude=names(exclude) or (),
+        only=only_for(only, lp, own, path, every=True),
+        keep=None if metrics is None else [name for name in keep if name is not None],
+    )
+    answer = pairs("columns", columns).get("score")
+    if answer is None or test_set.named:
+        return test_set
+    like = [name for name in test_set.metrics if is_like(name, answer)]
+    rest = tuple(name for name in test_set.metrics if name not in like)
+    text = f"named like the score '{answer}', not metrics: {', '.join(like)}"
+    notes = (*test_set.notes, Note("ratings-not-metrics", text)) if like else test_set.notes
+    return replace(test_set, metrics=rest, notes=notes)
+
+
+def with_history(
+    test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
+) -> TestSet:
+    """The test set with what the ratings of a file say of its segments."""
+    from assay.tables.load import column_names
+    from assay.tables.tables import add_history, read_ratings
+
+    if path is None:
+        return test_set
+    ratings = read_ratings(path, better=better, only=_own_pair(test_set, column_names(path)))
+    return add_history(test_set, ratings)
+
+
+class Located(NamedTuple):
+    """How a table of answers is read: from where, by which columns, and which of its rows."""
+
+    kind: str
+    source: Source | Raw
+    columns: dict[str, str]
+    only: dict[str, str]
+    of_scores: dict[str, str]
+    """The columns of the scores that the answers are about."""
+
+
+def locate_answers(
+    path: Path, *kinds: str, columns: str | None, only: str | None, lp: str | None,
+    format: str | None = None, scores: Path | None = None,
+) -> Located:  # fmt: skip
+    """Where the answers of a command are, one of these kinds; of a ``format``: as it reads them.
+
+    Another tool's columns are translated by its format, so that there is nothing to map in it.
+    """
+    beside: list[tuple[str, Source]] = [] if scores is None else [("scores", scores)]
+    if format is not None:
+        kind, raw, chosen = _of_format(path, kinds, format, lp)
+        of_scores = columns_for(columns, *beside)
+        every = scores is None or kind == "judgments"
+        rows = only_for(only, None if chosen else lp, {}, raw.frame, every=every)
+        return Located(kind, raw, {}, rows, of_scores[0] if of_scores else {})
+    source: Source | Raw = path
+    kind = kinds[0]
+    if len(kinds) > 1:
+        from assay.tables.load import peek
+
+        present, source = peek(path)
+        kind = _kind_of(present, path, columns)
+    own, *of_scores = columns_for(columns, (kind, path), *beside)
+    rows = only_for(only, lp, own, path, every=scores is None or kind == "judgments")
+    return Located(kind, source, own, rows, of_scores[0] if of_scores else {})
+
+
+def _of_format(
+    path: Path, kinds: Sequence[str], format: str, lp: str | None
+) -> tuple[str, Raw, bool]:
+    """The kind of table in another tool's file, the table, and whether ``lp`` chose its rows."""
+    from assay.formats.catalogue import FORMATS, Options, find_format, load_format
+
+    item = find_format(format)
+    held = [kind for kind in item.reads if kind in kinds]
+    if not held:
+        known = [name for name, other in FORMATS.items() if {*other.reads} & {*kinds}]
+        what = f"holds no {' or '.join(kinds)}"
+        raise OptionError("format", format, what, f"choose from {', '.join(known)}")
+    chosen = lp is not None and "lp" in item.reading(held[0]).options
+    return held[0], load_format(path, format, held[0], Options(lp=lp if chosen else None)), chosen
+
+
+def read_history(
+    test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
+) -> tuple[TestSet, tuple[TestSet, Ratings] | None]:
+    """The test set with what a file says of its segments, and the file as an earlier campaign.
+
+    Ratings of other systems of these segments say how hard segments are. Where the file has some
+    of the metrics, it also says what these are worth, and may be about other segments.
+    """
+    from assay.tables.load import column_names
+    from assay.tables.tables import read_ratings, read_scores
+
+    if path is None:
+        return test_set, None
+    columns = column_names(path)
+    shared = [name for name in test_set.metrics if name in columns]
+    if not shared:
+        return with_history(test_set, path, better), None
+    only = _own_pair(test_set, columns)
+    past = read_scores(path, metrics=shared, only=only)
+    ratings = read_ratings(path, past, better=better, only=only)
+    key = [name for name in test_set.key if name in past.segments.columns]
+    here = past.segments.join(test_set.segments, on=key, how="semi").height
+    same = with_history(test_set, path, better) if here else test_set
+    return same, (past, ratings)
+
+
+def _own_pair(test_set: TestSet, columns: Sequence[str]) -> dict[str, str] | None:
+    """The language pair to read of a file that may have several; None where all is meant."""
+    pairs = test_set.segments["lp"].unique().to_list() if "lp" in test_set.key else []
+    one = test_set.part and len(pairs) == 1 and "lp" in columns
+    return {"lp": pairs[0]} if one else None
+
+
+def read_rated(
+    scores: Path,
+    ratings: Path,
+    *,
+    columns: str | None,
+    metrics: str | None,
+    lower_metrics: str | None = None,
+    exclude: str | None,
+    only: str | None,
+    lp: str | None,
+    better: Literal["higher", "lower"],
+    range: str | None = None,
+    keep: Sequence[str | None] = (),
+    format: str | None = None,
+) -> tuple[TestSet, Ratings]:
+    """The test set and its ratings, both as the user chose them."""
+    from assay.tables.tables import read_ratings
+
+    found = locate_answers(
+        ratings, "ratings", columns=columns, only=only, lp=lp, format=format, scores=scores
+    )
+    test_set = read_test_set(
+        scores, found.of_scores, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, only=only, lp=lp, keep=keep,
+    )  # fmt: skip
+    given = read_ratings(
+        found.source, test_set, columns=found.columns, better=better, range=score_range(range),
+        only=found.only,
+    )  # fmt: skip
+    return test_set, given
+
+
+def read_judged(
+    path: Path,
+    columns: str | None,
+    exclude: str | None,
+    only: str | None,
+    lp: str | None,
+    format: str | None = None,
+) -> Judgments:
+    """The judgments that the user chose, without the systems to be left out."""
+    from assay.tables.tables import read_judgments
+
+    found = locate_answers(path, "judgments", columns=columns, only=only, lp=lp, format=format)
+    return read_judgments(
+        found.source, columns=found.columns, exclude=names(exclude) or (), only=found.only
+    )
+
+
+def has_rows(path: Path) -> bool:
+    """Whether a table has anything below its header."""
+    from assay.tables.load import load
+
+    return load(path, text=lambda _: True).frame.height > 0
+
+
+def answers_kind(path: Path, columns: str | None) -> Literal["judgments", "ratings"]:
+    """Whether the file has judgments or ratings, by its columns."""
+    from assay.tables.load import column_names
+
+    return _kind_of(column_names(path), path, columns)
+
+
+def _kind_of(
+    present: Sequence[str], path: Path, columns: str | None
+) -> Literal["judgments", "ratings"]:
+    from assay.tables.load import SCHEMAS
+
+    here = {*present, *pairs("columns", columns)}
+    missing = {
+        kind: [name for name in SCHEMAS[kind].required if name not in here]
+        for kind in ("judgments", "ratings")
+    }
+    if not missing["judgments"] and not missing["ratings"]:
+        raise InputError(
+            f"{path}: has the columns of judgments and of ratings; keep those of one of them"
+        )
+    if all(missing.values()):
+        raise InputError(
+            f"{path}: is neither a table of judgments (no {', '.join(missing['judgments'])}) nor"
+            f" of ratings (no {', '.join(missing['ratings'])}); map your names with --columns"
+        )
+    return "ratings" if missing["judgments"] else "judgments"
+
+
+def read_answers(
+    path: Path,
+    *,
+    columns: str | None,
+    exclude: str | None,
+    only: str | None,
+    lp: str | None,
+    better: Literal["higher", "lower"] = "higher",
+    format: str | None = None,
+) -> Judgments | Ratings:
+    """The judgments or ratings of a file, whichever it has; it is read once."""
+    from dataclasses import replace
+
+    from assay.tables.tables import read_judgments, read_ratings
+
+    kind, source, own, rows, _ = locate_answers(
+        path, "judgments", "ratings", columns=columns, only=only, lp=lp, format=format
+    )
+    left_out = names(exclude) or []
+    if kind == "judgments":
+        return read_judgments(source, columns=own, exclude=left_out, only=rows)
+    table = read_ratings(source, columns=own, better=better, only=rows)
+    return replace(table, frame=without(table.frame, left_out))
+
+
+def without(frame: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
+    """The rows of a table of ratings that are not of these systems."""
+    import polars as pl
+
+    for name in systems:
+        known = frame["system"].unique(maintain_order=True).to_list()
+        need_known("exclude", name, known, "is not among the rated systems")
+        frame = frame.filter(pl.col("system") != name)
+    return frame
+
+
+def refuse_alone(option: str, value: object, needed: str, given: object) -> None:
+    """Refuse an option that means nothing without another."""
+    if value is not None and given is None:
+        raise OptionError(f"--{option}", value, f"is about --{needed}", f"give --{needed} too")
+
+
+def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse to write over a file that the command reads."""
+    for path in inputs:
+        if output is not None and path is not None and output.resolve() == path.resolve():
+            raise OptionError("output", output, "is an input file", "name another file")
+
+
+def refuse_foreign(output: Path, mark: str = "Assay") -> None:
+    """Refuse to write a report over a file that Assay did not write, or that lacks the mark."""
+    if not output.is_file():
+        return
+    text = output.read_bytes().decode("utf-8", errors="replace")
+    if mark not in text or not any(sign in text for sign in REPORT_SIGNS):
+        raise OptionError(
+            "output", output, "is there, and not such a report of Assay's", "name another one"
+        )
+
+
+def figure_file(figure: Path | None) -> Path | None:
+    """The file for a figure; refused before anything is written, not after."""
+    endings = (".svg", ".pdf", ".png")
+    if figure is not None and figure.suffix.lower() not in endings:
+        raise OptionError(
+            "figure", figure, "is not a kind of figure", f"end it in {', '.join(endings)}"
+        )
+    return figure
+
+
+def save_file(save: Path | None, *inputs: Path | None) -> None:
+    """Refuse a file for the result that the command reads, or that is not JSON."""
+    for path in inputs:
+        if save is not None and path is not None and save.resolve() == path.resolve():
+            raise OptionError("save", save, "is an input file", "name another file")
+    if save is not None and save.suffix.lower() != ".json":
+        raise OptionError("save", save, "is not a JSON file", "end its name in .json")
+
+
+def read_drawn(sample: Path | None, test_set: TestSet) -> Sample | None:
+    """The sample of a command, where there is one."""
+    from assay.tables.tables import read_sample
+
+    return None if sample is None else read_sample(sample, test_set)
+
+
+def shares(option: str, text: str) -> list[float]:
+    """``5%,10%`` as shares.
+
+    >>> shares("--sizes", "5%, 0.1")
+    [0.05, 0.1]
+    """
+    parts = names(text) or []
+    try:
+        return [
+            float(part.removesuffix("%")) / (100 if part.endswith("%") else 1) for part in parts
+        ]
+    except ValueError:
+        raise OptionError(option, text, "are not shares", "write shares such as 5%,10%") from None
+
+
+def look_plan(text: str | None) -> int | list[int] | None:
+    """``5`` as how many looks, ``100,200,400`` as their sizes.
+
+    >>> look_plan("5"), look_plan("100,200,400")
+    (5, [100, 200, 400])
+    """
+    if text is None:
+        return None
+    try:
+        sizes = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError("looks", text, "is not a plan", "write 5, or 100,200,400") from None
+    return sizes if "," in text else sizes[0]
+
+
+def score_range(text: str | None) -> tuple[float, float] | None:
+    """``0,25`` as two numbers.
+
+    >>> score_range("0,25")
+    (0.0, 25.0)
+    """
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise OptionError("range", text, "is not a range", "write LOW,HIGH such as 0,25") from None
+    return low, high
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """Print exactly one JSON object on stdout."""
+    sys.stdout.write(_text(result))
+
+
+def save_json(result: Mapping[str, Any], path: Path) -> None:
+    """Write the JSON object to a file, whole or not at all."""
+    from assay.tables.load import atomic
+
+    with atomic(path) as temporary:
+        temporary.write_text(_text(result), encoding="utf-8")
+
+
+def _text(result: Mapping[str, Any]) -> str:
+    return json.dumps(result, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def deliver(
+    result: Result,
+    save: Path | None,
+    json: bool,
+    show: Callable[[], None] | None = None,
+) -> None:
+    """Save a result where it shall go, and print it as JSON or show it to a person."""
+    if save is not None:
+        save_json(result.to_dict(), save)
+    if json:
+        print_json(result.to_dict())
+        return
+    if show is not None:
+        show()
+    else:
+        from assay.views.section import section_of
+        from assay.views.section import show as print_section
+
+        print_section(section_of(result))
+    if save is not None:
+        print(f"written to {save}; assay report {save} makes a page of it")
+
+
+def note(*lines: str) -> None:
+    """Say something on stderr that is not the answer itself."""
+    for line in lines:
+        print(line, file=sys.stderr)

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from assay.cli.files import (
-    Located,
-    locate_answers,
-    names,
-    read_test_set,
-    save_file,
-    without,
-)
+from assay.cli import Located, locate_answers, names, read_test_set, save_file, without
 from assay.cli.options import (
     ASSUME,
     BETTER,
@@ -37,7 +30,7 @@ from assay.errors import OptionError
 
 if TYPE_CHECKING:
     from assay.audit.results import Audit
-    from assay.tables.test_set import TestSet
+    from assay.tables.tables import TestSet
 
 
 def audit(
@@ -83,7 +76,7 @@ def audit(
 
     Example: assay audit scores.tsv ratings.tsv --better lower --published ranking.tsv
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.views.audit import audit_section
     from assay.views.section import show
 
@@ -127,8 +120,7 @@ def _of_ratings(
     from dataclasses import replace
 
     from assay.audit.campaigns import audit_ratings
-    from assay.tables.answers import read_ratings
-    from assay.tables.test_set import read_sample
+    from assay.tables.tables import read_ratings, read_sample
 
     if scores is None:
         if "sample" in options:
@@ -159,7 +151,7 @@ def _excluding(test_set: TestSet, systems: list[str], found: Located) -> TestSet
     import polars as pl
 
     from assay.errors import did_you_mean
-    from assay.tables.files import Raw, load
+    from assay.tables.load import Raw, load
 
     if not systems:
         return test_set
@@ -186,7 +178,7 @@ def _of_judgments(
 ) -> Audit:  # fmt: skip
     from assay.audit.campaigns import audit_judgments
     from assay.cli import progress_bars
-    from assay.tables.answers import read_judgments
+    from assay.tables.tables import read_judgments
 
     table = read_judgments(
         found.source, columns=found.columns, exclude=names(exclude) or (), only=found.only

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from assay.ranking.rank import Ranking
     from assay.sampling.stability import Stability
     from assay.sampling.summary import SampleSummary
-    from assay.tables.answers import Edits, Judgments, Ratings
-    from assay.tables.test_set import Sample
+    from assay.tables.tables import Edits, Judgments, Ratings, Sample
     from assay.worlds.simulate import World
 
 
@@ -39,7 +38,7 @@ def demo(
 
     Example: assay demo -o demo
     """
-    from assay.cli.files import print_json, refuse_foreign, save_json
+    from assay.cli import print_json, refuse_foreign, save_json
     from assay.errors import InputError
     from assay.stats.random import as_rng
     from assay.views.page import write_report

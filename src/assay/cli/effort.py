@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.files import (
+from assay.cli import (
     columns_for,
     figure_file,
     names,
@@ -34,7 +34,7 @@ from assay.errors import OptionError
 
 if TYPE_CHECKING:
     from assay.effort.results import Effort, Relation
-    from assay.tables.answers import Better, Edits
+    from assay.tables.tables import Better, Edits
 
 
 def effort(
@@ -104,8 +104,7 @@ def effort(
 
     Example: assay effort edits.tsv --human Human --margin 0.1
     """
-    from assay.cli import progress_bars
-    from assay.cli.files import deliver
+    from assay.cli import deliver, progress_bars
     from assay.effort.effort import effort as compare
 
     save_file(save, *edits, ratings, kits)
@@ -150,7 +149,7 @@ def _relations(
     found: tuple[Relation, ...] = ()
     if ratings is not None:
         from assay.effort.relations import compare_ratings
-        from assay.tables.answers import read_ratings
+        from assay.tables.tables import read_ratings
 
         found += compare_ratings(result, read_ratings(ratings, better=better), rng=seed)
     if kits is not None:
@@ -177,7 +176,7 @@ def read_edit_files(
     only: str | None = None,
 ) -> Edits:
     """One table of edits from one file or several, which together may not name a row twice."""
-    from assay.tables.answers import join_edits
+    from assay.tables.tables import join_edits
 
     if format is None and (system or editor):
         raise OptionError(

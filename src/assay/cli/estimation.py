@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from assay.cli.files import (
-    chosen_workers,
-    names,
-    read_drawn,
-    read_history,
-    read_rated,
-    save_file,
-    shares,
-)
+from assay.cli import chosen_workers, names, read_drawn, read_history, read_rated, save_file, shares
 from assay.cli.options import (
     ASSUME,
     BACKEND,
@@ -116,9 +108,9 @@ def estimate(
 
     Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.estimation.estimate import estimate as run
-    from assay.tables.answers import read_errors
+    from assay.tables.tables import read_errors
 
     save_file(save, scores, ratings, sample, errors)
     test_set, given = read_rated(
@@ -213,10 +205,10 @@ def monitor(
 
     Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --goal ranking --looks 5
     """
-    from assay.cli.files import deliver, look_plan
+    from assay.cli import deliver, look_plan
     from assay.cli.ranking import monitor_judged, need_for_ratings
     from assay.estimation.monitor import monitor as run
-    from assay.tables.test_set import read_sample
+    from assay.tables.tables import read_sample
 
     if ratings is None:
         of_ratings = {"sample": sample, "half_width": half_width, "range": range, "looks": looks,
@@ -259,7 +251,7 @@ def raters(
 
     Example: assay raters scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.estimation.raters import rater_report
 
     save_file(save, scores, ratings, sample)
@@ -305,8 +297,7 @@ def evaluate(
 
     Example: assay evaluate scores.tsv all-ratings.tsv --methods baseline,balanced+regression
     """
-    from assay.cli import track
-    from assay.cli.files import deliver
+    from assay.cli import deliver, track
     from assay.estimation.composite_trial import evaluate_composite
     from assay.estimation.evaluate import (
         evaluate_estimators,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli.files import columns_for, figure_file, names, refuse_overwriting, save_file
+from assay.cli import columns_for, figure_file, names, refuse_overwriting, save_file
 from assay.cli.options import COLUMNS, FIGURE, HUMAN_TRANSLATION, JSON, LP, SAVE, SAVE_ONLY, SEED
 from assay.errors import InputError, OptionError
 
@@ -75,8 +75,7 @@ def find(
 
     Example: assay kits find book.docx --words 500 --pieces 3
     """  # fmt: skip
-    from assay.cli import progress_bars
-    from assay.cli.files import deliver, note
+    from assay.cli import deliver, note, progress_bars
     from assay.kits.find import find_kits, kit_texts
     from assay.kits.pieces import read_pieces
 
@@ -99,7 +98,7 @@ def find(
         note(*(line for line in result.notes if line not in shortfall))
         raise InputError(f"no kit was found: {'; '.join(shortfall)}")
     if texts is not None:
-        from assay.tables.files import save as save_table
+        from assay.tables.load import save as save_table
 
         save_table(kit_texts(result, read), texts)
     if figure is not None:
@@ -165,9 +164,9 @@ def design(
 
     Example: assay kits design --systems A,B,Human --editors 6 --design williams -o design.tsv
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.kits.design import design_kits
-    from assay.tables.files import save as save_table
+    from assay.tables.load import save as save_table
 
     save_file(save)
     people = names(editors) or []
@@ -226,11 +225,11 @@ def build(
 
     Example: assay kits build design.tsv translations.tsv -o kits --human Human
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.kits.build import build_kits
     from assay.kits.design import read_design
-    from assay.tables.files import load
-    from assay.tables.test_set import read_scores
+    from assay.tables.load import load
+    from assay.tables.tables import read_scores
 
     save_file(save)
     (mapping,) = columns_for(columns, ("scores", texts))
@@ -264,7 +263,7 @@ def collect(
 
     Example: assay kits collect kits-key.tsv returned/*.tsv -o edits.tsv
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.kits.collect import collect_kits, summarise_collected
 
     refuse_overwriting(output, key, *files)

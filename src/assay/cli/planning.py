@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from assay.cli.files import names, read_judged, read_rated, save_file
+from assay.cli import names, read_judged, read_rated, save_file
 from assay.cli.options import (
     BETTER_IF_RATED,
     COLUMNS,
@@ -31,8 +31,7 @@ from assay.cli.options import (
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
-    from assay.tables.answers import Ratings
-    from assay.tables.test_set import TestSet
+    from assay.tables.tables import Ratings, TestSet
 
 
 plan = typer.Typer(
@@ -129,7 +128,7 @@ def ratings_command(
 
     Example: assay plan ratings scores.tsv ratings.tsv --seconds 40 --spend "40 h" --better lower
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.planning.ratings import plan_ratings
 
     save_file(save, scores, ratings)
@@ -183,7 +182,7 @@ def comparison_command(
 
     Example: assay plan comparison --population 1400 --difference-sd 3 --gap .4 --power .8
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.planning.ratings import plan_comparison
 
     save_file(save, scores, ratings)
@@ -248,8 +247,7 @@ def judgments_command(
 
     Example: assay plan judgments --pilot judgments.tsv --test pooled
     """
-    from assay.cli import progress_bars
-    from assay.cli.files import deliver
+    from assay.cli import deliver, progress_bars
     from assay.planning.judgments import plan_judgments
 
     save_file(save, pilot)
@@ -303,9 +301,8 @@ def editors_command(
 
     Example: assay plan editors --systems 3 --gap 3
     """
-    from assay.cli import progress_bars
+    from assay.cli import deliver, progress_bars
     from assay.cli.effort import read_edit_files
-    from assay.cli.files import deliver
     from assay.effort.effort import effort
     from assay.planning.editors import plan_editors
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from assay.cli.files import has_rows, names, read_judged, save_file
+from assay.cli import has_rows, names, read_judged, save_file
 from assay.cli.options import (
     BETTER,
     COLUMNS,
@@ -105,9 +105,8 @@ def rank(
 
     Example: assay rank judgments.tsv --ranges pooled
     """
-    from assay.cli import progress_bars
-    from assay.cli.files import deliver, read_answers
-    from assay.tables.answers import Judgments
+    from assay.cli import deliver, progress_bars, read_answers
+    from assay.tables.tables import Judgments
 
     save_file(save, table)
     common = _given({
@@ -158,7 +157,7 @@ def monitor_judged(
     lp: str | None, save: Path | None, json: bool,
 ) -> None:  # fmt: skip
     """``assay monitor`` with one file: judgments; options that only ratings have are refused."""
-    from assay.cli.files import answers_kind, deliver
+    from assay.cli import answers_kind, deliver
     from assay.ranking.monitor import monitor_judgments
 
     if answers_kind(judgments, columns) == "ratings":
@@ -186,7 +185,7 @@ def _system_names(text: str | None) -> list[str] | None:
 
 
 def _systems_of(scores: Path) -> list[str]:
-    from assay.tables.test_set import read_scores
+    from assay.tables.tables import read_scores
 
     return list(read_scores(scores).systems)
 
@@ -227,7 +226,7 @@ def next_set(
 
     Example: assay next-set judgments.tsv --per-set 5 --count 20
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.ranking.best import next_sets
 
     save_file(save, judgments, scores)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.files import refuse_foreign, refuse_overwriting
+from assay.cli import refuse_foreign, refuse_overwriting
 from assay.cli.options import JSON
 
 
@@ -38,7 +38,7 @@ def report(
 
     Example: assay report sample.json estimates.json ranking.json -o report.html --parts tables
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.errors import OptionError
     from assay.views.page import (
         WRITERS,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.files import chosen_workers, save_file
+from assay.cli import chosen_workers, save_file
 from assay.cli.options import BACKEND, JSON, SAVE, SCHEDULER, WORKERS
 
 
@@ -46,8 +46,7 @@ def reproduce(
 
     Example: assay reproduce lo2023 --data wmt --workers 0
     """
-    from assay.cli import track
-    from assay.cli.files import deliver, note
+    from assay.cli import deliver, note, track
     from assay.papers.reproduce import start_paper
 
     save_file(save)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from assay.cli.files import (
+from assay.cli import (
     chosen_workers,
     columns_for,
     figure_file,
@@ -47,7 +47,7 @@ from assay.cli.options import (
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
-    from assay.tables.test_set import TestSet
+    from assay.tables.tables import TestSet
 
 BUDGET_OPTION = typer.Option(
     "--budget", help="How much to rate: 142, 20%, '5000 words' or '90 min'.", metavar="N|P%"
@@ -165,11 +165,11 @@ def sample(
 
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
-    from assay.cli.files import deliver, note
+    from assay.cli import deliver, note
     from assay.sampling.draw import sample as draw
     from assay.sampling.summary import summarise
     from assay.sampling.top_up import top_up as enlarge
-    from assay.tables.test_set import read_sample
+    from assay.tables.tables import read_sample
     from assay.views.figures import save_figure
     from assay.views.sampling import sample_figure
 
@@ -262,9 +262,9 @@ def next_(
 
     Example: assay next scores.tsv ratings.tsv --sample sample.tsv --count 30
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.sampling.next import next_segments
-    from assay.tables.test_set import read_sample
+    from assay.tables.tables import read_sample
 
     save_file(save, scores, ratings, sample)
     test_set, given = read_rated(
@@ -324,8 +324,7 @@ def stability(
 
     Example: assay stability scores.tsv --metric chrF --budget 40% --designs SL,WD,DB
     """
-    from assay.cli import track
-    from assay.cli.files import deliver
+    from assay.cli import deliver, track
     from assay.sampling.stability import stability as run
     from assay.sampling.stability import summarise_stability
     from assay.stats.random import seeded
@@ -366,7 +365,7 @@ def _test_sets(
 
     One Parquet file that is split may be larger than memory, so its parts are read as they come.
     """
-    from assay.cli.files import note
+    from assay.cli import note
     from assay.tables.selection import Parts, read_parts
 
     sets: dict[str, TestSet] = {}
@@ -395,7 +394,7 @@ def _test_sets(
 
 
 def _name(path: Path, part: str) -> str:
-    from assay.tables.files import FILE_TYPES
+    from assay.tables.load import FILE_TYPES
 
     name = path.name
     for ending in (".gz", *FILE_TYPES):

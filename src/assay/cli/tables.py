@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from assay.cli.files import (
+from assay.cli import (
     columns_for,
     names,
     only_for,
@@ -96,11 +96,11 @@ def check(
 
     Example: assay check ratings.tsv --kind ratings --scores scores.tsv --range 0,25
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.errors import TableError, rename_arguments
     from assay.formats.convert import check as run
     from assay.formats.convert import refused
-    from assay.tables.test_set import read_scores
+    from assay.tables.tables import read_scores
 
     save_file(save, file, test_set)
     options = _options(lp, human_scores, system, editor, weights, blanks)
@@ -166,9 +166,9 @@ def convert(
 
     Example: assay convert mqm.tsv ratings.tsv --from google-mqm --to ratings
     """
-    from assay.cli.files import deliver
+    from assay.cli import deliver
     from assay.formats.convert import convert as run
-    from assay.tables.test_set import read_sample
+    from assay.tables.tables import read_sample
 
     refuse_overwriting(target, sample)
     save_file(save, source, target, sample)

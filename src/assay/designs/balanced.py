@@ -9,13 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.designs.base import Parameter, SamplingDesign
+from assay.designs.base import Parameter, SamplingDesign, neighbour_variance
 from assay.designs.plan import DrawPlan, Draws
 from assay.designs.population import Population
 from assay.designs.units import DesignUnits
 from assay.stats.allocation import capped_shares
 from assay.stats.pivotal import pivotal
-from assay.stats.variances import neighbour_variance
 
 
 class Balanced(SamplingDesign, name="balanced"):

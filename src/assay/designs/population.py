@@ -10,7 +10,7 @@ import polars as pl
 
 from assay.designs.plan import Layout
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.tables.test_set import TestSet, places_in
+from assay.tables.tables import TestSet, places_in
 
 UNCONFIRMED_WEIGHT = 0.25
 """How much a metric counts that no other confirms; frozen on WMT20 and WMT23."""

@@ -14,14 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from assay.designs.base import SamplingDesign, design_of
+from assay.designs.base import SamplingDesign, Strata, design_of
 from assay.designs.plan import DrawPlan
 from assay.designs.population import Population
 from assay.errors import InputError
 from assay.results import Note
-from assay.stats.variances import Strata
-from assay.tables.answers import history_digest
-from assay.tables.test_set import Design, Sample, TestSet, make_sample, places_in
+from assay.tables.tables import Design, Sample, TestSet, history_digest, make_sample, places_in
 
 TOLERANCE = 1e-6
 """Probabilities and positions that differ by no more are the same."""

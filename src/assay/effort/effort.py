@@ -37,8 +37,8 @@ from assay.stats.intervals import POWER, detectable_shift, holm, smallest
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
 from assay.stats.reml import detectable_gap, editors_needed
-from assay.tables.answers import Edits, as_edits
-from assay.tables.files import Source
+from assay.tables.load import Source
+from assay.tables.tables import Edits, as_edits
 
 ZERO_TIME_SHARE = 0.1
 """From this share of segments with 0 s on, a warning is given."""

@@ -10,7 +10,7 @@ import numpy as np
 from assay.effort.results import MOST_FOR_ALL_ORDERS, Effort, Relation
 from assay.errors import InputError, OptionError
 from assay.stats.random import Rng, as_rng
-from assay.tables.answers import Ratings
+from assay.tables.tables import Ratings
 
 
 def complexity_effort(

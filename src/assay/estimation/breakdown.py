@@ -23,8 +23,7 @@ from assay.estimation.study import Study, make_study
 from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
 from assay.results import Note, percent
 from assay.stats.intervals import LEVEL
-from assay.tables.answers import Errors, Ratings, read_errors
-from assay.tables.test_set import Sample, TestSet
+from assay.tables.tables import Errors, Ratings, Sample, TestSet, read_errors
 
 BANDS = 4
 MISSING = "(missing)"

@@ -13,12 +13,11 @@ from assay.designs.units import DesignUnits
 from assay.engine import Workers, run
 from assay.estimation.composite import MIN_SYSTEMS, CompositeRecord, between_systems, join
 from assay.estimation.evaluate import all_scores, check_trial
-from assay.estimation.frame import make_features
 from assay.estimation.kernels import adjusted_means
+from assay.estimation.study import make_features
 from assay.stats.intervals import LEVEL
 from assay.stats.random import Rng
-from assay.tables.answers import Ratings
-from assay.tables.test_set import TestSet
+from assay.tables.tables import Ratings, TestSet
 
 
 class CompositeDraws(NamedTuple):

@@ -13,8 +13,7 @@ import polars as pl
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
 from assay.estimation.composite import make_composite
-from assay.estimation.frame import Features
-from assay.estimation.overlap import SeverityError
+from assay.estimation.kernels import SeverityError
 from assay.estimation.results import (
     Comparison,
     Difference,
@@ -25,7 +24,7 @@ from assay.estimation.results import (
     noted,
     scored,
 )
-from assay.estimation.study import Study, make_study
+from assay.estimation.study import Features, Study, make_study
 from assay.results import Note, has_note, p_value
 from assay.stats.intervals import (
     LEVEL,
@@ -36,8 +35,7 @@ from assay.stats.intervals import (
     holm,
     order_of_differences,
 )
-from assay.tables.answers import Errors, Ratings, add_history
-from assay.tables.test_set import Sample, TestSet
+from assay.tables.tables import Errors, Ratings, Sample, TestSet, add_history
 
 MIN_RATINGS_FOR_DIRECTION = 50
 """With fewer, a correlation with metrics says nothing about directions."""
@@ -155,7 +153,7 @@ def _with_stability(result: Estimates) -> Estimates:
     errors = _contrasts(result)
     if errors is None:
         return result
-    from assay.stats.systems import stable_ranking
+    from assay.stats.intervals import stable_ranking
 
     sign = 1 if result.better == "higher" else -1
     whole, pairs = stable_ranking(sign * errors.means, errors.covariance)
@@ -181,7 +179,7 @@ def _contrasts(estimates: Estimates) -> _Contrasts | None:
     """None where a difference has no error, or there is none."""
     if not estimates.differences or not all(item.stderr > 0 for item in estimates.differences):
         return None
-    from assay.stats.systems import contrast_covariance
+    from assay.stats.intervals import contrast_covariance
 
     place = {item.system: k for k, item in enumerate(estimates.systems)}
     stderr = np.zeros((len(place), len(place)))
@@ -616,7 +614,7 @@ def _needed(item: Difference, spread: Precision, estimates: Estimates) -> tuple[
     errors = _contrasts(estimates)
     if errors is None:
         return abs(item.difference), spread.n_for_power(item.difference, POWER)
-    from assay.stats.systems import segments_to_decide, shrunk_gap
+    from assay.stats.intervals import segments_to_decide, shrunk_gap
 
     place = {one.system: k for k, one in enumerate(estimates.systems)}
     gaps, sds = shrunk_gap(errors.means, errors.covariance)

@@ -23,8 +23,7 @@ from assay.designs.units import DesignUnits
 from assay.engine import Workers, run
 from assay.errors import InputError, OptionError
 from assay.estimation.composite import CompositeRecord
-from assay.estimation.frame import Predictors, make_features
-from assay.estimation.kernels import METHODS, Adjusted, adjusted_means, check_method
+from assay.estimation.kernels import METHODS, Adjusted, Predictors, adjusted_means, check_method
 from assay.estimation.looking import look_sizes, usual_sizes
 from assay.estimation.monitor import check_half_width
 from assay.estimation.results import (
@@ -34,14 +33,14 @@ from assay.estimation.results import (
     StoppingRecord,
     noted,
 )
+from assay.estimation.study import make_features
 from assay.stats.betting import betting_sequence
 from assay.stats.bounds import hoeffding_bound
 from assay.stats.incremental import incremental_order
 from assay.stats.intervals import LEVEL
 from assay.stats.random import Rng
 from assay.stats.selection import interleaved_order
-from assay.tables.answers import Ratings, add_history
-from assay.tables.test_set import TestSet
+from assay.tables.tables import Ratings, TestSet, add_history
 
 INCREMENTAL = ("docs-incr-human", "docs-incr-metrics")
 INTERLEAVED = ("interleaved", "interleaved, first look")

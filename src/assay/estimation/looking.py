@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.errors import OptionError
-from assay.estimation.overlap import find_overlap
+from assay.estimation.kernels import find_overlap
 from assay.estimation.rated_order import Item, RatedOrder
 from assay.estimation.results import Basis
 from assay.estimation.study import NO_WIDTH, Study
 from assay.stats.betting import betting_sequence
 from assay.stats.intervals import t_quantile
 from assay.stats.looks import look_limits, normal_tail, planned_sizes, shares_of
-from assay.tables.test_set import Sample
+from assay.tables.tables import Sample
 
 LOOKS = {"ranking": 5, "score": 10}
 """How many looks are planned for a goal, unless the user says."""

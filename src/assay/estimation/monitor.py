@@ -47,8 +47,7 @@ from assay.estimation.skipping import skipping_notes
 from assay.estimation.study import Study, make_study
 from assay.results import Note, Result, percent, signature
 from assay.stats.intervals import LEVEL
-from assay.tables.answers import Ratings
-from assay.tables.test_set import Sample, TestSet
+from assay.tables.tables import Ratings, Sample, TestSet
 
 MOST_LOOKS = 50
 SAID_BY_ESTIMATE = ("skipped", "mostly-skipped", "skipping-by-metrics", "skipping-by-document",

@@ -17,7 +17,7 @@ import polars as pl
 
 from assay.estimation.study import Study
 from assay.results import Note
-from assay.tables.test_set import as_matrix
+from assay.tables.tables import as_matrix
 
 MOST_SKIPPED = 0.5
 """A look waits where a larger share of the segments since the last one has no rating."""

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.estimation.overlap import SeverityError, find_tasks
+from assay.estimation.kernels import SeverityError, find_tasks
 from assay.estimation.results import RaterEstimate, RaterReport, RaterSummary, noted, scored
 from assay.estimation.study import Study, make_study
 from assay.results import Note
@@ -21,8 +21,7 @@ from assay.stats.agreement import (
 )
 from assay.stats.effects import RaterEffects, rater_effects
 from assay.stats.intervals import LEVEL
-from assay.tables.answers import Ratings
-from assay.tables.test_set import Sample, TestSet
+from assay.tables.tables import Ratings, Sample, TestSet
 
 OUTLIER_DEVIATIONS, OUTLIER_ERRORS = 3.5, 2.0
 """Robust standard deviations that make an outlier (Iglewicz & Hoaglin 1993), and the standard

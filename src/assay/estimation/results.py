@@ -11,7 +11,7 @@ import polars as pl
 from assay.estimation.composite import Composite, CompositeRecord
 from assay.results import Note, Result, plain, signature
 from assay.stats.intervals import Interval
-from assay.tables.test_set import Design
+from assay.tables.tables import Design
 
 Better = Literal["higher", "lower"]
 Basis = Literal["raters", "texts", "answers"]

@@ -17,7 +17,7 @@ import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.designs.population import Population
 from assay.results import Note
-from assay.tables.test_set import TestSet
+from assay.tables.tables import TestSet
 
 RAKING_ROUNDS = 20
 """Raking settles long before."""

@@ -42,7 +42,7 @@ from assay.formats.catalogue import Format, Options
 from assay.formats.files import bounded, csv_records, read_text, write_json
 from assay.formats.rows import SOURCE, FileRows, Segment, documents, is_whole, one_pair, shown
 from assay.results import Note
-from assay.tables.files import Findings, Raw, refuse
+from assay.tables.load import Findings, Raw, refuse
 
 _PLAIN = ("user", "system", "item", "type", "source", "target", "score")
 _TIMES = ("start", "end")

@@ -21,7 +21,7 @@ import polars as pl
 import assay.formats
 from assay.errors import OptionError, need_known
 from assay.formats.mqm import GOOGLE_WEIGHTS, Weights
-from assay.tables.files import Raw
+from assay.tables.load import Raw
 
 
 @dataclass(frozen=True, slots=True)

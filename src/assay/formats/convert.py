@@ -13,10 +13,27 @@ from assay.errors import OptionError, Problem, TableError, need_known
 from assay.formats.catalogue import FORMATS, Options, load_format, refuse_unused, save_format
 from assay.formats.mqm import GOOGLE_WEIGHTS, mqm_scores
 from assay.results import Note, Result, signature
-from assay.tables.answers import read_edits, read_errors, read_judgments, read_ratings
-from assay.tables.check import SCHEMAS, CheckedTable, Columns, find_schema
-from assay.tables.files import Findings, Only, Raw, Source, save
-from assay.tables.test_set import Sample, TestSet, read_sample, read_scores
+from assay.tables.load import (
+    SCHEMAS,
+    CheckedTable,
+    Columns,
+    Findings,
+    Only,
+    Raw,
+    Source,
+    find_schema,
+    save,
+)
+from assay.tables.tables import (
+    Sample,
+    TestSet,
+    read_edits,
+    read_errors,
+    read_judgments,
+    read_ratings,
+    read_sample,
+    read_scores,
+)
 
 
 @dataclass(frozen=True, slots=True)

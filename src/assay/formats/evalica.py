@@ -13,7 +13,7 @@ import polars as pl
 
 from assay.formats.catalogue import Format, Options
 from assay.formats.files import choose_lp, need_columns, read_csv, write_text
-from assay.tables.files import Findings, Raw
+from assay.tables.load import Findings, Raw
 
 COLUMNS = ("left", "right", "winner")
 WINNERS = {

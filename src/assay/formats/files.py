@@ -20,7 +20,8 @@ import polars as pl
 
 from assay.errors import did_you_mean, need_known
 from assay.formats.catalogue import Options, Reader
-from assay.tables.files import (
+from assay.tables.irregular_text import text_table
+from assay.tables.load import (
     Findings,
     Raw,
     clean_header,
@@ -32,7 +33,6 @@ from assay.tables.files import (
     refuse,
     write_bytes,
 )
-from assay.tables.irregular_text import text_table
 from assay.tables.typed_files import is_text
 
 BREAKS = r"[\n\r]"

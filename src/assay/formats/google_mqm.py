@@ -37,8 +37,7 @@ from assay.formats.files import (
 )  # fmt: skip
 from assay.formats.mqm import NO_ERROR, Weights, error_weights, mqm_scores
 from assay.results import Note
-from assay.tables.check import to_text
-from assay.tables.files import Findings, Lines, Raw, clean_header, lines_of, need_distinct
+from assay.tables.load import Findings, Lines, Raw, clean_header, lines_of, need_distinct, to_text
 
 COLUMNS = {
     "system": "system", "doc": "doc", "doc_id": "doc_seg", "seg_id": "seg", "rater": "rater",

@@ -28,7 +28,7 @@ from assay.formats.catalogue import Format, Options
 from assay.formats.files import bounded, read_json, write_json
 from assay.formats.mqm import NO_CATEGORY, NO_SEVERITY, from_utf16
 from assay.formats.rows import FileRows, checked, is_number, is_whole, shown
-from assay.tables.files import Raw, refuse
+from assay.tables.load import Raw, refuse
 
 SEVERITIES = ("neutral", "minor", "major", "critical")
 """Labels that say how bad an error is, not of what kind."""

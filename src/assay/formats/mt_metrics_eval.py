@@ -25,8 +25,7 @@ from assay.formats.catalogue import Options
 from assay.formats.files import numbered, split_tabs, text_lines
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.results import Note
-from assay.tables.check import RESERVED, to_number
-from assay.tables.files import Findings, Raw, lines_at, lines_of, refuse
+from assay.tables.load import RESERVED, Findings, Raw, lines_at, lines_of, refuse, to_number
 
 SCORE = ".seg.score"
 RATING = ".seg.rating"

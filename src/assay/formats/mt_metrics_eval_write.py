@@ -29,8 +29,7 @@ from assay.formats.mt_metrics_eval import (
     outputs_of,
     read,
 )  # fmt: skip
-from assay.tables.check import RESERVED, to_text
-from assay.tables.files import Findings, refuse
+from assay.tables.load import RESERVED, Findings, refuse, to_text
 
 REFERENCE = "ref"
 HUMAN = "human"

@@ -50,7 +50,7 @@ from assay.formats.rows import (
     one_pair,
     shown,
 )  # fmt: skip
-from assay.tables.files import Findings, Raw
+from assay.tables.load import Findings, Raw
 
 RESET = "__RESET__"
 OUTSIDE = ("welcome_", "random_", "goodbye_")

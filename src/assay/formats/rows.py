@@ -15,9 +15,8 @@ import polars as pl
 from assay.errors import OptionError
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.results import Note
-from assay.tables.check import SCHEMAS, conform
-from assay.tables.files import Findings, Raw, lines_at, refuse
-from assay.tables.test_set import TestSet, read_scores
+from assay.tables.load import SCHEMAS, Findings, Raw, conform, lines_at, refuse
+from assay.tables.tables import TestSet, read_scores
 
 SOURCE = "scores"
 """What a table is called that is to be written."""

@@ -31,8 +31,16 @@ import polars as pl
 from assay.formats.catalogue import Format, Options
 from assay.formats.files import choose_lp, need_columns, numbered, read_csv, split_tabs, write_text
 from assay.results import Note
-from assay.tables.check import RESERVED, to_number, to_text
-from assay.tables.files import Findings, Raw, lines_of, need_distinct, refuse
+from assay.tables.load import (
+    RESERVED,
+    Findings,
+    Raw,
+    lines_of,
+    need_distinct,
+    refuse,
+    to_number,
+    to_text,
+)
 
 FIELDS = ("metric", "lp", "testset", "refset", "system", "doc", "seg", "score")
 REMARKS = ("ensemble", "available")

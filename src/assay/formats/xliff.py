@@ -34,8 +34,7 @@ import polars as pl
 from assay.errors import OptionError
 from assay.formats.catalogue import Format, Options
 from assay.formats.rows import FileRows, checked
-from assay.tables.check import SCHEMAS
-from assay.tables.files import Findings, Raw, read_bytes, refuse, write_bytes
+from assay.tables.load import SCHEMAS, Findings, Raw, read_bytes, refuse, write_bytes
 
 if TYPE_CHECKING:
     from lxml import etree

@@ -57,7 +57,7 @@ from assay.formats.xliff import (
     root_of,
     text_in,
 )
-from assay.tables.files import Raw, refuse
+from assay.tables.load import Raw, refuse
 
 MEMSOURCE = "http://www.memsource.com/mxlf/2.0"
 SDL = "http://sdl.com/FileTypes/SdlXliff/1.0"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assay.errors import MissingExtraError, OptionError, did_you_mean
 from assay.results import Note
-from assay.tables.files import FILE_TYPES, decode_utf8, load, read_bytes, refuse
+from assay.tables.load import FILE_TYPES, decode_utf8, load, read_bytes, refuse
 
 LONGEST_WRAPPED_LINE = 120
 """Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""

@@ -9,12 +9,11 @@ import numpy as np
 from scipy import special
 
 from assay.errors import InputError, OptionError
-from assay.estimation.overlap import Overlap, find_overlap
+from assay.estimation.kernels import Overlap, find_overlap
 from assay.planning.spread import RaterPart
 from assay.results import Note
 from assay.stats.intervals import UNKNOWN_REACH
-from assay.tables.answers import SAME_AS_RATINGS, Ratings, need_one_lp
-from assay.tables.test_set import TestSet
+from assay.tables.tables import SAME_AS_RATINGS, Ratings, TestSet, need_one_lp
 
 MIN_SEGMENTS_FOR_CORRELATION = 10
 """With fewer rated segments a correlation would be a guess."""

@@ -12,10 +12,8 @@ from assay.planning.results import PAIR, ComparisonPlan, PlanPoint, RatingsPlan,
 from assay.planning.spending import LITTLE, Costs, segments_for, share_out
 from assay.planning.spread import Spread
 from assay.results import Note, plural
-from assay.stats.intervals import LEVEL, POWER, smallest
-from assay.stats.systems import expected_stability
-from assay.tables.answers import Ratings
-from assay.tables.test_set import TestSet
+from assay.stats.intervals import LEVEL, POWER, expected_stability, smallest
+from assay.tables.tables import Ratings, TestSet
 
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 """Sizes of a curve where the user names none."""

@@ -29,7 +29,7 @@ from assay.results import Note, Result, signature
 from assay.stats.intervals import LEVEL, POWER, cluster_numbers, competition_ranks
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
-from assay.tables.answers import Judgments
+from assay.tables.tables import Judgments
 
 if TYPE_CHECKING:
     from assay.ranking.calibration import Calibration

@@ -9,10 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.designs.base import PieceDesign, SamplingDesign, find_design
+from assay.designs.base import (
+    LEAST_EFFECT,
+    USUAL,
+    PieceDesign,
+    SamplingDesign,
+    find_design,
+    likeness,
+)
 from assay.designs.population import Population
-from assay.stats.variances import LEAST_EFFECT, USUAL, likeness
-from assay.tables.test_set import TestSet
+from assay.tables.tables import TestSet
 
 PIECES = (10, 5, 3, 2, 1)
 """The longest pieces that are tried, for context the longest that do not lose."""

@@ -22,8 +22,7 @@ from assay.results import Note, Result, signature
 from assay.sampling.draw import budget_size
 from assay.stats.incremental import choose_next
 from assay.stats.random import Rng, seeded
-from assay.tables.answers import Ratings
-from assay.tables.test_set import Sample, TestSet
+from assay.tables.tables import Ratings, Sample, TestSet
 
 METHODS = ("docs-incr-human", "docs-incr-metrics", "adaptive")
 FIRST_SHARE = 1 / 3

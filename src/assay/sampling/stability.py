@@ -23,7 +23,7 @@ from assay.sampling.summary import metric_scores
 from assay.sampling.trial import StabilityRecord, Trial, try_design
 from assay.stats.random import Rng
 from assay.tables.selection import Parts
-from assay.tables.test_set import TestSet
+from assay.tables.tables import TestSet
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from assay.results import Note, Result, signature
 from assay.sampling.budget import context_mask
 from assay.sampling.forecast import expected_effect, expected_likeness
 from assay.stats.clustered import prefix_sums, window_sums
-from assay.tables.test_set import Design, Sample, TestSet
+from assay.tables.tables import Design, Sample, TestSet
 
 LENGTH_BINS = (0, 10, 20, 30, 40, 50)
 """Lower ends of the bins of document length (lo2023, Table 4)."""

@@ -29,7 +29,7 @@ from assay.designs.units import (
 from assay.errors import InputError, OptionError
 from assay.sampling.draw import budget_size, sample_rows
 from assay.stats.random import Rng, seeded
-from assay.tables.test_set import Design, Sample, TestSet, make_sample, places_in
+from assay.tables.tables import Design, Sample, TestSet, make_sample, places_in
 
 
 def top_up(

@@ -11,7 +11,7 @@ import polars as pl
 
 from assay.errors import TableError
 from assay.results import Note
-from assay.tables.files import Findings, Lines, Raw, lines_at
+from assay.tables.load import Findings, Lines, Raw, lines_at
 
 
 def undecodable(data: bytes, source: str) -> TableError:

@@ -12,9 +12,8 @@ import polars as pl
 
 from assay.errors import OptionError, did_you_mean, need_known
 from assay.results import Note
-from assay.tables.check import Columns
-from assay.tables.files import Only, Raw, Source, is_plain_parquet, lines_of
-from assay.tables.test_set import NOT_A_COLUMN, TestSet, read_scores
+from assay.tables.load import Columns, Only, Raw, Source, is_plain_parquet, lines_of
+from assay.tables.tables import NOT_A_COLUMN, TestSet, read_scores
 
 MAX_VALUES = 20
 """How many values an error lists."""

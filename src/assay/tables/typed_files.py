@@ -21,7 +21,7 @@ import polars as pl
 
 from assay.errors import AssayError
 from assay.results import Note
-from assay.tables.files import Findings, Only, Raw, decode_utf8, lines_at, need_distinct, refuse
+from assay.tables.load import Findings, Only, Raw, decode_utf8, lines_at, need_distinct, refuse
 from assay.tables.selection import condition, no_rows, only_note
 
 ROW = "_assay_row"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import OptionError
-from assay.tables.files import atomic
+from assay.tables.load import atomic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

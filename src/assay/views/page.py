@@ -14,7 +14,7 @@ from typing import Any
 from assay._version import __version__
 from assay.errors import InputError, OptionError
 from assay.results import KINDS, Result, plural, signature
-from assay.tables.files import read_bytes, write_bytes
+from assay.tables.load import read_bytes, write_bytes
 from assay.views.figures import save_figure
 from assay.views.html import html
 from assay.views.markup import csv_table, latex, latex_table, markdown, markdown_table

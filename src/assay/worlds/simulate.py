@@ -17,16 +17,18 @@ from scipy.special import ndtr
 from assay.errors import OptionError
 from assay.results import signature
 from assay.stats.random import Rng, as_rng, seeded
-from assay.tables.answers import (
+from assay.tables.load import RESERVED
+from assay.tables.tables import (
     Errors,
     Judgments,
     Ratings,
+    Sample,
+    TestSet,
     read_errors,
     read_judgments,
     read_ratings,
-)  # fmt: skip
-from assay.tables.check import RESERVED
-from assay.tables.test_set import Sample, TestSet, read_scores
+    read_scores,
+)
 from assay.worlds.judgments import judgment_columns, screens
 from assay.worlds.latent import (
     Floats,

@@ -22,9 +22,9 @@ import numpy as np
 from assay.designs.base import find_design
 from assay.designs.population import Population
 from assay.designs.units import DesignUnits
-from assay.estimation.frame import make_features
 from assay.estimation.kernels import adjusted_means
 from assay.estimation.results import EvaluationRecord
+from assay.estimation.study import make_features
 from assay.papers.compare import OurNumber, PrintedCell, beside, read_printed
 from assay.papers.saldias2022.ratings import DEVELOPMENT, RaterTrial, RatingFile, RatingFolder
 from assay.papers.saldias2022.tally import PAPER_SIMULATIONS, SIZES, Tally, TrialKey

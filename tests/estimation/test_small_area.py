@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from assay.stats.systems import (
+from assay.estimation.composite import (
     MISJUDGED,
     OWN_SLOPES,
     SLOPE,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.designs.base import PieceDesign, design_of, find_design
-from assay.stats.variances import (
+from assay.designs.base import (
     FADE,
     REACH,
     USUAL,
     USUAL_WORTH,
+    PieceDesign,
+    design_of,
+    find_design,
     likeness,
     pair_lever,
     serial_effect,
