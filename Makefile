@@ -8,8 +8,10 @@ STAMP := .venv/.installed
 demo: $(STAMP)
 	$(BIN)/assay demo -o demo
 
+# Compiled modules are kept, as the tests start Assay in many processes.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(STAMP) browser
-	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered
 	$(BIN)/coverage report --include='src/assay/stats/*,src/assay/tables/*' --fail-under=95 --format=total
 
 # Pages are tested in a real browser where there is one or where one can be installed.

@@ -20,7 +20,11 @@ import benchmarks
 from benchmarks.claims import RECORD, Claim
 from benchmarks.page import Outcome, load, machine, page, save
 
-TOOLS = ("honesty_judgments", "moments", "__main__", "claims", "environment", "measure", "page")
+TOOLS = (
+    "__main__", "claims", "environment", "honesty_judgments", "honesty_looks", "measure", "moments",
+    "page",
+)  # fmt: skip
+"""Modules that are no benchmarks, but parts of some or of this."""
 FULL: dict[str, tuple[str, ...]] = {
     "adaptive_budget": ("--draws", "2000"),
     "best_system": ("--runs", "2400", "--sets", "5,3,2"),
@@ -29,7 +33,6 @@ FULL: dict[str, tuple[str, ...]] = {
     "effort_coverage": ("--runs", "2000"),
     "estimators": ("--draws", "500"),
     "evaluate_speed": ("--draws", "200", "--loops", "5"),
-    "honesty": ("--runs", "2000"),
     "honesty_composite": ("--draws", "200"),
     "intervals": ("--draws", "2000"),
     "pooled_test": ("--runs", "200"),

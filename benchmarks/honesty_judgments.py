@@ -1,17 +1,16 @@
 """Judgments of equal systems, of few segments, by raters of different taste: how often wrong.
 
-    python -m benchmarks.honesty_judgments [--runs 2000] [--parts adaptive,equal,ranges,clusters]
-
 Part of ``python -m benchmarks honesty``. *Adaptive*: five equal systems, pairs by Thompson's choice
 renewed after every judgment, 15 % ties, 2,000 judgments; any-time verdicts and, beside them, sign
 tests with Bonferroni's correction at every look. *Equal*: 15 equal systems, 500 judgments, what
 ``rank`` decides. *Ranges*: 12 systems, 2,000 judgments, how often the true rank is missed.
-*Clusters*: ratings of equal systems that have an effect of their own in every document.
+*Clusters*: ratings of equal systems that have an effect of their own in every document. The last
+two take long and have a quarter of the campaigns.
 """
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -30,7 +29,6 @@ SYSTEMS, TIES, JUDGMENTS, ALPHA = 5, 0.15, 2000, 0.05
 CHUNK = 500
 """Campaigns simulated side by side."""
 SEGMENTS = (20, 40, 80, 200)
-PARTS = "adaptive,equal,ranges,clusters"
 
 
 def adaptive(runs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -137,22 +135,8 @@ def clusters_part(runs: int) -> Iterator[str]:
               f" outputs {before:.3f}")  # fmt: skip
 
 
-def judgments(runs: int = 2000, parts: str = PARTS) -> Iterator[str]:
-    """All parts, a row each; what is claimed is recorded on the way."""
-    work = {"adaptive": adaptive_part, "equal": equal_part, "ranges": ranges_part,
-            "clusters": clusters_part}  # fmt: skip
-    for name in parts.split(","):
-        yield from work[name](runs)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=2000)
-    parser.add_argument("--parts", default=PARTS)
-    given = parser.parse_args()
-    for row in judgments(given.runs, given.parts):
-        print(row, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def judgments(runs: int = 2000) -> Iterator[str]:
+    """All rows; what is claimed is recorded on the way."""
+    for work, share in ((adaptive_part, 1), (equal_part, 1), (ranges_part, 4), (clusters_part, 4)):
+        print(f"judgments: {work.__name__}", file=sys.stderr, flush=True)
+        yield from work(max(1, runs // share))

@@ -12,6 +12,10 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# Before numpy is loaded: the tests run as many processes as there are cores, and threads of BLAS
+# that wait for a core make a small product take thirty times as long.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # The same examples on every machine: a failure anybody sees is one everybody can repeat.
 settings.register_profile(
     "assay",
@@ -21,6 +25,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("assay")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Count the covered lines in quick tests only.
+
+    Statistical checks run the same lines thousands of times, which takes a third longer counted.
+    """
+    if config.pluginmanager.hasplugin("pytest_cov"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.no_cover)
 
 
 @pytest.fixture(scope="session")

@@ -26,10 +26,14 @@ def sources() -> dict[str, ast.Module]:
     }
 
 
+@cache
+def _all_nodes() -> list[tuple[str, ast.AST]]:
+    return [(path, node) for path, tree in sources().items() for node in ast.walk(tree)]
+
+
 def nodes(kind: type[ast.AST] | tuple[type[ast.AST], ...]) -> Iterator[tuple[str, Any]]:
     """Every node of a kind, with the path of its module."""
-    for path, tree in sources().items():
-        yield from ((path, node) for node in ast.walk(tree) if isinstance(node, kind))
+    return ((path, node) for path, node in _all_nodes() if isinstance(node, kind))
 
 
 def in_room(path: str, *rooms: str) -> bool:

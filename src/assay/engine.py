@@ -20,6 +20,7 @@ import io
 import os
 import pickle
 import platform
+import signal
 import time
 import warnings
 import weakref
@@ -35,7 +36,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 import polars as pl
 
-from assay.errors import ClusterError, MissingExtraError, OptionError
+from assay.errors import ClusterError, MissingExtraError, OptionError, need_count
 from assay.stats.random import Rng, as_rng, spawn
 
 Cell = TypeVar("Cell")
@@ -59,6 +60,9 @@ CONNECT_SECONDS = 8.0
 
 LOOK_SECONDS = 5.0
 """Between looks at the cluster."""
+
+MOST_PROCESSES = 1024
+"""No machine gains by more."""
 
 MAX_SECONDS_ALONE = 60.0
 """Without any worker, after which a sweep is given up."""
@@ -109,13 +113,8 @@ def run(
     >>> list(run(lambda cell, rng: cell * 2, [1, 2, 3]))
     [2, 4, 6]
     """
-    if not isinstance(workers, Cluster) and (
-        isinstance(workers, bool) or not isinstance(workers, int) or workers < 0
-    ):
-        raise OptionError(
-            "workers", workers, "is not a number of processes",
-            "give 1 or more, 0 for one per core, or assay.Cluster(address)",
-        )  # fmt: skip
+    if not isinstance(workers, Cluster):
+        need_count("workers", workers, "processes", least=0, most=MOST_PROCESSES)
     jobs = zip(cells, spawn(as_rng(rng), len(cells)), strict=True)
     if isinstance(workers, Cluster):
         return _on_cluster(work, jobs, workers.address)
@@ -136,8 +135,29 @@ def _on_processes(work: Work[Any, Any], jobs: Jobs, workers: int) -> Iterator[An
     from joblib import Parallel, delayed
 
     pool = Parallel(n_jobs=workers, return_as="generator")
-    for outcome in pool(delayed(_attempt)(work, cell, rng) for cell, rng in jobs):
+    with _without_interrupts():
+        outcomes = pool(delayed(_attempt)(work, cell, rng) for cell, rng in jobs)
+    for outcome in outcomes:
         yield _record(outcome)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Processes started here never see Ctrl-C, which is for this one: it ends them, quietly.
+
+    Blocked, not ignored: one that comes meanwhile is seen here afterwards.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # its start would unblock them
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _attempt(work: Work[Any, Any], cell: Any, rng: np.random.Generator) -> tuple[Any, Any]:
@@ -280,13 +300,14 @@ def _connected(address: str) -> Iterator[Client]:
         import distributed
     except ImportError:
         raise MissingExtraError("working on a dask cluster", "cluster") from None
+    _need_certificates(address)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # each worker compares versions, more strictly
             client: Client = distributed.Client(  # type: ignore[no-untyped-call]
                 address, timeout=CONNECT_SECONDS, set_as_default=False
             )
-    except (OSError, TimeoutError, ValueError) as error:
+    except (OSError, TimeoutError, TypeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         remedy = "start one with: dask scheduler; and give the address it prints"
         fault = f"cannot be reached ({reason})"
@@ -298,6 +319,15 @@ def _connected(address: str) -> Iterator[Client]:
             remedy = f"start them with: dask worker {address} --nthreads 1"
             raise OptionError("scheduler", address, "has no workers", remedy) from None
         yield client
+
+
+def _need_certificates(address: str) -> None:
+    """Refuse a tls address where dask was not told which certificates to use."""
+    import dask
+
+    if address.startswith("tls://") and not dask.config.get("distributed.comm.tls.ca-file", None):
+        remedy = "state certificate, key and authority in dask's settings (distributed.comm.tls)"
+        raise OptionError("scheduler", address, "needs certificates, and dask knows none", remedy)
 
 
 def _versions() -> dict[str, str]:

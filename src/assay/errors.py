@@ -23,9 +23,16 @@ from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self, TypeAlias
+from unicodedata import normalize
 
 MAX_PROBLEMS_SHOWN = 20
 """How many problems the text of a :class:`TableError` shows; ``problems`` has them all."""
+
+
+MAX_HINTED = 200
+"""Longer names are not compared: nobody mistypes them."""
+MAX_COMPARED = 10
+"""Of more names, only those that a faster comparison finds close."""
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
@@ -36,8 +43,22 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     """
     from difflib import get_close_matches
 
-    lowered = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), list(lowered), n=1, cutoff=0.6)
+    if len(word) > MAX_HINTED:
+        return ""
+    lowered = {name.lower(): name for name in known if len(name) <= MAX_HINTED}
+    likely = list(lowered)
+    if len(likely) > MAX_COMPARED:
+        from rapidfuzz import fuzz, process
+
+        near = process.extract(word.lower(), likely, scorer=fuzz.ratio, limit=MAX_COMPARED)
+        likely = [name for name, *_ in near]
+    close = get_close_matches(word.lower(), likely, n=1, cutoff=0.6)
+    if (
+        close
+        and normalize("NFC", close[0]) == normalize("NFC", word.lower())
+        and close[0] != word.lower()
+    ):
+        return " (it is there in other characters that look the same; write both in Unicode's NFC)"
     return f" (did you mean '{lowered[close[0]]}'?)" if close else ""
 
 
@@ -130,17 +151,40 @@ def need_known(
         raise OptionError(argument, name, fault + did_you_mean(str(name), known), remedy)
 
 
-def need_count(argument: str, value: object, what: str, least: int = 1) -> None:
-    """Refuse what is not a number of things, such as ``samples``."""
+MOST_REPEATS = 1_000_000
+"""Draws, resamples and the like: more only show digits that no campaign needs."""
+USABLE_LEVELS = 0.01, 0.999999
+"""Intervals of other levels have no width, or are wider than everything."""
+MOST_THINGS = 1_000_000_000
+"""Segments, systems, ratings: beyond any test set."""
+
+
+def need_count(
+    argument: str, value: object, what: str, least: int = 1, most: int = MOST_REPEATS
+) -> None:
+    """Refuse what is not a number of things, such as ``samples``, or more than anybody waits for.
+
+    >>> need_count("draws", 1_000_000_000, "samples")
+    Traceback (most recent call last):
+    ...
+    assay.errors.OptionError: draws (1000000000) is too many; give at most 1,000,000
+    """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise OptionError(argument, value, f"is not a number of {what}", f"give {least} or more")
+    _need_at_most(argument, value, most)
 
 
-def need_whole(argument: str, value: int, least: int) -> None:
-    """Refuse what is not a whole number from ``least`` on."""
+def need_whole(argument: str, value: int, least: int, most: int = MOST_THINGS) -> None:
+    """Refuse what is not a whole number from ``least`` on, or beyond what there can be."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         fault = f"is not a whole number from {least} on"
         raise OptionError(argument, value, fault, f"give at least {least}")
+    _need_at_most(argument, value, most)
+
+
+def _need_at_most(argument: str, value: int, most: int) -> None:
+    if value > most:
+        raise OptionError(argument, value, "is too many", f"give at most {most:,}")
 
 
 def need_positive(argument: str, value: float | None, example: str) -> None:
@@ -157,9 +201,13 @@ def need_share(argument: str, value: float, example: str, *, above: float = 0.0)
 
 
 def need_level(level: float) -> None:
-    """Refuse what is not a confidence level."""
+    """Refuse what is not a confidence level, or none that anybody could use."""
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
+    low, high = USABLE_LEVELS
+    if not low <= level <= high:
+        remedy = f"give one from {low:g} to {high:.6g}"
+        raise OptionError("level", level, "is too extreme a confidence level", remedy)
 
 
 @dataclass(frozen=True, slots=True)

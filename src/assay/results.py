@@ -63,6 +63,22 @@ def signature(*parts: object, **named: object) -> str:
     return "|".join([*words, f"v:{__version__}"])
 
 
+CONTROLS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+"""What a terminal or a reader's eye would obey: control characters (C1 too), breaks of lines,
+changes of the direction of writing; and halves of characters."""
+
+
+def visible(text: str) -> str:
+    r"""Text for a terminal: what would be obeyed is shown, as JSON writes it.
+
+    >>> print(visible("a\x1b[2Jb"))
+    a\u001b[2Jb
+    """
+    return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def plural(number: int, thing: str) -> str:
     """``1 system``, ``3 systems``.
 
@@ -89,6 +105,10 @@ def p_value(p: float) -> str:
     """
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
+
+VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){0,4}[\w.+-]{0,40}")
+MAX_WHOLE = 2**128
+"""A seed may be as large; no other whole number of a result is."""
 
 KINDS: dict[str, type[Result]] = {}
 """Kind to class, for every class of results that has been loaded."""
@@ -134,7 +154,9 @@ class Result:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The result that :meth:`to_dict` wrote; what does not fit is refused with its place."""
-        version = str(data.get("version", "0"))
+        version = data.get("version", "0")
+        fits = isinstance(version, str) and VERSION.fullmatch(version) is not None
+        _need(fits, version, "the saved result: version", f"a version such as {__version__}")
         if _numbers(version) > _numbers(__version__):
             raise InputError(
                 f"the result was saved by Assay {version}, which is newer than this one"
@@ -209,10 +231,10 @@ def _typed(value: Any, hint: Any, place: str) -> Any:
     """A JSON value as its type asks for it: the other direction of :func:`plain`."""
     origin, inside = get_origin(hint), get_args(hint)
     if hint is Any or hint is object:
-        return value
+        return _typed_any(value, place)
     if hint is Note:
         _need(isinstance(value, Mapping) and {"code", "text"} <= set(value), value, place, "a note")
-        return Note(str(value["code"]), str(value["text"]))
+        return Note(*(_typed(value[part], str, f"{place}.{part}") for part in ("code", "text")))
     if hint is Path:
         return Path(_typed(value, str, place))
     if isinstance(hint, type) and is_dataclass(hint):
@@ -227,19 +249,42 @@ def _typed(value: Any, hint: Any, place: str) -> Any:
         return _typed_list(value, origin, inside, place)
     if origin in (dict, Mapping):
         _need(isinstance(value, Mapping), value, place, "an object")
-        key = inside[0] if inside[0] in (int, float) else str
-        return {key(k): _typed(v, inside[1], f"{place}.{k}") for k, v in value.items()}
+        return {
+            _key(k, inside[0], place): _typed(v, inside[1], f"{place}.{k}")
+            for k, v in value.items()
+        }
     if hint is float:
-        if value is None or value in INFINITE:
-            return _number(value)
-        _need(
-            isinstance(value, int | float) and not isinstance(value, bool), value, place, "a number"
-        )
-        return float(value)
+        return float(_number(value, place))
     name = {int: "a whole number", str: "a text", bool: "true or false"}.get(hint, "nothing")
     fits = isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
     _need(fits or (hint is type(None) and value is None), value, place, name)
+    return _typed_any(value, place)
+
+
+def _typed_any(value: Any, place: str) -> Any:
+    """A JSON value of any type, if numbers and texts are such as a result can have."""
+    if isinstance(value, str):
+        _need(value.isascii() or not HALF.search(value), value, place, "whole characters")
+    elif isinstance(value, int):
+        _need(abs(value) <= MAX_WHOLE, value, place, "a number that a result can have")
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            _typed_any(item, f"{place}[{number}]")
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            _typed_any(name, place)
+            _typed_any(item, f"{place}.{name}")
     return value
+
+
+def _key(text: str, hint: Any, place: str) -> Any:
+    """The key of an object, which JSON has as text, by its type."""
+    if hint not in (int, float):
+        return _typed_any(text, place)
+    try:
+        return hint(text)
+    except ValueError:
+        raise InputError(f"{place} has the key {_brief(text)}, no number; save it again") from None
 
 
 def _typed_dataclass(value: Any, hint: type, place: str) -> Any:
@@ -257,11 +302,16 @@ def _typed_dataclass(value: Any, hint: type, place: str) -> Any:
 
 
 INFINITE = ("Infinity", "-Infinity")
+HALF = re.compile("[\\ud800-\\udfff]")
 
 
-def _number(value: Any) -> Any:
-    """A number of an array as it was before :func:`plain`."""
-    return math.nan if value is None else float(value) if value in INFINITE else value
+def _number(value: Any, place: str) -> Any:
+    """A number as it was before :func:`plain`."""
+    if value is None or (isinstance(value, str) and value in INFINITE):
+        return math.nan if value is None else float(value)
+    fits = isinstance(value, int | float) and not isinstance(value, bool)
+    _need(fits, value, place, "a number")
+    return _typed_any(value, place)
 
 
 def _typed_union(value: Any, choices: tuple[Any, ...], place: str) -> Any:
@@ -278,7 +328,7 @@ def _typed_union(value: Any, choices: tuple[Any, ...], place: str) -> Any:
 
 def _typed_list(value: list[Any], origin: Any, inside: tuple[Any, ...], place: str) -> Any:
     if origin is None:
-        return np.array([_number(item) for item in value])
+        return np.array([_number(item, f"{place}[{k}]") for k, item in enumerate(value)])
     if origin is tuple and Ellipsis not in inside:
         _need(len(value) == len(inside), value, place, f"a list of {len(inside)}")
         pairs = zip(value, inside, strict=True)
@@ -294,5 +344,13 @@ def _hints(kind: type) -> dict[str, Any]:
 
 def _need(fits: bool, value: object, place: str, wanted: str) -> None:
     if not fits:
-        shown = repr(value) if len(repr(value)) < 40 else f"{repr(value)[:36]} ..."
+        shown = _brief(value)
         raise InputError(f"{place} is {shown}, not {wanted}; save it again")
+
+
+def _brief(value: object) -> str:
+    """A value in a message: its beginning."""
+    if isinstance(value, int) and abs(value) > MAX_WHOLE:
+        return f"a number of {value.bit_length():,} bits"
+    text = repr(value[:40] if isinstance(value, str | list) else value)
+    return text if len(text) < 40 else f"{text[:36]} ..."

@@ -75,7 +75,7 @@ def test_demo(run_assay: Run, tmp_path: Path) -> None:
     assert names == {
         "scores.tsv", "sample.tsv", "ratings.tsv", "judgments.tsv", "estimates.json",
         "ranking.json", "report.html", "edits.tsv", "effort.json", "sample.json", "raters.json",
-        "stability.json",
+        "stability.json", ".assay-demo",
     }  # fmt: skip
     # What the demo wrote can be used as a user would.
     folder = tmp_path / "demo"
@@ -90,14 +90,6 @@ def test_demo(run_assay: Run, tmp_path: Path) -> None:
     saved = json.loads((folder / "effort.json").read_text())
     assert saved["kind"] == "effort"
     assert json.loads(ran.out)["documents"] == saved["documents"]
-
-
-def test_demo_as_json(run_assay: Run, tmp_path: Path) -> None:
-    ran = run_assay("demo", "-o", tmp_path / "demo", "--json")
-    result = json.loads(ran.out)
-    assert result["kind"] == "estimates"
-    assert Path(result["report"]).is_file()
-    assert len(result["systems"]) == len(result["truth"])
 
 
 def test_convert_between_file_types(run_assay: Run, campaign: Path) -> None:
@@ -249,7 +241,7 @@ def test_a_report_names_the_bad_file_and_writes_nothing(
     for arguments, said in (
         (("good.json", "cut.json"), "cut.json: the saved result has no"),
         (("good.json", "-o", "x.docx"), "--output (x.docx) is not a kind of report"),
-        (("good.json", "--parts", "good.json"), "no folder can be made there"),
+        (("good.json", "--parts", "cut.json"), "no folder can be made there"),
     ):
         ran = run_assay("report", *arguments)
         assert ran.code == 2, ran.out
@@ -281,11 +273,16 @@ def test_no_command_writes_over_what_it_reads(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_what_demo_prints_can_be_reported_and_what_report_prints_cannot(
+def test_a_demo_as_json_can_be_reported_and_what_report_prints_cannot(
     run_assay: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("demo.json").write_text(run_assay("demo", "-o", "demo", "--json").out, "utf-8")
+    printed = run_assay("demo", "-o", "demo", "--json").out
+    result = json.loads(printed)
+    assert result["kind"] == "estimates"
+    assert Path(result["report"]).is_file()
+    assert len(result["systems"]) == len(result["truth"])
+    Path("demo.json").write_text(printed, "utf-8")
     again = run_assay("report", "demo.json", "-o", "again.html", "--json")
     assert again.code == 0, again.err
     Path("written.json").write_text(again.out, "utf-8")

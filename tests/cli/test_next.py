@@ -72,8 +72,8 @@ def test_saved_for_the_report(campaign: Path) -> None:
     saved = read_result(campaign / "next.json")
     assert (saved.kind, len(saved.segments) > 0) == ("next", True)  # type: ignore[attr-defined]
     assert f"assay report {campaign / 'next.json'} makes a page of it" in ran.stdout
-    refused = run(campaign, "--save", campaign / "ratings.tsv").exception
-    assert "is an input file" in str(refused)
+    refused = run(campaign, "--save", campaign / "next.tsv").exception
+    assert "is not a JSON file" in str(refused)
 
 
 def test_nothing_left(campaign: Path) -> None:

@@ -15,7 +15,7 @@ from tests.house import in_room, nodes
 from assay.cli import read_answers
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
-from assay.tables import load
+from assay.tables.load import load
 from assay.tables.tables import Judgments, Ratings
 
 Run = Callable[..., Ran]
@@ -242,12 +242,17 @@ def test_only_reports_are_written_over(run_assay: Run, tmp_path: Path) -> None:
 
 
 def test_a_demo_writes_over_nothing_but_a_demo(run_assay: Run, tmp_path: Path) -> None:
+    refused = "is there, and not as a demo wrote it; name another folder"
     mine = tmp_path / "scores.tsv"
     mine.write_text("mine\n")
-    ran = run_assay("demo", "-o", tmp_path)
-    assert ran.code == 2
-    assert "is there, but no report of a demo; name another folder" in ran.err
+    assert refused in run_assay("demo", "-o", tmp_path).err
     assert mine.read_text() == "mine\n"
-    (tmp_path / "report.html").write_text("Made by Assay: mine, too\n")
-    assert "not such a report of Assay's" in run_assay("demo", "-o", tmp_path).err
-    assert len(list(tmp_path.iterdir())) == 2
+    mine.unlink()
+    assert run_assay("demo", "-o", tmp_path).code == 0
+    assert run_assay("demo", "-o", tmp_path, "--seed", "2").code == 0  # a demo over a demo
+    ratings = tmp_path / "ratings.tsv"
+    ratings.write_text("my own ratings\n")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    ran = run_assay("demo", "-o", tmp_path)
+    assert (ran.code, f"{ratings} {refused}" in ran.err) == (2, True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -9,6 +9,7 @@ from assay.designs.base import (
     FADE,
     REACH,
     USUAL,
+    USUAL_LONG,
     USUAL_WORTH,
     PieceDesign,
     design_of,
@@ -16,13 +17,14 @@ from assay.designs.base import (
     likeness,
     pair_lever,
     serial_effect,
+    usual_likeness,
 )
 
 
 def naive(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> np.ndarray:
     """The same, pair by pair."""
     gram = USUAL_WORTH * np.eye(2)
-    along = USUAL_WORTH * np.array(USUAL)
+    along = USUAL_WORTH * usual_likeness(document)
     square = (e[drawn] ** 2).mean()
     places = np.flatnonzero(drawn)
     for a in places:
@@ -48,6 +50,15 @@ def test_without_pairs_likeness_is_the_usual_one() -> None:
     drawn[0, ::3] = True
     found = likeness(np.ones((2, 9)), drawn, np.repeat([0, 1, 2], 3))
     assert found.parts == pytest.approx(np.array([USUAL, USUAL]))
+
+
+def test_more_fades_and_nothing_persists_in_long_documents() -> None:
+    drawn = np.zeros((1, 32), dtype=bool)
+    drawn[0, ::16] = True
+    assert likeness(np.ones((1, 32)), drawn, np.repeat([0, 1], 16)).parts[0] == pytest.approx(
+        np.array(USUAL_LONG)
+    )
+    assert usual_likeness(np.repeat([0, 1], 15)).tolist() == list(USUAL)
 
 
 def test_many_pairs_tell_what_fades_from_what_stays() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.composite import LITTLE_HELP, SUREST, UNPROVEN, between_systems
+from assay.estimation.composite import AS_MUCH, LITTLE_HELP, SUREST, UNPROVEN, between_systems
 from assay.estimation.composite_trial import draw_composites, evaluate_composite
 from assay.estimation.results import Estimates, Evaluation
 from assay.results import has_note
@@ -283,3 +283,28 @@ def test_estimate_and_evaluate_show_it(run_assay: Any, world: World, tmp_path: P
     tried += ["--sizes", "10%", "--draws", "5", "--seed", "1", "--json"]
     result = Evaluation.from_dict(json.loads(run_assay(*map(str, tried)).out))
     assert [record.size for record in result.composite] == [0.1]
+
+
+def test_ratings_that_know_more_than_the_metrics_are_named() -> None:
+    world = assay.simulate(documents=40, systems=9, rng=2)
+    said = []
+    for n in (20, 60, 120, 200):
+        drawn = assay.sample(world.test_set, budget=n, design="segments", rng=n)
+        result = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
+        found = result.composite
+        assert found is not None
+        gaps = {(item.left, item.right): item.difference for item in result.differences}
+        turned = 0
+        for pair in found.pairs:
+            gap = gaps.get((pair.left, pair.right))
+            gap = -gaps[pair.right, pair.left] if gap is None else gap
+            turned += gap * pair.difference < 0
+        proven = found.signal >= UNPROVEN
+        expected = LITTLE_HELP <= found.worth < AS_MUCH and turned > 0 and proven
+        notes = [note for note in found.notes if note.code == "ratings-know-more"]
+        assert bool(notes) == expected
+        if notes:
+            assert f"alone: {turned} pair" in notes[0]
+        said.append(expected)
+    assert any(said)
+    assert not said[0]

@@ -147,7 +147,7 @@ def test_frame_and_dict_have_the_documented_keys() -> None:
     result = estimate(*tables(SCORES))
     keys = ["system", "estimate", "low", "high", "stderr", "n", "population", "method",
             "interval", "rank", "low_rank", "high_rank", "cluster", "basis",
-            "rater_stderr"]  # fmt: skip
+            "rater_stderr", "severity_stderr"]  # fmt: skip
     assert result.to_frame().columns == keys
     saved = result.to_dict()
     assert saved["kind"] == "estimates"

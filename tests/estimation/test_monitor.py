@@ -530,6 +530,35 @@ def test_a_look_equals_the_estimate_of_that_sample(world: World) -> None:
     assert looks[0].half_width == pytest.approx((item.high - item.low) / 2)
 
 
+def test_scores_stay_inside_a_stated_range(world: World) -> None:
+    # Few errors: most scores are 0, the least there can be, and one segment in 30 has 25.
+    drawn = whole(world, "interleaved")
+    given = first(world, drawn, 80).frame
+    lone = given.with_columns(
+        score=pl.when(pl.int_range(pl.len()) % 30 == 3).then(25.0).otherwise(0.0)
+    )
+    stated, open_ = (
+        assay.monitor(
+            world.test_set,
+            assay.read_ratings(lone, world.test_set, better="lower", range=limits),
+            sample=drawn, half_width=width, looks=[60, 80],
+        )
+        for limits, width in (((0.0, 25.0), 0.5), (None, 0.5))
+    )  # fmt: skip
+    assert min(look.ends[0] for look in open_.looks) < 0
+    assert all(look.ends[0] >= 0 for look in stated.looks)
+    assert all(item.low >= 0 for item in stated.items)
+    narrow = assay.monitor(
+        world.test_set,
+        assay.read_ratings(lone, world.test_set, better="lower", range=(0.0, 25.0)),
+        sample=drawn, half_width=3.0, looks=[60, 80],
+    )  # fmt: skip
+    for item in narrow.items:
+        assert item.reached is not None
+        assert item.low >= 0
+        assert item.high - item.low == pytest.approx(6.0)
+
+
 def test_refusals(world: World) -> None:
     given = world.rate()
     with pytest.raises(InputError, match="designs that can be are interleaved"):

@@ -97,6 +97,7 @@ def test_coverage_over_sets_of_documents() -> None:
     lengths = test_set.documents["segments"].to_numpy().astype(np.int64)
     starts = np.cumsum(lengths) - lengths
     rng = np.random.default_rng(5)
+    gap, apart = scores[0] - scores[1], features.values[0] - features.values[1]
     hits: dict[str, list[bool]] = {"census": [], "snippets": [], "difference": []}
     for _ in range(1500):
         own = rng.choice(len(lengths), 40, replace=False)
@@ -105,7 +106,6 @@ def test_coverage_over_sets_of_documents() -> None:
         plan = TilesPlan(layout, round(0.3 * len(at)), 10)
         drawn = plan.draw(rng, 1).masks(len(at))[0]
         everything = np.ones(len(at), bool)
-        gap, apart = scores[0] - scores[1], features.values[0] - features.values[1]
         for name, x, z, mask in (
             ("census", scores[0], features.values[0], everything),
             ("snippets", scores[0], features.values[0], drawn),

@@ -267,7 +267,7 @@ def test_coverage(design: str) -> None:
         world = assay.simulate(documents=60, systems=3, metrics=dict.fromkeys(METRICS, 0.5),
                                rng=number)  # fmt: skip
         bare = read_scores(world.test_set.frame.select("system", "doc", "seg"))
-        truth, everything = world.truth(), world.rate()
+        truth, everything = world.truth(), world.rate().placed_in(bare)
         for draw in range(150):
             drawn = assay.sample(world.test_set, budget="20%", design=design, rng=draw)
             found = assay.estimate(bare, everything, sample=drawn, method="mean", target="answers")

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import TableError
-from assay.formats.catalogue import Options
-from assay.formats.files import bounded, read_json, read_json_lines, write_json
-from assay.tables.load import Raw
+from assay.formats.files import read_json, read_json_lines, write_json
 
 
 def test_a_value_survives(tmp_path: Path) -> None:
@@ -42,7 +40,7 @@ def test_nothing_is_written_over_by_what_cannot_be_written(tmp_path: Path) -> No
         (b"[1]\n\xff", 2, "is not UTF-8"),
         (b'[1,\n"\\ud83d"]', 2, "half a character"),
         (b'["\\ude00"]', 1, "half a character"),
-        (b"[" * 100_000, None, "is not JSON"),
+        (b"[" * 100_000, None, "values inside each other"),
         (b"9" * 5000, None, "is not JSON"),
     ],
 )
@@ -70,10 +68,9 @@ def test_lines_are_numbered_and_all_faults_told(tmp_path: Path) -> None:
     assert [problem.line for problem in caught.value.problems] == [2, 3]
 
 
-def test_values_too_deep_to_be_shown_are_refused() -> None:
-    @bounded
-    def read(path: Path, kind: str, options: Options) -> Raw:
-        return read(path, kind, options)
-
-    with pytest.raises(TableError, match="nested too deeply to be read"):
-        read(Path("x"), "ratings", Options())
+def test_values_too_deep_to_be_shown_are_refused(tmp_path: Path) -> None:
+    for depth in (101, 2000, 100_000):
+        path = tmp_path / "x.json"
+        path.write_text("[" * depth + "]" * depth, encoding="utf-8")
+        with pytest.raises(TableError, match="values inside each other"):
+            read_json(path)

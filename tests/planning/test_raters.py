@@ -185,7 +185,7 @@ class TestSecondOpinions:
                 assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(planned, rel=0.12)
 
     def test_in_a_plan(self, world: World) -> None:
-        plan = plan_ratings(pilot=pilot_of(world, 30, 10), half_width=0.6, systems=4)
+        plan = plan_ratings(pilot=pilot_of(world, 30, 10), half_width=0.9, systems=4)
         assert plan.raters is not None
         assert plan.raters.tasks == 10
         assert 10 <= plan.raters.degrees <= 30
@@ -377,3 +377,50 @@ def test_answers_are_no_metrics() -> None:
     ):
         with pytest.raises(OptionError, match=r"correlation 1.00\) all but equal the ratings"):
             call()
+
+
+class TestPastOneHalf:
+    """Without second raters a plan says what `estimate` will: around one half of the test set."""
+
+    @pytest.mark.parametrize("documents", [None, 40])
+    @pytest.mark.parametrize("share", [0.45, 0.5, 0.55, 0.8, 1.0])
+    def test_plan_and_estimate_agree(self, documents: int | None, share: float) -> None:
+        rng, n, systems = np.random.default_rng(5), 400, 3
+        document = np.repeat(np.arange(40), 10)
+        score = rng.normal(size=(systems, n)) + rng.normal(size=(systems, 1, 40))[..., 0, document]
+        score = score + rng.normal(size=n) + rng.normal(size=40)[document]
+        names = np.repeat([f"s{k}" for k in range(systems)], n)
+        frame = pl.DataFrame({
+            "system": names, "seg": np.tile(np.arange(n), systems), "score": score.ravel(),
+        })  # fmt: skip
+        if documents is not None:
+            frame = frame.insert_column(1, pl.Series("doc", np.tile(document, systems)))
+        test_set = assay.read_scores(frame.drop("score"), metrics=[])
+        rated = frame.filter(pl.col("seg").is_in(rng.permutation(n)[: round(share * n)]))
+        ratings = read_ratings(rated, test_set)
+        found = assay.estimate(
+            test_set, ratings, method="mean", assume=None if share == 1 else "random", interval="t"
+        )
+        plan = plan_ratings(pilot=(test_set, ratings), sizes=[round(share * n)])
+        widths = [(item.high - item.low) / 2 for item in found.systems]
+        assert {item.basis for item in found.systems} == {"texts" if share > 0.5 else "answers"}
+        assert plan.curve[0].half_width == pytest.approx(float(np.mean(widths)), rel=0.1)
+        gaps = plan_comparison(pilot=(test_set, ratings), gap=0.5, sizes=[round(share * n)])
+        widths = [(item.high - item.low) / 2 for item in found.differences]
+        assert gaps.curve[0].half_width == pytest.approx(float(np.mean(widths)), rel=0.15)
+
+
+def test_a_plan_for_scores_counts_severity_as_estimate_does(world: World) -> None:
+    pilot = pilot_of(world, documents=60, twice=20)
+    found = assay.estimate(*pilot, method="mean", interval="t")
+    n = world.test_set.segments.height
+    plan = plan_ratings(pilot=pilot, sizes=[n])
+    assert plan.raters is not None
+    pool = np.mean([item.severity_stderr**2 for item in found.systems])
+    assert plan.raters.pool == pytest.approx(pool)
+    assert pool > 0
+    half_width = np.mean([(item.high - item.low) / 2 for item in found.systems])
+    assert plan.curve[0].half_width == pytest.approx(float(half_width), rel=0.15)
+    two = plan_comparison(pilot=pilot, gap=0.5, sizes=[n])
+    assert two.raters is not None
+    assert two.raters.pool == 0

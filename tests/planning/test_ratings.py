@@ -130,13 +130,20 @@ class TestProperties:
         answers = Precision(800, 3.0, 0.95, 1.2, r, features)
         known = replace(answers, floor=0.2, floor_degrees=12.0)
         for precision in (answers, known, replace(answers, reach=0.5)):
-            widths = precision.half_width(n)
+            widths, half = precision.half_width(n), n <= 400
             # A floor that is known from few tasks weighs more and more, with its few degrees.
-            assert (np.diff(widths[: len(n) // 2]) < 0).all()
+            assert (np.diff(widths[half]) < 0).all()
             assert (widths[-1] == 0) == (precision is answers)
             power = precision.power(n, 0.5)
-            assert (np.diff(power)[: len(n) // 2] > -1e-12).all()
+            assert (np.diff(power[half]) > -1e-12).all()
             assert (power[-1] == 1) == (precision is answers)
+        # Where the error is that for texts it leaps up, and falls again.
+        assert (np.diff(widths[~half]) < 0).all()
+        before, after = float(precision.stderr(np.array(400))), widths[~half][0]
+        assert float(precision.stderr(np.array(401))) / before == pytest.approx(2**0.5, rel=0.1)
+        first = precision.n_for_half_width(after)
+        assert precision.half_width(np.array(first)) <= after < precision.half_width(first - 1)
+        assert first < 400
 
     def test_bisection_is_the_first_of_all(self) -> None:
         precision = Precision(300, 2.0, 0.9)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import assay
 from assay.errors import InputError, OptionError
@@ -249,5 +250,52 @@ def test_no_difference_says_how_large_a_pilot_must_be() -> None:
     assert not {"uneven-systems", "out-of-reach"} & set(codes)
     assert plan.needed_by_curve is None
     assert "cannot be planned from this pilot" in section_of(plan).lead
-    with pytest.raises(OptionError, match=r"calibrate .* show none, or no doubt; collect"):
+    with pytest.raises(OptionError, match=r"calibrate .* judgments show none; collect"):
+        assay.rank(table, calibrate=True, rng=1)
+
+
+def one_order(systems: int, times: int) -> assay.Judgments:
+    """Every pair so often, with the same winner every time."""
+    rows = [(a, b, "left") for a, b in combinations("ABCDEF"[:systems], 2)] * times
+    return assay.read_judgments(
+        pl.DataFrame(rows, schema=["left", "right", "winner"], orient="row")
+    )
+
+
+@pytest.mark.parametrize(("systems", "times"), [(2, 10), (3, 20), (6, 5)])
+def test_judgments_that_all_agree_bound_sigma(systems: int, times: int) -> None:
+    """Infinite before, or from errors that say nothing, though noise would have shown."""
+    fit = fit_sigma(one_order(systems, times))
+    assert fit.agreeing
+    assert fit.low == 0
+    assert fit.sigma == fit.high
+    # Pilots of the model at this sigma agree in 5 % (standard error .5 points).
+    rng = np.random.default_rng(1)
+    quality = np.sort(rng.uniform(0, 10, (2000, systems)))
+    i, j = np.triu_indices(systems, 1)
+    right = special.ndtr((quality[:, j] - quality[:, i]) / fit.sigma / np.sqrt(2))
+    agree = (rng.binomial(times, right) == times).all(axis=1)
+    assert agree.mean() == pytest.approx(0.05, abs=0.015)
+
+
+def test_a_pilot_that_agrees_can_be_planned_by() -> None:
+    table = one_order(6, 5)
+    plan = assay.plan_judgments(pilot=table)
+    codes = [note.code for note in plan.notes]
+    assert "pilot-agrees" in codes
+    assert not {"pilot-no-difference", "uneven-systems", "out-of-reach"} & set(codes)
+    assert plan.needed is not None
+    assert "cannot be planned" not in section_of(plan).lead
+    assert "sigma is at most 0.5" in section_of(fit_sigma(table)).lead
+    assert assay.rank(table, calibrate=True, resamples=100, rng=1).calibrated is not None
+
+
+def test_too_few_that_agree_say_how_many_more() -> None:
+    table = one_order(3, 1)
+    fit = fit_sigma(table)
+    assert np.isinf(fit.sigma)
+    assert pilot_needed(fit, 2) == 5
+    (note,) = (note for note in assay.plan_judgments(pilot=table).notes if "chance" in note)
+    assert note.code == "pilot-too-small"
+    with pytest.raises(OptionError, match="too few to agree by more than chance; collect 5"):
         assay.rank(table, calibrate=True, rng=1)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.designs.base import USUAL, PieceDesign, find_design
+from assay.designs.base import USUAL_LONG, PieceDesign, find_design
 from assay.designs.population import Population
 from assay.results import has_note
 from assay.sampling.forecast import expected_effect, expected_likeness, with_short_pieces
@@ -75,7 +75,7 @@ def test_ratings_of_a_pilot_make_the_forecast_better(length: int) -> None:
 def test_without_metrics_the_usual_is_expected() -> None:
     known = table(20)
     bare = read_scores(known.frame.select("system", "doc", "seg"))
-    assert expected_likeness(bare).tolist() == list(USUAL)
+    assert expected_likeness(bare).tolist() == list(USUAL_LONG)
 
 
 @pytest.mark.parametrize("length", [5, 20, 100])

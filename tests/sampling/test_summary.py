@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import Ran
 
 import assay
+from assay.results import has_note
 from assay.sampling.summary import SampleSummary
 from assay.views.page import read_result
 from assay.views.section import Table, section_of
@@ -83,3 +84,19 @@ def test_the_table_and_the_result_are_two_files(
     assert read_result(result) == assay.summarise(assay.read_scores(scores), drawn)
     ran = run_assay("sample", scores, "--budget", "20%", "--save", tmp_path / "s.txt")
     assert (ran.code, "--save" in ran.err) == (2, True)
+
+
+def test_rounds_of_single_segments_say_what_helps() -> None:
+    world = assay.simulate(documents=60, rng=1)
+    drawn = assay.sample(world.test_set, budget="25%", design="rounds", rng=1)
+    (note,) = (
+        note for note in assay.summarise(world.test_set, drawn).notes
+        if note.code == "single-segments"
+    )  # fmt: skip
+    assert "rounds|looks:2" in note
+    other = assay.sample(world.test_set, budget="25%", design="rounds|looks:2", rng=1)
+    pieces = len(other) / other.frame["snippet"].n_unique()
+    assert f"have {pieces:.1f} segments instead of 1.0" in note
+    for design in ("rounds|looks:2", "rounds|max:1", "segments"):
+        found = assay.sample(world.test_set, budget="25%", design=design, rng=1)
+        assert not has_note(assay.summarise(world.test_set, found).notes, "single-segments")

@@ -33,3 +33,36 @@ def test_the_second_draw_costs_nothing() -> None:
     assert np.array_equal(first, again)
     again[0] = 9.0  # what is remembered cannot be changed from outside
     assert arrival_probabilities(sizes, limits)[0] == first[0]
+
+
+@pytest.mark.parametrize(("units", "n", "seconds"), [(150, 400, 0.04), (1000, 3000, 1.0)])
+def test_the_first_draw_costs_little(units: int, n: int, seconds: float) -> None:
+    # 0.1 s and 7 s: a new budget, or test set, had four transcendental functions for every size,
+    # frequency and time, and a thousand documents three quadratures.
+    sizes = np.random.default_rng(3).integers(1, 40, units)
+    limits = np.floor(n - sizes / 2).astype(int)
+    arrival_probabilities(sizes, limits + 1)  # nodes and libraries are loaded once
+    took = []
+    for more in (0, -1, -2):
+        start = process_time()
+        pi = arrival_probabilities(sizes, limits + more)
+        took.append(process_time() - start)
+    assert min(took) < seconds
+    # Whoever is drawn last brings the sum to n, or near it.
+    assert (pi * sizes).sum() == pytest.approx(n - 2, abs=1.0)
+
+
+@pytest.mark.parametrize("n", [40, 300, 560])
+def test_the_law_without_a_unit_is_that_of_the_others(n: int) -> None:
+    # Convolution, unit by unit, of those that remain; 599 in all, times on both sides of 1/2.
+    sizes = np.append(np.random.default_rng(4).integers(1, 30, 39), 1)
+    limits = np.full(len(sizes), n)
+    times, weights = leggauss(40)
+    found = np.zeros(len(sizes))
+    for t, weight in zip(0.5 + times / 2, weights / 2, strict=True):
+        for d in range(len(sizes)):
+            law = np.ones(1)
+            for size in np.delete(sizes, d).tolist():
+                law = np.convolve(law, np.r_[1 - t, np.zeros(size - 1), t])
+            found[d] += weight * law[: n + 1].sum()
+    assert arrival_probabilities(sizes, limits) == pytest.approx(found, abs=1e-9)

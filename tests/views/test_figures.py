@@ -115,7 +115,8 @@ def test_pairs_are_filled_in_the_row_of_the_better_system() -> None:
     axes = draw_pairs(systems, pairs).axes[0]
     filled = [
         (round(box.y0 + 0.45), round(box.x0 + 0.45))
-        for box in (item.get_paths()[0].get_extents() for item in axes.collections)
+        for item in axes.collections
+        for box in (path.get_extents() for path in item.get_paths())
     ]
     assert filled == [(0, 1), (2, 1)]
     dots = {tuple(point) for line in axes.lines for point in line.get_xydata().tolist()}

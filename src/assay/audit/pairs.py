@@ -17,7 +17,7 @@ from assay.results import has_note
 from assay.stats.intervals import (
     MAX_GAP_IN_ERRORS,
     POWER,
-    detectable_shift,
+    detectable_shifts,
     holm,
     order_of_differences,
     power_of,
@@ -25,6 +25,8 @@ from assay.stats.intervals import (
 
 FROM_DIFFERENCE = ("left", "right", "n", "difference", "low", "high", "stderr", "p", "decided")
 
+MOST_PAIRS = 2000
+"""With more, a part of them tells how large a campaign must be."""
 LARGEST_CAMPAIGN = 1000.0
 """Campaigns more than so many times as large are out of reach."""
 
@@ -36,8 +38,9 @@ def rated_pairs(estimates: Estimates) -> tuple[AuditedPair, ...]:
     known = ~np.isnan(p)
     adjusted = np.full(len(p), np.nan)
     adjusted[known] = holm(p[known])
-    pairs = []
-    for item, corrected in zip(estimates.differences, adjusted.tolist(), strict=True):
+    pairs, found = [], _powers(estimates.differences, estimates.level)
+    rows = zip(estimates.differences, adjusted.tolist(), *found, strict=True)
+    for item, corrected, least, power in rows:
         ahead = item.left if sign * item.difference > 0 else item.right
         pairs.append(
             AuditedPair(
@@ -45,25 +48,30 @@ def rated_pairs(estimates: Estimates) -> tuple[AuditedPair, ...]:
                 p_holm=corrected,
                 decided_holm=item.decided and corrected <= 1 - estimates.level,
                 better=ahead if item.decided else None,
-                **_power_of_pair(item, estimates.level),
+                detectable=least,
+                power=power,
                 **{name: getattr(item, name) for name in FROM_DIFFERENCE},
             )
         )
     return tuple(pairs)
 
 
-def _power_of_pair(item: Difference, level: float) -> dict[str, Any]:
-    """The smallest difference found, and how often one as large as observed is.
+def _powers(pairs: Sequence[Difference], level: float) -> tuple[list[float], list[float]]:
+    """The smallest difference found of every pair, and how often one as large as observed is.
 
     Unknown where there is no standard error: what has an interval of width zero is not tested.
     """
-    if not item.stderr > 0:
-        return {"detectable": float("nan"), "power": float("nan")}
-    shift = min(abs(item.difference) / item.stderr, MAX_GAP_IN_ERRORS)
-    return {
-        "detectable": detectable_shift(item.degrees, level, POWER) * item.stderr,
-        "power": float(power_of(np.array(shift), np.array(item.degrees), level)),
-    }
+    gap, stderr, degrees = (
+        np.array([getattr(item, name) for item in pairs], dtype=float)
+        for name in ("difference", "stderr", "degrees")
+    )
+    least, power = np.full((2, len(pairs)), np.nan)
+    some = stderr > 0
+    if some.any():
+        least[some] = detectable_shifts(degrees[some], level, POWER) * stderr[some]
+        shift = np.minimum(np.abs(gap[some]) / stderr[some], MAX_GAP_IN_ERRORS)
+        power[some] = power_of(shift, degrees[some], level)
+    return least.tolist(), power.tolist()
 
 
 def true_size(difference: np.ndarray, stderr: np.ndarray) -> float:
@@ -104,20 +112,20 @@ def ratings_power(
     texts = np.array([item.basis == "texts" for item in known])
     sampling = np.maximum(stderr**2 - raters**2, 0.0)
 
-    def chances(scale: float) -> np.ndarray:
+    def chances(scale: float, some: np.ndarray) -> np.ndarray:
         more = np.minimum(n * scale, population)
         here = np.maximum(1 - n / population, 1e-12)
         left = np.where(texts, 1 / scale, (1 - more / population) / here / (more / n))
         error = np.sqrt(sampling * left + raters**2)
         with np.errstate(divide="ignore", invalid="ignore"):
-            shift = np.where(gap > 0, gap / error, 0.0)
-        return power_of(
-            np.minimum(shift, MAX_GAP_IN_ERRORS), np.maximum(degrees * scale, 1), estimates.level
-        )
+            shift = np.minimum(np.where(gap > 0, gap / error, 0.0), MAX_GAP_IN_ERRORS)
+        return power_of(shift[some], np.maximum(degrees * scale, 1)[some], estimates.level)
 
-    now = chances(1.0)
+    now = chances(1.0, np.arange(len(gap)))
     largest = LARGEST_CAMPAIGN if texts.any() else room
-    scale = _scale(lambda size: float(chances(size).mean()) >= POWER, largest)
+    # Every so manieth of very many pairs, by how clear they are, stands for all of them.
+    order = np.argsort(gap / stderr)[:: 1 + len(gap) // MOST_PAIRS]
+    scale = _scale(lambda size: float(chances(size, order).mean()) >= POWER, largest)
     return CampaignPower(
         power=POWER,
         **_detectable(pairs),

@@ -5,10 +5,14 @@ Here are the application, and how commands read what they are given and deliver 
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
@@ -18,7 +22,14 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from assay._version import __version__
 from assay.cli.options import Backend
-from assay.errors import AssayError, InputError, OptionError, did_you_mean, need_known
+from assay.errors import (
+    AssayError,
+    InputError,
+    OptionError,
+    TableError,
+    did_you_mean,
+    need_known,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,6 +92,17 @@ PANELS = {
 }
 """The commands by stage, in the order of use."""
 
+WRITTEN = {
+    "target", "--output", "--save", "--figure", "--figure-by-editor", "--figures", "--parts",
+    "--texts", "--key",
+}  # fmt: skip
+"""The parameters that name files or folders to write; every other path is read."""
+
+OF_STREAMS = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG)
+"""Errors of a stream that nobody takes: files are written elsewhere, and errors name them."""
+
+REPORT_AT = "https://pypi.org/project/mt-assay"
+
 PIPELINE = """\
 Assay: how good your translation systems are, and how sure you can be, from few judgments.
 
@@ -118,7 +140,23 @@ def _root(
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Where a command fails, show where in the code.")
+    ] = False,
+    limits: Annotated[
+        str | None,
+        typer.Option(
+            "--limits",
+            help="Read larger files than usual: columns=20000,rows=1e9.",
+            metavar="A=N,...",
+        ),
+    ] = None,
 ) -> None:
+    if limits is not None:
+        from assay.tables.limits import limits as allow
+        from assay.tables.limits import parse_limits
+
+        context.with_resource(allow(parse_limits(limits, "--limits")))
     if context.invoked_subcommand is None:
         typer.echo(PIPELINE)
 
@@ -144,15 +182,34 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
+            self.refuse_overwriting(ctx.params)
             return super().invoke(ctx)
         except InputError as error:
-            raise error.renamed(self.option) from None
+            raise error.renamed(self.option) from error.__cause__
+
+    def refuse_overwriting(self, given: Mapping[str, Any]) -> None:
+        """Refuse to write over a file that the command reads, or twice to one file."""
+        files: list[tuple[bool, str, Path]] = []
+        for item in self.params:
+            value = given.get(item.name or "")
+            written = max(item.opts, key=len) in WRITTEN
+            for path in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(path, Path) and path != Path(os.devnull):
+                    files.append((written, item.name or "", path))
+        for place, (written, name, path) in enumerate(files):
+            for number, (also, _, other) in enumerate(files):
+                if written and number != place and (not also or number < place):
+                    fault = "is written already" if also else "is an input file"
+                    if _same_file(path, other):
+                        raise OptionError(name, path, fault, "name another file")
 
     def option(self, argument: str) -> str | None:
         """The option by which an argument of the library is given here, if there is one."""
         options = {item.name: item for item in self.params if isinstance(item, TyperOption)}
         option = options.get(argument) or options.get(RENAMED.get(argument, ""))
-        return None if option is None else max(option.opts, key=len)
+        if option is None:
+            return "assay --limits" if argument == "limits" else None
+        return max(option.opts, key=len)
 
 
 def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
@@ -182,23 +239,104 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     return app
 
 
+def _same_file(one: Path, two: Path) -> bool:
+    """Whether two names, links too, are one file; a device or pipe may be read and written."""
+    try:
+        return (one.samefile(two) and one.is_file()) or one.resolve() == two.resolve()
+    except (OSError, ValueError):  # one of them is not there, or is no name at all
+        return os.path.realpath(one) == os.path.realpath(two)
+
+
 def main() -> None:
-    """Run the command line: exit 0 when done, 2 on bad input, 1 on anything else."""
+    """Run the command line: exit 0 when done, 2 on bad input, 130 on Ctrl-C, 1 on anything else."""
+    debug = "--debug" in sys.argv
+    sys.argv = [word for word in sys.argv if word != "--debug"]
+    try:
+        _open_streams()
+        # Where the command is named first, the others need not be loaded.
+        app = make_app(sys.argv[1:2]) if sys.argv[1:2] and sys.argv[1] in COMMANDS else make_app()
+        # By its name: as python -m assay, or completion has another one.
+        code = app(prog_name="assay", standalone_mode=False)
+        sys.stdout.flush()
+    except BaseException as error:  # also what ends a reader written in Rust
+        if debug:
+            import traceback
+
+            traceback.print_exc()
+        code = _stopped(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_streams() -> None:
+    """Output is UTF-8 whatever the console is: a name never turns into question marks."""
+    if sys.stderr is None:  # closed: what is said there must not go to stdout
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        raise OSError(errno.EBADF, "is closed; send it to a file or a program", "standard output")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # A terminal that cannot show a character gets a question mark, not a crash.
-            stream.reconfigure(errors="replace")
-    # Where the command is named first, the others need not be loaded.
-    app = make_app(sys.argv[1:2]) if sys.argv[1:2] and sys.argv[1] in COMMANDS else make_app()
-    try:
-        app(prog_name="assay")  # also as python -m assay, or completion has another name
-    except AssayError as error:
-        print(f"assay: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, InputError) else 1)
-    except BrokenPipeError:
-        # Whoever read our output (head, less) has enough; point stdout elsewhere and go.
-        sys.stdout = None
-        sys.exit(0)
+            # Half a character, from a file name of another system, is shown by its number.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _stopped(error: BaseException) -> int:
+    """Say in one sentence what stopped a command; its exit code."""
+    if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
+        error = error.__context__  # typer found the pipe closed
+    if isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt):
+        return 130
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else 0
+    if isinstance(error, OSError) and error.filename is None and error.errno in OF_STREAMS:
+        _drop_stdout()
+        if isinstance(error, BrokenPipeError):
+            return 0  # whoever read our output (head, less) has enough
+        error = OSError(error.errno, f"cannot be written ({error.strerror})", "standard output")
+    if hasattr(error, "format_message"):  # a usage error, in typer's words
+        return _usage_error(error)
+    problems = error.problems if isinstance(error, TableError) else ()
+    _say_error(_sentence(error), [asdict(problem) for problem in problems])
+    return 2 if isinstance(error, InputError) else 1
+
+
+def _drop_stdout() -> None:
+    """What is still to be written to stdout goes nowhere; nobody takes it."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
+
+
+def _usage_error(error: Any) -> int:
+    from typer.rich_utils import rich_format_error
+
+    text = _shown(error.format_message())
+    if "--json" in sys.argv:
+        print_json({"error": text, "problems": []})
+    error.format_message = lambda: text
+    rich_format_error(error)
+    return int(error.exit_code)
+
+
+def _say_error(text: str, problems: Sequence[Mapping[str, Any]] = ()) -> None:
+    """The error for people on stderr; for programs that asked for JSON also on stdout."""
+    if "--json" in sys.argv:
+        with suppress(OSError):
+            print_json({"error": text, "problems": list(problems)})
+    note(f"assay: {text}")
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, AssayError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "the memory ran out; give fewer rows or columns, or use a larger machine"
+    text = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'the system'}: {error.strerror}"
+    return (
+        f"this should not have happened ({type(error).__name__}: {text[:200]}); please report it"
+        f" with the command and what --debug shows, see {REPORT_AT}"
+    )
 
 
 @contextmanager
@@ -212,7 +350,7 @@ def progress_bars() -> Iterator[Progress]:
 
         def advance(label: str, done: int, total: int) -> None:
             if label not in tasks:
-                tasks[label] = bars.add_task(label, total=total)
+                tasks[label] = bars.add_task(_shown(label), total=total)
             bars.update(tasks[label], completed=done, total=total)
 
         yield advance
@@ -220,10 +358,29 @@ def progress_bars() -> Iterator[Progress]:
 
 def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
     """Pass items on while a progress bar grows on stderr; silent unless that is a terminal."""
+    began, told = time.monotonic(), False
     with ticking(total, label) as tick:
-        for item in items:
+        for done, item in enumerate(items, start=1):
             yield item
             tick()
+            if not told:
+                told = announce(time.monotonic() - began, done, total)
+
+
+LONG_WORK = 120.0
+"""Seconds from which on a command says beforehand how long it will take."""
+
+
+def announce(seconds: float, done: int, total: int) -> bool:
+    """Say how long the rest takes, where that is minutes, and how to make it shorter."""
+    left = seconds * (total - done) / done
+    if left < LONG_WORK:
+        return False
+    note(
+        f"this takes about {left / 60:,.0f} minutes more (done: {done:,} of {total:,}); fewer"
+        " draws, designs, methods or sizes take less, more workers share it, Ctrl-C ends it"
+    )
+    return True
 
 
 @contextmanager
@@ -233,7 +390,7 @@ def ticking(total: int, label: str) -> Iterator[Callable[[], None]]:
         yield lambda: None
         return
     with _bars() as progress:
-        task = progress.add_task(label, total=total)
+        task = progress.add_task(_shown(label), total=total)
         yield lambda: progress.advance(task)
 
 
@@ -249,7 +406,7 @@ def _bars() -> RichProgress:
     from assay.views.section import console
 
     parts = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
@@ -647,19 +804,12 @@ def refuse_alone(option: str, value: object, needed: str, given: object) -> None
         raise OptionError(f"--{option}", value, f"is about --{needed}", f"give --{needed} too")
 
 
-def refuse_overwriting(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse to write over a file that the command reads."""
-    for path in inputs:
-        if output is not None and path is not None and output.resolve() == path.resolve():
-            raise OptionError("output", output, "is an input file", "name another file")
-
-
-def refuse_foreign(output: Path, mark: str = "Assay") -> None:
-    """Refuse to write a report over a file that Assay did not write, or that lacks the mark."""
+def refuse_foreign(output: Path) -> None:
+    """Refuse to write a report over a file that Assay did not write."""
     if not output.is_file():
         return
     text = output.read_bytes().decode("utf-8", errors="replace")
-    if mark not in text or not any(sign in text for sign in REPORT_SIGNS):
+    if not any(sign in text for sign in REPORT_SIGNS):
         raise OptionError(
             "output", output, "is there, and not such a report of Assay's", "name another one"
         )
@@ -675,11 +825,8 @@ def figure_file(figure: Path | None) -> Path | None:
     return figure
 
 
-def save_file(save: Path | None, *inputs: Path | None) -> None:
-    """Refuse a file for the result that the command reads, or that is not JSON."""
-    for path in inputs:
-        if save is not None and path is not None and save.resolve() == path.resolve():
-            raise OptionError("save", save, "is an input file", "name another file")
+def save_file(save: Path | None) -> None:
+    """Refuse a file for the result that is not JSON."""
     if save is not None and save.suffix.lower() != ".json":
         raise OptionError("save", save, "is not a JSON file", "end its name in .json")
 
@@ -736,9 +883,16 @@ def score_range(text: str | None) -> tuple[float, float] | None:
     return low, high
 
 
+def _shown(text: str) -> str:
+    """Text as a terminal shows it, with nothing in it that a terminal would obey."""
+    from assay.results import visible
+
+    return visible(text)
+
+
 def print_json(result: Mapping[str, Any]) -> None:
     """Print exactly one JSON object on stdout."""
-    sys.stdout.write(_text(result))
+    sys.stdout.write(_shown(_text(result)))
 
 
 def save_json(result: Mapping[str, Any], path: Path) -> None:
@@ -746,7 +900,7 @@ def save_json(result: Mapping[str, Any], path: Path) -> None:
     from assay.tables.load import atomic
 
     with atomic(path) as temporary:
-        temporary.write_text(_text(result), encoding="utf-8")
+        temporary.write_text(_text(result), encoding="utf-8", errors="backslashreplace")
 
 
 def _text(result: Mapping[str, Any]) -> str:
@@ -773,10 +927,16 @@ def deliver(
 
         print_section(section_of(result))
     if save is not None:
-        print(f"written to {save}; assay report {save} makes a page of it")
+        say(f"written to {save}; assay report {save} makes a page of it")
+
+
+def say(*lines: str) -> None:
+    """Say something to people on stdout."""
+    for line in lines:
+        print(_shown(line))
 
 
 def note(*lines: str) -> None:
     """Say something on stderr that is not the answer itself."""
     for line in lines:
-        print(line, file=sys.stderr)
+        print(_shown(line), file=sys.stderr)

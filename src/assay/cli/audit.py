@@ -83,7 +83,7 @@ def audit(
     if len(tables) > 2:
         raise OptionError("tables", len(tables), "are too many", "give [SCORES] and answers")
     answers, scores = tables[-1], tables[0] if len(tables) == 2 else None
-    save_file(save, *tables, published, sample)
+    save_file(save)
     for option, given in (("--metrics", metrics), ("--lower-metrics", lower_metrics)):
         if given is not None and sample is None and assume is None:
             raise OptionError(

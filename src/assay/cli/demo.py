@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.cli import say
 from assay.cli.options import JSON
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 
 TITLE = "A simulated campaign"
+MADE = ".assay-demo"
+"""The file with the digest of everything that a demo wrote, as sha256sum writes it."""
 BUDGET, JUDGMENTS = "20%", 3000
 EDITORS, HUMAN, HOURLY = 9, "human", 40.0
 
@@ -38,9 +41,10 @@ def demo(
 
     Example: assay demo -o demo
     """
-    from assay.cli import print_json, refuse_foreign, save_json
+    from assay.cli import print_json, save_json
     from assay.errors import InputError
     from assay.stats.random import as_rng
+    from assay.tables.load import write_bytes
     from assay.views.page import write_report
     from assay.views.section import section_of, show
 
@@ -49,17 +53,17 @@ def demo(
     except OSError as error:
         raise InputError(f"{output}: no folder can be made there ({error.strerror})") from None
     page = output / "report.html"
-    refuse_foreign(page, TITLE)
     run = _run(as_rng(seed), seed)
     files = [f"{name}.tsv" for name in run.tables] + [f"{name}.json" for name in run.results]
-    there = [output / name for name in files if (output / name).exists()]
-    if there and not page.exists():
-        raise InputError(f"{there[0]} is there, but no report of a demo; name another folder")
+    files.append(page.name)
+    _refuse_foreign(output, files)
     for name, table in run.tables.items():
         table.write(output / f"{name}.tsv")
     for name, result in run.results.items():
         save_json(result.to_dict(), output / f"{name}.json")
     write_report(list(run.results.values()), page, title=TITLE)
+    made = "".join(f"{_digest(output / name)}  {name}\n" for name in files)
+    write_bytes(output / MADE, made.encode())
     estimates = run.estimates
     if json:
         print_json(estimates.to_dict() | {"report": str(page)})
@@ -70,8 +74,26 @@ def demo(
     _show_savings(estimates, run.world.truth(), len(run.ratings), len(run.world.rate()))
     _show_ranking(run.ranking, estimates)
     _show_effort(run.effort)
-    print(f"next: {estimates.next[0]}")
-    print(f"report: {page}")
+    say(f"next: {estimates.next[0]}")
+    say(f"report: {page}")
+
+
+def _refuse_foreign(folder: Path, files: list[str]) -> None:
+    """Refuse to write over a file that is not as a demo left it."""
+    from assay.errors import InputError
+
+    listed = folder / MADE
+    made = listed.read_text("utf-8", errors="replace").splitlines() if listed.is_file() else []
+    for name in files:
+        path = folder / name
+        if path.exists() and f"{_digest(path)}  {name}" not in made:
+            raise InputError(f"{path} is there, and not as a demo wrote it; name another folder")
+
+
+def _digest(path: Path) -> str:
+    from hashlib import sha256
+
+    return sha256(path.read_bytes()).hexdigest() if path.is_file() else "no file"
 
 
 @dataclass(frozen=True)
@@ -149,14 +171,14 @@ def _run(rng: np.random.Generator, seed: int) -> _Run:
 def _show_sample(run: _Run) -> None:
     """Two lines: what was drawn, and how stable rankings are under such samples."""
     summary = run.summary
-    print(
+    say(
         f"sample: {summary.n} of {summary.population} segments in {summary.snippets} snippets;"
         f" every segment had the probability {summary.max_probability:.3f}"
     )
     rows = {
         (row.design, row.matched): f"{row.discordant_pairs:.0%}" for row in run.stability.designs
     }
-    print(
+    say(
         "stability: ranked by a metric on such samples,"
         f" {rows['rounds', True]} of the pairs change places"
         f" ({rows['documents', False]} with whole documents drawn for each system by itself)"
@@ -168,7 +190,7 @@ def _show_raters(run: _Run) -> None:
     report = run.raters
     severity = [item.severity for item in report.raters]
     apart = max(severity) - min(severity)
-    print(
+    say(
         f"raters: {len(severity)}, agreement {report.alpha:.2f} (Krippendorff's alpha); on the same"
         f" outputs the severest gives {apart:.2f} points more than the mildest"
     )
@@ -178,7 +200,7 @@ def _show_ranking(ranking: Ranking, estimates: Estimates) -> None:
     """One line: the same systems ranked by comparing outputs."""
     scored = {item.system: item.rank for item in estimates.systems}
     moved = sum(item.rank != scored[item.system] for item in ranking.systems)
-    print(
+    say(
         f"ranking: {ranking.judgments:,} judgments, one output against another, decide"
         f" {ranking.significant_pairs} of {ranking.pairs} pairs; {moved} of {len(scored)} systems"
         " have another rank than by their scores"
@@ -216,7 +238,7 @@ def _show_effort(result: Effort) -> None:
     decided = sum(item.decided for item in pairs)
     parity = [item for item in result.parity if item.measure == "distance"]
     equal = [item.system for item in parity if item.verdict == "parity"]
-    print(
+    say(
         f"effort: {len(result.editors)} editors changed {edited} (1,000 words cost {prices} at"
         f" {result.rate:.0f} an hour); {decided} of {len(pairs)} differences are decided;"
         f" within {result.margin:.0%} of {result.human}: {', '.join(equal) or 'none shown'}"
@@ -226,11 +248,11 @@ def _show_effort(result: Effort) -> None:
 def _show_savings(result: Estimates, truth: dict[str, float], rated: int, all_of_it: int) -> None:
     covered = sum(item.low <= truth[item.system] <= item.high for item in result.systems)
     widest = max((item.high - item.low) / 2 for item in result.systems)
-    print(
+    say(
         f"the truth lies in {covered} of {len(result.systems)} intervals; systems rated on the same"
         " segments tend to err together"
     )
-    print(
+    say(
         f"saved: {rated:,} ratings instead of {all_of_it:,} ({1 - rated / all_of_it:.0%} fewer),"
         f" for intervals of ±{widest:.2f} or less"
     )

@@ -14,8 +14,8 @@ from assay.cli import (
     names,
     pairs,
     refuse_alone,
-    refuse_overwriting,
     save_file,
+    say,
 )
 from assay.cli.options import (
     BETTER_IF_RATED,
@@ -107,10 +107,10 @@ def effort(
     from assay.cli import deliver, progress_bars
     from assay.effort.effort import effort as compare
 
-    save_file(save, *edits, ratings, kits)
+    save_file(save)
     refuse_alone("better", better, "ratings", ratings)
-    for file in (figure_file(figure), figure_file(figure_by_editor)):
-        refuse_overwriting(file, *edits, ratings, kits)
+    figure_file(figure)
+    figure_file(figure_by_editor)
     table = read_edit_files(
         edits, format=format, system=system, editor=editor, columns=columns, only=only
     )
@@ -125,7 +125,7 @@ def effort(
     deliver(result, save, json)
     for written in (figure, figure_by_editor):
         if written is not None and not json:
-            print(f"written to {written}")
+            say(f"written to {written}")
 
 
 def _draw(result: Effort, figure: Path | None, figure_by_editor: Path | None) -> None:

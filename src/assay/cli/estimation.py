@@ -112,7 +112,7 @@ def estimate(
     from assay.estimation.estimate import estimate as run
     from assay.tables.tables import read_errors
 
-    save_file(save, scores, ratings, sample, errors)
+    save_file(save)
     test_set, given = read_rated(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, better=better, range=range, keep=[by],
@@ -219,7 +219,7 @@ def monitor(
         )  # fmt: skip
         return
     drawn = need_for_ratings(sample, each_pair=each_pair, systems=systems)
-    save_file(save, scores, ratings, sample, before)
+    save_file(save)
     test_set, given = read_rated(
         scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, better=better, range=range,
@@ -254,7 +254,7 @@ def raters(
     from assay.cli import deliver
     from assay.estimation.raters import rater_report
 
-    save_file(save, scores, ratings, sample)
+    save_file(save)
     # Without a sample that was spread over them metrics play no part, whatever columns there are.
     needed = metrics if sample is not None else metrics or ""
     test_set, given = read_rated(
@@ -307,7 +307,7 @@ def evaluate(
     from assay.estimation.monitor import check_half_width
     from assay.stats.random import seeded
 
-    save_file(save, scores, ratings)
+    save_file(save)
     if half_width is not None:  # the estimators before it take a while
         check_half_width(half_width)
     who = chosen_workers(backend, workers, scheduler)

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.cli import columns_for, figure_file, names, refuse_overwriting, save_file
+from assay.cli import columns_for, figure_file, names, save_file, say
 from assay.cli.options import COLUMNS, FIGURE, HUMAN_TRANSLATION, JSON, LP, SAVE, SAVE_ONLY, SEED
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, need_count
 
 kits = typer.Typer(
     help="Find pieces of text that are alike, and make kits of them for editors.",
@@ -79,9 +79,8 @@ def find(
     from assay.kits.find import find_kits, kit_texts
     from assay.kits.pieces import read_pieces
 
-    save_file(save, *corpus)
-    for written in (figure_file(figure), texts):
-        refuse_overwriting(written, *corpus)
+    save_file(save)
+    figure_file(figure)
     with progress_bars() as progress:
         read = read_pieces(
             *corpus, words=words, language=language, profile=profile, clean=names(clean) or (),
@@ -123,7 +122,7 @@ def _limit(option: str, text: str) -> float | None:
 def _say_written(*files: Path | None) -> None:
     for file in files:
         if file is not None:
-            print(f"written to {file}")
+            say(f"written to {file}")
 
 
 @kits.command("design")
@@ -189,6 +188,7 @@ def design(
 def _names_of_systems(text: str) -> list[str]:
     """The systems by their names, or so many of them."""
     if text.strip().isdecimal():
+        need_count("systems", int(text), "systems", most=1000)
         return [f"system-{number}" for number in range(1, int(text) + 1)]
     return names(text) or []
 
@@ -266,8 +266,7 @@ def collect(
     from assay.cli import deliver
     from assay.kits.collect import collect_kits, summarise_collected
 
-    refuse_overwriting(output, key, *files)
-    save_file(save, key, *files, output)
+    save_file(save)
     if output.exists() and output.is_dir():
         raise OptionError("output", output, "is a folder", "name a file")
     edits = collect_kits(key, files, empty=empty)

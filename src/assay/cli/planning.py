@@ -59,7 +59,7 @@ SIZES = Annotated[
 SPEND = Annotated[
     str | None,
     typer.Option(
-        "--spend", help="What there is to spend: '40 h', '2000 EUR' or '5000 ratings'.",
+        "--spend", help="What there is to spend: '40 h', '2000 EUR', '5000 ratings' or judgments.",
         metavar="AMOUNT",
     ),
 ]  # fmt: skip
@@ -131,7 +131,7 @@ def ratings_command(
     from assay.cli import deliver
     from assay.planning.ratings import plan_ratings
 
-    save_file(save, scores, ratings)
+    save_file(save)
     pilot = _pilot(
         scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp, format
     )
@@ -185,7 +185,7 @@ def comparison_command(
     from assay.cli import deliver
     from assay.planning.ratings import plan_comparison
 
-    save_file(save, scores, ratings)
+    save_file(save)
     pilot = _pilot(
         scores, ratings, better, range, columns, metrics, lower_metrics, exclude, only, lp, format
     )
@@ -229,9 +229,10 @@ def judgments_command(
         typer.Option("--per-set", help="Systems shown at once; default: as many as so far."),
     ] = None,
     level: LEVEL = 0.95,
-    sides: SIDES = 1,
+    sides: SIDES = 2,
     seconds: SECONDS = None,
     cost: COST = None,
+    spend: SPEND = None,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
     only: ONLY = None,
@@ -246,11 +247,13 @@ def judgments_command(
     Example: assay plan judgments --systems 15 --sigma 10 --significant .8
 
     Example: assay plan judgments --pilot judgments.tsv --test pooled
+
+    Example: assay plan judgments --systems 15 --sigma 10 --seconds 20 --spend "40 h"
     """
     from assay.cli import deliver, progress_bars
     from assay.planning.judgments import plan_judgments
 
-    save_file(save, pilot)
+    save_file(save)
     if pilot is None:
         about_pilot = {
             "--columns": columns, "--exclude": exclude, "--only": only, "--lp": lp,
@@ -263,7 +266,8 @@ def judgments_command(
             _how_many(systems), sigma=sigma, pilot=judged, significant=significant,
             clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
             sides=sides,  # type: ignore[arg-type]
-            seconds_per_judgment=seconds, cost_per_judgment=cost, rng=seed, progress=progress,
+            seconds_per_judgment=seconds, cost_per_judgment=cost, spend=spend, rng=seed,
+            progress=progress,
         )  # fmt: skip
     deliver(result, save, json)
 
@@ -299,6 +303,9 @@ def editors_command(
 ) -> None:
     """Plan how many editors find a gap between systems, the human translation counted as one.
 
+    Editors are not paid by the answer, so there is nothing to --spend: --sizes says what numbers of
+    editors can find.
+
     Example: assay plan editors --systems 3 --gap 3
     """
     from assay.cli import deliver, progress_bars
@@ -306,7 +313,7 @@ def editors_command(
     from assay.effort.effort import effort
     from assay.planning.editors import plan_editors
 
-    save_file(save, pilot)
+    save_file(save)
     seen = None
     if pilot is not None:
         edits = read_edit_files(

@@ -108,7 +108,7 @@ def rank(
     from assay.cli import deliver, progress_bars, read_answers
     from assay.tables.tables import Judgments
 
-    save_file(save, table)
+    save_file(save)
     common = _given({
         "method": method, "range_kind": range_kind, "level": level, "sides": sides, "holm": holm,
         "resamples": resamples, "rng": seed,
@@ -163,7 +163,7 @@ def monitor_judged(
     if answers_kind(judgments, columns) == "ratings":
         raise InputError(f"{judgments}: ratings are watched with their test set; name SCORES first")
     _refuse("ratings", _given(of_ratings))
-    save_file(save, judgments)
+    save_file(save)
     table = read_judged(judgments, columns, exclude, only, lp)
     result = monitor_judgments(table, systems=_system_names(systems), family=family, level=level)
     deliver(result, save, json)
@@ -229,7 +229,7 @@ def next_set(
     from assay.cli import deliver
     from assay.ranking.best import next_sets
 
-    save_file(save, judgments, scores)
+    save_file(save)
     if systems is not None and scores is not None:
         raise OptionError("--systems", systems, "and --scores name them twice", "give one of them")
     compete = _system_names(systems) if scores is None else _systems_of(scores)

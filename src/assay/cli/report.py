@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli import refuse_foreign, refuse_overwriting
+from assay.cli import refuse_foreign, say
 from assay.cli.options import JSON
 
 
@@ -49,7 +49,6 @@ def report(
         write_report,
     )
 
-    refuse_overwriting(output, *results)
     refuse_foreign(output)
     page = make_report([read_result(path) for path in results], title)
     if output.suffix.lower() not in WRITERS:
@@ -63,4 +62,4 @@ def report(
     lines = [f"written to {output}"]
     if parts is not None:
         lines.append(f"{len(written) - 1} tables and figures in {parts}")
-    deliver(made, None, json, lambda: print("\n".join(lines)))
+    deliver(made, None, json, lambda: say(*lines))

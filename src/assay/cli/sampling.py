@@ -17,7 +17,6 @@ from assay.cli import (
     read_rated,
     read_test_set,
     refuse_alone,
-    refuse_overwriting,
     save_file,
     with_history,
 )
@@ -165,7 +164,7 @@ def sample(
 
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
-    from assay.cli import deliver, note
+    from assay.cli import deliver, note, say
     from assay.sampling.draw import sample as draw
     from assay.sampling.summary import summarise
     from assay.sampling.top_up import top_up as enlarge
@@ -173,8 +172,8 @@ def sample(
     from assay.views.figures import save_figure
     from assay.views.sampling import sample_figure
 
-    refuse_overwriting(output, scores, top_up, history, figure_file(figure))
-    save_file(save, scores, top_up, history, output)
+    figure_file(figure)
+    save_file(save)
     refuse_alone("better", better, "history", history)
     (own,) = columns_for(columns, ("scores", scores))
     test_set = read_test_set(
@@ -214,7 +213,7 @@ def sample(
     if output is None:
         note("not saved; give -o FILE to keep the sample, the estimate needs it")
     else:
-        print(f"written to {output}")
+        say(f"written to {output}")
 
 
 def design_text(design: str, given: Mapping[str, object]) -> str:
@@ -266,7 +265,7 @@ def next_(
     from assay.sampling.next import next_segments
     from assay.tables.tables import read_sample
 
-    save_file(save, scores, ratings, sample)
+    save_file(save)
     test_set, given = read_rated(
         scores, ratings, columns=columns, metrics=metrics, exclude=exclude, only=only, lp=lp,
         better=better,
@@ -331,7 +330,8 @@ def stability(
     from assay.views.figures import save_figure
     from assay.views.sampling import stability_figure
 
-    save_file(save, *scores, figure_file(figure))
+    save_file(save)
+    figure_file(figure)
     who = chosen_workers(backend, workers, scheduler)
     needed = metric if held_out is None else f"{metric},{held_out}"
     sets = _test_sets(

@@ -13,7 +13,6 @@ from assay.cli import (
     names,
     only_for,
     pairs,
-    refuse_overwriting,
     save_file,
     score_range,
 )
@@ -102,7 +101,7 @@ def check(
     from assay.formats.convert import refused
     from assay.tables.tables import read_scores
 
-    save_file(save, file, test_set)
+    save_file(save)
     options = _options(lp, human_scores, system, editor, weights, blanks)
     chosen, left_out = names(metrics), names(exclude) or ()
     # Another tool's columns are translated by its format, so there is nothing to map.
@@ -170,8 +169,7 @@ def convert(
     from assay.formats.convert import convert as run
     from assay.tables.tables import read_sample
 
-    refuse_overwriting(target, sample)
-    save_file(save, source, target, sample)
+    save_file(save)
     result = run(
         source, target, origin=origin, to=to, columns=pairs("columns", columns),
         exclude=names(exclude) or (), sample=None if sample is None else read_sample(sample),

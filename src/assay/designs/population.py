@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -49,8 +49,7 @@ class Population:
         Where they are to be seen in ``common`` with the others, what metrics say of a segment is
         the mean over all systems, as it is in the whole test set.
         """
-        frame = self.test_set.frame.filter(pl.col("system") == system)
-        own = replace(self.test_set, frame=frame, notes=())
+        own = self.test_set.by_system[system]
         return _Seen(own, self) if common else Population(own)
 
     def with_layout(self, layout: Layout) -> Population:

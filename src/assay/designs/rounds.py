@@ -149,8 +149,9 @@ def round_order(
     phase[line] = ((np.arange(count) * SECOND + rng.random()) % 1 * rounds).astype(np.int64)
     edges = piece_edges(lengths, rounds, rng.integers(0, rounds, count))
     piece = piece_rounds(lengths, rounds, phase, edges, rng.random((count, rounds)))
-    section = np.tile(line[place], rounds)[:pieces]
-    chosen = piece[line[place]].T.ravel()[:pieces]
+    taken = line[place]
+    section = np.concatenate([taken] * rounds)[:pieces]
+    chosen = piece[taken].T.ravel()[:pieces]
     base = layout.starts[section]
     return base + edges[section, chosen], base + edges[section, chosen + 1]
 
@@ -169,9 +170,11 @@ def piece_rounds(
     the pieces of one size. With a uniform phase a piece is equally likely to be shown in every
     round, and after k rounds floor((k r + phase) / T) longer ones have been.
     """
-    longer = np.diff(edges, axis=1) > (lengths // rounds)[:, None]
-    rises = np.diff(piece_edges(lengths % rounds, rounds, phase), axis=1) > 0
+    short, longer = np.divmod(lengths, rounds)
+    is_longer = edges[:, 1:] - edges[:, :-1] > short[:, None]
+    steps = piece_edges(longer, rounds, phase)
+    rises = steps[:, 1:] > steps[:, :-1]
     found = np.empty(key.shape, dtype=np.int64)
-    turns = np.argsort(rises, axis=1, kind="stable")
-    np.put_along_axis(found, turns, np.argsort(longer + key, axis=1), axis=1)
+    turns = rises.argsort(axis=1, kind="stable")
+    found[np.arange(len(found))[:, None], turns] = (is_longer + key).argsort(axis=1)
     return found

@@ -214,7 +214,7 @@ def known_table(design: Design, test_set: TestSet) -> TestSet:
     """The test set with the history that a sample was drawn with, or with none."""
     knew = design.parameters.get("history")
     if knew is None:
-        return replace(test_set, history=None)
+        return test_set if test_set.history is None else replace(test_set, history=None)
     if knew != history_digest(test_set):
         raise InputError(
             "the sample was drawn with a history, on which its probabilities rest; give the same"

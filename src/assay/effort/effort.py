@@ -31,7 +31,7 @@ from assay.effort.results import (
     summarise_documents,
     summarise_systems,
 )
-from assay.errors import OptionError
+from assay.errors import OptionError, need_count
 from assay.results import Note, p_value
 from assay.stats.intervals import POWER, detectable_shift, holm, smallest
 from assay.stats.progress import Progress, silent
@@ -163,8 +163,7 @@ def _check_options(
         raise OptionError("level", level, "is not a confidence level above .5", "give .95")
     if not 0 <= time_weight < float("inf"):
         raise OptionError("time_weight", time_weight, "is not a weight", "give 0 to ignore time")
-    if isinstance(draws, bool) or draws < 1:
-        raise OptionError("draws", draws, "is not a number of assignments", "give 10000")
+    need_count("draws", draws, "assignments")
 
 
 def _fit_models(

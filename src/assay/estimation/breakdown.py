@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
+from assay.estimation.kernels import overlap_of
 from assay.estimation.results import (
     Breakdown,
     Difference,
@@ -302,4 +303,10 @@ def _penalties(study: Study, errors: pl.DataFrame) -> Study:
         penalties.select(*key, score=pl.col("_weight").fill_null(0.0)), better="lower"
     )
     scores = np.where(np.isnan(study.rated.scores), np.nan, ratings.matrix(study.test_set))
-    return replace(study, ratings=ratings, rated=replace(study.rated, scores=scores))
+    overlap = study.overlap
+    if overlap is not None:
+        # Raters who are strict on the whole need not be so here.
+        own = overlap_of(study.test_set, ratings, scores, overlap.severities.tasks)
+        overlap = own and replace(overlap, severities=own.severities)
+    rated = replace(study.rated, scores=scores)
+    return replace(study, ratings=ratings, rated=rated, overlap=overlap)

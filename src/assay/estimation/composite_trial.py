@@ -66,15 +66,19 @@ def evaluate_composite(
     if few or between_systems(test_set) is None:
         return iter(())
     trials = [_Trial(test_set, x, size, draws, level) for size in sizes if size < 1]
-    return run(_try, trials, rng=rng, workers=workers)
+    records = run(_try, trials, rng=rng, workers=workers)
+    return (record for record in records if record is not None)
 
 
-def _try(trial: _Trial, rng: np.random.Generator) -> CompositeRecord:
+def _try(trial: _Trial, rng: np.random.Generator) -> CompositeRecord | None:
+    """None where no pair of systems differs in any sample."""
     n = max(3, round(trial.size * trial.x.shape[1]))
     drawn = np.zeros((trial.draws, trial.x.shape[1]), dtype=bool)
     for row in drawn:
         row[rng.permutation(len(row))[:n]] = True
     found = draw_composites(trial.test_set, trial.x, drawn, trial.level)
+    if not len(found.direct):
+        return None
     right = np.sign(found.truth)
     held = (found.low <= found.truth) & (found.truth <= found.high)
     pairs = np.array(list(combinations(range(len(trial.x)), 2)))
@@ -116,11 +120,16 @@ def draw_composites(
         ).pairs  # fmt: skip
         rows.append((gaps[k][pairs], found.difference, found.low, found.high, found.probability))
     truth = x.mean(axis=1)
-    direct, difference, low, high, probability = (
-        np.array(column) for column in zip(*rows, strict=True)
-    )
     gap = truth[pairs[0]] - truth[pairs[1]]
-    return CompositeDraws(direct, difference, low, high, probability, gap)
+    drawn_pairs = np.array(rows).reshape(len(rows), 5, len(gap))
+    return CompositeDraws(
+        drawn_pairs[:, 0],
+        drawn_pairs[:, 1],
+        drawn_pairs[:, 2],
+        drawn_pairs[:, 3],
+        drawn_pairs[:, 4],
+        gap,
+    )
 
 
 def _direct(

@@ -12,7 +12,7 @@ import polars as pl
 
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
-from assay.estimation.composite import make_composite
+from assay.estimation.composite import MOST_SYSTEMS, make_composite
 from assay.estimation.kernels import SeverityError
 from assay.estimation.results import (
     Comparison,
@@ -79,7 +79,8 @@ def estimate(
     for the mean of a simple random sample.
 
     ``target`` says what the intervals are for. ``raters``: this test set, had raters like these
-    answered; it needs tasks that two raters did, and is taken where there are enough. ``texts``:
+    answered; it needs tasks that two raters did, and is taken where there are enough. Scores then
+    also carry how strict the raters may be as a whole, which drops out of differences. ``texts``:
     texts like these, of which the documents (segments, where there are none) are a sample.
     ``answers``: these answers alone, which everything rated makes certain; no verdict comes from an
     interval of width zero. Without a target and without second raters, intervals are those for
@@ -145,6 +146,9 @@ def estimate(
     result = _with_stability(replace(result, cost_per_rating=cost_per_rating))
     if study.features is not None:
         result = replace(result, composite=make_composite(study, result, history))
+    if len(result.systems) > MOST_SYSTEMS:
+        text = f"the composite order is left out: it is for at most {MOST_SYSTEMS} systems"
+        result = replace(result, notes=(*result.notes, Note("composite-left-out", text)))
     return replace(result, next=next_steps(result))
 
 
@@ -406,6 +410,7 @@ def _systems(
             cluster=int(order.cluster[i]),
             basis=mean.basis,
             rater_stderr=mean.rater_stderr,
+            severity_stderr=mean.severity_stderr,
         )
         for i, (system, mean) in enumerate(zip(study.test_set.systems, means, strict=True))
     ]
@@ -632,6 +637,8 @@ def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
     if spread is None or float(spread.half_width(np.array(item.population))) > half / 2:
         if spread is not None and spread.reach < 1:
             return f"{goal}: {HALF_IS_RATED}"
+        if 2 * item.severity_stderr > item.stderr:
+            return f"{goal}: more segments will not do it; more raters would, each for some of them"
         more = "raters" if item.rater_stderr > 0 else "ratings"
         return f"{goal}: more segments alone will not do it; more {more} for each would"
     needed = spread.n_for_half_width(half / 2)

@@ -21,7 +21,7 @@ from assay.designs.base import SamplingDesign, find_design
 from assay.designs.population import Population
 from assay.designs.units import DesignUnits
 from assay.engine import Workers, run
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, need_count, need_level
 from assay.estimation.composite import CompositeRecord
 from assay.estimation.kernels import METHODS, Adjusted, Predictors, adjusted_means, check_method
 from assay.estimation.looking import look_sizes, usual_sizes
@@ -117,10 +117,8 @@ def _by_system(test_set: TestSet) -> list[tuple[Population, Predictors | None]]:
 
 def check_trial(draws: int, level: float, sizes: Sequence[float] = ()) -> None:
     """Refuse what cannot be tried."""
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
-        raise OptionError("draws", draws, "is not a number of samples", "give 1 or more")
-    if not 0 < level < 1:
-        raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
+    need_count("draws", draws, "samples")
+    need_level(level)
     for size in sizes:
         if not 0 < size <= 1:
             raise OptionError("sizes", size, "is not a share", "give numbers above 0, up to 1")
@@ -285,14 +283,12 @@ def _row(
     errors = np.array([record.error for record in records])
     gain = gain_error = win = None
     scale = 1.0
-    if base is not None:
-        base_errors = np.array([record.error for record in base])
-        scale = float(base_errors.mean())
-        gain = 100 * (1 - errors.mean() / scale)
-        noise = [_noise(records) / errors.mean(), _noise(base) / scale]
-        gain_error = (
-            100 * errors.mean() / scale * float(np.hypot(*noise)) if name != "baseline" else 0
-        )
+    base_errors = np.array([record.error for record in base or ()])
+    if base is not None and base_errors.any():  # where there is no error, nothing is gained
+        scale, mean = float(base_errors.mean()), float(errors.mean())
+        gain = 100 * (1 - mean / scale)
+        noise = float(np.hypot(_noise(records), mean / scale * _noise(base))) / scale
+        gain_error = 100 * noise if name != "baseline" else 0
         win = float((errors < base_errors).mean()) if name != "baseline" else None
     by_system: dict[str, list[float]] = {}
     for record in records:

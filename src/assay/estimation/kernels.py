@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.designs.base import FULL_LEVERAGE, SamplingDesign
 from assay.designs.units import DesignUnits
@@ -40,7 +41,11 @@ RIDGE = 10.0
 """Penalty of the regression, in ratings' worth; frozen on WMT20."""
 MIN_RATINGS_FOR_METRICS = 20
 """With fewer ratings than this, metrics are not used unless asked for."""
+MOST_SLOPES = 0.5
+"""Slopes per rating beyond the first from which on the mean is taken."""
 MAX_NEIGHBOURS = 25
+MOST_PRODUCTS = 10_000_000
+"""Products of features that are held at once for all samples: 80 MB."""
 FEW_SAMPLES, MANY_SEGMENTS = 3, 6000
 """Neighbours of all segments are sorted once where that pays and fits memory."""
 
@@ -117,13 +122,15 @@ def _adjusted(
         return plain, None
     x = np.where(drawn.any(axis=0), x, 0.0)
     enough = plain.n >= (MIN_RATINGS_FOR_METRICS if method == "auto" else 3)
-    enough &= ~_constant(x, drawn)
+    enough &= ~_constant(x, drawn) & (plain.n > _most_slopes(method, predictors))
     if not enough.any():
         return plain, None
     fit = _fit(x, drawn, units, "regression" if method == "auto" else method, predictors)
     found = _wrap(fit, x, drawn, units, predictors)
-    # Metrics that explain nothing may only add noise: then the mean stands.
-    use = enough & (found.unexplained < 1) if method == "auto" else enough
+    # Slopes for every other rating fit what is not there: nothing is left to tell the error by.
+    use = enough & (fit.degrees <= MOST_SLOPES * (plain.n - 1))
+    if method == "auto":  # metrics that explain nothing may only add noise: then the mean stands
+        use &= found.unexplained < 1
     names = ("center", "stderr", "degrees", "n", "used", "unexplained")
     chosen = (np.where(use, getattr(found, name), getattr(plain, name)) for name in names)
     return Adjusted(*chosen), fit
@@ -173,6 +180,13 @@ def group_mean(
 def _constant(x: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     high = np.where(drawn, x, -np.inf).max(axis=1, initial=-np.inf)
     return np.asarray(high <= np.where(drawn, x, np.inf).min(axis=1, initial=np.inf))
+
+
+def _most_slopes(method: str, predictors: Predictors) -> int:
+    """Ratings that a method needs more than: by its features, before anything is fitted."""
+    if method.startswith("cv-multi"):
+        return int(predictors.metrics / MOST_SLOPES)
+    return predictors.values.shape[1] if method in ("auto", "regression") else 0
 
 
 def _plain(x: np.ndarray, drawn: np.ndarray, units: DesignUnits) -> Adjusted:
@@ -379,14 +393,12 @@ def fit_ridge(x: np.ndarray, features: np.ndarray, weights: np.ndarray, ridge: f
     n = (weights > 0).sum(axis=1)
     w = weights / weights.sum(axis=1, keepdims=True)
     means, x_mean = w @ features, w @ x
-    # Products of features once for all samples; then each Gram matrix is a row of a product.
-    squares = (features[:, :, None] * features[:, None, :]).reshape(len(x), p * p)
-    gram = (w @ squares).reshape(-1, p, p) - means[:, :, None] * means[:, None, :]
+    gram = _products(features, w) - means[:, :, None] * means[:, None, :]
     inverse = np.linalg.pinv(gram + (ridge / n)[:, None, None] * np.eye(p), hermitian=True)
     along = w @ (features * x[:, None]) - means * x_mean[:, None]
     slopes = (inverse @ along[:, :, None])[:, :, 0]
     flat = (inverse @ means[:, :, None])[:, :, 0]
-    spread = inverse.reshape(-1, p * p) @ squares.T
+    spread = _forms(features, inverse)
     spread += (means * flat).sum(axis=1)[:, None] - 2 * flat @ features.T
     level = x_mean - (means * slopes).sum(axis=1)
     raw = x - level[:, None] - slopes @ features.T
@@ -394,6 +406,29 @@ def fit_ridge(x: np.ndarray, features: np.ndarray, weights: np.ndarray, ridge: f
     degrees = np.einsum("dij,dji->d", inverse, gram)
     center = level + slopes @ features.mean(axis=0)
     return Fit(center, slopes, raw / (1 - leverage), leverage, degrees)
+
+
+def _products(features: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Weighted mean products of the features, one matrix per sample."""
+    if _squares_fit(features):  # then each matrix is a row of a product
+        p = features.shape[1]
+        return np.asarray((w @ _squares(features)).reshape(-1, p, p))
+    return np.stack([(features * own[:, None]).T @ features for own in w])
+
+
+def _forms(features: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """The form z'Mz for the features z of every unit and the matrix M of every sample."""
+    if _squares_fit(features):
+        return np.asarray(inverse.reshape(len(inverse), -1) @ _squares(features).T)
+    return np.stack([((features @ own) * features).sum(axis=1) for own in inverse])
+
+
+def _squares(features: np.ndarray) -> np.ndarray:
+    return np.asarray((features[:, :, None] * features[:, None, :]).reshape(len(features), -1))
+
+
+def _squares_fit(features: np.ndarray) -> bool:
+    return bool(features.size * features.shape[1] <= MOST_PRODUCTS)
 
 
 def fit_slope(x: np.ndarray, z: np.ndarray, weights: np.ndarray) -> Fit:
@@ -625,6 +660,248 @@ def _degrees(e: np.ndarray, task: np.ndarray) -> float:
     return float(degrees * np.clip(trace**2 / max(square, 1e-300), 1.0, k - 1))
 
 
+class SeverityVariance(NamedTuple):
+    """How much raters differ in what they say throughout, in all tasks alike, and its degrees."""
+
+    variance: float
+    degrees: float
+
+
+class _Moment(NamedTuple):
+    """An estimate of a variance, its degrees of freedom, and its own variance where it is 0."""
+
+    variance: float
+    degrees: float
+    noise: float
+
+
+def severity_variance(
+    score: np.ndarray,
+    system: np.ndarray,
+    segment: np.ndarray,
+    task: np.ndarray,
+    rater: np.ndarray,
+) -> SeverityVariance | None:
+    """The variance of raters' severities; None where no output has several raters.
+
+    The arrays are those of :func:`rater_variance`. Doubly rated tasks tell by what their raters
+    differ there (:func:`_severity_in_common`); so do the levels of what each rater did, tasks being
+    dealt at random (:func:`_severity_apart`). The two are weighted by their precision, were there
+    no severity. The result is not below 0, nor above what all that the raters of a task differ by
+    may be: tasks that were not dealt at random must not pass for severity. Where everybody did
+    everything it is that of the two-way analysis of variance, (MS_raters - MS_rest) / tasks, with
+    R - 1 degrees.
+
+    >>> score = np.array([1.0, 2.0, 5.0, 3.0, 4.5, 8.0])  # two raters, 2.5 apart
+    >>> number = np.arange(6)
+    >>> found = severity_variance(score, 0 * number, number % 3, number % 3, number // 3)
+    >>> round(found.variance, 3), found.degrees  # 2.5^2 / 2, less the variance of 2, 2.5, 3 over 6
+    (3.083, 1.0)
+    """
+    work = _work_in_common(score, system, segment, task, rater)
+    if work is None:
+        return None
+    most, one = _severity_in_common(work)
+    two = _severity_apart(score, system, task, rater)
+    both = [item for item in (one, two) if item is not None]
+    if not both:  # nobody did two tasks: all there is of severity is in that over tasks
+        return SeverityVariance(0.0, 1.0)
+    weights = np.array([1 / max(item.noise, 1e-300) for item in both])
+    variance, degrees = (
+        float(weights @ [item[k] for item in both] / weights.sum()) for k in range(2)
+    )
+    return SeverityVariance(float(np.clip(variance, 0.0, most)), max(degrees, 1.0))
+
+
+class _Work(NamedTuple):
+    """What raters did of tasks that others did, too: an entry for each system, task and rater.
+
+    ``d`` is the sum over their outputs of what the rater says less the output's mean, and ``q`` the
+    matrix that gives it for raters of any severities (Q in :func:`_severity_in_common`).
+    """
+
+    system: np.ndarray
+    task: np.ndarray
+    rater: np.ndarray
+    outputs: np.ndarray
+    d: np.ndarray
+    q: scipy.sparse.csr_array
+
+
+def _work_in_common(
+    score: np.ndarray, system: np.ndarray, segment: np.ndarray, task: np.ndarray, rater: np.ndarray
+) -> _Work | None:
+    output, _ = _numbered(system, segment)
+    counts = np.bincount(output)
+    several = counts[output] > 1
+    if not several.any():
+        return None
+    deviation = (score - (np.bincount(output, score) / counts)[output])[several]
+    system, task, rater = system[several], task[several], rater[several]
+    cell, first = _numbered(system, task, rater)
+    each = _sparse(output[several], cell, 1 / np.sqrt(counts[output[several]]))
+    outputs = np.bincount(cell).astype(float)
+    q = scipy.sparse.csr_array(scipy.sparse.diags_array(outputs) - each.T @ each)
+    d = np.bincount(cell, deviation)
+    return _Work(system[first], task[first], rater[first], outputs, d, q)
+
+
+def _numbered(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each row among those that differ, and where each of them is met first."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        key = key * (int(column.max(initial=0)) + 1) + column
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return number, first
+
+
+def _severity_in_common(work: _Work) -> tuple[float, _Moment | None]:
+    """The most that raters of a task differ by, and what of it goes through all their tasks.
+
+    With d_t the deviations of the raters from the outputs' means, summed over the outputs of task
+    t, raters of severities b are expected at d_t = Q_t b, and what they differ by in one task alone
+    says nothing of another. So (|sum d_t|^2 - sum |d_t|^2) / (tr (sum Q_t)^2 - sum tr Q_t^2),
+    numerator and denominator summed over systems, is the variance of b. Degrees of freedom are
+    those of the contrasts between raters that it is made of. None where no two doubly rated tasks
+    have a rater in common. The most is the upper end of the 95% interval of both together.
+    """
+    d, q, cells = work.d, work.q, np.arange(len(work.d))
+    own, first = _numbered(work.system, work.rater)
+    total = np.bincount(own, d)
+    by_system = _sparse(own, cells)
+    whole = by_system @ q @ by_system.T
+    alone, between = float(q.power(2).sum()), float(whole.power(2).sum())
+    found, left = float(d @ d) / alone, between - alone
+    tasks = len(np.unique(work.task))
+    extra = len(_numbered(work.task, work.rater)[1]) - tasks
+    most = found * extra / float(scipy.special.chdtri(extra, 0.95))
+    if left <= 1e-9 * between:
+        return most, None
+    one, many = _sparse(work.rater[first], np.arange(len(first))), _sparse(work.rater, cells)
+    form = one @ (whole @ whole) @ one.T - many @ (q @ q) @ many.T
+    degrees = form.trace() ** 2 / float(form.power(2).sum())
+    noise = 2 * found**2 * alone / (left * tasks)
+    return most, _Moment(float(total @ total - d @ d) / left, degrees, noise)
+
+
+class LastingTaste(NamedTuple):
+    """How much raters differ in what they think of a system throughout, severity apart.
+
+    ``errors`` is how many standard errors its variance is away from none.
+    """
+
+    sd: float
+    errors: float
+
+
+def lasting_taste(
+    score: np.ndarray,
+    system: np.ndarray,
+    segment: np.ndarray,
+    task: np.ndarray,
+    rater: np.ndarray,
+) -> LastingTaste | None:
+    """Raters' lasting preferences for systems; None where tasks in common cannot show any.
+
+    As in :func:`severity_variance`, by the products of what a rater says of a system in two tasks,
+    less what the rater says of all systems there. Without lasting taste they are as often
+    negative, and the sum of their squares is the variance of their sum.
+    """
+    work = _work_in_common(score, system, segment, task, rater)
+    if work is None or len(np.unique(work.system)) < 2:
+        return None
+    cell, _ = _numbered(work.task, work.rater)
+    level = np.bincount(cell, work.d) / np.bincount(cell, work.outputs)
+    d = work.d - work.outputs * level[cell]
+    own, done = _numbered(work.system, work.rater)[0], _numbered(work.task)[0]
+    table = _sparse(done, own, d)
+    by_system = _sparse(own, np.arange(len(own)))
+    left = float((by_system @ work.q @ by_system.T).power(2).sum() - work.q.power(2).sum())
+    # The squares of all products of tasks have one sum, whichever way round they are counted.
+    products = table @ table.T if table.shape[0] < table.shape[1] else table.T @ table
+    itself = np.bincount(done, d**2)
+    squares = float(products.power(2).sum() - (itself**2).sum())
+    if not left > 0 or not squares > 1e-9 * float(itself @ itself):
+        return None
+    together = float((np.bincount(own, d) ** 2).sum() - d @ d)
+    systems = len(np.unique(work.system))
+    variance = together / left * systems / (systems - 1)
+    return LastingTaste(float(np.sqrt(max(variance, 0.0))), float(together / np.sqrt(2 * squares)))
+
+
+def _severity_apart(
+    score: np.ndarray, system: np.ndarray, task: np.ndarray, rater: np.ndarray
+) -> _Moment | None:
+    """The variance of raters' levels from tasks that were dealt to them at random.
+
+    Half of what the means of two tasks differ by, squared: of two raters, less that of one rater.
+    None where nobody did two tasks, or all tasks are one rater's.
+    """
+    cell, first = _numbered(system, task, rater)
+    z = np.bincount(cell, score) / np.bincount(cell)
+    system, task, rater = system[first], task[first], rater[first]
+    z = z - (np.bincount(system, z) / np.maximum(np.bincount(system), 1))[system]
+    every, same, together = (
+        _pairs_inside(z, _numbered(*columns)[0])
+        for columns in ((system,), (system, rater), (system, task))
+    )
+    pairs = every[1] - same[1] - together[1]
+    if not pairs > 0 or not same[1] > 0:
+        return None
+    inside = same[0] / same[1]
+    between = (every[0] - same[0] - together[0]) / pairs
+    n = np.bincount(rater[_numbered(task, rater)[1]]).astype(float)
+    n = n[n > 0]
+    again = n * (n - 1)
+    degrees = max(again.sum() ** 2 / (again**2).sum() - 1, 1.0)
+    typical = (n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)
+    noise = 2 * inside**2 * (1 / degrees + 1 / max(n.sum() - len(n), 1)) / typical**2
+    return _Moment(between - inside, degrees, noise)
+
+
+def _pairs_inside(z: np.ndarray, group: np.ndarray) -> tuple[float, float]:
+    """Half the sum of all squared differences inside groups, and the number of the pairs."""
+    n, total = np.bincount(group), np.bincount(group, z)
+    return float((n * np.bincount(group, z**2) - total**2).sum()), float((n * (n - 1)).sum())
+
+
+def _sparse(
+    row: np.ndarray, column: np.ndarray, values: np.ndarray | None = None
+) -> scipy.sparse.csr_array:
+    return scipy.sparse.csr_array((np.ones(len(row)) if values is None else values, (row, column)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Severities:
+    """What it adds to the error of a score that the raters as a whole may be strict or mild.
+
+    One entry per rating: its system, segment, rater and 1 over the raters of its output; ``tasks``
+    has one per segment.
+    """
+
+    found: SeverityVariance
+    system: np.ndarray
+    segment: np.ndarray
+    rater: np.ndarray
+    tasks: np.ndarray
+    share: np.ndarray
+
+    def part(self, i: int, weight: np.ndarray, scale: float = 1.0) -> float:
+        """The variance of a system's score that is not yet in that over tasks.
+
+        With w_rt the weight of what rater r did in task t, severities of variance s^2 add
+        s^2 sum_r (sum_t w_rt)^2. The variance over tasks has s^2 sum_rt w_rt^2 of it, as if
+        everybody came to every task anew, and times the ``scale`` of these ratings.
+        """
+        own = self.system == i
+        rater, segment = self.rater[own], self.segment[own]
+        w = weight[segment] * self.share[own]
+        cell = rater + (rater.max(initial=0) + 1) * self.tasks[segment]
+        cells = np.bincount(np.unique(cell, return_inverse=True)[1], w)
+        beyond = float((np.bincount(rater, w) ** 2).sum() - scale * (cells**2).sum())
+        return self.found.variance * max(beyond, 0.0)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Overlap:
     """The raters' part of an error: what is known from doubly rated outputs of one campaign.
@@ -638,6 +915,8 @@ class Overlap:
     share: np.ndarray
     typical: tuple[float, float]
     raters: int
+    severities: Severities
+    taste: LastingTaste | None
 
     def part(self, i: int, j: int, x: np.ndarray, population: int) -> float:
         """The variance of an estimate over raters that its sampling variance does not have.
@@ -655,6 +934,11 @@ class Overlap:
         rated = ~np.isnan(self.share[i]) & ~np.isnan(self.share[j])
         once = float((self.share[i, rated] + self.share[j, rated]).mean()) / 2
         return v * float(x.var(ddof=1)) / typical * once
+
+    def scale(self, x: np.ndarray) -> float:
+        """How much more than others' these ratings of a system vary; 0 where it is not known."""
+        typical = self.typical[0]
+        return float(x.var(ddof=1)) / typical if typical > 0 and len(x) > 1 else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -674,6 +958,10 @@ class SeverityError:
     degrees: float
     fitted: int
     """Severities that were fitted, less one for every group of raters."""
+    left: np.ndarray
+    """Raters x raters: what is left of severities b is left b, their mean inside each group."""
+    found: SeverityVariance | None
+    """How far the raters differed before, None where no output has several."""
 
     def inflated(self, overlap: Overlap) -> Overlap:
         """What raters differ by, found after severities were fitted to the same ratings."""
@@ -684,6 +972,12 @@ class SeverityError:
     def variance(self, w: np.ndarray) -> float:
         """What is added to the variance of a score or difference with these shares."""
         return float(max(w @ self.covariance @ w, 0.0))
+
+    def part(self, w: np.ndarray) -> float:
+        """The variance of a score over the mean severity of its raters, which nothing takes off."""
+        if self.found is None:
+            return 0.0
+        return self.found.variance * float(((w @ self.left) ** 2).sum())
 
     def shares(self, i: int, weight: np.ndarray) -> np.ndarray:
         """The raters' shares of a system's score, with the ``weight`` of every segment in it."""
@@ -700,27 +994,34 @@ def find_overlap(
     ``scores`` are the ratings in use, as systems x segments. A task is what the ratings' column
     ``task`` says, else the snippet that was drawn, else the document, else the segment.
     """
-    frame = ratings.genuine
-    if "rater" not in frame.columns:
+    if "rater" not in ratings.genuine.columns:
         return None
+    return overlap_of(test_set, ratings, scores, find_tasks(test_set, ratings.genuine, sample))
+
+
+def overlap_of(
+    test_set: TestSet, ratings: Ratings, scores: np.ndarray, tasks: np.ndarray
+) -> Overlap | None:
+    """The same where it is known to which of the ``tasks`` every segment belongs."""
     places = test_set.segments.select(test_set.key).with_row_index("_segment")
-    tasks = find_tasks(test_set, frame, sample)
-    rows = frame.drop_nulls(["score", "rater"]).join(places, on=test_set.key)
+    rows = ratings.genuine.drop_nulls(["score", "rater"]).join(places, on=test_set.key)
     numbers = {name: k for k, name in enumerate(test_set.systems)}
     system = rows["system"].replace_strict(numbers, return_dtype=pl.Int64).to_numpy()
     segment = rows["_segment"].cast(pl.Int64).to_numpy()
     used = ~np.isnan(scores[system, segment])
-    rater = rows["rater"].rank("dense").cast(pl.Int64).to_numpy() - 1
-    variance = rater_variance(
-        rows["score"].to_numpy()[used], system[used], segment[used], tasks[segment[used]],
-        rater[used],
-    )  # fmt: skip
-    if variance is None or variance.tasks < MIN_DOUBLED_TASKS:
+    rater = (rows["rater"].rank("dense").cast(pl.Int64).to_numpy() - 1)[used]
+    system, segment = system[used], segment[used]
+    given = rows["score"].to_numpy()[used], system, segment, tasks[segment], rater
+    variance, severity = rater_variance(*given), severity_variance(*given)
+    if variance is None or severity is None or variance.tasks < MIN_DOUBLED_TASKS:
         return None
     count = np.zeros(scores.shape)
-    np.add.at(count, (system[used], segment[used]), 1)
+    np.add.at(count, (system, segment), 1)
     share = np.where(count > 0, 1 / np.maximum(count, 1), np.nan)
-    return Overlap(variance, share, _typical(scores), len(np.unique(rater[used])))
+    severities = Severities(severity, system, segment, rater, tasks, share[system, segment])
+    return Overlap(
+        variance, share, _typical(scores), len(np.unique(rater)), severities, lasting_taste(*given)
+    )
 
 
 def find_tasks(test_set: TestSet, frame: pl.DataFrame, sample: Sample | None) -> np.ndarray:

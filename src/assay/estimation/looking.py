@@ -15,7 +15,7 @@ from assay.estimation.rated_order import Item, RatedOrder
 from assay.estimation.results import Basis
 from assay.estimation.study import NO_WIDTH, Study
 from assay.stats.betting import betting_sequence
-from assay.stats.intervals import t_quantile
+from assay.stats.intervals import Interval, t_quantile
 from assay.stats.looks import look_limits, normal_tail, planned_sizes, shares_of
 from assay.tables.tables import Sample
 
@@ -23,7 +23,8 @@ LOOKS = {"ranking": 5, "score": 10}
 """How many looks are planned for a goal, unless the user says."""
 RATERS = 0.3
 """The share of the variance that is taken to be the raters', in plans for more than half of a test
-set: their error is what then counts. Whatever it is, looks planned so are wrong in 4.8 to 5.3%."""
+set: their error is what then counts. Whether it is 10, 30 or 60%, looks planned so are wrong in
+4.5 to 5.7% (2,000 campaigns each)."""
 FIRST_LOOK, STEP = 60, 0.01
 """Scores, and looks at will, are first looked at after so many segments; at will then every 1 %."""
 
@@ -34,7 +35,8 @@ class Look:
 
     The interval is ``estimate`` plus or minus ``half_width``, which is ``limit`` times ``stderr``:
     for pairs a repeated confidence interval, right at all looks together. ``skipped`` of the
-    segments had no rating and counted as skipped.
+    segments had no rating and counted as skipped. ``low`` and ``high`` are the interval of a score
+    where it is not the same on both sides, because the scores have a range that it must not leave.
     """
 
     what: str
@@ -46,6 +48,15 @@ class Look:
     limit: float = math.nan
     decided: bool = False
     skipped: int = 0
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval."""
+        if self.low is None or self.high is None:
+            return self.estimate - self.half_width, self.estimate + self.half_width
+        return self.low, self.high
 
 
 class LookPlan(NamedTuple):
@@ -132,14 +143,19 @@ class Watched:
         """The first n segments; the interval leaves out this much on either side."""
         if not n:
             return Look(item.what, 0, math.nan, math.nan, met=False)
-        part, places = self.beginning(n), self.progress.order[:n]
-        if item.pair:
-            gap = part.difference(item.i, item.j)
-            center, degrees = gap.difference, gap.degrees
-            stderr = gap.stderr or math.nan  # no verdict comes from an interval of no width
-        else:
+        part = self.beginning(n)
+        if not item.pair:
             mean = part.mean(item.i)
-            center, stderr, degrees = mean.center, mean.stderr, mean.degrees
+            found = self._look(item, n, mean.center, mean.stderr, mean.degrees, None)
+            return _inside(found, mean.interval, self.study.ratings.range)
+        gap = part.difference(item.i, item.j)
+        stderr = gap.stderr or math.nan  # no verdict comes from an interval of no width
+        return self._look(item, n, gap.difference, stderr, gap.degrees, tail)
+
+    def _look(
+        self, item: Item, n: int, center: float, stderr: float, degrees: float, tail: float | None
+    ) -> Look:
+        part, places = self.beginning(n), self.progress.order[:n]
         rated = ~np.isnan(part.rated.scores[[item.i, item.j]][:, places]).any(axis=0)
         tail = (1 - self.study.level) / 2 if tail is None else tail
         limit = -t_quantile(tail, degrees)
@@ -147,6 +163,15 @@ class Watched:
             item.what, n, center, limit * stderr, met=False, stderr=stderr, limit=limit,
             skipped=n - int(rated.sum()),
         )  # fmt: skip
+
+
+def _inside(look: Look, interval: Interval, limits: tuple[float, float] | None) -> Look:
+    """A look at a score with the interval of an estimate where its own would leave the range."""
+    low, high = look.ends
+    if limits is None or not look.half_width > 0 or (limits[0] <= low and high <= limits[1]):
+        return look
+    half = (interval.high - interval.low) / 2
+    return replace(look, half_width=half, low=interval.low, high=interval.high)
 
 
 class Followed(NamedTuple):

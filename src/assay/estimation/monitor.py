@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from assay.designs.base import design_of, watchable_designs
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, need_count
 from assay.estimation.looking import (
     FIRST_LOOK,
     LOOKS,
@@ -247,21 +247,35 @@ def _over(watched: Watched, one: Followed) -> bool:
 
 def _monitored(watched: Watched, plan: LookPlan, one: Followed) -> Monitored:
     now, reached, study = one.now, one.reached, watched.study
-    half, winner = now.half_width, None
+    (low, high), winner = now.ends, None
     stated = False
     if reached is not None and not one.item.pair and plan.sizes and plan.target is not None:
-        stated = half <= plan.target  # the interval asked for, also beyond its look
-        half = max(half, plan.target)  # narrower ones cover less than they say
+        stated = now.half_width <= plan.target  # the interval asked for, also beyond its look
+        if stated:  # narrower ones cover less than they say
+            low, high = _asked_for(now.estimate, plan.target, study.ratings.range)
     if reached is not None and reached.decided:
         ahead = (reached.estimate > 0) == (study.ratings.better == "higher")
         winner = study.test_set.systems[one.item.i if ahead else one.item.j]
     return Monitored(
-        now.what, now.estimate, now.estimate - half, now.estimate + half, now.n,
+        now.what, now.estimate, low, high, now.n,
         reached=None if reached is None else reached.n,
         more=0 if reached is not None else _more(watched, plan, one),
         winner=winner,
         orientation=not (stated or (one.looks and now.n == one.looks[-1].n)),
     )  # fmt: skip
+
+
+def _asked_for(
+    center: float, half_width: float, limits: tuple[float, float] | None
+) -> tuple[float, float]:
+    """The interval of the wanted width, moved inside the range of the scores where that is stated.
+
+    >>> _asked_for(0.25, 0.5, (0.0, 25.0)), _asked_for(0.25, 0.5, None)
+    ((0.0, 1.0), (-0.25, 0.75))
+    """
+    low, high = limits or (-math.inf, math.inf)
+    first = max(min(center - half_width, high - 2 * half_width), low)
+    return first, min(first + 2 * half_width, high)
 
 
 def _more(watched: Watched, plan: LookPlan, one: Followed) -> int | None:
@@ -372,8 +386,7 @@ def _check(
             "the goal score needs a half-width; state the one wanted (`half_width`), or choose"
             " `goal` ranking, which needs none"
         )
-    if per_output < 1:
-        raise OptionError("per_output", per_output, "is not a number of raters", "give 1 or more")
+    need_count("per_output", per_output, "raters")
     for name, value in (("looks", looks), ("before", before)):
         if guarantee and value is not None:
             raise OptionError(

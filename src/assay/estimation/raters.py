@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.estimation.kernels import SeverityError, find_tasks
+from assay.estimation.kernels import SeverityError, find_tasks, severity_variance
 from assay.estimation.results import RaterEstimate, RaterReport, RaterSummary, noted, scored
 from assay.estimation.study import Study, make_study
 from assay.results import Note
@@ -237,9 +237,13 @@ def without_severity(test_set: TestSet, ratings: Ratings) -> tuple[Ratings, Seve
         limits = None
     moved_ratings = replace(ratings, frame=frame, notes=(*ratings.notes, *notes), range=limits)
     _, output, raters = np.unique(given.output, return_inverse=True, return_counts=True)
+    counts = np.bincount(given.rater).astype(float)
+    together = (fit.groups[:, None] == fit.groups) * counts
+    left = (1 - kept) * np.eye(len(counts)) + kept * together / together.sum(axis=1, keepdims=True)
     error = SeverityError(
         given.system, given.segment, given.rater, 1 / raters[output], fit.covariance, fit.degrees,
-        len(given.names) - len(groups),
+        len(given.names) - len(groups), left,
+        severity_variance(given.score, given.system, given.segment, given.task, given.rater),
     )  # fmt: skip
     return moved_ratings, error
 

@@ -34,6 +34,8 @@ class Mean(NamedTuple):
     """What the error is for: raters, texts or answers."""
     rater_stderr: float = 0.0
     """The part of the error that is the raters', which rating more segments leaves."""
+    severity_stderr: float = 0.0
+    """Of that, what raters as a whole may be stricter or milder by."""
     kind: str = "t"
     """The kind of interval."""
 
@@ -77,6 +79,9 @@ class SystemEstimate:
     cluster: int
     basis: Basis = "answers"
     rater_stderr: float = 0.0
+    """The raters' part of the standard error, which rating more segments leaves."""
+    severity_stderr: float = 0.0
+    """Of that, what other raters may be stricter or milder by as a whole: none in differences."""
 
 
 @dataclass(frozen=True, slots=True)

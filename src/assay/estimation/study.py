@@ -21,6 +21,8 @@ nor the scale of a metric matters. Where the test set has a history, it is the l
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -28,7 +30,7 @@ import numpy as np
 from assay.designs.base import SamplingDesign, Strata, design_of, find_design
 from assay.designs.units import TOLERANCE, DesignUnits, SampledUnits, complete, need_population
 from assay.designs.unsampled import ASSUMPTIONS, Census
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, did_you_mean, need_level
 from assay.estimation.kernels import (
     GUARANTEED,
     MIN_DOUBLED_TASKS,
@@ -63,6 +65,10 @@ TARGETS = ("raters", "texts", "answers")
 
 FEW_DOCUMENTS = 20
 """With fewer, their spread is itself uncertain."""
+CLEAR_TASTE = 3.0
+"""Standard errors from which on raters' lasting tastes are clearly there: in 1% by chance."""
+FEW_RATERS = 3
+"""Up to so many, how strict others would be is all but unknown."""
 MIN_RATINGS_FOR_SKEWNESS, MIN_RATINGS_FOR_T = 10, 60
 """Between these, the t interval of a skewed score misses on one side, and its skewness is known."""
 NO_WIDTH = 1e-9
@@ -72,13 +78,15 @@ NO_WIDTH = 1e-9
 class Target(NamedTuple):
     """What is estimated: the scores of all segments, NaN where they are not known.
 
-    ``i`` and ``j`` are the systems, the same where it is one system's own score.
+    ``i`` and ``j`` are the systems, the same where it is one system's own score. ``pool`` says
+    whether the raters as a whole may be strict or mild, which drops out of differences.
     """
 
     scores: np.ndarray
     limits: tuple[float, float]
     i: int
     j: int
+    pool: bool = False
 
 
 def make_study(
@@ -100,8 +108,7 @@ def make_study(
     like these, if that makes the larger error: an error near zero would say that nobody could
     have answered otherwise.
     """
-    if not 0 < level < 1:
-        raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
+    need_level(level)
     _need_tables(test_set, ratings, sample)
     check_method(method, test_set.metrics)
     wanted = _check_target(target, interval)
@@ -134,6 +141,17 @@ def make_study(
         cautious=wanted is None and overlap is None and interval not in GUARANTEED,
         severity=severity,
     )  # fmt: skip
+
+
+def members(group: np.ndarray, count: int) -> list[np.ndarray]:
+    """The places of the members of each of ``count`` groups; -1 stands for none.
+
+    >>> [found.tolist() for found in members(np.array([1, 0, -1, 1]), 3)]
+    [[1], [0, 3], []]
+    """
+    order = np.argsort(group, kind="stable")
+    ends = np.searchsorted(group[order], np.arange(count + 1))
+    return [order[first:last] for first, last in pairwise(ends.tolist())]
 
 
 @dataclass(frozen=True)
@@ -184,7 +202,7 @@ class Study:
 
         For texts, what their documents have in common drops out.
         """
-        one, other = self.mean(i), self.mean(j)
+        one, other = (self._estimate(self._own(k)._replace(pool=False)) for k in (i, j))
         a, b = one.stderr**2, other.stderr**2
         stderr = np.sqrt(a + b)
         degrees = (a + b) ** 2 / (a**2 / one.degrees + b**2 / other.degrees) if a + b > 0 else 1.0
@@ -217,9 +235,7 @@ class Study:
 
     def _shares(self, i: int, places: np.ndarray, pi: np.ndarray) -> np.ndarray:
         """The raters' shares of a system's score on these segments."""
-        weight = np.zeros(self.rated.scores.shape[1])
-        weight[places] = 1 / pi / (1 / pi).sum()
-        return cast("SeverityError", self.severity).shares(i, weight)
+        return cast("SeverityError", self.severity).shares(i, self._weight(places, pi))
 
     def _document_parts(self, i: int, count: int) -> tuple[np.ndarray, np.ndarray]:
         """What each document adds to a system's score, and the documents with ratings of it."""
@@ -244,7 +260,7 @@ class Study:
         return [self._difference(item, i, j) for item in found]
 
     def _own(self, i: int) -> Target:
-        return Target(self.rated.scores[i], self.ratings.range or (0.0, 0.0), i, i)
+        return Target(self.rated.scores[i], self.ratings.range or (0.0, 0.0), i, i, pool=True)
 
     def _pair(self, i: int, j: int) -> Target:
         low, high = self.ratings.range or (0.0, 0.0)
@@ -287,7 +303,7 @@ class Study:
         if not drawn.any():
             return self._nothing(len(places))
         found, fit = adjusted_mean(x, drawn, units, self.method, predictors)
-        mean = self._wrapped(*self._with_error(found, target, x, places, fit, units), len(places))
+        mean = self._with_error(found, target, x, places, fit, units)
         if self._corrects_skew(target, mean):
             return self._inside(self._skewed(mean, x, drawn, fit, units), target)
         if self.interval not in GUARANTEED:
@@ -346,16 +362,14 @@ class Study:
             everywhere = None if predictors is None else predictors.everywhere
             fit = adjusted_mean(x, drawn, units, self.method, everywhere)[1]
         means = []
-        for number in range(count):
-            inside = group[places] == number
+        for inside in members(group[places], count):
             if not drawn[inside].any():
-                means.append(self._nothing(int(inside.sum())))
+                means.append(self._nothing(len(inside)))
                 continue
             own = None if fit is None else fit.part(inside)
             part = units.part(inside, drawn)
             found = group_mean(x[inside], drawn[inside], own, part)
-            error = self._with_error(found, target, x[inside], places[inside], own, part)
-            means.append(self._wrapped(*error, int(inside.sum())))
+            means.append(self._with_error(found, target, x[inside], places[inside], own, part))
         return means
 
     def _with_error(
@@ -366,8 +380,8 @@ class Study:
         places: np.ndarray,
         fit: Fitted | None,
         units: DesignUnits,
-    ) -> tuple[Adjusted, Basis, float]:
-        """The same estimate with the error for what is asked, its name, and the raters' part."""
+    ) -> Mean:
+        """The same estimate with the error for what is asked."""
         drawn = ~np.isnan(x)
         found, basis, part = self._for_target(found, target, x, drawn, fit, units)
         if self.severity is not None:
@@ -376,13 +390,46 @@ class Study:
                 w = w - self._shares(target.j, places[drawn], units.pi[drawn])
             more = self.severity.variance(w)
             found, part = with_raters(found, more, self.severity.degrees), part + more
+        pool, degrees = 0.0, 1.0
+        if target.pool and basis == "raters":
+            pool, degrees = self._pool_severity(target.i, places[drawn], units.pi[drawn])
+        found = found if pool == 0 else with_raters(found, pool, degrees)
         stderr = self._beyond_rounding(float(found.stderr[0]), target.i, target.j, drawn.all())
-        return replace(found, stderr=np.array([stderr])), basis, float(np.sqrt(part))
+        mean = self._wrapped(replace(found, stderr=np.array([stderr])), basis, len(x))
+        return mean._replace(
+            rater_stderr=float(np.sqrt(part + pool)), severity_stderr=float(np.sqrt(pool))
+        )
+
+    def _pool_severity(self, i: int, places: np.ndarray, pi: np.ndarray) -> tuple[float, float]:
+        """The variance of a score for raters beyond these that is not in its error yet.
+
+        Others like them may be stricter or milder as a whole. Also its degrees of freedom. Where
+        severities were taken off, their mean is left.
+        """
+        if self.severity is not None:
+            known = self.severity.found
+            degrees = 1.0 if known is None else known.degrees
+            return self.severity.part(self._shares(i, places, pi)), degrees
+        if self.overlap is None:
+            return 0.0, 1.0
+        severities = self.overlap.severities
+        scale = self.overlap.scale(self.rated.scores[i, places])
+        return severities.part(i, self._weight(places, pi), scale), severities.found.degrees
+
+    def _weight(self, places: np.ndarray, pi: np.ndarray) -> np.ndarray:
+        """That of every segment of the test set in a score from these."""
+        weight = np.zeros(self.rated.scores.shape[1])
+        weight[places] = 1 / pi / (1 / pi).sum()
+        return weight
+
+    @cached_property
+    def _largest(self) -> list[float]:
+        """The largest score of every system, up or down."""
+        return [float(np.nanmax(np.abs(row), initial=0.0)) for row in self.rated.scores]
 
     def _beyond_rounding(self, stderr: float, i: int, j: int, all_rated: bool) -> float:
         """The standard error; where it is one of rounding, 0 if all is rated and else unknown."""
-        largest = float(np.nanmax(np.abs(self.rated.scores[[i, j]])))
-        if not stderr <= NO_WIDTH * largest:
+        if not stderr <= NO_WIDTH * max(self._largest[i], self._largest[j]):
             return stderr
         return 0.0 if all_rated else float("nan")
 
@@ -408,7 +455,7 @@ class Study:
                 return wider, "texts", 0.0
         return found, "answers", 0.0
 
-    def _wrapped(self, found: Adjusted, basis: Basis, rater: float, population: int) -> Mean:
+    def _wrapped(self, found: Adjusted, basis: Basis, population: int) -> Mean:
         """The only estimate of the batch."""
         center, stderr, degrees = (
             float(values[0]) for values in (found.center, found.stderr, found.degrees)
@@ -417,7 +464,7 @@ class Study:
         return Mean(
             center, stderr, degrees, t_interval(center, stderr, degrees, self.level),
             int(found.n[0]), population, used if found.used[0] else "mean",
-            float(found.unexplained[0]), basis, float(rater),
+            float(found.unexplained[0]), basis,
         )  # fmt: skip
 
     def _nothing(self, population: int) -> Mean:
@@ -491,14 +538,29 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
     rated, overlap = study.rated, study.overlap
     if study.target == "raters" and overlap is not None:
         tasks = overlap.variance.tasks
-        return (
+        said = [
             Note(
                 "for-raters",
                 f"intervals are for this test set and raters like these {overlap.raters}:"
                 f" {tasks:,} tasks have two or more raters, which shows how much they differ;"
-                " raters from elsewhere may be stricter or milder as a whole",
-            ),
-        )
+                " a stricter pool moves all systems alike, so differences are surer than scores",
+            )
+        ]
+        found = overlap.severities.found if study.severity is None else study.severity.found
+        if overlap.raters <= FEW_RATERS and found is not None and found.variance > 0:
+            text = (
+                f"{overlap.raters} raters hardly tell how strict others would be, which makes the"
+                " intervals of scores wide; those of differences do not depend on it"
+            )
+            said.append(Note("few-raters", text))
+        if overlap.taste is not None and overlap.taste.errors > CLEAR_TASTE:
+            text = (
+                "raters prefer some systems in all their tasks, each their own (sd"
+                f" {overlap.taste.sd:.2g}): with other raters, differences may move by more than"
+                " their intervals say"
+            )
+            said.append(Note("lasting-taste", text))
+        return tuple(said)
     if study.target == "texts":
         return (_texts_note(rated, study.test_set.has_documents),)
     if not study.cautious:

@@ -39,7 +39,7 @@ import polars as pl
 
 from assay.errors import OptionError, did_you_mean
 from assay.formats.catalogue import Format, Options
-from assay.formats.files import bounded, csv_records, read_text, write_json
+from assay.formats.files import csv_records, read_text, write_json
 from assay.formats.rows import SOURCE, FileRows, Segment, documents, is_whole, one_pair, shown
 from assay.results import Note
 from assay.tables.load import Findings, Raw, refuse
@@ -81,7 +81,6 @@ class _Item:
         return {ours: self.cells.get(theirs) for ours, theirs in names.items()}
 
 
-@bounded
 def read(path: Path, kind: str, options: Options) -> Raw:
     """Read a result file as ratings or errors."""
     rows = FileRows(path, kind)

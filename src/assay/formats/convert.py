@@ -22,6 +22,7 @@ from assay.tables.load import (
     Raw,
     Source,
     find_schema,
+    printable,
     save,
 )
 from assay.tables.tables import (
@@ -102,7 +103,7 @@ def check(
     _refuse_idle("exclude", exclude, kind, ("scores", "judgments"))
     _refuse_idle("range", range, kind, ("ratings",))
     _refuse_idle("test_set", test_set, kind, ("ratings", "errors", "sample"))
-    name = str(source) if isinstance(source, str | os.PathLike) else "frame"
+    name = printable(source) if isinstance(source, str | os.PathLike) else "frame"
     try:
         raw = _load(source, format, kind, options)
         table = _read(
@@ -172,7 +173,9 @@ def convert(
         written = save_format(frame, Path(target), to, kind, options, checked=True)
     else:
         written = [save(frame, target)]
-    return Converted(frame.height, tuple(str(path) for path in written), origin, to, tuple(notes))
+    return Converted(
+        frame.height, tuple(printable(path) for path in written), origin, to, tuple(notes)
+    )
 
 
 def _refuse_unused(options: Options, origin: str, to: str, kind: str) -> None:

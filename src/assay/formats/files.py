@@ -12,14 +12,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from assay.errors import did_you_mean, need_known
-from assay.formats.catalogue import Options, Reader
 from assay.tables.irregular_text import text_table
 from assay.tables.load import (
     Findings,
@@ -33,7 +31,7 @@ from assay.tables.load import (
     refuse,
     write_bytes,
 )
-from assay.tables.typed_files import is_text
+from assay.tables.typed_files import TOO_DEEP, is_text, too_deep
 
 BREAKS = r"[\n\r]"
 """What ends a line, for most readers of text files."""
@@ -171,19 +169,6 @@ def write_text(path: Path, content: str) -> list[Path]:
     return [write_bytes(path, content.encode())]
 
 
-def bounded(read: Reader) -> Reader:
-    """A reader that refuses values nested so deeply that they cannot even be shown."""
-
-    @wraps(read)
-    def bounded_read(path: Path, kind: str, options: Options) -> Raw:
-        try:
-            return read(path, kind, options)
-        except RecursionError:
-            raise refuse(path, "holds JSON that is nested too deeply to be read") from None
-
-    return bounded_read
-
-
 def read_json(path: Path) -> Any:
     """A file with one JSON value."""
     text = read_text(path, expected="one JSON value")
@@ -224,10 +209,13 @@ def _parsed(text: str, expected: str) -> Any:
     """The JSON value. Escapes can write half a surrogate pair, which no text or table can hold."""
     try:
         value = json.loads(text)
+        if too_deep(text, value):
+            raise RecursionError
         whole = "\\u" not in text or is_text(value)
     except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", None) or type(error).__name__
-        message = f"is not JSON ({reason}); {expected}"
+        reason = getattr(error, "msg", None) or str(error)
+        deep = isinstance(error, RecursionError)
+        message = TOO_DEEP if deep else f"is not JSON ({reason}); {expected}"
         raise _JsonError(message, getattr(error, "lineno", None)) from None
     if not whole:
         half = _HALF_PAIR.search(text)

@@ -25,7 +25,7 @@ from typing import Any
 import polars as pl
 
 from assay.formats.catalogue import Format, Options
-from assay.formats.files import bounded, read_json, write_json
+from assay.formats.files import read_json, write_json
 from assay.formats.mqm import NO_CATEGORY, NO_SEVERITY, from_utf16
 from assay.formats.rows import FileRows, checked, is_number, is_whole, shown
 from assay.tables.load import Raw, refuse
@@ -50,7 +50,6 @@ TASK_COLUMNS = {
 """The columns that say what a rater saw: one task for each."""
 
 
-@bounded
 def read(path: Path, kind: str, options: Options) -> Raw:
     """Read an export as ratings, errors or judgments."""
     tasks = read_json(path)

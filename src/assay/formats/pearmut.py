@@ -38,7 +38,7 @@ from typing import Any
 import polars as pl
 
 from assay.formats.catalogue import Format, Options
-from assay.formats.files import bounded, read_json_lines, write_json
+from assay.formats.files import read_json_lines, write_json
 from assay.formats.mqm import code_points, from_inclusive
 from assay.formats.rows import (
     SOURCE,
@@ -95,7 +95,6 @@ class _Answer:
     seconds: float | None
 
 
-@bounded
 def read(path: Path, kind: str, options: Options) -> Raw:
     """Read a file of annotations as ratings or errors."""
     rows = FileRows(path, kind)

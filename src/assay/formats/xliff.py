@@ -34,7 +34,8 @@ import polars as pl
 from assay.errors import OptionError
 from assay.formats.catalogue import Format, Options
 from assay.formats.rows import FileRows, checked
-from assay.tables.load import SCHEMAS, Findings, Raw, read_bytes, refuse, write_bytes
+from assay.tables.load import SCHEMAS, Findings, Raw, need_room, read_bytes, refuse, write_bytes
+from assay.tables.packed import ELEMENT_BYTES
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -260,6 +261,7 @@ def read_xml(path: Path) -> Element:
     data = read_bytes(path)
     if not data.strip():
         raise refuse(path, "the file is empty; expected XML")
+    need_room(path, ELEMENT_BYTES * data.count(b"<") // 2, "its elements")
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
         attribute_defaults=False, huge_tree=False,

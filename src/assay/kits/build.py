@@ -7,8 +7,10 @@ import re
 import secrets
 import shutil
 from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import polars as pl
 
@@ -213,10 +215,15 @@ def _file_names(editors: Sequence[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for editor in dict.fromkeys(editors):
         name = re.sub(r"[^\w.-]+", "_", editor).strip("._") or "editor"
-        if name.lower() in {other.lower() for other in names.values()}:
-            name = f"{name}-{len(names) + 1}"
-        names[editor] = name
+        taken = {_one_file(other) for other in names.values()}
+        free = (f"{name}-{number}" for number in count(2))
+        names[editor] = next(n for n in chain([name], free) if _one_file(n) not in taken)
     return names
+
+
+def _one_file(name: str) -> str:
+    """The name as file systems compare it: some see no case and one form of each letter."""
+    return normalize("NFC", name).casefold()
 
 
 def _write_all(

@@ -13,13 +13,21 @@ from pathlib import Path
 from assay.errors import MissingExtraError, OptionError, did_you_mean
 from assay.results import Note
 from assay.tables.load import FILE_TYPES, decode_utf8, load, read_bytes, refuse
+from assay.tables.packed import need_sound_archive
+
+MOST_PARAGRAPHS = 1_000_000
+"""More are no texts to choose a few pieces from."""
 
 LONGEST_WRAPPED_LINE = 120
 """Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""
 
-CITATION = re.compile(r"\s*\([^()]*\b(?:1[5-9]|20)\d\d[a-z]?\b[^()]*\)")
-NOTE = re.compile(r"\s*\[\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\]|(?<=[^\W\d_][.,;:!?’”\")])\d{1,3}(?!\S)")
-ADDRESS = re.compile(r"\s*\b(?:https?://|www\.)\S+")
+SPACES = r"(?:(?<!\s)\s+)?"
+"""Spaces before something, from the first on: tried once for a run of them, not at every space."""
+CITATION = re.compile(SPACES + r"\([^()]{0,500}\b(?:1[5-9]|20)\d\d[a-z]?\b[^()]{0,500}\)")
+NOTE = re.compile(
+    SPACES + r"\[\d{1,3}(?: ?[,–-] ?\d{1,3})*\]|(?<=[^\W\d_][.,;:!?’”\")])\d{1,3}(?!\S)"
+)
+ADDRESS = re.compile(SPACES + r"\b(?:https?://|www\.)\S+")
 END = re.compile(r"[.!?:;…。！？][\"'’”»)\]]*$")
 
 UNSPACED = re.compile(
@@ -75,6 +83,9 @@ def read_text(source: str | os.PathLike[str], *, clean: Sequence[str] = ()) -> l
         documents = {path.stem: paragraphs}
     else:
         documents = _from_table(path)
+    count = sum(map(len, documents.values()))
+    if count > MOST_PARAGRAPHS:
+        raise refuse(str(path), f"has {count:,} paragraphs; give at most {MOST_PARAGRAPHS:,}")
     return [_cleaned(doc, found, clean, notes) for doc, found in documents.items()]
 
 
@@ -141,6 +152,7 @@ def _from_docx(path: Path) -> tuple[list[_Paragraph], tuple[Note, ...]]:
     except ImportError:
         raise MissingExtraError("reading .docx files", "kits") from None
     data = read_bytes(path)
+    need_sound_archive(data, path, "Word document")
     try:
         document = docx.Document(io.BytesIO(data))
     except Exception:  # a damaged package fails in as many ways as it has parts

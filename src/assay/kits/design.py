@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, did_you_mean, need_count
 from assay.kits.results import Balance, KitDesign, KitDocument
 from assay.results import Note
 from assay.stats.random import Rng, seeded
@@ -95,8 +95,7 @@ def _refuse_repeated(argument: str, names: Sequence[str]) -> None:
 
 def _editor_names(editors: int | Sequence[str]) -> tuple[str, ...]:
     if isinstance(editors, int):
-        if isinstance(editors, bool) or not 1 <= editors <= 100_000:
-            raise OptionError("editors", editors, "is not a number of editors", "give 1 or more")
+        need_count("editors", editors, "editors", most=100_000)
         digits = max(2, len(str(editors)))
         return tuple(f"editor-{number + 1:0{digits}d}" for number in range(editors))
     people = tuple(editors)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from assay.errors import InputError, OptionError
+from assay.errors import InputError, OptionError, need_count
 from assay.kits.pieces import Pieces, split_sentences
 from assay.kits.results import Kit, KitPiece, KitSet, Limits
 from assay.kits.search import (
@@ -191,8 +191,7 @@ def _check(pieces: Pieces, size: int, count: int, mode: str, eps: float | None) 
         raise OptionError("mode", mode, "is not a mode", f"choose {' or '.join(MODES)}")
     if size < 2:
         raise OptionError("size", size, "is too few for a kit", "give at least 2 pieces")
-    if count < 1:
-        raise OptionError("count", count, "is not a number of kits", "give at least 1")
+    need_count("count", count, "kits")
     if eps is not None and mode != "dbscan":
         raise OptionError(
             "eps", eps, "is for the mode dbscan", "leave it out, or set `mode` to dbscan"

@@ -20,6 +20,7 @@ from assay.planning.model import (
     votes,
 )
 from assay.planning.plan import Plan
+from assay.planning.spending import Costs
 from assay.results import Note, plain, signature
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.progress import Progress, silent
@@ -59,7 +60,8 @@ class JudgmentsPlan(Plan, kind="plan-judgments"):
     segment are correlated more than those of one set are in the model. ``reached`` is the share of
     significant pairs that the model expects of the pilot, ``observed`` what the pilot shows; where
     they differ, the systems are not spread evenly, and ``sigma_by_curve`` (which matches what is
-    observed) with ``needed_by_curve`` is the safer plan.
+    observed) with ``needed_by_curve`` is the safer plan. ``bought`` is how many judgments ``spend``
+    pays for, ``brings`` the share of pairs decided with them and the pilot's, by each test.
     """
 
     needed_by: dict[str, int | None]
@@ -87,6 +89,9 @@ class JudgmentsPlan(Plan, kind="plan-judgments"):
     seed: int | None
     curve: tuple[JudgmentsPoint, ...]
     sides: Literal[1, 2] = 1
+    spend: str | None = None
+    bought: int | None = None
+    brings: dict[str, float] | None = None
 
     @property
     def signature(self) -> str:
@@ -94,7 +99,7 @@ class JudgmentsPlan(Plan, kind="plan-judgments"):
         return signature(
             self.kind, self.source, n=self.systems, sigma=f"{self.sigma:.4g}",
             k=self.per_set, level=f"{self.level:g}", test=self.test,
-            sides=2 if self.sides == 2 else None, seed=self.seed,
+            sides=self.sides, spend=self.spend, seed=self.seed,
             **{self.goal: f"{self.target:g}"},
         )  # fmt: skip
 
@@ -114,9 +119,10 @@ def plan_judgments(
     test: Literal["sign", "pooled", "bootstrap"] | None = None,
     per_set: int | None = None,
     level: float = LEVEL,
-    sides: Literal[1, 2] = 1,
+    sides: Literal[1, 2] = 2,
     seconds_per_judgment: float | None = None,
     cost_per_judgment: float | None = None,
+    spend: str | None = None,
     rng: Rng = None,
     progress: Progress = silent,
 ) -> JudgmentsPlan:
@@ -130,13 +136,14 @@ def plan_judgments(
     fit sigma to, count ties in, and compare the plan with. test: ``sign`` (head to head) or
     ``pooled`` (all judgments decide about every pair); for clusters and range sizes also
     ``bootstrap``, the default there and in :func:`assay.rank`. The plan shows all.
-    level: of the tests. sides: one-sided in either direction, as in the paper, or two-sided, as
-    :func:`assay.rank` tests by default. per_set: systems on a screen; default 5, or as in the
-    pilot.
+    level: of the tests. sides: two-sided, as :func:`assay.rank` tests, or one-sided in either
+    direction, as in the paper. per_set: systems on a screen; default 5, or as in the
+    pilot. spend: what there is to spend ("40 h", "2000 EUR", "5000 judgments"); the plan then says
+    what share of pairs that decides, too.
 
     >>> plan = plan_judgments(15, sigma=10, significant=0.8)
     >>> plan.needed, plan.needed_by["pooled"]
-    (80381, 20517)
+    (114012, 29508)
     """
     goal, target = _goal(significant, clusters, range_size)
     test = _check(goal, test, level, sigma, seconds_per_judgment, cost_per_judgment)
@@ -153,6 +160,7 @@ def plan_judgments(
     needed = by[test]
     judged = 0 if known is None else known.judged
     more = None if needed is None else max(0, needed - judged)
+    bought = _bought(spend, seconds_per_judgment, cost_per_judgment, model)
     planned = goal == "significant" and needed is not None
     by_curve = None if known is None or not planned else model.for_share(
         target, test, known.curve_sigma
@@ -175,8 +183,22 @@ def plan_judgments(
         seconds_per_judgment=seconds_per_judgment, cost_per_judgment=cost_per_judgment,
         minutes=_times(more, seconds_per_judgment, 60.0),
         money=_times(more, cost_per_judgment, 1.0), seed=seed, curve=_curve(model, judged),
-        sides=sides,
+        sides=sides, spend=spend, bought=bought,
+        brings=None if bought is None else model.expected(judged + bought),
     )  # fmt: skip
+
+
+def _bought(
+    spend: str | None, seconds: float | None, cost: float | None, model: JudgmentsModel
+) -> int | None:
+    """How many judgments can be paid; fewer than one screen's are none."""
+    if spend is None:
+        return None
+    bought = int(Costs(model.systems, seconds, cost, "judgment").ratings(spend) + 1e-9)
+    if bought < model.per_screen:
+        fault = f"buys {bought} judgments, and a screen has {model.per_screen}"
+        raise OptionError("spend", spend, fault, "give enough for a screen or more")
+    return bought
 
 
 def _check(
@@ -225,7 +247,8 @@ def _ends(
     """What is needed at the ends of the pilot's interval of sigma."""
     if known is None or known.sigma_interval is None or goal != "significant":
         return None
-    low, high = (model.for_share(target, test, sigma) for sigma in known.sigma_interval)
+    ends = known.sigma_interval if model.strengths is None else model.strengths.ends(target)
+    low, high = (model.for_share(target, test, end) for end in ends)
     return low, high
 
 
@@ -233,7 +256,7 @@ def _uneven(
     model: JudgmentsModel, known: JudgmentsPilot | None, test: str, by_curve: int | None
 ) -> tuple[Note, ...]:
     """A warning where the model does not fit the pilot."""
-    if known is None or known.sigma_interval is None:
+    if known is None or known.sigma_interval is None or known.agreeing:
         return ()
     expected, observed = model.expected(known.judged)["sign"], known.observed["sign"]
     if abs(expected - observed) <= MOST_MISFIT:

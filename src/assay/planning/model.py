@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -12,8 +12,9 @@ from assay.errors import InputError, need_whole
 from assay.ranking.calibration import simulated_tables
 from assay.ranking.counts import block_numbers, check_per_set, count, screen_size, set_effect
 from assay.ranking.pairs import pooled_counts, pooled_judgments, pooled_strengths, sign_test
-from assay.ranking.power import judgments_for, pooled_share, sign_share
-from assay.ranking.sigma import SigmaFit, fit_sigma, match_sigma, pilot_needed
+from assay.ranking.power import Noise, judgments_for, pooled_share, sign_share
+from assay.ranking.sigma import SigmaFit, fit_sigma, match_sigma, pilot_needed, pilot_strengths
+from assay.ranking.strengths import Strengths
 from assay.ranking.uncertainty import MIN_BLOCKS, shortest_ranges
 from assay.results import Note
 from assay.stats.intervals import cluster_numbers, rank_ranges
@@ -30,7 +31,10 @@ MOST_JUDGMENTS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class JudgmentsModel:
-    """What the numbers are computed from; judgments without ties become judgments with them."""
+    """What the numbers are computed from; judgments without ties become judgments with them.
+
+    ``strengths`` are what a pilot says of its systems; without them, qualities are random.
+    """
 
     systems: int
     sigma: float
@@ -38,6 +42,7 @@ class JudgmentsModel:
     alpha: float
     tie_share: float = 0.0
     block_effect: float = 1.0
+    strengths: Strengths | None = None
 
     @property
     def per_screen(self) -> int:
@@ -58,12 +63,17 @@ class JudgmentsModel:
         """Only judgments pooled over a segment are correlated in it; sign tests are by sets."""
         return 1.0 if test == "sign" else self.block_effect
 
-    def for_share(self, share: float, test: str, sigma: float | None = None) -> int | None:
+    @property
+    def noise(self) -> Noise:
+        """What is known of how hard systems are to tell apart."""
+        return self.sigma if self.strengths is None else self.strengths
+
+    def for_share(self, share: float, test: str, sigma: Noise | None = None) -> int | None:
         """Judgments to collect for an expected share of significant pairs."""
-        width = self.sigma if sigma is None else sigma
+        width = self.noise if sigma is None else sigma
         if width == 0:  # no noise: one screen after the other, until every pair has been shown
             return self.collected(self.per_screen, test)
-        if not math.isfinite(width):
+        if not isinstance(width, Strengths) and not math.isfinite(width):
             return None
         judgments = judgments_for(
             share, self.systems, width, test=test, per_set=self.per_set, level=self.alpha
@@ -76,7 +86,7 @@ class JudgmentsModel:
             return dict.fromkeys(TESTS, 2 * self.alpha)
         return {
             name: share(
-                self.systems, self.sigma, self.untied(judged, name), per_set=self.per_set,
+                self.systems, self.noise, self.untied(judged, name), per_set=self.per_set,
                 level=self.alpha,
             )
             for name, share in (("sign", sign_share), ("pooled", pooled_share))
@@ -88,7 +98,7 @@ class JudgmentsPilot:
     """What a pilot says beyond the model's settings.
 
     ``observed`` is the share of pairs it tells apart, by each test, ``curve_sigma`` the sigma that
-    matches it.
+    matches it; ``agreeing`` whether all its judgments agree with one order.
     """
 
     judged: int
@@ -96,6 +106,7 @@ class JudgmentsPilot:
     curve_sigma: float
     observed: dict[str, float]
     notes: tuple[Note, ...]
+    agreeing: bool = False
 
 
 def make_model(
@@ -124,12 +135,18 @@ def _fitted(
     need_whole("systems", n, 2)
     size = check_per_set(min(screen_size(pilot), n) if per_set is None else per_set, n)
     low, high = fit.interval.low, fit.interval.high
+    known_from = f"{fit.judgments:,} judgments and {fit.ties:,} ties"
     notes = [Note(
         "pilot-sigma",
-        f"pilot: sigma {fit.sigma:.2f}, 95% interval {low:.2f} to {high:.2f}, from"
-        f" {fit.judgments:,} judgments and {fit.ties:,} ties",
+        f"pilot: sigma {fit.sigma:.2f}, 95% interval {low:.2f} to {high:.2f}, from {known_from}",
     )]  # fmt: skip
-    if not math.isfinite(fit.sigma):
+    if fit.agreeing and math.isfinite(fit.sigma):
+        text = (
+            f"pilot: all judgments agree with one order, so sigma is at most {fit.sigma:.2g} (95%);"
+            f" the plan takes that, from {known_from}, and fewer may do"
+        )
+        notes = [Note("pilot-agrees", text)]
+    elif not math.isfinite(fit.sigma):
         notes.append(_no_difference(fit, size, alpha))
     effect = 1.0
     if fit.unit == "segment":
@@ -145,18 +162,29 @@ def _fitted(
         curve_sigma=match_sigma(pilot, per_set=min(size, len(fit.systems)), rng=0).sigma,
         observed={name: significant_share(pilot, name, alpha=alpha) for name in TESTS},
         notes=tuple(notes),
+        agreeing=fit.agreeing,
     )
     noise = fit.sigma if sigma is None else sigma
-    return JudgmentsModel(n, noise, size, alpha, fit.ties / total, effect), known
+    model = JudgmentsModel(n, noise, size, alpha, fit.ties / total, effect)
+    if sigma is not None or fit.agreeing or n != len(fit.systems) or math.isinf(fit.sigma):
+        return model, known  # other systems than the pilot's, or nothing is known of them
+    return replace(model, strengths=pilot_strengths(pilot)), known
 
 
 def _no_difference(fit: SigmaFit, per_set: int, alpha: float) -> Note:
     """What to do with a pilot that says nothing about sigma."""
     needed = pilot_needed(fit, per_set, alpha)
+    if fit.agreeing:
+        text = (
+            f"pilot: all {fit.judgments} judgments agree with one order, but so few may do so by"
+            f" chance, so there is nothing to plan by; {needed} or more that agree as well would"
+            " give a bound"
+        )
+        return Note("pilot-too-small", text)
     more = "" if needed is None else f"; a pilot of at least {needed:,} judgments may"
     text = (
-        "pilot: the judgments show no difference between the systems, or the same winner every"
-        " time, so there is nothing to plan by"
+        "pilot: the judgments show no difference between the systems, so there is nothing to plan"
+        " by"
     )
     return Note("pilot-no-difference", f"{text}{more}")
 

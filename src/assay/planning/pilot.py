@@ -35,6 +35,7 @@ class Pilot:
     ``correlation`` is None where the pilot cannot tell; ``features`` is the number of metrics
     behind it. ``raters`` is None where no output was rated twice, ``widest`` the system (or pair)
     with the largest sd and that sd, ``order`` None where too few segments are rated for all.
+    ``alike`` is how far two segments of the test set go together, as those of a document do.
     """
 
     sd: float
@@ -51,6 +52,8 @@ class Pilot:
     opinions: float
     widest: tuple[str, float] | None
     order: PilotOrder | None
+    alike: float
+    documents: int | None
     notes: tuple[Note, ...]
 
 
@@ -67,13 +70,14 @@ class PilotOrder:
     n: int
     population: int
     raters: tuple[float, float] | None
+    alike: float = 0.0
 
     def errors(self, n: int) -> np.ndarray:
         """The covariance of the means of n segments, counted as in :class:`Spread`."""
         share = 1 / n - 1 / self.population
         if self.raters is None:
-            share = max(share, 1 / (UNKNOWN_REACH * self.population) - 1 / self.population)
-            return self.covariance * share
+            texts = n > UNKNOWN_REACH * self.population
+            return self.covariance * (1 / n + self.alike if texts else share)
         v, u = self.raters
         beyond = v / self.population + share * max(v - u, 0.0)
         return self.covariance * share + beyond / 2 * np.eye(len(self.means))
@@ -107,7 +111,9 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
         seconds=None if seconds is None else float(seconds),  # type: ignore[arg-type]
         raters=raters, opinions=opinions,
         widest=_widest(y, blocks, test_set.systems, differences, single / sd),
-        order=_order(scores, overlap, opinions),
+        order=_order(scores, overlap, opinions, test_set),
+        alike=_alike(y, blocks, groups, test_set),
+        documents=test_set.documents.height if _has_documents(test_set) else None,
         notes=(
             _drawn(segments), _said(single, low, high, degrees, level, differences), explained,
             *_about_raters(raters),
@@ -155,7 +161,13 @@ def _rater_part(overlap: Overlap, differences: bool, sd: float, opinions: float)
     )  # fmt: skip
     noise = min(noise, opinions * sd**2)
     segments = int((overlap.share < 1).any(axis=0).sum())
-    return RaterPart(v, found.degrees, noise, segments / found.tasks, found.tasks)
+    severities = overlap.severities
+    rated = ~np.isnan(overlap.share)
+    pool = [severities.part(i, row / row.sum()) for i, row in enumerate(rated) if row.any()]
+    return RaterPart(
+        v, found.degrees, noise, segments / found.tasks, found.tasks,
+        0.0 if differences else float(np.mean(pool)), severities.found.degrees,
+    )  # fmt: skip
 
 
 def _widest(
@@ -172,17 +184,43 @@ def _widest(
     return names[at], factor * float(np.sqrt(variance[at]))
 
 
-def _order(scores: np.ndarray, overlap: Overlap | None, opinions: float) -> PilotOrder | None:
+def _alike(y: np.ndarray, blocks: np.ndarray, groups: np.ndarray, test_set: TestSet) -> float:
+    """The correlation inside documents times the chance that two segments are of the same one."""
+    if not _has_documents(test_set):
+        return 0.0
+    _, cell = np.unique(np.stack([blocks, test_set.document[groups]]), axis=1, return_inverse=True)
+    cell = cell.ravel()
+    n, sizes = np.bincount(cell), np.bincount(test_set.document).astype(float)
+    pairs = float((n * (n - 1)).sum())
+    if not pairs:
+        return 0.0
+    products = float((np.bincount(cell, y) ** 2 - np.bincount(cell, y**2)).sum())
+    chance = float((sizes * (sizes - 1)).sum() / (sizes.sum() * (sizes.sum() - 1)))
+    square = float(np.mean(y**2))
+    return chance * float(np.clip(products / pairs / square, 0.0, 1.0)) if square > 0 else 0.0
+
+
+def _has_documents(test_set: TestSet) -> bool:
+    """Whether documents are the texts: one alone says nothing of others."""
+    return test_set.has_documents and test_set.documents.height > 1
+
+
+def _order(
+    scores: np.ndarray, overlap: Overlap | None, opinions: float, test_set: TestSet
+) -> PilotOrder | None:
     """What the pilot says of the order of its systems.
 
     The covariance is shrunk towards equal errors with weight (K - 1) / n, as few segments cannot
     tell many systems apart.
     """
-    matched = scores[:, ~np.isnan(scores).any(axis=0)]
+    places = np.flatnonzero(~np.isnan(scores).any(axis=0))
+    matched = scores[:, places]
     systems, n = matched.shape
     if systems < 2 or n < MIN_SEGMENTS_FOR_CORRELATION:
         return None
     centre = np.eye(systems) - 1 / systems
+    rest = centre @ (matched - matched.mean(axis=1, keepdims=True))
+    block, segment = np.indices(rest.shape).reshape(2, -1)
     seen = centre @ np.cov(matched) @ centre
     weight = min(1.0, (systems - 1) / n)
     alike = float(np.trace(seen)) / (systems - 1) * np.eye(systems)
@@ -190,6 +228,7 @@ def _order(scores: np.ndarray, overlap: Overlap | None, opinions: float) -> Pilo
         matched.mean(axis=1), (1 - weight) * seen + weight * alike, n, scores.shape[1],
         None if overlap is None
         else (overlap.variance.differences / opinions, overlap.variance.alone[1] / opinions),
+        _alike(rest.ravel(), block, places[segment], test_set),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from assay.planning.results import PAIR, ComparisonPlan, PlanPoint, RatingsPlan,
 from assay.planning.spending import LITTLE, Costs, segments_for, share_out
 from assay.planning.spread import Spread
 from assay.results import Note, plural
-from assay.stats.intervals import LEVEL, POWER, expected_stability, smallest
+from assay.stats.intervals import LEVEL, POWER, expected_stability
 from assay.tables.tables import Ratings, TestSet
 
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
@@ -43,8 +43,8 @@ def plan_ratings(
     The variance of a mean is D sd^2 (1 - n/N) / n, with metrics (1 - r^2)(1 + p/n) times as much,
     and the raters' part beside it, v / (k N) when everything is rated; the half-width is its root
     times Student's t. v is what raters differ by, and k how many rate an output. v comes from a
-    pilot in which some outputs are rated twice; without it, ratings beyond one half of the test
-    set promise nothing.
+    pilot in which some outputs are rated twice; without it, the error beyond one half of the test
+    set is that for texts like these, as in :func:`assay.estimate`, and promises nothing.
 
     population: segments of the test set (N). sd: of single ratings of one system's segments.
     correlation: multiple correlation of ratings and metrics (r), ``features`` their number (p, 1).
@@ -143,7 +143,7 @@ class _Goal:
         """The segments that reach it; None where no number does, or nothing is wanted."""
         if not self.wanted:
             return None
-        n = smallest(lambda n: self.reached(spread, n), spread.population)
+        n = spread.precision(spread.population).smallest(lambda n: self.reached(spread, n))
         return n if self.reached(spread, n) else None
 
     def reached(self, spread: Spread, n: int) -> bool:
@@ -224,7 +224,7 @@ def _from_pilot(
     spread = Spread(
         pilot.population if population is None else population,
         pilot.sd if sd is None else sd, level, design_effect, raters=pilot.raters,
-        opinions=pilot.opinions,
+        opinions=pilot.opinions, alike=pilot.alike, documents=pilot.documents,
     )  # fmt: skip
     return _Assumptions(
         plain=spread,

@@ -24,16 +24,19 @@ _AMOUNT = re.compile(rf"([€$£])?\s*({_NUMBER})\s*({_UNIT})?")
 _ONE_OF_SEVERAL = re.compile(rf"(?<![\w.]){_NUMBER}\s*(?:{_UNIT})(?!\w)")
 _MINUTES = {"min": 1, "minute": 1, "minutes": 1, "h": 60, "hour": 60, "hours": 60}
 _MONEY = re.compile(r"[A-Z]{3}|[€$£]")
-_EXAMPLES = "write '40 h', '90 min', '2000 EUR' or '5000 ratings'"
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What ratings of so many ``systems`` take: seconds and price of one, None where not known."""
+    """What ratings of so many ``systems`` take: seconds and price of one, None where not known.
+
+    ``one`` is what an answer is called: a rating, or a judgment.
+    """
 
     systems: int
     seconds: float | None
     price: float | None
+    one: str = "rating"
 
     def minutes(self, ratings: float | None) -> float | None:
         """Time for so many ratings."""
@@ -46,24 +49,24 @@ class Costs:
         return None if unknown else ratings * self.price  # type: ignore[operator]
 
     def ratings(self, spend: str) -> float:
-        """How many ratings an amount buys: ``40 h``, ``2000 EUR``, ``5000 ratings``.
+        """How many ratings (or judgments) an amount buys: ``40 h``, ``2000 EUR``, ``5000 ratings``.
 
         >>> Costs(8, seconds=30, price=0.5).ratings("40 h")
         4800.0
         """
-        amount, unit = _parsed(spend)
-        if unit in ("rating", "ratings"):
+        amount, unit = _parsed(spend, self.one)
+        if unit in (self.one, f"{self.one}s"):
             return amount
         if unit in _MINUTES:
             if self.seconds is None:
-                raise InputError(f"`spend` ({spend}) is a time; give `seconds_per_rating` too")
+                raise InputError(f"`spend` ({spend}) is a time; give `seconds_per_{self.one}` too")
             return amount * _MINUTES[unit] * 60 / self.seconds
         if self.price is None:
-            raise InputError(f"`spend` ({spend}) is money; give `cost_per_rating` too")
+            raise InputError(f"`spend` ({spend}) is money; give `cost_per_{self.one}` too")
         return amount / self.price
 
 
-def _parsed(spend: str) -> tuple[float, str]:
+def _parsed(spend: str, one: str) -> tuple[float, str]:
     """The number and the unit of an amount; a currency as it is written, other units in small."""
     text = str(spend).strip()
     match = _AMOUNT.fullmatch(text)
@@ -72,7 +75,8 @@ def _parsed(spend: str) -> tuple[float, str]:
         fault = "has two limits, and a plan has one"
         raise OptionError("spend", spend, fault, "give the one that binds, such as '40 h'")
     if match is None or (sign is None) == (unit is None):
-        raise OptionError("spend", spend, "is not an amount with its unit", _EXAMPLES)
+        remedy = f"write '40 h', '90 min', '2000 EUR' or '5000 {one}s'"
+        raise OptionError("spend", spend, "is not an amount with its unit", remedy)
     unit = sign or unit or ""
     if re.fullmatch(r"[1-9]\d{0,2}\.\d{3}", number):
         whole = number.replace(".", "")
@@ -80,10 +84,10 @@ def _parsed(spend: str) -> tuple[float, str]:
         raise OptionError("spend", spend, fault, f"write {whole} if that is meant")
     if not float(number.replace(",", "")) > 0:
         raise OptionError("spend", spend, "buys nothing", "give more than 0")
-    known = unit.lower() in {"rating", "ratings", *_MINUTES}
+    known = unit.lower() in {one, f"{one}s", *_MINUTES}
     if not known and not _MONEY.fullmatch(unit):
         fault = f"has the unit '{unit}', which is not known"
-        remedy = "use h, min, ratings or a currency, as in '2000 EUR' or '€2000'"
+        remedy = f"use h, min, {one}s or a currency, as in '2000 EUR' or '€2000'"
         raise OptionError("spend", spend, fault, remedy)
     return float(number.replace(",", "")), unit.lower() if known else unit
 

@@ -38,6 +38,9 @@ MAX_DENSE = 20_000_000
 MAX_P_OF_MISFIT = 0.01
 """P value below which one scale is said not to fit."""
 
+NO_SPREAD = 1e-9
+"""A variance that is a smaller part of the sum of squares is one of rounding."""
+
 MAX_PAIRS_CHECKED = 800
 """Pairs beyond which the fit is not checked: the variance of so many needs too many blocks."""
 
@@ -104,7 +107,7 @@ def _counted(
 def _fit_note(systems: tuple[str, ...], fit: ScaleFit | None) -> Note:
     """Whether one scale fits, in plain words."""
     if fit is None:
-        fault = "too few blocks, too many pairs, or no circle of pairs"
+        fault = "too few blocks, too many pairs, no circle of pairs, or judgments all alike"
         return Note("scale-not-tested", f"whether one scale fits was not tested: {fault}")
     tested = f"F = {fit.f:.2f}, p = {fit.p:.2g}"
     if fit.p >= MAX_P_OF_MISFIT:
@@ -231,8 +234,11 @@ def fit_check(
     total = np.asarray(parts.sum(axis=0)).ravel()
     variance = clear @ cross @ clear.T - np.outer(total, total) / len(blocks)
     variance *= len(blocks) / (len(blocks) - 1)
-    part = basis.T @ total
-    wald = part @ np.linalg.pinv(basis.T @ variance @ basis, hermitian=True) @ part
+    part, spread = basis.T @ total, basis.T @ variance @ basis
+    # Where all judgments of a pair agree they have no spread to measure a misfit by.
+    if np.linalg.eigvalsh(spread)[0] <= NO_SPREAD * np.trace(cross):
+        return None
+    wald = part @ np.linalg.pinv(spread, hermitian=True) @ part
     f = wald * (len(blocks) - free) / (free * (len(blocks) - 1))
     mean = np.bincount(pair, y) / games
     chance = np.diagonal(variance) / games**2

@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from assay.ranking.strengths import Strengths
+
 SCALE = 10.0
 """Qualities lie between 0 and this."""
 
@@ -40,9 +42,12 @@ MAX_JUDGMENTS = 1e9
 
 Floats = NDArray[np.float64]
 
+Noise = float | Strengths
+"""sigma, for systems of which no more is known, or what a pilot says of their strengths."""
+
 
 def sign_share_exact(
-    systems: int, sigma: float, judgments: float, *, per_set: int = 5, level: float = 0.05
+    systems: int, sigma: Noise, judgments: float, *, per_set: int = 5, level: float = 0.05
 ) -> float:
     """The expected share of significant pairs by sign test, exact but for the quadrature.
 
@@ -66,7 +71,7 @@ def sign_share_exact(
 
 
 def sign_share(
-    systems: int, sigma: float, judgments: float, *, per_set: int = 5, level: float = 0.05
+    systems: int, sigma: Noise, judgments: float, *, per_set: int = 5, level: float = 0.05
 ) -> float:
     """The same in less than a millisecond, for planning.
 
@@ -84,7 +89,7 @@ def sign_share(
 
 
 def _normal_share(
-    systems: int, sigma: float, judgments: float, *, per_set: int, level: float
+    systems: int, sigma: Noise, judgments: float, *, per_set: int, level: float
 ) -> float:
     m, c = _sets(systems, judgments, per_set)
     mean, sd = m * c, np.sqrt(m * c * (1 - c))
@@ -100,7 +105,7 @@ def _normal_share(
 
 
 def pooled_share(
-    systems: int, sigma: float, judgments: float, *, per_set: int = 5, level: float = 0.05
+    systems: int, sigma: Noise, judgments: float, *, per_set: int = 5, level: float = 0.05
 ) -> float:
     """The expected share of significant pairs by the pooled test with sets as blocks.
 
@@ -114,6 +119,8 @@ def pooled_share(
     """
     n, k = systems, per_set
     m, c = _sets(n, judgments, k)
+    if isinstance(sigma, Strengths):
+        return sigma.pooled_share(m, c, k, level)
     weight, direct, mean, spread, v = _pooled_parts(sigma, k)
     signal = (2 * direct + (n - 2) * mean) / n
     shift = (n - 2) * spread / n**2
@@ -128,7 +135,7 @@ def pooled_share(
 def judgments_for(
     share: float,
     systems: int,
-    sigma: float,
+    sigma: Noise,
     *,
     test: str = "sign",
     per_set: int = 5,
@@ -212,8 +219,10 @@ def _binomial(N: NDArray[np.int64], m: int, c: float) -> Floats:
     return np.asarray(np.exp(ways + N * np.log(c) + (m - N) * np.log1p(-c)))
 
 
-def _win_probabilities(sigma: float) -> tuple[Floats, Floats]:
-    """Nodes and weights of p over the triangular distribution of gaps."""
+def _win_probabilities(sigma: Noise) -> tuple[Floats, Floats]:
+    """Nodes and weights of p over the triangular distribution of gaps, or those of a pilot."""
+    if isinstance(sigma, Strengths):
+        return sigma.nodes
     u, w = _legendre()
     # Gaps as cubes: with very many judgments all that is open happens at tiny gaps.
     t = u**3

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
-from scipy import special
 
 from assay.errors import OptionError, need_known, need_level
+from assay.ranking.advice import next_steps
 from assay.ranking.counts import (
     UNITS,
     Counts,
@@ -26,7 +25,7 @@ from assay.ranking.counts import (
 from assay.ranking.methods import check_method, find_method, score
 from assay.ranking.uncertainty import Rule, Uncertainty, bootstrap
 from assay.results import Note, Result, signature
-from assay.stats.intervals import LEVEL, POWER, cluster_numbers, competition_ranks
+from assay.stats.intervals import LEVEL, cluster_numbers, competition_ranks
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
 from assay.tables.tables import Judgments
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from assay.ranking.calibration import Calibration
 
 RESAMPLES, MAX_RESAMPLES = 1000, 1_000_000
-
-MAX_GROWTH = 100
-"""A campaign so many times as large is not advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +212,10 @@ def rank(
         calibrated=None if chosen is None else chosen.level, sides=sides, holm=holm,
         resamples=drawn, seed=seed,
         notes=(*notes, *units.notes, *sure.notes, *_calibrated(chosen), *_outside(systems)),
-        next=next_steps(comparisons, len(judgments), "judgments", level=level, sides=sides),
+        next=next_steps(
+            comparisons, counts.systems, sure.p, len(judgments), "judgments",
+            alpha=rule.alpha_of_closest(sum(not item.decided for item in comparisons)),
+        ),
     )  # fmt: skip
 
 
@@ -297,7 +296,8 @@ def _calibration(
     if not math.isfinite(fit.sigma):
         more = pilot_needed(fit, k)
         remedy = "leave it out" if more is None else f"collect {more:,} judgments, or leave it out"
-        fault = "needs differences in doubt to simulate, and these judgments show none, or no doubt"
+        shown = "are too few to agree by more than chance" if fit.agreeing else "show none"
+        fault = f"needs differences to simulate, and these judgments {shown}"
         raise OptionError("calibrate", True, fault, remedy)
     worth = min(1.0, set_effect(k) / fit.effect)
     size = max(1, round(fit.judgments * worth))
@@ -361,35 +361,3 @@ def _comparisons(
             None if sure.stderr is None else error,
         ))  # fmt: skip
     return tuple(comparisons)
-
-
-def next_steps(
-    comparisons: Sequence[PairComparison], number: int, kind: str, *, level: float, sides: int
-) -> tuple[str, ...]:
-    """How many more decide the closest of the open pairs, if they are shared out as these were.
-
-    z grows with the root of the number; a pair is found with probability ``POWER`` where its
-    expected z is that far above what decides. This takes the observed difference for the true one.
-
-    >>> pair = PairComparison("A", "B", 60, 45, 0, 0.0716, False, None)
-    >>> next_steps([pair], 105, "judgments", level=0.95, sides=1)
-    ('to decide A and B (closest to it, p = 0.072): about 198 more judgments of all systems, ...)
-    """
-    undecided = [item for item in comparisons if not item.decided and item.p == item.p]
-    if not undecided:
-        return ()
-    item = min(undecided, key=lambda pair: pair.p)
-    z = float(special.ndtri(1 - min(item.p, 1.0) / sides))
-    goal = float(special.ndtri(1 - (1 - level) / sides) + special.ndtri(POWER))
-    names = f"{item.left} and {item.right}"
-    if z <= goal / MAX_GROWTH**0.5:
-        return (
-            f"the closest pair is {names} (p = {item.p:.2g}): no number of {kind} in sight decides"
-            " it, if the difference is as small as it looks",
-        )
-    more = round(number * ((goal / z) ** 2 - 1))
-    return (
-        f"to decide {names} (closest to it, p = {item.p:.2g}): about {more:,} more {kind} of all"
-        f" systems, shared out as these {number:,}, find such a difference with {POWER:.0%}"
-        " probability",
-    )

@@ -17,13 +17,13 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, need_known
+from assay.ranking.advice import next_steps
 from assay.ranking.counts import MAX_SYSTEMS, MIN_UNITS, listed
 from assay.ranking.rank import (
     PairComparison,
     Ranking,
     SystemRank,
     check_tests,
-    next_steps,
     resamples_for,
 )
 from assay.ranking.uncertainty import (
@@ -117,8 +117,22 @@ def rank_ratings(
             *_order_notes(systems, better),
             *sure.notes,
         ),
-        next=next_steps(comparisons, frame.height, "ratings", level=level, sides=sides),
+        next=_advice(comparisons, outputs, (first, second, p), sure, frame.height, rule),
     )  # fmt: skip
+
+
+def _advice(
+    comparisons: tuple[PairComparison, ...], outputs: pl.DataFrame,
+    tested: tuple[np.ndarray, np.ndarray, np.ndarray], sure: Uncertainty, number: int, rule: Rule,
+) -> tuple[str, ...]:  # fmt: skip
+    """What more ratings would bring, by the tests that decide."""
+    first, second, p = tested
+    every = sure.p.copy()
+    every[first, second], every[second, first] = p, 1 - p
+    undecided = sum(not item.decided for item in comparisons)
+    names = outputs["system"].unique(maintain_order=True).to_list()
+    alpha = rule.alpha / max(undecided, 1) if rule.holm else rule.alpha
+    return next_steps(comparisons, names, every, number, "ratings", alpha=alpha)
 
 
 def _unit_notes(frame: pl.DataFrame, unit: str, blocks: int) -> list[Note]:

@@ -27,6 +27,7 @@ from assay.ranking.counts import (
 )
 from assay.ranking.pairs import pooled_counts, pooled_test, sign_test
 from assay.ranking.power import SCALE, judgments_for, sign_share
+from assay.ranking.strengths import Strengths, draw_strengths
 from assay.ranking.uncertainty import gap_stderr
 from assay.results import Result, signature
 from assay.stats.intervals import LEVEL, Interval
@@ -49,7 +50,9 @@ class SigmaFit(Result, kind="sigma"):
 
     ``effect`` is how much larger the variance of a difference is than if the ``judgments`` (ties
     not counted) were independent, taken over blocks of one ``unit`` (segment, set or pair). An
-    endless upper end means that the judgments agree with no difference at all.
+    endless upper end means that the judgments agree with no difference at all. Where all judgments
+    agree with one order (``agreeing``), any small sigma fits, and ``sigma`` is the upper end: the
+    least that can be ruled out, endless where the judgments are too few to rule out any.
     """
 
     sigma: float
@@ -62,6 +65,7 @@ class SigmaFit(Result, kind="sigma"):
     ties: int
     effect: float
     unit: str
+    agreeing: bool = False
 
     def __post_init__(self) -> None:
         for name in ("sigma", "high"):  # JSON has no infinity, and neither is ever unknown
@@ -119,23 +123,41 @@ def fit_sigma(judgments: Judgments, *, level: float = LEVEL) -> SigmaFit:
     counts = _connected(judgments)
     strength, stderr = thurstone(counts.wins)
     unit, effect = _block_effect(judgments, counts)
-    sigma, low, high = _likelihood(strength, stderr * np.sqrt(effect), level)
+    agreeing = not (np.triu(counts.wins[np.ix_(*[np.argsort(strength)] * 2)]) > 0).any()
+    if agreeing:
+        low, high = 0.0, _ruled_out(counts.wins, strength, effect, 1 - level)
+        sigma = high
+    else:
+        sigma, low, high = _likelihood(strength, stderr * np.sqrt(effect), level)
     middle = (strength.min() + strength.max()) / 2
     width = sigma if np.isfinite(sigma) else 0.0  # no difference: all stand in the middle
     return SigmaFit(
         sigma=sigma, low=low, high=high, level=level, systems=counts.systems,
         qualities=tuple(float(q) for q in SCALE / 2 + width * (strength - middle)),
         judgments=int(counts.wins.sum()), ties=int(counts.ties.sum()) // 2, effect=effect,
-        unit=unit,
+        unit=unit, agreeing=agreeing,
     )  # fmt: skip
+
+
+def pilot_strengths(judgments: Judgments) -> Strengths:
+    """The strengths of the systems as they may truly be, in units of sigma."""
+    counts = _connected(judgments)
+    strength, stderr = thurstone(counts.wins)
+    _, effect = _block_effect(judgments, counts)
+    rng = np.random.default_rng(0)  # one answer for one table
+    return draw_strengths(strength, stderr * np.sqrt(effect), rng)
 
 
 def pilot_needed(fit: SigmaFit, per_set: int, alpha: float = 0.05) -> int | None:
     """Judgments after which sigma can be told, where those of a fit show no difference at all.
 
     As many as tell half of the pairs apart if sigma is the least that the judgments agree with;
-    None where that is beyond reach.
+    None where that is beyond reach. Where all agree with one order: as many as rule out that
+    nothing but chance made them do so.
     """
+    if fit.agreeing:
+        least = math.log(1 - fit.level) / math.log(0.5) * fit.effect
+        return math.ceil(least * (fit.judgments + fit.ties) / max(fit.judgments, 1))
     if not fit.low > 0:
         return None
     judgments = judgments_for(
@@ -289,6 +311,32 @@ def _likelihood(
     return best, low, end(best, pairs[best < GRID], float("inf"))
 
 
+def _ruled_out(wins: np.ndarray, strength: np.ndarray, effect: float, alpha: float) -> float:
+    """The least sigma under which so many judgments agree with the true order with chance alpha.
+
+    The mean over qualities from U[0, 10] in this order of the product of Phi(gap / (sigma sqrt 2)),
+    each as often as the pair was judged; ``effect`` correlated judgments count as one.
+    """
+    from scipy import optimize
+
+    best_first = np.argsort(-strength)
+    i, j = np.nonzero(wins[np.ix_(best_first, best_first)])
+    times = wins[best_first[i], best_first[j]] / effect
+    rng = np.random.default_rng(0)  # one answer for one table
+    draws = max(200, min(4000, 4_000_000 // len(i)))
+    quality = -np.sort(-rng.uniform(0, SCALE, (draws, len(wins))), axis=1)
+    gap = (quality[:, i] - quality[:, j]) / np.sqrt(2)
+
+    def beyond(log: float) -> float:
+        agree = special.log_ndtr(gap / np.exp(log)) @ times
+        return float(special.logsumexp(agree) - np.log(draws * alpha))
+
+    low, high = np.log(1e-3), np.log(1e6)
+    if beyond(high) > 0:
+        return math.inf
+    return float(np.exp(optimize.brentq(beyond, low, high, xtol=1e-4)))
+
+
 def _drop(n: int, level: float) -> float:
     """How far below its peak the log likelihood may fall inside the interval.
 
@@ -336,7 +384,8 @@ def _block_effect(judgments: Judgments, counts: Counts) -> tuple[str, float]:
         arrays = counts.left[untied], counts.right[untied], counts.outcome[untied]
         blocks = pooled_test(*arrays, number, len(counts.systems)).stderr
         single = pooled_counts(counts.wins).stderr
-        return unit, max(1.0, float(np.sum(blocks**2) / np.sum(single**2)))
+        alone = float(np.sum(single**2))  # nothing where all judgments of a pair agree
+        return unit, max(1.0, float(np.sum(blocks**2)) / alone) if alone > 0 else 1.0
     return "pair", 1.0
 
 

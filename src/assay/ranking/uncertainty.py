@@ -64,6 +64,10 @@ class Rule:
         # 1 - .95 is a little more than .05.
         return round((1 - self.level) / self.sides, 12)
 
+    def alpha_of_closest(self, undecided: int) -> float:
+        """The level at which the closest of so many open pairs is decided, in one direction."""
+        return (1 - self.level) / 2 / max(undecided, 1) if self.holm else self.alpha
+
     def decide(self, p: np.ndarray) -> np.ndarray:
         """Whether i is better than j, from the one-sided p of every ordered pair.
 
@@ -242,7 +246,10 @@ def spread(
     # Few blocks drawn anew repeat themselves: what they leave open the tests must show.
     tested_low, tested_high = rank_ranges(rule.decide(p))
     rare = blocks < MIN_BLOCKS
-    if stderr is not None:  # nor is there a range where nothing moves
+    # Nor is there a range where nothing moves.
+    if stderr is None:
+        rare |= np.ptp(scores, axis=0) == 0
+    else:
         rare |= (stderr + np.eye(len(point)) <= 0).any(axis=1)
     low = np.where(rare, np.minimum(low, tested_low), low)
     high = np.where(rare, np.maximum(high, tested_high), high)

@@ -67,7 +67,7 @@ def sample(
         extra["history"] = str(history_digest(test_set))
     extra |= {} if seed is None else {"seed": str(seed)}
     line = str(Design(chosen.name, dict(chosen.parameters) | extra))
-    return make_sample(pl.concat(frames).with_columns(design=pl.lit(line)))
+    return make_sample(pl.concat(frames).with_columns(design=pl.lit(line)), test_set)
 
 
 def _drawn_rows(

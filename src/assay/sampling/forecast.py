@@ -11,11 +11,11 @@ import numpy as np
 
 from assay.designs.base import (
     LEAST_EFFECT,
-    USUAL,
     PieceDesign,
     SamplingDesign,
     find_design,
     likeness,
+    usual_likeness,
 )
 from assay.designs.population import Population
 from assay.tables.tables import TestSet
@@ -28,7 +28,7 @@ GOOD_ENOUGH = 0.97
 
 def expected_likeness(test_set: TestSet) -> np.ndarray:
     """The persistent and fading correlation along documents of differences between systems."""
-    usual = np.array(USUAL)
+    usual = usual_likeness(test_set.document)
     if test_set.history is not None:
         values = test_set.matrix(test_set.history)
         # Systems that nobody rated before have one history, and its differences are zero.

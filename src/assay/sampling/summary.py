@@ -29,6 +29,9 @@ LENGTH_BINS = (0, 10, 20, 30, 40, 50)
 
 EFFECT_DRAWS = 500
 """Samples behind the predicted design effect: its error is about 5 %."""
+FEWER_LOOKS, MOSTLY = 2, 0.5
+"""The looks that are proposed where more than this share of pieces are single segments."""
+
 NUMBERS_AT_ONCE = 4_000_000
 """Numbers held in memory; samples are drawn in blocks of about this size."""
 
@@ -118,7 +121,10 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
         outputs=outputs, distinct_outputs=distinct, context_segments=context, length_bins=lengths,
         domains=_mean_shares([domain_shares(test_set, mask) for mask in masks]), positions=places,
         vocabulary=_mean([vocabulary_share(test_set, mask) for mask in masks]),
-        metrics=test_set.metrics, notes=tuple(dict.fromkeys((*test_set.notes, *_watched(sample)))),
+        metrics=test_set.metrics,
+        notes=tuple(dict.fromkeys(
+            (*test_set.notes, *_watched(sample), *_single(sample, layout))
+        )),
     )  # fmt: skip
 
 
@@ -135,6 +141,31 @@ def _watched(sample: Sample) -> list[Note]:
             "cannot-be-watched",
             "part of this sample is not a sample, so its ratings cannot be watched (monitor);"
             " to stop early, draw a matched sample by rounds, interleaved or segments",
+        )
+    ]
+
+
+def _single(sample: Sample, layout: Layout) -> list[Note]:
+    """Where rounds show mostly single segments, though pieces may be longer, and what helps.
+
+    Documents are cut into looks / share pieces, so that every look falls on whole rounds.
+    """
+    get = sample.design.parameters
+    if not {"looks", "max"} <= set(get) or not sample.matched:
+        return []
+    sizes = sample.frame.group_by("snippet").len()["len"].to_numpy()
+    pieces = np.minimum(layout.lengths, FEWER_LOOKS * layout.population / sizes.sum())
+    longer = min(float(layout.population / pieces.sum()), float(get["max"]))
+    single = float((sizes == 1).mean())
+    if single <= MOSTLY or float(get["looks"]) <= FEWER_LOOKS or longer < 1.2 * sizes.mean():
+        return []
+    return [
+        Note(
+            "single-segments",
+            f"{single:.0%} of the pieces are single segments, because {get['looks']} looks cut"
+            f" documents into many; with {FEWER_LOOKS} looks (design"
+            f" '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f} segments"
+            f" instead of {sizes.mean():.1f}",
         )
     ]
 

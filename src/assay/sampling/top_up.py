@@ -80,7 +80,8 @@ def top_up(
         frames.append(frame if system is None else frame.with_columns(system=pl.lit(system)))
     parts = [*design.sizes, added] if added else [wanted]
     line = _line(sample.design, wanted, parts, seed, together)
-    return make_sample(pl.concat(frames, how="diagonal").with_columns(design=pl.lit(line)))
+    rows = pl.concat(frames, how="diagonal").with_columns(design=pl.lit(line))
+    return make_sample(rows, test_set)
 
 
 def _check_matched(sample: Sample, matched: bool | None) -> None:

@@ -46,12 +46,16 @@ LEVEL = 0.95
 """The confidence level where none is stated."""
 POWER = 0.8
 """The probability of finding a difference that is commonly asked for."""
+MANY_POWERS, POWER_POINTS, SURELY_FOUND = 4096, 60, 40.0
+"""More are read off a grid of so many points each way; beyond so many errors nothing is missed."""
+MANY_DEGREES = 100
+"""Points at which what can be found is computed."""
 MAX_GAP_IN_ERRORS = 500.0
 """A gap of this many standard errors is always found."""
 UNKNOWN_REACH = 0.5
-"""Where nothing tells what raters differ by, ratings beyond this share of the test set promise
-nothing: without metrics, the interval of one half is as wide as the one for texts like these with
-everything rated, from which verdicts come then."""
+"""Where nothing tells what raters differ by, an error is that for texts like these beyond this
+share of the test set. More ratings than one half then promise nothing: the error for texts with
+everything rated is no smaller than that of these answers at one half."""
 MAX_COMPARED = 4_000_000
 """Pairs of scores compared at a time."""
 ERFC_FIT = (
@@ -241,7 +245,8 @@ def noncentral_t_cdf(t: float, degrees: float, shift: float) -> float:
         # By the fourth root, as the density may rise from 0 as steeply as a root does.
         v = low + (high - low) * (1 + nodes) / 2
         s = v**4
-        below = np.array([0.5 * math.erfc((shift - t * x) / math.sqrt(2)) for x in s])
+        away = (shift - t * s) / math.sqrt(2)
+        below = 0.5 * np.array([math.erfc(x) for x in away.tolist()])
         values = below * _scale_density(s, degrees) * 4 * v**3
         total += (high - low) / 2 * float(weights @ values)
     return min(max(total, 0.0), 1.0)
@@ -335,23 +340,38 @@ class Precision:
     """The part of the standard error that more segments do not take away: the raters'."""
     floor_degrees: float = math.inf
     reach: float = 1.0
-    """The share of the segments beyond which more of them are taken to make no error smaller."""
+    """The share of the segments beyond which the error is that for texts like these."""
+    alike: float = 0.0
+    """The correlation of two segments of the test set: that inside documents, by chance met."""
+    documents: int | None = None
 
     def stderr(self, n: np.ndarray) -> np.ndarray:
         """Of the mean: sd sqrt(D (1 - r^2) (1 + p/n) (1 - n/N) / n), infinite without degrees.
 
-        Its square and that of the floor add up.
+        For texts, without (1 - n/N), and r^2 / N and what documents have in common are added. Its
+        square and that of the floor add up.
         """
         n = np.asarray(n, dtype=float)
         rest = self.effect * (1 - self.correlation**2) * (1 + self.features / n)
-        counted = np.minimum(n, self.reach * self.population)
-        sampling = self.sd * np.sqrt(rest * (1 - counted / self.population) / counted)
-        unknown = (n - 1 - self.features < 1) & (counted < self.population)
+        here = rest * (1 - n / self.population) / n
+        there = rest / n + self.correlation**2 / self.population + self.alike
+        sampling = self.sd * np.sqrt(np.where(self._of_texts(n), there, here))
+        unknown = (n - 1 - self.features < 1) & (n < self.population)
         return np.where(unknown, np.inf, np.hypot(sampling, self.floor))
 
+    def _of_texts(self, n: np.ndarray) -> np.ndarray:
+        beyond = np.asarray(n > self.reach * self.population)
+        return beyond if self.reach < 1 else np.zeros_like(beyond)
+
     def degrees(self, n: np.ndarray) -> np.ndarray:
-        """Of the interval: n - 1 - p, joined with those of the floor (Satterthwaite)."""
-        own = np.maximum(np.asarray(n, dtype=float) - 1 - self.features, 1.0)
+        """Of the interval: n - 1 - p, joined with those of the floor (Satterthwaite).
+
+        For texts, one less than documents, or segments where there are none.
+        """
+        n = np.asarray(n, dtype=float)
+        texts = n if self.documents is None else np.full_like(n, self.documents)
+        own = np.where(self._of_texts(n), texts - 1, n - 1 - self.features)
+        own = np.maximum(own, 1.0)
         if not (self.floor > 0 and math.isfinite(self.floor_degrees)):
             return np.asarray(own)
         share = np.minimum((self.floor / self.stderr(n)) ** 2, 1.0)
@@ -374,11 +394,22 @@ class Precision:
 
     def n_for_half_width(self, target: float) -> int:
         """The smallest n whose half-width is at most ``target``."""
-        return smallest(lambda n: float(self.half_width(np.array(n))) <= target, self.population)
+        return self.smallest(lambda n: float(self.half_width(np.array(n))) <= target)
 
     def n_for_power(self, gap: float, power: float) -> int:
         """The smallest n that finds ``gap`` with at least this probability."""
-        return smallest(lambda n: float(self.power(np.array(n), gap)) >= power, self.population)
+        return self.smallest(lambda n: float(self.power(np.array(n), gap)) >= power)
+
+    def smallest(self, holds: Callable[[int], bool], low: int = 2) -> int:
+        """The smallest n from ``low`` on that is precise enough; all segments where none is.
+
+        Where the error becomes that for texts it leaps up, so n is sought on either side of it.
+        """
+        half = math.floor(self.reach * self.population)
+        found = smallest(holds, max(half, low), low)
+        if half >= self.population or holds(found):
+            return found
+        return smallest(holds, self.population, max(half + 1, low))
 
     def _quantile(self, n: np.ndarray) -> np.ndarray:
         quantile = np.vectorize(t_quantile, otypes=[float])
@@ -391,6 +422,9 @@ def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray
     >>> round(float(power_of(np.array(2.8), np.array(1000.0), 0.95)), 2)
     0.8
     """
+    shift, degrees = np.broadcast_arrays(shift, degrees)
+    if shift.size > MANY_POWERS:
+        return _interpolated_power(shift, degrees, level)
 
     def found(shift: float, degrees: float) -> float:
         t = t_quantile(0.5 + level / 2, degrees)
@@ -398,6 +432,37 @@ def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray
         return min(max(1 - inside + wrong, 0.0), 1.0)
 
     return np.asarray(np.vectorize(found, otypes=[float])(shift, degrees))
+
+
+def _interpolated_power(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray:
+    """The same of very many, between points of a grid; right to about .001."""
+    # Power rises within a few errors and then no more: the points are close where it does.
+    grid = [
+        np.unique(
+            np.r_[np.linspace(0, 6, POWER_POINTS), np.geomspace(6, SURELY_FOUND, POWER_POINTS)]
+        ),
+        np.unique(np.linspace((1 / degrees).min(), (1 / degrees).max(), POWER_POINTS // 2)),
+    ]
+    table = power_of(grid[0][:, None], 1 / grid[1][None, :], level)
+    place = [
+        np.interp(values, points, np.arange(len(points)))
+        for values, points in zip((shift, 1 / degrees), grid, strict=True)
+    ]
+    i, j = (own.astype(int) for own in place)
+    a, b = place[0] - i, place[1] - j
+    table = np.pad(table, (0, 1), mode="edge")
+    upper, lower = ((1 - b) * table[k, j] + b * table[k, j + 1] for k in (i, i + 1))
+    return np.asarray((1 - a) * upper + a * lower)
+
+
+def detectable_shifts(degrees: np.ndarray, level: float, power: float) -> np.ndarray:
+    """:func:`detectable_shift` of many degrees; of very many by a line between points."""
+    points, place = np.unique(1 / degrees, return_inverse=True)
+    grid = points
+    if len(points) > MANY_DEGREES:
+        grid = np.linspace(points[0], points[-1], MANY_DEGREES)
+    exact = np.array([detectable_shift(1 / point, level, power) for point in grid.tolist()])
+    return np.asarray(np.interp(points, grid, exact)[place])
 
 
 def detectable_shift(degrees: float, level: float, power: float) -> float:
@@ -416,15 +481,24 @@ def detectable_shift(degrees: float, level: float, power: float) -> float:
         return 0.0
     if above < 0:
         return float("nan")
+    normal = t_quantile(0.5 + level / 2, degrees) + NormalDist().inv_cdf(min(power, 0.999))
+    for near in (0.98 * normal, 1.1 * normal, 2 * normal):  # where it lies but for few degrees
+        if low < near < high:
+            value = short(near)
+            low, below, high, above = (
+                (near, value, high, above) if value < 0 else (low, below, near, value)
+            )
+    side = 0.0
     while True:  # the Illinois method: a secant that keeps both sides
         middle = (low * above - high * below) / (above - below)
         value = short(middle)
         if abs(value) < 1e-13 or high - low < 1e-12 * high:
             return middle
+        again, side = value * side > 0, value
         if value < 0:
-            low, below, above = middle, value, above / 2
+            low, below, above = middle, value, above / 2 if again else above
         else:
-            high, above, below = middle, value, below / 2
+            high, above, below = middle, value, below / 2 if again else below
 
 
 def smallest(holds: Callable[[int], bool], high: int, low: int = 2) -> int:
@@ -596,12 +670,23 @@ def stable_ranking(means: np.ndarray, covariance: np.ndarray) -> tuple[float, np
     spread = np.sqrt(((1 + k) * truth.error) @ (across**2).T)
     pairs = np.eye(systems)
     pairs[left, right] = pairs[right, left] = truth.weight @ normal_cdf(center / spread)
-    random = np.random.default_rng(0)  # one answer for one set of estimates
-    k = k[random.choice(len(k), DRAWS, p=truth.weight)]
-    noise = random.standard_normal(k.shape)
-    repeats = (k * truth.seen + np.sqrt((1 + k) * truth.error) * noise) @ truth.back.T
+    uniform, noise = _repeats(systems - 1)
+    edges = truth.weight.cumsum()
+    drawn = (edges / edges[-1]).searchsorted(uniform, side="right")
+    expected, error = k * truth.seen, np.sqrt((1 + k) * truth.error)
+    repeats = (expected[drawn] + error[drawn] * noise) @ truth.back.T
     order = np.argsort(-means, kind="stable")
     return float((np.diff(repeats[:, order], axis=1) < 0).all(axis=1).mean()), pairs
+
+
+@lru_cache(maxsize=8)
+def _repeats(contrasts: int) -> tuple[np.ndarray, np.ndarray]:
+    """A uniform number, which chooses tau, and standard normal errors for every repeat.
+
+    Always the same: one answer for one set of estimates.
+    """
+    random = np.random.default_rng(0)
+    return random.random(DRAWS), random.standard_normal((DRAWS, contrasts))
 
 
 def expected_stability(
@@ -722,5 +807,5 @@ def segments_to_decide(
             difference, stderr, later, gap=gap, sd=sd, level=precision.level, degrees=degrees
         )
 
-    needed = smallest(lambda size: decided(size) >= power, precision.population, low=n)
+    needed = precision.smallest(lambda size: decided(size) >= power, low=n)
     return needed if decided(needed) >= power else None

@@ -51,8 +51,7 @@ def pivotal(
 def _one(
     probabilities: np.ndarray, position: np.ndarray, group: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    p = [float(value) for value in probabilities]
-    x = [float(value) for value in position]
+    p, x = (np.asarray(values, dtype=float).tolist() for values in (probabilities, position))
     everywhere = _Ring(np.lexsort((np.arange(len(p)), position)), len(p))
     inside = _Ring(np.lexsort((np.arange(len(p)), position, group)), len(p), group)
     undecided = [i for i in range(len(p)) if DECIDED_WITHIN < p[i] < 1 - DECIDED_WITHIN]
@@ -85,9 +84,9 @@ class _Ring:
     def __init__(self, order: np.ndarray, size: int, group: np.ndarray | None = None) -> None:
         self.before = [-1] * size
         self.after = [-1] * size
-        units = order.tolist()
-        for left, right in pairwise(units):
-            if group is None or group[left] == group[right]:
+        groups = [0] * size if group is None else group.tolist()
+        for left, right in pairwise(order.tolist()):
+            if groups[left] == groups[right]:
                 self.after[left], self.before[right] = right, left
 
     def remove(self, unit: int) -> None:

@@ -79,4 +79,5 @@ def length_order(lengths: np.ndarray, rng: np.random.Generator) -> tuple[np.ndar
     count = len(lengths)
     line = np.argsort(lengths + 0.5 * rng.random(count))
     place = np.argsort(np.arange(count) * GOLDEN % 1)
-    return line, np.asarray(np.roll(place, -int(rng.integers(max(count, 1)))))
+    first = int(rng.integers(max(count, 1)))
+    return line, np.concatenate([place[first:], place[:first]])

@@ -1,39 +1,72 @@
-"""Separated text with quotes, or that polars cannot read: row by row, with all its faults."""
+"""Separated text with quotes, or that polars cannot read: row by row, with all its faults.
+
+And text that a spreadsheet would run: a cell such as ``=HYPERLINK(...)`` is written behind an
+apostrophe, which is taken away when the file is read. A number, and a line of speech (``- Yes.``),
+stand as they are.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
-from assay.errors import TableError
 from assay.results import Note
-from assay.tables.load import Findings, Lines, Raw, lines_at
+from assay.tables.load import Findings, Lines, Raw, lines_at, need_room
+
+ROW_BYTES = 100
+"""What a row fills while it is read by itself."""
+_SIGN = r"[=@+\-\t\r＝＠＋－]"
+_FORMULA = rf"^'*\s*{_SIGN}"
+_HARMLESS = r"^'*[+-](?:[\d.,]*(?:[eE][+-]?\d+)?|\s[^|(]*)$"
 
 
-def undecodable(data: bytes, source: str) -> TableError:
-    """The error with every line that is not UTF-8."""
-    findings = Findings(source)
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        try:
-            line.decode()
-        except UnicodeDecodeError as error:
-            byte = line[error.start]
-            near = line[max(0, error.start - 20) : error.start + 20].decode("utf-8", "replace")
-            message = (
-                f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
-                f" (as Windows-1252 it would be '{bytes([byte]).decode('cp1252', 'replace')}')"
-            )
-            findings.add(message, number, None, near)
-    return findings.error()
+def defused(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with an apostrophe before everything that a spreadsheet would run.
+
+    >>> table = pl.DataFrame({"system": ["=1+1", "- Yes.", "-3", "'=x"]})
+    >>> defused(table)["system"].to_list(), restored(defused(table)).equals(table)
+    (["'=1+1", '- Yes.', '-3', "''=x"], True)
+    """
+    texts = pl.col(pl.String)
+    frame = frame.with_columns(
+        pl.when(_runs(texts)).then("'" + texts).otherwise(texts).name.keep()
+    )  # fmt: skip
+    return frame.rename(dict(zip(frame.columns, defused_words(frame.columns), strict=True)))
+
+
+def restored(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table that :func:`defused` was given."""
+    texts = pl.col(pl.String)
+    marked = _runs(texts) & texts.str.starts_with("'")
+    frame = frame.with_columns(pl.when(marked).then(texts.str.slice(1)).otherwise(texts))
+    words = {name: name[1:] for name in frame.columns if name[:1] == "'" and _word_runs(name)}
+    return frame.rename(words)
+
+
+def defused_words(words: Sequence[str]) -> list[str]:
+    """Single texts, such as column names, as :func:`defused` writes cells."""
+    return [f"'{word}" if _word_runs(word) else word for word in words]
+
+
+def _runs(cells: pl.Expr) -> pl.Expr:
+    """Whether a spreadsheet would run a cell; apostrophes before it do not count."""
+    return cells.str.contains(_FORMULA) & ~cells.str.contains(_HARMLESS)
+
+
+def _word_runs(word: str) -> bool:
+    return re.search(_FORMULA, word) is not None and re.search(_HARMLESS, word) is None
 
 
 def read_by_rows(data: bytes, separator: str, names: Sequence[str], source: str) -> Raw:
     """The slow reading, all text; refuses a file of the wrong shape with every fault in it."""
     quoting, findings = True, Findings(source)
+    need_room(Path(source), ROW_BYTES * data.count(b"\n"), "its rows")
     for message, line, value in shape_faults(data, separator):
         findings.add(message, line, None, value)
     if findings.problems and separator == "\t" and regular_unquoted(data, len(names)):

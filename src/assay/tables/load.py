@@ -25,11 +25,11 @@ import io
 import os
 import re
 import secrets
-import zlib
+import stat
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -37,6 +37,7 @@ import polars as pl
 
 from assay.errors import InputError, Problem, TableError, did_you_mean, need_known, similar_file
 from assay.results import Note
+from assay.tables.limits import LIMITS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,9 @@ Lines: TypeAlias = Callable[[Sequence[int]], list[int]]
 MAX_LISTED = 1000
 """How many problems of one sort are listed one by one; the rest are counted."""
 
+MAX_SHOWN = 500
+"""Characters of a value that a problem shows."""
+
 FILE_TYPES = (".tsv", ".csv", ".jsonl", ".parquet", ".xlsx")
 ALIASES = {".txt": ".tsv", ".tab": ".tsv", ".ndjson": ".jsonl"}
 HEADER_BYTES = 1_000_000
@@ -63,6 +67,16 @@ HEADER_BYTES = 1_000_000
 TYPED_ROWS = 1000
 """Rows that decide a column's type; a later value of another type costs a second reading."""
 
+FREE_BYTES = 64_000_000
+"""So much memory any file may fill, however small it is; and so much a pipe may give."""
+CELL_BYTES = 8
+"""What a cell of a table fills at least."""
+PLACES = {
+    "cell": "bytes in one cell", "name": "bytes in one name",
+    "metrics": "metrics (name those you need with `metrics`)",
+}  # fmt: skip
+
+_BLANK = " \t\r\n\f\v\u00a0\ufeff"
 _EMPTY = "the file is empty; write a header line with the column names"
 
 csv.field_size_limit(2**31 - 1)
@@ -76,6 +90,11 @@ def from_one(rows: Sequence[int]) -> list[int]:
 def lines_at(places: Sequence[int] | pl.Series) -> Lines:
     """The lines of rows that stand at these places."""
     return lambda rows: [int(places[row]) for row in rows]
+
+
+def printable(path: str | os.PathLike[str]) -> str:
+    """The name of a file as text; bytes of it that are not UTF-8 are shown by number."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 @dataclass(frozen=True)
@@ -92,10 +111,18 @@ class Raw:
     notes: tuple[Note, ...] = ()
     left: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "source", printable(self.source))
+
 
 def lines_of(raw: Raw, rows: Sequence[int] | pl.Series) -> Lines:
     """Where the rows of a table stand that was made of these rows of another."""
     return lambda wanted: raw.lines([rows[row] for row in wanted])
+
+
+def shortened(text: str) -> str:
+    """A text as an error shows it: the whole of it, unless it is very long."""
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
 class Findings:
@@ -117,7 +144,8 @@ class Findings:
         self, message: str, line: int | None = None, column: str | None = None, value: object = None
     ) -> None:
         """One problem; those of one column are of one sort."""
-        self._add(Problem(message, line, column, None if value is None else str(value)), 0)
+        value = None if value is None else shortened(str(value))
+        self._add(Problem(message, line, column, value), 0)
 
     def header(self, message: str, column: str) -> None:
         """A problem with a column as a whole, reported at the header."""
@@ -128,14 +156,14 @@ class Findings:
         self, wrong: pl.Series, column: str, values: pl.Series, message: str | Callable[[str], str]
     ) -> None:
         """A problem in every row where ``wrong`` is true; ``{}`` in the message is the value."""
-        places = wrong.fill_null(False).arg_true()
-        if not len(places):
+        if not wrong.any():
             return
+        places = wrong.fill_null(False).arg_true()
         self._calls += 1
         name = self._columns.get(column, column)
         listed = places[:MAX_LISTED].to_list()
         for row, line in zip(listed, self.raw.lines(listed), strict=True):
-            value = "" if values[row] is None else str(values[row])
+            value = "" if values[row] is None else shortened(str(values[row]))
             text = message(value) if callable(message) else message.replace("{}", value)
             self._add(Problem(text, line, name, value), self._calls)
         self._counts[name, self._calls] = len(places)
@@ -164,7 +192,7 @@ class Findings:
 
 def refuse(source: str | Path, message: str, **place: Any) -> TableError:
     """The error for a file that cannot be read at all."""
-    return TableError(str(source), [Problem(message, **place)])
+    return TableError(printable(source), [Problem(message, **place)])
 
 
 def load(
@@ -178,11 +206,13 @@ def load(
     """
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        if is_plain_parquet(path):
-            from assay.tables.typed_files import read_parquet
+        with at_the_door(path):
+            if is_plain_parquet(path):
+                from assay.tables.typed_files import read_parquet
 
-            return read_parquet(path, path, only=only, names=names)
-        raw = _load_file(path, text)
+                return read_parquet(path, path, only=only, names=names)
+            raw = _load_file(path, text)
+            need_cells(raw)
     elif isinstance(source, pl.DataFrame):
         raw = Raw(source, "frame")
     elif type(source).__module__.partition(".")[0] == "pandas":
@@ -193,6 +223,30 @@ def load(
         message = "is not a table; give a path, or a polars or pandas frame"
         raise refuse(type(source).__name__, message)
     return select(raw, only, names)
+
+
+@contextmanager
+def at_the_door(path: Path) -> Iterator[None]:
+    """Whatever a library says of a file that it cannot read becomes a sentence, here alone."""
+    try:
+        yield
+    except (InputError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        from assay.tables.faults import refusal
+
+        if (known := refusal(path, error)) is None:
+            raise
+        raise known from None
+
+
+def need_cells(raw: Raw) -> None:
+    """Refuse a table that was read but is over the limits."""
+    need_size(raw.source, raw.frame.height, raw.frame.columns)
+    for name, kind in raw.frame.schema.items():
+        if kind == pl.String:
+            longest: Any = raw.frame[name].str.len_bytes().max()
+            need_at_most(raw.source, "cell", longest or 0)
 
 
 def select(raw: Raw, only: Only | None, names: Collection[str] | None) -> Raw:
@@ -211,7 +265,12 @@ def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
         raise refuse(path, _EMPTY)
     ending = file_type(path)
     if ending in (".tsv", ".csv"):
-        return read_delimited(data, path, text)
+        raw = read_delimited(data, path, text)
+        if b"'" not in data:
+            return raw
+        from assay.tables.irregular_text import restored
+
+        return replace(raw, frame=restored(raw.frame))
     from assay.tables.typed_files import READERS
 
     return READERS[ending](data, path)
@@ -219,7 +278,9 @@ def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
 
 def is_plain_parquet(path: Path) -> bool:
     """Whether the file can be searched where it lies; one that is packed must be unpacked first."""
-    return path.suffix.lower() == ".parquet" and path.is_file() and _head(path, 4) == b"PAR1"
+    if path.suffix.lower() != ".parquet" or printable(path) != str(path):
+        return False
+    return path.is_file() and _head(path, 4) == b"PAR1"
 
 
 def _head(path: Path, size: int) -> bytes:
@@ -236,10 +297,12 @@ def peek(source: Source) -> tuple[list[str], Source | Raw]:
 
             return parquet_columns(path), source
         if file_type(path) in (".tsv", ".csv"):
-            start = _head(path, HEADER_BYTES)
+            start = _head(path, HEADER_BYTES) if path.is_file() else b""
             line = start.partition(b"\n")[0]
             if line != start and line.strip() and line.isascii():
-                return clean_header(_header(start, _separator(start, path), path)), source
+                header = clean_header(_header(start, _separator(start, path), path))
+                if b"'" not in line:
+                    return header, source
             return load(source, text=lambda _: True).frame.columns, source
     raw = load(source, text=lambda _: True)
     return raw.frame.columns, raw
@@ -279,16 +342,61 @@ def readable(path: Path) -> Iterator[None]:
 
 def read_bytes(path: Path) -> bytes:
     """The file's content, unpacked if it is gzip; a clear error where there is none."""
-    with readable(path):
-        data = path.read_bytes()
+    with readable(path), path.open("rb") as file:
+        kind, size = os.fstat(file.fileno()).st_mode, os.fstat(file.fileno()).st_size
+        if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
+            raise refuse(path, "is a device, not a file; name a file")
+        need_at_most(path, "bytes", size)
+        # A pipe does not say how much will come.
+        data = file.read(size + 1 if size else FREE_BYTES + 1)
+    if not size and len(data) > FREE_BYTES:
+        raise refuse(path, f"a pipe may give {FREE_BYTES:,} bytes; write the rest to a file first")
     if data[:2] != b"\x1f\x8b":
         return data
-    try:
-        return gzip.decompress(data)
-    except (EOFError, OSError, zlib.error) as error:
+    from assay.tables.packed import unpack
+
+    return unpack(data, path)
+
+
+def need_at_most(source: str | Path, what: str, found: int) -> None:
+    """Refuse a file that holds more of something than the limit of that name allows."""
+    most = getattr(LIMITS.get(), what)
+    if found > most:
         raise refuse(
-            path, f"the gzip file is damaged or cut off ({error}); fetch or pack it again"
-        ) from None
+            source, f"has {found:,} {PLACES.get(what, what)}, and {most:,} is the limit; if the"
+            f" file is right, allow them with `limits` ({what}={found})",
+        )  # fmt: skip
+
+
+def need_room(path: Path, needed: int, what: str) -> None:
+    """Refuse a file that would fill memory out of all proportion to its size: a bomb."""
+    size = path.stat().st_size if path.is_file() else 0
+    if needed > max(FREE_BYTES, LIMITS.get().ratio * size):
+        raise refuse(
+            path, f"has {size:,} bytes and would fill {needed:,} of memory ({what}), over"
+            f" {LIMITS.get().ratio} times as many; if the file is right, allow it with `limits`"
+            f" (ratio={needed // max(size, 1) + 1})",
+        )  # fmt: skip
+
+
+def need_size(source: str | Path, rows: int, names: Sequence[str]) -> None:
+    """Refuse a table of more rows, columns or cells, or longer names, than the limits allow."""
+    need_at_most(source, "rows", rows)
+    need_at_most(source, "columns", len(names))
+    need_at_most(source, "cells", rows * len(names))
+    need_at_most(source, "name", max((len(name.encode()) for name in names), default=0))
+    for message in look_alikes(pl.Series(names, dtype=pl.String)):
+        raise refuse(source, message, line=1)
+
+
+def look_alikes(names: pl.Series) -> Iterable[str]:
+    """What to say of names that look the same and are not, such as é in one character and two."""
+    names = names.filter(names.str.len_bytes() != names.str.len_chars()).unique()
+    if names.str.normalize("NFC").n_unique() == len(names):
+        return ()
+    from assay.tables.faults import twins
+
+    return twins(names)
 
 
 def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
@@ -296,7 +404,9 @@ def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     ending, flat = file_type(target), _flat(frame)
     if ending in (".tsv", ".csv"):
-        text = flat.write_csv(separator="\t" if ending == ".tsv" else ",")
+        from assay.tables.irregular_text import defused
+
+        text = defused(flat).write_csv(separator="\t" if ending == ".tsv" else ",")
         return write_bytes(target, text.encode())
     from assay.tables.typed_files import WRITERS
 
@@ -308,7 +418,7 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(
         pl.Series(name, [None if value is None else str(value) for value in frame[name].to_list()])
         for name, kind in frame.schema.items()
-        if kind.is_nested() or kind in (pl.Binary, pl.Object)
+        if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration)
     )
 
 
@@ -361,7 +471,7 @@ def decode_utf8(data: bytes, source: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        from assay.tables.irregular_text import undecodable
+        from assay.tables.faults import undecodable
 
         raise undecodable(data, source) from None
 
@@ -371,11 +481,14 @@ def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
     if b"\n" not in data and b"\r" in data:  # old Mac line ends
         data = data.replace(b"\r", b"\n")
     decode_utf8(data, str(path))
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    while data.startswith(b"\xef\xbb\xbf"):  # joined files have several
+        data = data[3:]
     if not data.strip():
         raise refuse(path, _EMPTY)
     separator = _separator(data, path)
     header = _header(data, separator, path)
+    need_size(path, data.count(b"\n"), header)
+    need_room(path, CELL_BYTES * data.count(b"\n") * len(header), "its cells")
     for is_text in (text, lambda _: True):
         try:
             frame = _by_polars(data, separator, header, is_text)
@@ -407,10 +520,15 @@ def _separator(data: bytes, path: Path) -> str:
 
 def _header(data: bytes, separator: str, source: Path) -> list[str]:
     """The column names as they stand; a name that stands twice is refused."""
+    end = data.find(b"\n", 0, HEADER_BYTES)
+    need_at_most(source, "columns", data.count(separator.encode(), 0, end) + 1)
     start = io.StringIO(data[:HEADER_BYTES].decode("utf-8", "ignore"), newline="")
     names = next(csv.reader(start, delimiter=separator), [])
     if not names:
         raise refuse(source, "the first line is blank; the column names belong there", line=1)
+    if len(data) > HEADER_BYTES and not start.read(1):
+        fault = f"the header has over {HEADER_BYTES:,} bytes"
+        raise refuse(source, f"{fault}; write the column names into a line of their own", line=1)
     need_distinct(clean_header(names), source)
     return names
 
@@ -425,7 +543,7 @@ def need_distinct(names: Sequence[str], source: str | Path, line: int = 1) -> No
 
 def clean_header(header: Sequence[str]) -> list[str]:
     """Column names without spaces around them; a nameless column is called by its place."""
-    return [name.strip() or f"column {i}" for i, name in enumerate(header, start=1)]
+    return [name.strip(_BLANK) or f"column {i}" for i, name in enumerate(header, start=1)]
 
 
 def _by_polars(
@@ -685,30 +803,23 @@ def _need_columns(
     for name in schema.required:
         if name in frame.columns or name in users:
             continue
-        others = [column for column in frame.columns if column not in schema.names]
-        message = (
-            f"column '{name}' is missing{did_you_mean(name, others)}; rename yours or map it with"
-            f" `columns` ({name}=YOURS)"
-        )
-        if schema.kind == "ratings" and name == "score" and _like_scores(frame):
-            message += "; if this is the table of scores, the two files are probably swapped"
-        if frame.width == 1:
-            message += " (only one column was found: does the separator match the file's ending?)"
-        findings.header(message, name)
+        from assay.tables.faults import missing_column
 
-
-def _like_scores(frame: pl.DataFrame) -> bool:
-    """Whether a table without ratings has columns that only scores have."""
-    only = {"source", "target", "reference", "words", "cost", "domain"}
-    return "rater" not in frame.columns and not only.isdisjoint(frame.columns)
+        findings.header(missing_column(name, frame, schema), name)
 
 
 def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Series:
     """The column in its type, with every cell that does not fit reported."""
     if column.type != "text":
         return _bounded(to_number(frame[column.name], findings, column.name), column, findings)
+    if frame.schema[column.name] in (pl.Binary, pl.Duration, pl.Object):
+        kind = frame.schema[column.name]
+        findings.header(f"holds {kind} values instead of text; convert them", column.name)
+        return pl.Series(column.name, [""] * frame.height)
     typed = to_text(frame[column.name])
     typed = _respelled(typed, column, findings)
+    if column.filled and column.name != "design":
+        _need_names(typed, findings)
     empty = typed.is_null() | (typed == "")
     if column.filled:
         findings.rows(empty, column.name, typed, "is empty; every row needs a value here")
@@ -722,6 +833,17 @@ def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Se
 
         findings.rows(~empty & ~typed.is_in(column.choices), column.name, typed, message)
     return typed
+
+
+def _need_names(values: pl.Series, findings: Findings) -> None:
+    """Refuse names that are too long to be names, and two that look the same."""
+    most = LIMITS.get().name
+    long = values.str.len_bytes() > most
+    if long.any():
+        message = f"is a name of over {most:,} bytes; shorten it or allow it with `limits` (name=N)"
+        findings.rows(long, values.name, values.str.head(40) + "...", message)
+    for message in look_alikes(values):
+        findings.header(message, values.name)
 
 
 def _respelled(typed: pl.Series, column: ColumnRule, findings: Findings) -> pl.Series:
@@ -750,7 +872,7 @@ def to_text(values: pl.Series) -> pl.Series:
         whole = (values.abs() < 2**53) & (values == values.round())
         number = values.cast(pl.Int64, strict=False).cast(pl.String)
         return number.zip_with(whole.fill_null(False), values.cast(pl.String))
-    if values.dtype.is_nested():
+    if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object, pl.Duration):
         words = [None if value is None else str(value) for value in values.to_list()]
         return pl.Series(values.name, words, dtype=pl.String)
     return values.cast(pl.String)
@@ -794,10 +916,19 @@ def _bounded(number: pl.Series, column: ColumnRule, findings: Findings) -> pl.Se
     return number
 
 
+LARGEST, SMALLEST = 1e50, 1e-50
+"""Fourth powers of what is larger or smaller, but not 0, are no numbers any more."""
+
+
 def refuse_infinite(number: pl.Series, name: str, findings: Findings) -> None:
-    """Report every value that is not a finite number."""
+    """Report every value that is not a finite number, or too large or small to reckon with."""
     message = "{} is not a finite number; correct it or leave the cell empty"
-    findings.rows(~number.is_finite(), name, number, message)
+    finite, size = number.is_finite(), number.abs()
+    findings.rows(~finite, name, number, message)
+    message = f"{{}} is larger than {LARGEST:g}; give it in another unit, or leave the cell empty"
+    findings.rows(finite & (size > LARGEST), name, number, message)
+    message = f"{{}} is smaller than {SMALLEST:g}; write 0, or give it in another unit"
+    findings.rows(finite & (size < SMALLEST) & (number != 0), name, number, message)
 
 
 def _unique(frame: pl.DataFrame, schema: Schema, findings: Findings) -> None:
@@ -806,37 +937,9 @@ def _unique(frame: pl.DataFrame, schema: Schema, findings: Findings) -> None:
     keys = frame.select(key)
     if not key or keys.n_unique() == frame.height:
         return
-    if schema.kind == "scores" and (theirs := [n for n in ("rater", "score") if n in frame]):
-        swapped = (
-            f"outputs stand in several rows, and there is a column '{theirs[0]}': this is a table"
-            " of ratings; the files of scores and ratings are probably swapped"
-        )
-        findings.header(swapped, theirs[0])
-        return
-    numbered = keys.with_row_index("row")
-    first = numbered.select(pl.col("row").min().over(key)).to_series()
-    repeated = first != numbered["row"]
-    lines = dict.fromkeys(first.filter(repeated)[:MAX_LISTED].to_list(), 0)
-    lines = dict(zip(lines, findings.raw.lines(list(lines)), strict=True))
-    shown = keys.select(pl.concat_str(pl.all().fill_null(""), separator=" / ")).to_series()
-    remedy = _duplicate_remedy(frame, schema)
-    places = iter(first.filter(repeated).to_list())
+    from assay.tables.faults import repeated_keys
 
-    def message(value: str) -> str:
-        return f"{', '.join(key)} '{value}' is already in line {lines[next(places)]}; {remedy}"
-
-    findings.rows(repeated, key[-1], shown, message)
-
-
-def _duplicate_remedy(frame: pl.DataFrame, schema: Schema) -> str:
-    if schema.kind == "ratings" and "rater" not in frame.columns:
-        return (
-            "add a rater column if several raters scored it, or a doc column if seg restarts"
-            " in every document"
-        )
-    if "doc" not in frame.columns:
-        return "add a doc column if seg restarts in every document, or remove one of the rows"
-    return "remove one of the rows"
+    repeated_keys(frame, keys, schema, findings)
 
 
 def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.DataFrame:
@@ -874,22 +977,9 @@ def _foreign(frame: pl.DataFrame, test_set: TestSet, kept: pl.Series, findings: 
     count, rows = int(unknown.sum()), int(kept.sum())
     if count < FOREIGN_ROWS or 2 * count <= rows:
         return False
-    first = unknown.arg_true()[0]
-    (line,) = findings.raw.lines([first])
-    here, there = (
-        ", ".join(f"{name} '{value}'" for name, value in row.items())
-        for row in (frame.select(key).row(first, named=True),
-                    test_set.segments.select(key).row(0, named=True))
-    )  # fmt: skip
-    whole = str(frame["seg"][first]).removesuffix(".0")
-    known = whole != frame["seg"][first] and whole in test_set.segments["seg"]
-    hint = f" (did you mean '{whole}'?)" if known else ""
-    findings.add(
-        f"{here}{hint} and {count - 1:,} more of {rows:,} rows are not in the test set"
-        f" ({test_set.source}; its first segment is {there}): this table belongs to another test"
-        f" set; give the two that belong together, or write {' and '.join(key)} alike in both",
-        line, "seg", frame["seg"][first],
-    )  # fmt: skip
+    from assay.tables.faults import foreign_rows
+
+    foreign_rows(frame, test_set, unknown, rows, findings)
     return True
 
 
@@ -948,11 +1038,11 @@ def _fill_key(
     places = segments.group_by(key).agg(pl.len().alias("_count"), pl.col(missing).first())
     joined = frame.join(places, on=key, how="left", maintain_order="left")
     count = joined["_count"]
-    known = set(segments["seg"])
 
     def unknown(value: str) -> str:
         whole = value.removesuffix(".0")
-        hint = f" (did you mean '{whole}'?)" if whole != value and whole in known else ""
+        known = whole != value and whole in segments["seg"]
+        hint = f" (did you mean '{whole}'?)" if known else ""
         where = " in this document" if "doc" in key else ""
         return f"segment '{value}' is not in the test set{where}{hint}; check {' and '.join(key)}"
 

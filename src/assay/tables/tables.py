@@ -38,6 +38,7 @@ from assay.tables.load import (
     Raw,
     Source,
     conform,
+    need_at_most,
     place_in,
     refuse_infinite,
     to_number,
@@ -128,7 +129,7 @@ class TestSet(CheckedTable):
         sizes = self.documents["segments"].to_numpy()
         return np.repeat(np.arange(len(sizes)), sizes)
 
-    @property
+    @cached_property
     def documents(self) -> pl.DataFrame:
         """One row per document: its name and number of segments, in reading order."""
         group = [name for name in self.key if name != "seg"]
@@ -163,6 +164,11 @@ class TestSet(CheckedTable):
         need_known("by", column, self.frame.columns, NOT_A_COLUMN)
         parts = self.frame.partition_by(column, as_dict=True, maintain_order=True)
         return {str(key[0]): replace(self, frame=part, notes=()) for key, part in parts.items()}
+
+    @cached_property
+    def by_system(self) -> dict[str, TestSet]:
+        """Every system's own segments, put in order once: samples are drawn again and again."""
+        return self.split("system")
 
 
 def as_matrix(values: pl.Series, test_set: TestSet) -> np.ndarray:
@@ -206,6 +212,7 @@ def read_scores(
     frame, findings = conform(source, "scores", columns=columns, only=only, extra=extra)
     frame, lower_metrics = _with_length(frame, metrics, lower_metrics)
     chosen = _choose_metrics(frame, metrics, findings)
+    need_at_most(findings.raw.source, "metrics", len(chosen))
     systems = frame["system"].unique(maintain_order=True).to_list()
     for argument, names, known in (
         ("lower_metrics", lower_metrics, chosen), ("exclude", exclude, systems),
@@ -343,6 +350,8 @@ def _conflicts(test_set: TestSet) -> list[Note]:
 
 _DESIGN = re.compile(r"[a-z][a-z0-9-]*(?:\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
 COUNTED = ("n", "N", "seed", "parts")
+DRAWN = "drawn"
+"""The parameter of a sample file's design that tells whether its units are those drawn."""
 """Parameters that say how much was drawn and by which seed, not how."""
 PLAIN = {"strata": "none", "stop": "closest", "limit": "none", "first": "random", "max": "10",
          "length": "10", "rounding": "random", "looks": "5"}  # fmt: skip
@@ -411,7 +420,9 @@ class Sample(CheckedTable):
     @cached_property
     def design(self) -> Design:
         """How the sample was drawn."""
-        return Design.parse(self.frame["design"][0])
+        line = Design.parse(self.frame["design"][0])
+        own = {name: value for name, value in line.parameters.items() if name != DRAWN}
+        return Design(line.name, own)
 
     @property
     def matched(self) -> bool:
@@ -447,9 +458,21 @@ def places_in(rows: pl.DataFrame, test_set: TestSet) -> np.ndarray:
     return joined["_place"].cast(pl.Int64).to_numpy()
 
 
-def make_sample(frame: pl.DataFrame) -> Sample:
-    """A sample from rows that were just drawn, its columns in the order of the file."""
-    return Sample(frame.select([name for name in SCHEMAS["sample"].names if name in frame]))
+def make_sample(frame: pl.DataFrame, test_set: TestSet | None = None) -> Sample:
+    """A sample from rows just drawn from the test set, its columns in the order of the file.
+
+    The design carries a digest of the drawn units, by which a file that was cut is known.
+    """
+    design = pl.col("design").str.replace(rf"\|{DRAWN}:[^|]*", "") + f"|{DRAWN}:{_digest(frame)}"
+    names = [name for name in SCHEMAS["sample"].names if name in frame]
+    return Sample(frame.with_columns(design).select(names), checked=test_set)
+
+
+def _digest(frame: pl.DataFrame) -> str:
+    """A digest of which units these rows are, whatever their order."""
+    key = [name for name in ("system", "lp", "doc", "seg") if name in frame.columns]
+    rows = sorted(frame.select(pl.col(key).cast(pl.String).fill_null("")).rows())
+    return f"{crc32(repr(rows).encode()):08x}"
 
 
 def read_sample(
@@ -467,6 +490,9 @@ def read_sample(
     """
     frame, findings = conform(source, "sample", columns=columns, only=only)
     _one_design(frame, findings)
+    # Of a sample that was placed in a test set before, systems may have been left out.
+    if not (only or isinstance(source, pl.DataFrame) or findings.problems):
+        _need_undamaged(frame, findings)
     if test_set is not None:
         frame = place_in(frame, test_set, findings)
     findings.stop()
@@ -476,6 +502,18 @@ def read_sample(
             " check the names of the systems"
         )
     return Sample(frame, tuple(findings.notes), checked=test_set)
+
+
+def _need_undamaged(frame: pl.DataFrame, findings: Findings) -> None:
+    """Refuse a file that has other units than were drawn; older files cannot tell."""
+    line = str(frame["design"].first() or "")
+    stated = dict(part.split(":", 1) for part in line.split("|")[1:] if ":" in part).get(DRAWN)
+    if stated is not None and frame.height and stated != _digest(frame):
+        findings.header(
+            "these are not the segments that were drawn: rows are gone, added or changed; use the"
+            " file as assay sample wrote it",
+            "seg",
+        )
 
 
 def _one_design(frame: pl.DataFrame, findings: Findings) -> None:

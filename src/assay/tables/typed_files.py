@@ -13,15 +13,29 @@ import io
 import json
 import math
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from assay.errors import AssayError
 from assay.results import Note
-from assay.tables.load import Findings, Only, Raw, decode_utf8, lines_at, need_distinct, refuse
+from assay.tables.limits import LIMITS
+from assay.tables.load import (
+    CELL_BYTES,
+    Findings,
+    Only,
+    Raw,
+    at_the_door,
+    decode_utf8,
+    lines_at,
+    need_at_most,
+    need_distinct,
+    need_room,
+    need_size,
+    refuse,
+)
+from assay.tables.packed import need_sound_workbook, quietly
 from assay.tables.selection import condition, no_rows, only_note
 
 ROW = "_assay_row"
@@ -33,7 +47,7 @@ def read_jsonl(data: bytes, path: Path) -> Raw:
     """Read JSON lines; every line that is not an object is reported."""
     records: list[dict[str, object]] = []
     places: list[int] = []
-    findings = Findings(path)
+    findings, names = Findings(path), dict[str, None]()
     for number, row in enumerate(decode_utf8(data, str(path)).split("\n"), start=1):
         if not row.strip():
             continue
@@ -47,17 +61,41 @@ def read_jsonl(data: bytes, path: Path) -> Raw:
                 message = "has half a character (a lone surrogate); correct it"
             elif not isinstance(record, dict):
                 message = 'is not a JSON object; write {"column": value, ...}'
+            elif too_deep(row, record):
+                message = TOO_DEEP
             else:
+                names.update(dict.fromkeys(record))
+                need_at_most(path, "columns", len(names))
                 records.append(record)
                 places.append(number)
                 continue
         findings.add(message, number, None, row[:80])
     findings.stop(rows=len(records))
-    names = list(dict.fromkeys(name for record in records for name in record))
+    need_size(path, len(records), list(names))
+    need_room(path, 2 * CELL_BYTES * len(records) * len(names), "its cells, most of them empty")
     frame = pl.DataFrame(
         [_series(name, [record.get(name) for record in records]) for name in names]
     )
     return Raw(frame, str(path), lines_at(places))
+
+
+TOO_DEEP = "has values inside each other, deeper than tables do; make it flat"
+
+
+def too_deep(text: str, value: object) -> bool:
+    """Whether values of this JSON text are nested more deeply than the limit allows."""
+    most = LIMITS.get().nesting
+    if text.count("[") + text.count("{") <= most:
+        return False
+    level = [value]
+    for _ in range(most):
+        inner = [
+            v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)
+        ]
+        level = [item for items in inner for item in items]
+        if not level:
+            return False
+    return any(isinstance(item, dict | list) for item in level)
 
 
 def is_text(value: object) -> bool:
@@ -101,15 +139,35 @@ def read_parquet(
         schema = dict(table.collect_schema())
         kept = [name for name in schema if names is None or name in names]
         left = tuple(name for name in schema if name not in kept)
+        _need_sound_parquet(table, kept, path, whole=not only)
         if not only:
-            return Raw(table.select(kept).collect(), str(path), left=left)
+            return Raw(_as_text(table.select(kept).collect()), str(path), left=left)
         wanted = condition(only, schema)
         frame = table.with_row_index(ROW).filter(wanted).select(ROW, *kept).collect()
         if not frame.height:
             raise no_rows(only, table)
         note = only_note(only, frame.height, table.select(pl.len()).collect().item())
     lines = lines_at(frame[ROW] + 1)
-    return Raw(frame.drop(ROW), str(path), lines, (note,), left)
+    return Raw(_as_text(frame.drop(ROW)), str(path), lines, (note,), left)
+
+
+def _need_sound_parquet(table: pl.LazyFrame, kept: list[str], path: Path, *, whole: bool) -> None:
+    """Refuse a file whose footer promises more than its size can hold."""
+    rows = table.select(pl.len()).collect().item()
+    if whole:
+        need_size(path, rows, kept)
+    need_at_most(path, "columns", len(kept))
+    # Rows that are alike take next to nothing in such a file.
+    need_room(path, CELL_BYTES // 2 * rows * len(kept), f"{rows:,} rows of {len(kept)} cells")
+
+
+def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """Bytes that are text, as many programs write it, become text."""
+    texts = []
+    for name in [name for name, kind in frame.schema.items() if kind == pl.Binary]:
+        with suppress(pl.exceptions.PolarsError):
+            texts.append(frame[name].cast(pl.String))
+    return frame.with_columns(texts)
 
 
 def parquet_columns(path: Path) -> list[str]:
@@ -148,16 +206,8 @@ def _scan(source: bytes | Path) -> pl.LazyFrame:
 
 @contextmanager
 def _undamaged(path: Path) -> Iterator[None]:
-    try:
+    with at_the_door(path), quietly():
         yield
-    except BaseException as error:
-        # A damaged file can make the Rust reader panic, which is not an Exception.
-        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError | AssayError):
-            raise
-        reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise refuse(
-            path, f"the Parquet file is damaged or cut off ({reason}); fetch it again"
-        ) from None
 
 
 def parquet_bytes(frame: pl.DataFrame, path: Path) -> bytes:
@@ -175,13 +225,15 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
         raise refuse(
             path, "is not an .xlsx workbook; save it as .xlsx, or give it its right ending"
         )
+    need_sound_workbook(data, path)
     try:
-        workbook = fastexcel.read_excel(data)
-        frame = workbook.load_sheet(0, schema_sample_rows=None).to_polars()
+        with quietly():
+            workbook = fastexcel.read_excel(data)
+            frame = workbook.load_sheet(0, schema_sample_rows=None).to_polars()
+            header = workbook.load_sheet(0, header_row=None, n_rows=1).to_polars()
     except fastexcel.FastExcelError as error:
         reason = str(error).splitlines()[0]
         raise refuse(path, f"the workbook is damaged or empty ({reason}); save it again") from None
-    header = workbook.load_sheet(0, header_row=None, n_rows=1).to_polars()
     names = [str(name) for name in (header.row(0) if header.height else ()) if name is not None]
     need_distinct(names, str(path))
     blank = pl.all_horizontal(pl.lit(True), pl.all().is_null())
@@ -211,12 +263,19 @@ def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
     sheet = workbook.add_worksheet("table")
     for column, name in enumerate(frame.columns):
         sheet.write_string(0, column, name)
-        write = sheet.write_number if frame.schema[name].is_numeric() else sheet.write_string
+        kind = frame.schema[name]
+        write = sheet.write_number if kind.is_numeric() else sheet.write_string
+        write = sheet.write_boolean if kind == pl.Boolean else write
         for row, value in enumerate(frame[name], start=1):
             if isinstance(value, float) and not math.isfinite(value):
                 sheet.write_string(row, column, str(value))  # a sheet has no such numbers
             elif value is not None:
-                write(row, column, value if isinstance(value, int | float | str) else str(value))
+                plain = isinstance(value, int | float | str)
+                write(
+                    row,
+                    column,
+                    value if plain else float(value) if kind.is_numeric() else str(value),
+                )
     workbook.close()
     return buffer.getvalue()
 

@@ -207,7 +207,7 @@ def _lead(result: Estimates) -> str:
         name = interval_heading(result.level, holds=_holds(result.notes))
         width = f", {name} {best.low:.3f} to {best.high:.3f}" if known else ""
         score = f"{best.system} is estimated at {best.estimate:.3f}{width}"
-        return f"{_warned(result)}{score} ({result.better} is better)."
+        return f"{_warned(result)}{score} ({result.better} is better).{_of_a_pool(result)}"
     rivals = [item.system for item in result.systems[1:] if item.low_rank == 1]
     alone = (
         f"but {some(rivals)} may be as good or better" if rivals
@@ -254,7 +254,7 @@ def _held(result: Estimates) -> str:
             " Everything is rated, so for these answers nothing is left to decide; whether other"
             " raters or texts would agree is another question (raters, texts)."
         )
-    return f" Verdicts hold for {HELD_FOR[result.basis]}.{_stable(result)}"
+    return f" Verdicts hold for {HELD_FOR[result.basis]}.{_of_a_pool(result)}{_stable(result)}"
 
 
 def _has_width(result: Estimates) -> bool:
@@ -308,6 +308,18 @@ def _ranked(result: Estimates) -> str:
     return " Ranks come from the differences, and here not in the order of the estimates."
 
 
+def _of_a_pool(result: Estimates) -> str:
+    """For whom scores and differences hold, where raters as a whole may be strict or mild."""
+    if not any(item.severity_stderr > 0 for item in result.systems):
+        return ""
+    if len(result.systems) == 1:
+        return " The interval is for raters like these, who may be stricter or milder as a whole."
+    return (
+        " Scores are for raters like these; a stricter pool moves all systems alike, so"
+        " differences are surer."
+    )
+
+
 def _interval(level: float, notes: Sequence[str] = ()) -> tuple[str, Any]:
     return interval_heading(level, holds=_holds(notes)), "interval"
 
@@ -324,6 +336,7 @@ def interval_heading(level: float, *, holds: bool) -> str:
 def _differences(result: Estimates) -> Table:
     pairs = result.differences
     many = len(pairs) > MAX_PAIRS_IN_ORDER
+    apart = any(item.apart for item in pairs)
     # The undecided ones first where not all are shown: they are what is left to do.
     return table(
         "differences",
@@ -335,16 +348,14 @@ def _differences(result: Estimates) -> Table:
          ("low", "high"): _interval(result.level, result.notes),
          "p": ("p", "p"), "n": ("rated", "count"), "segments": ("segments", "text"),
          "decided": ("decided", "text"), "stable": ("stable", "number")},
-        [plain(item) | {"segments": _segments(item, result)}
+        [plain(item) | {"segments": _segments(item) if apart else None}
          for item in (sorted(pairs, key=lambda item: item.decided) if many else pairs)],
         where="page",
     )  # fmt: skip
 
 
-def _segments(item: Difference, result: Estimates) -> str | None:
-    """On which segments a pair is compared, where not all are compared on the same."""
-    if not any(pair.apart for pair in result.differences):
-        return None
+def _segments(item: Difference) -> str:
+    """On which segments a pair is compared."""
     return "each its own" if item.apart else "common"
 
 

@@ -6,12 +6,15 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import OptionError
+from assay.results import visible
 from assay.tables.load import atomic
+from assay.views.section import cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +30,8 @@ SAMPLE_COLOURS = (MUTED, "#0072b2", "#e69f00")
 MARKS = "os^Dv<>"
 FIGURES = (".svg", ".pdf", ".png")
 """Endings of the files a figure can be written to."""
+MAX_TICK, MAX_LABEL = 40, 100
+"""Signs of a name at an axis, and of any other text in a figure."""
 
 
 def draw_intervals(
@@ -35,10 +40,14 @@ def draw_intervals(
     """Every system's estimate and interval, best at the top; hollow marks are the known truth."""
     figure = new_figure(7.2, 0.9 + 0.34 * len(systems))
     axes = figure.subplots()
+    rows = range(len(systems))
+    lows, highs = (
+        [end if math.isfinite(end) else item.estimate for item in reversed(systems)
+         for end in (getattr(item, name),)] for name in ("low", "high")
+    )  # fmt: skip
+    axes.hlines(rows, lows, highs, color=ACCENT, linewidth=2.5)
+    axes.plot([item.estimate for item in reversed(systems)], rows, "o", color=ACCENT, markersize=6)
     for row, item in enumerate(reversed(systems)):
-        ends = [end if math.isfinite(end) else item.estimate for end in (item.low, item.high)]
-        axes.plot(ends, [row, row], color=ACCENT, linewidth=2.5, solid_capstyle="butt")
-        axes.plot(item.estimate, row, "o", color=ACCENT, markersize=6)
         if truth and item.system in truth:
             axes.plot(truth[item.system], row, "D", mfc="none", mec=INK, markersize=7)
     names = [item.system for item in reversed(systems)]
@@ -55,21 +64,29 @@ def draw_pairs(systems: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str
     ``pairs`` have ``left``, the one that stands higher, ``right`` and ``decided``; where the one
     that stands lower is the better one, ``better`` names it.
     """
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
     names = [item["system"] for item in systems]
     place = {name: number for number, name in enumerate(names)}
     side = 0.9 + 0.3 * len(names)
     figure = new_figure(side + 1.2, side + 0.5)
     axes = figure.subplots()
+    squares: list[Rectangle] = []
+    open_pairs: list[tuple[int, int]] = []
     for item in pairs:
         winner, loser = item["left"], item["right"]
         if item.get("better") == loser:
             winner, loser = loser, winner
         row, column = place[winner], place[loser]
         if item["decided"]:
-            axes.fill_between([column - 0.45, column + 0.45], row - 0.45, row + 0.45,
-                              color=ACCENT, linewidth=0)  # fmt: skip
+            squares.append(Rectangle((column - 0.45, row - 0.45), 0.9, 0.9))
         else:
-            axes.plot([column, row], [row, column], ".", color=MUTED, markersize=4)
+            open_pairs += [(column, row), (row, column)]
+    # All at once: an artist for each of many thousand pairs takes minutes.
+    axes.add_collection(PatchCollection(squares, color=ACCENT, linewidth=0))
+    axes.plot([x for x, _ in open_pairs], [y for _, y in open_pairs], ".", color=MUTED,
+              markersize=4)  # fmt: skip
     axes.set_xticks(range(len(names)), names, rotation=90, parse_math=False)
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.xaxis.tick_top()
@@ -241,7 +258,8 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         raise OptionError(
             "path", target.name, "is not a kind of figure", f"end its name in {', '.join(FIGURES)}"
         )
-    with atomic(target) as temporary:
+    _tame_texts(figure)
+    with atomic(target) as temporary, _any_script():
         if ending == ".svg":
             temporary.write_text(svg_text(figure), encoding="utf-8")
         elif ending == ".pdf":
@@ -267,17 +285,38 @@ def tidy(axes: Axes, *, grid: Literal["x", "y"]) -> None:
     axes.tick_params(colors=INK, length=0)
 
 
+def _tame_texts(figure: Figure) -> None:
+    """Very long names are cut, and control characters shown, which XML does not allow."""
+    from matplotlib.text import Text
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        named = isinstance(axis.get_major_formatter(), FuncFormatter)
+        if named and isinstance(axis.get_major_locator(), FixedLocator):
+            names = [label.get_text() for label in axis.get_ticklabels()]
+            tame = [cut(visible(name), MAX_TICK) for name in names]
+            if tame != names:
+                axis.set_ticklabels(tame, parse_math=False)
+    for text in figure.findobj(Text):
+        text.set_text(cut(visible(text.get_text()), MAX_LABEL))
+
+
+@contextmanager
+def _any_script() -> Iterator[None]:
+    """No word about signs that our font lacks: a page has its reader's, other files a box."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
+
+
 def svg_text(figure: Figure) -> str:
     """The drawing as SVG text that can stand in a page."""
     import matplotlib as mpl
 
+    _tame_texts(figure)
     buffer = io.StringIO()
     # Text stays text, so that the reader's fonts count, not ours.
     # A fixed salt gives the same ids in every run: the same results make the same page.
-    with (
-        warnings.catch_warnings(),
-        mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "assay"}),
-    ):
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    with _any_script(), mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "assay"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return re.sub(r"^.*?(?=<svg)", "", buffer.getvalue(), flags=re.DOTALL)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from assay.results import Result
+from assay.results import Result, visible
 from assay.views.figures import svg_text
 from assay.views.references import REFERENCES
-from assay.views.section import Column, Figure, Report, Section, Table, shown
+from assay.views.section import Column, Figure, Report, Section, Table, cut_words, shown
 
 SHORT = 24
 """Signs of a cell that stay on one line."""
@@ -74,6 +74,13 @@ def fragment(result: Result) -> str:
     return str(_template("fragment.html").render(parts=parts))
 
 
+def _tame(value: Any) -> Any:
+    """Text of a page: control characters shown, very long words cut; a drawing is what it is."""
+    if not isinstance(value, str) or hasattr(value, "__html__"):
+        return value
+    return visible(cut_words(value))
+
+
 def _template(name: str = "page.html") -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -81,6 +88,7 @@ def _template(name: str = "page.html") -> Any:
         loader=PackageLoader("assay.views"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_tame,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -7,9 +7,10 @@ import io
 import re
 from collections.abc import Callable
 
-from assay.results import plain
+from assay.results import plain, visible
+from assay.tables.irregular_text import defused_words
 from assay.views.references import REFERENCES
-from assay.views.section import Report, Section, Table, shown
+from assay.views.section import Report, Section, Table, cut_words, shown
 
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -32,7 +33,7 @@ def markdown(report: Report) -> str:
         lines += ["", f"## {_md(part.title)}", "", _md(part.lead), ""]
         lines += _blocks(part, _md, markdown_table)
         lines += [f"- {_md(line)}" for line in part.notes] + ([""] if part.notes else [])
-        lines.append(f"Signature: `{part.signature}`")
+        lines.append(f"Signature: {_code(part.signature)}")
     lines += ["", "## Methods, for a paper", "", _md(report.methods), ""]
     lines += [f"- {_md(REFERENCES[key])}" for key in report.sources]
     return "\n".join(lines).rstrip() + "\n"
@@ -41,8 +42,8 @@ def markdown(report: Report) -> str:
 def latex(report: Report) -> str:
     """The report without its figures, as sections to be included in a paper (needs booktabs)."""
     lines = [
-        f"% {report.title}: needs \\usepackage{{booktabs,longtable}}; names in other scripts need"
-        " XeLaTeX".replace("\n", " ")
+        f"% {_flat(report.title)}: needs \\usepackage{{booktabs,longtable}}; names in other scripts"
+        " need XeLaTeX"
     ]
     for part in report.sections:
         lines += [rf"\section{{{_tex(part.title)}}}", _tex(part.lead), ""]
@@ -113,13 +114,17 @@ def latex_table(table: Table) -> str:
 
 
 def csv_table(table: Table) -> str:
-    """The values as they are, not rounded; empty where nothing is known."""
+    """The values as they are, not rounded; empty where nothing is known; formulas defused."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
-    writer.writerow([name for column in table.columns for name in column.parts or (column.name,)])
-    for row in table.rows:
-        parts = [value if isinstance(value, tuple) else (value,) for value in row]
-        writer.writerow([plain(part) for value in parts for part in value])
+    head: list[object] = [name for col in table.columns for name in col.parts or (col.name,)]
+    rows = [
+        [plain(part) for value in row for part in (value if isinstance(value, tuple) else (value,))]
+        for row in table.rows
+    ]
+    for line in (head, *rows):
+        texts = iter(defused_words([cell for cell in line if isinstance(cell, str)]))
+        writer.writerow([next(texts) if isinstance(cell, str) else cell for cell in line])
     return target.getvalue()
 
 
@@ -130,12 +135,23 @@ def _cells(table: Table) -> list[list[str]]:
     ]
 
 
+def _flat(text: str) -> str:
+    """One line: no break of lines ends a comment, a cell or a heading; long words are cut."""
+    return visible(cut_words(" ".join(text.split())))
+
+
 def _md(text: str) -> str:
     """Names stand as they are: no emphasis, no HTML, no new column, no new line."""
-    flat = " ".join(text.split())
-    return re.sub(r"([\\`*_\[\]<>|#~$&])", r"\\\1", flat)
+    return re.sub(r"([\\`*_\[\]<>|#~$&])", r"\\\1", _flat(text))
+
+
+def _code(text: str) -> str:
+    """A span of code that no backtick in it can end."""
+    flat = _flat(text)
+    longest = max(map(len, re.findall("`+", flat)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {flat} {fence}" if longest else f"{fence}{flat}{fence}"
 
 
 def _tex(text: str) -> str:
-    flat = " ".join(text.split())
-    return "".join(LATEX.get(sign, sign) for sign in flat)
+    return "".join(LATEX.get(sign, sign) for sign in _flat(text))

@@ -80,7 +80,7 @@ def _row(result: Monitoring, item: Monitored) -> dict[str, object]:
 def _look_row(look: Look) -> dict[str, object]:
     return {
         "what": look.what, "n": look.n, "estimate": look.estimate,
-        "low": look.estimate - look.half_width, "high": look.estimate + look.half_width,
+        "low": look.ends[0], "high": look.ends[1],
         "limit": look.limit, "skipped": look.skipped or None, "decided": look.decided or None,
     }  # fmt: skip
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from assay._version import __version__
-from assay.errors import InputError, OptionError
+from assay.errors import AssayError, InputError, OptionError
 from assay.results import KINDS, Result, plural, signature
 from assay.tables.load import read_bytes, write_bytes
 from assay.views.figures import save_figure
@@ -76,13 +77,15 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
 def as_result(saved: Mapping[str, Any]) -> Result:
     """The JSON object of a result as the object it was."""
-    kind = str(saved.get("kind"))
+    kind = saved.get("kind")
+    if not isinstance(kind, str):
+        raise InputError(f"the saved result: kind is {str(kind)[:40]}, not a text; save it again")
     for room in ROOMS:
         if kind not in KINDS:
             import_module(f"assay.views.{room}")
     if kind not in KINDS:
         known = ", ".join(sorted(KINDS))
-        raise InputError(f"a result of kind '{kind}' is not known; known kinds are {known}")
+        raise InputError(f"a result of kind '{kind[:40]}' is not known; known kinds are {known}")
     return KINDS[kind].from_dict(saved)
 
 
@@ -111,17 +114,23 @@ def write_report(
         raise OptionError(
             "path", target.name, "is not a kind of report", f"end its name in {known}"
         )
-    try:
+    with _consistent():
         text = WRITERS[ending](make_report(results, title))
-    except InputError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        # A drawing is made late, and a file that was edited may contradict itself.
-        raise InputError(
-            f"the saved results contradict themselves ({type(error).__name__}: {error}); save them"
-            " again"
-        ) from None
     return write_bytes(target, text.encode())
+
+
+@contextmanager
+def _consistent() -> Iterator[None]:
+    """A clear error where results contradict themselves, as a file that was edited may."""
+    try:
+        yield
+    except AssayError:
+        raise
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise InputError(
+            f"the saved results contradict themselves ({reason}); save them again"
+        ) from error
 
 
 def write_parts(results: Results, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -140,13 +149,15 @@ def write_parts(results: Results, folder: str | os.PathLike[str]) -> tuple[Path,
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{place}: no folder can be made there ({error.strerror})") from None
-    written: list[Path] = []
     taken: set[str] = set()
-    for part in report.sections:
-        for block in part.shown_in("page"):
-            if isinstance(block, Table | Figure):
-                written += _write_block(block, place / _free(part.name, block, taken))
-    return tuple(written)
+    blocks = [
+        (_free(part.name, block, taken), block)
+        for part in report.sections
+        for block in part.shown_in("page")
+        if isinstance(block, Table | Figure)
+    ]
+    with _consistent():
+        return tuple(path for name, block in blocks for path in _write_block(block, place / name))
 
 
 def _free(section: str, block: Table | Figure, taken: set[str]) -> str:
@@ -179,7 +190,8 @@ def make_report(results: Results, title: str) -> Report:
     listed = [results] if isinstance(results, Mapping | Result | Section) else list(results)
     if not listed:
         raise InputError("there is nothing to report; give at least one saved result")
-    found = [part for item in listed for part in with_more(_section(item))]
+    with _consistent():
+        found = [part for item in listed for part in with_more(_section(item))]
     # The same estimation by itself and by groups is shown once.
     found = [part for k, part in enumerate(found) if not _repeats(part, found[:k])]
     found = _one_verdict(found)

@@ -244,6 +244,13 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
     if plan.minutes is not None or plan.money is not None:
         left = " still" if plan.judged else ""
         lines.append(f"That takes{left} {_effort(plan.minutes, plan.money)} ({_by(plan.test)}).")
+    if plan.brings is not None and plan.bought is not None:
+        more = " more" if plan.judged else ""
+        lines.append(
+            f"{plan.spend} are enough for {plan.bought:,} judgments{more}."
+            f" That decides {plan.brings['sign']:.0%} of pairs by sign test and"
+            f" {plan.brings['pooled']:.0%} by pooled test."
+        )
     if plan.reached is not None and plan.observed is not None:
         lines.append(
             f"The {plan.judged:,} judgments so far should decide {plan.reached['sign']:.0%} of"

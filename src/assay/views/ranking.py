@@ -212,12 +212,17 @@ def _sources(result: Ranking) -> tuple[str, ...]:
 def sigma_section(result: SigmaFit) -> Section:
     """How noisy the judgments are, by maximum likelihood."""
     rows = zip(result.systems, result.qualities, strict=True)
+    found = (
+        f"sigma is at most {result.sigma:.1f} ({percent(result.level)}; all judgments agree with"
+        " one order)" if result.agreeing
+        else f"sigma is {result.sigma:.1f}, {percent(result.level)} interval"
+        f" {shown((result.low, result.high), 'interval')}"
+    )  # fmt: skip
     return Section(
         name="sigma",
         title="How noisy the judgments are",
         stage="plan",
-        lead=f"sigma is {result.sigma:.1f}, {percent(result.level)} interval"
-        f" {shown((result.low, result.high), 'interval')}, on a scale where the qualities of the"
+        lead=f"{found}, on a scale where the qualities of the"
         f" systems lie between 0 and 10; by {result.judgments:,} judgments without ties.",
         blocks=(table(
             "qualities", "Qualities, best first.",

@@ -8,14 +8,15 @@ about a result are written in the room's module beside this one, and nowhere els
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from assay.errors import InputError
-from assay.results import Result, p_value
+from assay.results import Result, p_value, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -129,6 +130,8 @@ class Section:
     verdicts: Verdicts | None = None
     folded: bool = False
     """Whether it is by another rule than the page's own, and stands behind its title."""
+    version: str = ""
+    """The version of Assay that computed it, where that is not today's."""
 
     def shown_in(self, place: Where) -> tuple[Table | Figure | str, ...]:
         """The blocks for a terminal, or for a page."""
@@ -165,7 +168,10 @@ class Report:
         """The paragraph for a paper."""
         order = sorted(self.sections, key=lambda part: not part.question)
         said = dict.fromkeys(part.methods for part in order if part.methods)
-        return " ".join([*said, f"All numbers were computed with Assay {self.version}."])
+        versions = sorted({part.version or self.version for part in self.sections})
+        each = ", as the signatures say" if len(versions) > 1 else ""
+        computed = f"All numbers were computed with Assay {some(versions)}{each}."
+        return " ".join([*said, computed])
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -182,7 +188,12 @@ def section_of(result: Result) -> Section:
         make = sections[result.kind]
     except (ModuleNotFoundError, KeyError):
         raise InputError(f"a result of kind '{result.kind}' has no section to show") from None
-    return make(result)
+    return _computed_by(make(result), result.version)
+
+
+def _computed_by(section: Section, version: str) -> Section:
+    more = tuple(_computed_by(part, version) for part in section.more)
+    return replace(section, version=section.version or version, more=more)
 
 
 def table(
@@ -246,6 +257,27 @@ def some(names: Sequence[str], most: int = 4) -> str:
     return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
+MAX_WORD = 200
+"""Signs of a word, such as a name, beyond which people are shown its ends; files have all of it."""
+
+
+def cut_words(text: str, most: int = MAX_WORD) -> str:
+    """Text whose very long words are cut.
+
+    >>> cut_words("the name system-with-a-long-name-2", 12)
+    'the name system…ame-2'
+    """
+    if len(text) <= most:
+        return text
+    return re.sub(rf"\S{{{most + 1},}}", lambda word: cut(word[0], most), text)
+
+
+def cut(text: str, most: int) -> str:
+    """The beginning and the end of a long text: names often differ in their ends."""
+    tail = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - tail]}…{text[-tail:]}"
+
+
 def shown(value: object, show: Show) -> str:
     """A value as people read it; a dash where nothing is known.
 
@@ -261,7 +293,7 @@ def shown(value: object, show: Show) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if show == "text" or not isinstance(value, int | float):
-        return str(value)
+        return cut_words(str(value))
     if show == "count":
         return f"{value:,.0f}"
     if show == "percent":
@@ -287,21 +319,31 @@ def _shown_pair(pair: tuple[object, ...], show: Show) -> str:
 def show(section: Section) -> None:
     """Print the answer on stdout; what was noted on the way goes to stderr."""
     for line in dict.fromkeys(section.notes):
-        print(line, file=sys.stderr)
+        _say(line, sys.stderr)
     if section.lead:
-        print(f"{section.lead}\n")
+        _say(section.lead)
+        print()
     for block in section.shown_in("terminal"):
         if isinstance(block, Table):
             print_table(section.title if block is _first_table(section) else block.caption, block)
         elif not isinstance(block, Figure):
-            print(block)
+            _say(block)
     if section.signature:
-        print(f"signature: {section.signature}")
+        _say(f"signature: {section.signature}")
     for part in section.more:
         print()
         show(part)
     for line in section.next:
-        print(f"next: {line}")
+        _say(f"next: {line}")
+
+
+def _say(text: str, stream: TextIO | None = None) -> None:
+    print(_one_line(text), file=stream)
+
+
+def _one_line(text: str) -> str:
+    """Text for a terminal; a name with a line break in it makes no line of its own."""
+    return visible(cut_words(text)).replace("\n", " ")
 
 
 def _first_table(section: Section) -> Table | None:
@@ -320,15 +362,15 @@ def print_table(title: str, table: Table) -> None:
         side = "left" if column.show == "text" else "right"
         # A narrow terminal breaks words, never numbers.
         whole = column.show != "text"
-        grid.add_column(column.name, justify=side, overflow="fold", no_wrap=whole)  # type: ignore[arg-type]
+        grid.add_column(Words(_one_line(column.name)), justify=side, overflow="fold", no_wrap=whole)  # type: ignore[arg-type]
     for number, row in enumerate(table.rows[: table.page]):
         cells = zip(row, table.columns, strict=True)
         grid.add_row(
-            *(Words(shown(value, column.show)) for value, column in cells),
+            *(Words(_one_line(shown(value, column.show))) for value, column in cells),
             end_section=number in table.lines,
         )
     screen = console(sys.stdout)
-    screen.print(Words(title, style="bold"))
+    screen.print(Words(_one_line(title), style="bold"))
     screen.print(grid)
     if len(table.rows) > table.page:
         print(f"the first {table.page} of {len(table.rows):,} rows; the saved result has them all")

@@ -1,0 +1,82 @@
+"""What more judgments, or ratings, would bring: the next step of a ranking."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from assay.stats.intervals import POWER, chance_to_decide, shrunk_gap, smallest
+
+if TYPE_CHECKING:
+    from assay.ranking.rank import PairComparison
+
+MAX_GROWTH = 100
+"""A campaign so many times as large is not advice."""
+
+
+def next_steps(
+    comparisons: Sequence[PairComparison], names: Sequence[str], p: np.ndarray, number: int,
+    kind: str, *, alpha: float,
+) -> tuple[str, ...]:  # fmt: skip
+    """How many more decide the closest of the open pairs, if they are shared out as these were.
+
+    ``p`` has the one-sided p of "row is better than column" for the systems ``names``; ``alpha`` is
+    the one-sided level at which the pair is decided.
+    """
+    place = {name: k for k, name in enumerate(names)}
+    z = signed_z(p)
+    undecided = [item for item in comparisons if not item.decided and item.p == item.p]
+    if not undecided:
+        return ()
+    item = max(undecided, key=lambda pair: abs(z[place[pair.left], place[pair.right]]))
+    at = place[item.left], place[item.right]
+    gap, sd = shrunk_z(z)
+    needed = _needed(number, float(z[at]), float(gap[at]), float(sd[at]), alpha)
+    closest = f"{item.left} and {item.right} (closest to it, p = {item.p:.2g})"
+    if needed is None:
+        return (
+            f"to decide {closest}: no number of {kind} in sight is likely to; the true difference"
+            " is probably smaller than it looks, if there is one",
+        )
+    return (
+        f"to decide {closest}: about {needed - number:,} more {kind} of all systems, shared out as"
+        f" these {number:,}, do it with {POWER:.0%} probability, allowing for a true difference"
+        " that is smaller than it looks",
+    )
+
+
+def signed_z(p: np.ndarray) -> np.ndarray:
+    """By how many normal errors row is ahead of column, from one-sided p of both directions.
+
+    >>> signed_z(np.array([[0.5, 0.0228], [0.9772, 0.5]])).round(1).tolist()
+    [[0.0, 2.0], [-2.0, 0.0]]
+    """
+    ahead = special.ndtri(np.clip(p, 1e-300, 1 - 1e-16))
+    return np.asarray((ahead.T - ahead) / 2)
+
+
+def shrunk_z(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The leads as they probably are, and their standard deviations, in errors of one pair.
+
+    What is closest to a decision is there by luck, too. A difference on one scale has the error 1.
+    Of pairs that were tested each by itself means over the others have less, but judgments of one
+    screen err together.
+    """
+    return shrunk_gap(z.mean(axis=1), 0.5 * np.eye(len(z)))
+
+
+def _needed(number: int, z: float, gap: float, sd: float, alpha: float) -> int | None:
+    """How many in all decide a pair with probability ``POWER``; None: not even many times these."""
+
+    def decided(size: int) -> float:
+        later = math.sqrt(number / size)
+        return chance_to_decide(
+            z, 1.0, later, gap=gap, sd=sd, level=1 - 2 * alpha, degrees=math.inf
+        )
+
+    needed = smallest(lambda size: decided(size) >= POWER, MAX_GROWTH * number, low=number)
+    return needed if decided(needed) >= POWER else None

@@ -1,0 +1,114 @@
+"""How far apart the systems of a pilot really are, and what share of pairs judgments will decide.
+
+The estimated strengths of a pilot lie further apart than the true ones, since every error spreads
+them, and one system far from the rest is not part of what the others are like. So the strengths are
+drawn from what is known of them: most systems are spread evenly over some width, like the qualities
+of koehn2012, a few (:data:`OUTSIDE`) may lie anywhere, and each was seen with its own error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Floats = NDArray[np.float64]
+
+OUTSIDE = 0.1
+"""The prior probability of a system that it is not spread like the others."""
+DRAWS = 400
+NODES = 200
+"""Chances to win that stand for those of all pairs in all draws."""
+WIDTHS, PLACES = 40, 60
+END = 0.05
+"""The share of draws, those of the closest or the furthest systems, that stands for an end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Strengths:
+    """Draws x systems: strengths in units of sigma, those of a row true together."""
+
+    values: Floats
+
+    @cached_property
+    def nodes(self) -> tuple[Floats, Floats]:
+        """Chances that the better of two systems wins a judgment, and their weights."""
+        i, j = np.triu_indices(self.values.shape[1], 1)
+        gap = np.abs(self.values[:, i] - self.values[:, j])
+        middle = (np.arange(NODES) + 0.5) / NODES
+        return special.ndtr(np.quantile(gap, middle) / np.sqrt(2)), np.full(NODES, 1 / NODES)
+
+    def ends(self, share: float) -> tuple[Strengths, Strengths]:
+        """The draws in which this share of pairs is furthest apart, and those with the closest."""
+        i, j = np.triu_indices(self.values.shape[1], 1)
+        apart = np.quantile(np.abs(self.values[:, i] - self.values[:, j]), 1 - share, axis=1)
+        order = np.argsort(-apart, kind="stable")
+        few = max(1, round(END * len(order)))
+        return Strengths(self.values[order[:few]]), Strengths(self.values[order[-few:]])
+
+    def pooled_share(self, m: float, c: float, k: int, level: float) -> float:
+        """The expected share of pairs that the pooled test finds after m sets of k systems.
+
+        As :func:`assay.ranking.power.pooled_share`, for these systems in place of random ones.
+        """
+        n = self.values.shape[1]
+        i, j = np.triu_indices(n, 1)
+        signal, v = self._signal, self._screen_variance(k)
+        gap = np.abs(signal[:, i] - signal[:, j])
+        mean = (v[:, i] + v[:, j]) / 2
+        stderr = np.sqrt(2 * m * mean * (k / n + c / (k - 1))) / (m * c * n)
+        bar = -special.ndtri(level)
+        rejects = special.ndtr(gap / stderr - bar) + special.ndtr(-gap / stderr - bar)
+        return float(rejects.mean())
+
+    @cached_property
+    def _lead(self) -> Floats:
+        """2 p - 1 of every two systems: draws x n x n."""
+        gap = self.values[:, :, None] - self.values[:, None, :]
+        return np.asarray(2 * special.ndtr(gap / np.sqrt(2)) - 1)
+
+    @cached_property
+    def _signal(self) -> Floats:
+        return np.asarray(self._lead.mean(axis=2))
+
+    def _screen_variance(self, k: int) -> Floats:
+        """The variance of a system's residuals on a screen, which share the system's own output."""
+        n = self.values.shape[1]
+        off = 1 - np.eye(n)
+        fit = self._signal[:, :, None] - self._signal[:, None, :]
+        square = ((1 - 2 * self._lead * fit + fit**2) * off).sum(axis=2) / (n - 1)
+        t, w = np.polynomial.hermite_e.hermegauss(12)
+        level = (fit * off).sum(axis=2) / (n - 1)
+        product = np.zeros_like(level)
+        for noise, weight in zip(t, w / w.sum(), strict=True):
+            beats = 2 * special.ndtr(self.values[:, :, None] + noise - self.values[:, None, :]) - 1
+            product += weight * ((beats * off).sum(axis=2) / (n - 1) - level) ** 2
+        return np.asarray((k - 1) * square + (k - 1) * (k - 2) * product)
+
+
+def draw_strengths(strength: Floats, stderr: Floats, rng: np.random.Generator) -> Strengths:
+    """The true strengths as they may be, from estimates with independent errors.
+
+    Even spread over a width w from a on: the likelihood of (a, w) is the product over systems of
+    (1 - OUTSIDE) [Phi((a + w - s)/e) - Phi((a - s)/e)] / w + OUTSIDE / R, R the range of all.
+    """
+    span = float(np.ptp(strength) + 2 * stderr.max())
+    width = np.geomspace(span / 100, span, WIDTHS)[:, None, None]
+    a = strength.min() - stderr.max() - width + (span + width) * np.linspace(0, 1, PLACES)[:, None]
+    inside = special.ndtr((a + width - strength) / stderr) - special.ndtr((a - strength) / stderr)
+    core, outside = (1 - OUTSIDE) * inside / width, OUTSIDE / span
+    # Widths are at equal ratios and places further apart for wider spreads; a and w are flat.
+    logs = np.log(core + outside).sum(axis=2) + np.log((span + width[:, 0]) * width[:, 0])
+    weight = np.exp(logs - logs.max()).ravel()
+    chosen = rng.choice(len(weight), DRAWS, p=weight / weight.sum())
+    at = np.unravel_index(chosen, logs.shape)
+    low, high = a[at], a[at] + width[at[0], 0]
+    ends = special.ndtr((low - strength) / stderr), special.ndtr((high - strength) / stderr)
+    place = ends[0] + rng.random((DRAWS, len(strength))) * (ends[1] - ends[0])
+    within = strength + stderr * special.ndtri(np.clip(place, 1e-12, 1 - 1e-12))
+    free = strength + stderr * rng.standard_normal((DRAWS, len(strength)))
+    own = core[at] / (core[at] + outside)
+    return Strengths(np.where(rng.random(own.shape) < own, np.clip(within, low, high), free))

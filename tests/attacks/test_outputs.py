@@ -1,0 +1,99 @@
+"""The old file or the new one, never half: writers that are killed, and a disk that is full."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lxml import etree
+from tests.attacks.writing import FIGURES, REPORTS, SIZES, TABLES, writers
+from tests.conftest import ROOT
+
+import assay
+from assay.errors import InputError
+from assay.tables.load import load
+
+KILLS = int(os.environ.get("ASSAY_KILLS", "3"))
+"""More of them in a long run: ASSAY_KILLS=100."""
+
+
+def check_whole(path: Path) -> None:
+    """Fail where a file is not one of the two that were written."""
+    data = path.read_bytes()
+    if path.name in TABLES:
+        frame = load(path, text=lambda _: True).frame
+        assert frame.height in SIZES
+        assert frame["n"].cast(int).to_list() == list(range(frame.height))
+    elif path.suffix == ".json":
+        assert json.loads(data)["kind"]
+    elif path.suffix == ".svg":
+        assert etree.fromstring(data).tag.endswith("svg")
+    elif path.suffix in (".pdf", ".png"):
+        assert data.rstrip().endswith(b"%%EOF" if path.suffix == ".pdf" else b"IEND\xaeB`\x82")
+    else:
+        end = "</html>" if path.suffix == ".html" else f"computed with Assay {assay.__version__}."
+        assert data.decode().rstrip().endswith(end)
+
+
+@pytest.mark.parametrize("number", range(KILLS))
+def test_kill_9_leaves_whole_files(number: int, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.attacks.writing", str(tmp_path)], cwd=ROOT,
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == b"all written\n"
+        time.sleep(random.Random(number).uniform(0, 1.0))
+    finally:
+        process.kill()
+        process.communicate()
+    names = [path for path in tmp_path.iterdir() if not path.name.startswith(".")]
+    assert {path.name for path in names} == {"r.json", *TABLES, *FIGURES, *REPORTS}
+    for path in names:
+        check_whole(path)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder with room for little."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("a full disk is tried on a small tmpfs, which only root on Linux can mount")
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = [shutil.which("mount") or "mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", folder]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a full disk is tried on a small tmpfs, which cannot be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], capture_output=True, check=True)
+
+
+def fill(folder: Path) -> None:
+    with (folder / "filling").open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+        except OSError:
+            pass
+
+
+def test_a_full_disk_is_a_sentence_and_the_old_file_stays(small_disk: Path) -> None:
+    found = writers(small_disk)
+    for name, write in found.items():
+        (small_disk / name).write_text("old")
+        fill(small_disk)
+        with pytest.raises(InputError, match="cannot be written .No space left on device.; check"):
+            write(1)
+        assert (small_disk / name).read_text() == "old"
+        (small_disk / "filling").unlink()
+    assert {path.name for path in small_disk.iterdir()} == set(found)
