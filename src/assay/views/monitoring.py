@@ -16,7 +16,7 @@ def monitoring_section(result: Monitoring) -> Section:
         table(
             "monitoring",
             "Estimates from all segments rated in order so far. Reached: the look that met the"
-            " goal. Missing: segments until the next look, or until the one expected to meet the goal;"
+            " goal. Missing: segments until the next look, or until the one expected to meet it;"
             " after the last look, about how many more a score would take.",
             {"what": (each, "text"), "estimate": ("estimate", "number"),
              ("low", "high"): (level, "interval"), "interval": ("interval is", "text"),
