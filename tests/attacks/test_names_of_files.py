@@ -22,7 +22,7 @@ SCORES = pl.DataFrame({"system": ["A", "B"], "seg": ["1", "1"], "chrF": [0.5, 0.
 
 @pytest.mark.parametrize("ending", [".tsv", ".jsonl", ".parquet", ".xlsx"])
 def test_names_that_look_the_same_are_refused(ending: str, tmp_path: Path) -> None:
-    from assay.tables.load import save
+    from assay.tables.typed_files import save
 
     path = tmp_path / f"x{ending}"
     save(SCORES.with_columns(system=pl.Series([ONE, TWO])), path)

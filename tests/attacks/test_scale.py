@@ -40,7 +40,8 @@ def campaign(
     })  # fmt: skip
     values = rng.standard_normal((size, metrics))
     scores = frame.with_columns(pl.Series(f"m{k}", values[:, k]) for k in range(metrics))
-    test_set = assay.read_scores(scores)
+    with assay.limits(assay.FileLimits(metrics=max(200, metrics))):
+        test_set = assay.read_scores(scores)
     rated = frame.with_columns(score=pl.Series(rng.integers(0, 20, size).astype(float)))
     return test_set, assay.read_ratings(rated, test_set)
 

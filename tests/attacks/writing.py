@@ -15,7 +15,7 @@ import polars as pl
 import assay
 from assay.cli import save_json
 from assay.results import Result
-from assay.tables.load import save
+from assay.tables.typed_files import save
 from assay.views.figures import draw_pairs, save_figure
 from assay.views.page import write_report
 

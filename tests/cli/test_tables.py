@@ -15,8 +15,10 @@ from tests.house import in_room, nodes
 from assay.cli import read_answers
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
-from assay.tables.load import load
+from assay.tables import load
+from assay.tables.selection import column_names
 from assay.tables.tables import Judgments, Ratings
+from assay.tables.typed_files import save
 
 Run = Callable[..., Ran]
 RATINGS = "system\tseg\tscore\nA\t1\t3\nB\t1\t4\n"
@@ -121,7 +123,7 @@ def test_answers_are_parsed_once(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = load.load(_written(tmp_path / "r.tsv"), text=lambda name: name != "score").frame
-    path = load.save(table, tmp_path / f"copy{ending}")
+    path = save(table, tmp_path / f"copy{ending}")
     loads = []
     load_file = load._load_file
 
@@ -145,7 +147,7 @@ def _written(path: Path) -> Path:
 def test_the_header_alone_gives_the_columns_of_the_whole(tmp_path: Path, header: str) -> None:
     path = tmp_path / "x.tsv"
     path.write_text(f"{header}\nA\t1\n")
-    assert load.column_names(path) == load.load(path, text=lambda _: True).frame.columns
+    assert column_names(path) == load.load(path, text=lambda _: True).frame.columns
 
 
 FIXTURES = Path(__file__).parents[1] / "formats" / "fixtures"

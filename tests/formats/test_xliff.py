@@ -33,7 +33,11 @@ def edits(draw: st.DrawFn) -> pl.DataFrame:
         dict(zip(("system", "doc", "seg", "editor"), key, strict=True))
         | {"source": draw(TEXTS.filter(bool) | st.none())}
         | {"mt": draw(TEXTS), "edited": draw(TEXTS)}
-        | {"seconds": draw(st.floats(0, 1e9) | st.none())}
+        | {
+            "seconds": draw(
+                st.floats(0, 1e9, allow_subnormal=False).map(lambda x: round(x, 9)) | st.none()
+            )
+        }
         | {"position": draw(st.integers(1, 10**9) | st.none())}
         for key in keys
     ]

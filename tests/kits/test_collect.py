@@ -252,7 +252,7 @@ def test_times_are_asked_for(tmp_path: Path, format: str) -> None:
     assert frame["seconds"].null_count() == 12
     assert "in seconds (90, not" in (tmp_path / "kits" / "instructions.txt").read_text()
     times = pl.Series("seconds", [1.5, None] * 6)
-    assay.tables.load.save(frame.with_columns(times), path)
+    assay.tables.typed_files.save(frame.with_columns(times), path)
     edits = assay.collect_kits(kits.key, kits.files[:-1]).frame
     assert edits["seconds"][:2].to_list() == [1.5, None]
 

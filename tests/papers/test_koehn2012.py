@@ -22,6 +22,7 @@ from assay.papers.koehn2012.campaigns import (
     CampaignRecord,
     CampaignWork,
     do_work,
+    rank_systems,
     read_campaigns,
     real_work,
     uniform_distance,
@@ -226,6 +227,31 @@ def test_other_systems_are_not_compared(tmp_path: Path) -> None:
     assert all("the paper's 13 systems" in number.needs for number in ours.values())
 
 
+def test_ranges_are_the_papers_bootstrap_and_nothing_else(tmp_path: Path) -> None:
+    """Whole sets drawn anew, however few they are: what else is unsure widens no range here."""
+    screens(6, 12, 20.0, "en-cs", 3).write_parquet(tmp_path / FILE)
+    table = read_campaigns(tmp_path)["en-cs"].judgments
+    systems, sets = table.systems, table.frame["set"].unique(maintain_order=True).to_list()
+    rows = {name: part.select("left", "right", "winner").rows()
+            for (name,), part in table.frame.group_by("set")}  # fmt: skip
+    ranks = []
+    for drawn in as_rng(1).integers(len(sets), size=(1000, len(sets)), dtype=np.int32):
+        wins = Counter[tuple[str, str]]()
+        for left, right, winner in (row for k in drawn for row in rows[sets[k]]):
+            if winner != "tie":
+                wins[(left, right) if winner == "left" else (right, left)] += 1
+        ratio = {(a, b): wins[a, b] / (wins[a, b] + wins[b, a]) for a, b in [*wins]}
+        ratio |= {(b, a): 1 - share for (a, b), share in ratio.items()}
+        score = [np.mean([v for (a, _), v in ratio.items() if a == name]) for name in systems]
+        ranks.append([1 + sum(other > own + 1e-9 for other in score) for own in score])
+    found = {item.system: item for item in rank_systems(table, as_rng(1)).systems}
+    for name, had in zip(systems, np.array(ranks).T, strict=True):
+        low, high = found[name].low_rank, found[name].high_rank
+        assert np.mean((low <= had) & (had <= high)) >= 0.95
+        for first in range(1, len(systems) + 1):  # and no shorter range does
+            assert np.mean((first <= had) & (had < first + high - low)) < 0.95
+
+
 @pytest.mark.slow
 def test_command(folder: Path, run_assay: Run, tmp_path: Path) -> None:
     ran = run_assay(
@@ -290,7 +316,7 @@ def test_real_data(shared_data: Path) -> None:
         assert {cell.outcome for cell in scores} == {"equal"}
         ends = [cell for cell in found.table(table) if cell.column in ("first", "last")]
         assert all(abs((cell.ours or 0) - (cell.paper or 0)) <= 1 for cell in ends)
-        assert sum(cell.outcome == "different" for cell in ends) <= 5
+        assert sum(cell.outcome == "different" for cell in ends) <= 4
         assert find(found, table, "en-cs" if table == "Table 2" else "fr-en", "clusters").matches
     for lp, campaign in real.items():
         assert find(found, "Figure 2", lp, "sigma by curve").outcome == "equal"

@@ -190,7 +190,7 @@ def test_each_file_serves_its_own_tables(folder: Path, tmp_path: Path) -> None:
 
 
 def test_without_the_extra_the_edits_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise MissingExtraError("cutting text", "kits")
 
     monkeypatch.setattr(assay, "read_pieces", refuse)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from assay.errors import AssayError, TableError
-from assay.tables.load import atomic, save
+from assay.tables.load import atomic
 from assay.tables.tables import (
     read_edits,
     read_errors,
@@ -23,6 +23,7 @@ from assay.tables.tables import (
     read_sample,
     read_scores,
 )
+from assay.tables.typed_files import save
 
 ENDINGS = [".tsv", ".csv", ".jsonl", ".parquet", ".xlsx"]
 READERS = [read_scores, read_ratings, read_errors, read_judgments, read_edits, read_sample]

@@ -15,7 +15,7 @@ from tests.conftest import Ran
 
 from assay.errors import InputError, OptionError, TableError
 from assay.formats.convert import check, convert
-from assay.tables.load import atomic, save
+from assay.tables.load import atomic
 from assay.tables.tables import (
     read_edits,
     read_errors,
@@ -24,6 +24,7 @@ from assay.tables.tables import (
     read_sample,
     read_scores,
 )
+from assay.tables.typed_files import save
 
 PLAIN = pl.DataFrame({"system": ["A", "A"], "seg": ["1", "2"]})
 

@@ -139,7 +139,8 @@ def test_nothing_is_drawn_as_decided_by_an_interval_of_width_zero(world: assay.W
         block for block in section_of(old).blocks
         if isinstance(block, Figure) and block.name == "decided"
     )  # fmt: skip
-    assert not figure.draw().axes[0].collections
+    (squares,) = figure.draw().axes[0].collections
+    assert not squares.get_paths()
 
 
 @pytest.fixture(scope="module")

@@ -101,8 +101,6 @@ WRITTEN = {
 OF_STREAMS = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG)
 """Errors of a stream that nobody takes: files are written elsewhere, and errors name them."""
 
-REPORT_AT = "https://pypi.org/project/mt-assay"
-
 PIPELINE = """\
 Assay: how good your translation systems are, and how sure you can be, from few judgments.
 
@@ -335,7 +333,7 @@ def _sentence(error: BaseException) -> str:
         return f"{error.filename or 'the system'}: {error.strerror}"
     return (
         f"this should not have happened ({type(error).__name__}: {text[:200]}); please report it"
-        f" with the command and what --debug shows, see {REPORT_AT}"
+        " to the developers, with the command and what --debug shows"
     )
 
 
@@ -481,7 +479,8 @@ def columns_for(text: str | None, *tables: tuple[str, Source]) -> list[dict[str,
     One mapping serves all commands: an entry goes to every table of these that has both Assay's
     column by its kind and the user's by its file. An entry that fits none of the files is refused.
     """
-    from assay.tables.load import column_names, find_schema
+    from assay.tables.load import find_schema
+    from assay.tables.selection import column_names
 
     schemas = [find_schema(kind) for kind, _ in tables]
     mapping = pairs("columns", text)
@@ -523,7 +522,7 @@ def only_for(
 
     Like ``--columns``, one choice serves all tables of a command: those that have the column.
     """
-    from assay.tables.load import column_names
+    from assay.tables.selection import column_names
 
     wanted = pairs("only", only)
     if lp is not None:
@@ -581,7 +580,7 @@ def with_history(
     test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
 ) -> TestSet:
     """The test set with what the ratings of a file say of its segments."""
-    from assay.tables.load import column_names
+    from assay.tables.selection import column_names
     from assay.tables.tables import add_history, read_ratings
 
     if path is None:
@@ -619,7 +618,7 @@ def locate_answers(
     source: Source | Raw = path
     kind = kinds[0]
     if len(kinds) > 1:
-        from assay.tables.load import peek
+        from assay.tables.selection import peek
 
         present, source = peek(path)
         kind = _kind_of(present, path, columns)
@@ -652,7 +651,7 @@ def read_history(
     Ratings of other systems of these segments say how hard segments are. Where the file has some
     of the metrics, it also says what these are worth, and may be about other segments.
     """
-    from assay.tables.load import column_names
+    from assay.tables.selection import column_names
     from assay.tables.tables import read_ratings, read_scores
 
     if path is None:
@@ -735,7 +734,7 @@ def has_rows(path: Path) -> bool:
 
 def answers_kind(path: Path, columns: str | None) -> Literal["judgments", "ratings"]:
     """Whether the file has judgments or ratings, by its columns."""
-    from assay.tables.load import column_names
+    from assay.tables.selection import column_names
 
     return _kind_of(column_names(path), path, columns)
 

@@ -97,7 +97,7 @@ def find(
         note(*(line for line in result.notes if line not in shortfall))
         raise InputError(f"no kit was found: {'; '.join(shortfall)}")
     if texts is not None:
-        from assay.tables.load import save as save_table
+        from assay.tables.typed_files import save as save_table
 
         save_table(kit_texts(result, read), texts)
     if figure is not None:
@@ -165,7 +165,7 @@ def design(
     """
     from assay.cli import deliver
     from assay.kits.design import design_kits
-    from assay.tables.load import save as save_table
+    from assay.tables.typed_files import save as save_table
 
     save_file(save)
     people = names(editors) or []

@@ -121,15 +121,9 @@ def draw_composites(
         rows.append((gaps[k][pairs], found.difference, found.low, found.high, found.probability))
     truth = x.mean(axis=1)
     gap = truth[pairs[0]] - truth[pairs[1]]
-    drawn_pairs = np.array(rows).reshape(len(rows), 5, len(gap))
-    return CompositeDraws(
-        drawn_pairs[:, 0],
-        drawn_pairs[:, 1],
-        drawn_pairs[:, 2],
-        drawn_pairs[:, 3],
-        drawn_pairs[:, 4],
-        gap,
-    )
+    columns = np.array(rows).reshape(len(rows), 5, len(gap)).transpose(1, 0, 2)
+    direct, difference, low, high, probability = columns
+    return CompositeDraws(direct, difference, low, high, probability, gap)
 
 
 def _direct(

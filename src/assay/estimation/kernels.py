@@ -41,11 +41,9 @@ RIDGE = 10.0
 """Penalty of the regression, in ratings' worth; frozen on WMT20."""
 MIN_RATINGS_FOR_METRICS = 20
 """With fewer ratings than this, metrics are not used unless asked for."""
-MOST_SLOPES = 0.5
-"""Slopes per rating beyond the first from which on the mean is taken."""
+MOST_SLOPES, MOST_PRODUCTS = 0.5, 10_000_000
+"""Slopes per rating beyond which the mean is taken; products of features held at once (80 MB)."""
 MAX_NEIGHBOURS = 25
-MOST_PRODUCTS = 10_000_000
-"""Products of features that are held at once for all samples: 80 MB."""
 FEW_SAMPLES, MANY_SEGMENTS = 3, 6000
 """Neighbours of all segments are sorted once where that pays and fits memory."""
 
@@ -122,12 +120,14 @@ def _adjusted(
         return plain, None
     x = np.where(drawn.any(axis=0), x, 0.0)
     enough = plain.n >= (MIN_RATINGS_FOR_METRICS if method == "auto" else 3)
-    enough &= ~_constant(x, drawn) & (plain.n > _most_slopes(method, predictors))
+    slopes = predictors.values.shape[1] if method in ("auto", "regression") else 0.0
+    slopes = predictors.metrics / MOST_SLOPES if method.startswith("cv-multi") else slopes
+    enough &= ~_constant(x, drawn) & (plain.n > slopes)
     if not enough.any():
         return plain, None
     fit = _fit(x, drawn, units, "regression" if method == "auto" else method, predictors)
     found = _wrap(fit, x, drawn, units, predictors)
-    # Slopes for every other rating fit what is not there: nothing is left to tell the error by.
+    # Slopes for every other rating leave nothing to tell the error by.
     use = enough & (fit.degrees <= MOST_SLOPES * (plain.n - 1))
     if method == "auto":  # metrics that explain nothing may only add noise: then the mean stands
         use &= found.unexplained < 1
@@ -180,13 +180,6 @@ def group_mean(
 def _constant(x: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     high = np.where(drawn, x, -np.inf).max(axis=1, initial=-np.inf)
     return np.asarray(high <= np.where(drawn, x, np.inf).min(axis=1, initial=np.inf))
-
-
-def _most_slopes(method: str, predictors: Predictors) -> int:
-    """Ratings that a method needs more than: by its features, before anything is fitted."""
-    if method.startswith("cv-multi"):
-        return int(predictors.metrics / MOST_SLOPES)
-    return predictors.values.shape[1] if method in ("auto", "regression") else 0
 
 
 def _plain(x: np.ndarray, drawn: np.ndarray, units: DesignUnits) -> Adjusted:
@@ -393,12 +386,20 @@ def fit_ridge(x: np.ndarray, features: np.ndarray, weights: np.ndarray, ridge: f
     n = (weights > 0).sum(axis=1)
     w = weights / weights.sum(axis=1, keepdims=True)
     means, x_mean = w @ features, w @ x
-    gram = _products(features, w) - means[:, :, None] * means[:, None, :]
+    if few := features.size * p <= MOST_PRODUCTS:  # products once for all samples
+        squares = (features[:, :, None] * features[:, None, :]).reshape(len(x), p * p)
+        gram = (w @ squares).reshape(-1, p, p)
+    else:
+        gram = np.stack([(features * own[:, None]).T @ features for own in w])
+    gram -= means[:, :, None] * means[:, None, :]
     inverse = np.linalg.pinv(gram + (ridge / n)[:, None, None] * np.eye(p), hermitian=True)
     along = w @ (features * x[:, None]) - means * x_mean[:, None]
     slopes = (inverse @ along[:, :, None])[:, :, 0]
     flat = (inverse @ means[:, :, None])[:, :, 0]
-    spread = _forms(features, inverse)
+    if few:
+        spread = inverse.reshape(len(inverse), -1) @ squares.T
+    else:
+        spread = np.stack([((features @ own) * features).sum(axis=1) for own in inverse])
     spread += (means * flat).sum(axis=1)[:, None] - 2 * flat @ features.T
     level = x_mean - (means * slopes).sum(axis=1)
     raw = x - level[:, None] - slopes @ features.T
@@ -406,29 +407,6 @@ def fit_ridge(x: np.ndarray, features: np.ndarray, weights: np.ndarray, ridge: f
     degrees = np.einsum("dij,dji->d", inverse, gram)
     center = level + slopes @ features.mean(axis=0)
     return Fit(center, slopes, raw / (1 - leverage), leverage, degrees)
-
-
-def _products(features: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Weighted mean products of the features, one matrix per sample."""
-    if _squares_fit(features):  # then each matrix is a row of a product
-        p = features.shape[1]
-        return np.asarray((w @ _squares(features)).reshape(-1, p, p))
-    return np.stack([(features * own[:, None]).T @ features for own in w])
-
-
-def _forms(features: np.ndarray, inverse: np.ndarray) -> np.ndarray:
-    """The form z'Mz for the features z of every unit and the matrix M of every sample."""
-    if _squares_fit(features):
-        return np.asarray(inverse.reshape(len(inverse), -1) @ _squares(features).T)
-    return np.stack([((features @ own) * features).sum(axis=1) for own in inverse])
-
-
-def _squares(features: np.ndarray) -> np.ndarray:
-    return np.asarray((features[:, :, None] * features[:, None, :]).reshape(len(features), -1))
-
-
-def _squares_fit(features: np.ndarray) -> bool:
-    return bool(features.size * features.shape[1] <= MOST_PRODUCTS)
 
 
 def fit_slope(x: np.ndarray, z: np.ndarray, weights: np.ndarray) -> Fit:

@@ -30,7 +30,7 @@ import numpy as np
 from assay.designs.base import SamplingDesign, Strata, design_of, find_design
 from assay.designs.units import TOLERANCE, DesignUnits, SampledUnits, complete, need_population
 from assay.designs.unsampled import ASSUMPTIONS, Census
-from assay.errors import InputError, OptionError, did_you_mean, need_level
+from assay.errors import USABLE_LEVELS, InputError, OptionError, did_you_mean, need_level
 from assay.estimation.kernels import (
     GUARANTEED,
     MIN_DOUBLED_TASKS,
@@ -108,7 +108,8 @@ def make_study(
     like these, if that makes the larger error: an error near zero would say that nobody could
     have answered otherwise.
     """
-    need_level(level)
+    if not USABLE_LEVELS[0] <= level <= USABLE_LEVELS[1]:
+        need_level(level)
     _need_tables(test_set, ratings, sample)
     check_method(method, test_set.metrics)
     wanted = _check_target(target, interval)

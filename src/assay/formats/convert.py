@@ -23,7 +23,6 @@ from assay.tables.load import (
     Source,
     find_schema,
     printable,
-    save,
 )
 from assay.tables.tables import (
     Sample,
@@ -35,6 +34,7 @@ from assay.tables.tables import (
     read_sample,
     read_scores,
 )
+from assay.tables.typed_files import save
 
 
 @dataclass(frozen=True, slots=True)

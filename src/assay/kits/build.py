@@ -17,8 +17,8 @@ import polars as pl
 from assay.errors import InputError, OptionError
 from assay.kits.results import BuiltKits, KitDocument, Trace
 from assay.results import Note
-from assay.tables.load import save
 from assay.tables.tables import TestSet, edit_distance
+from assay.tables.typed_files import save
 
 KIT_FORMATS = ("tsv", "xlsx", "xliff")
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"

@@ -48,7 +48,7 @@ POWER = 0.8
 """The probability of finding a difference that is commonly asked for."""
 MANY_POWERS, POWER_POINTS, SURELY_FOUND = 4096, 60, 40.0
 """More are read off a grid of so many points each way; beyond so many errors nothing is missed."""
-MANY_DEGREES = 100
+POWER_DEGREES = 100
 """Points at which what can be found is computed."""
 MAX_GAP_IN_ERRORS = 500.0
 """A gap of this many standard errors is always found."""
@@ -459,8 +459,8 @@ def detectable_shifts(degrees: np.ndarray, level: float, power: float) -> np.nda
     """:func:`detectable_shift` of many degrees; of very many by a line between points."""
     points, place = np.unique(1 / degrees, return_inverse=True)
     grid = points
-    if len(points) > MANY_DEGREES:
-        grid = np.linspace(points[0], points[-1], MANY_DEGREES)
+    if len(points) > POWER_DEGREES:
+        grid = np.linspace(points[0], points[-1], POWER_DEGREES)
     exact = np.array([detectable_shift(1 / point, level, power) for point in grid.tolist()])
     return np.asarray(np.interp(points, grid, exact)[place])
 

@@ -32,6 +32,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from zlib import crc32
 
 import polars as pl
 
@@ -280,37 +281,7 @@ def is_plain_parquet(path: Path) -> bool:
     """Whether the file can be searched where it lies; one that is packed must be unpacked first."""
     if path.suffix.lower() != ".parquet" or printable(path) != str(path):
         return False
-    return path.is_file() and _head(path, 4) == b"PAR1"
-
-
-def _head(path: Path, size: int) -> bytes:
-    with readable(path), path.open("rb") as file:
-        return file.read(size)
-
-
-def peek(source: Source) -> tuple[list[str], Source | Raw]:
-    """The columns of a table, unchecked, and what to read it from so that nothing is read twice."""
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        if is_plain_parquet(path):
-            from assay.tables.typed_files import parquet_columns
-
-            return parquet_columns(path), source
-        if file_type(path) in (".tsv", ".csv"):
-            start = _head(path, HEADER_BYTES) if path.is_file() else b""
-            line = start.partition(b"\n")[0]
-            if line != start and line.strip() and line.isascii():
-                header = clean_header(_header(start, _separator(start, path), path))
-                if b"'" not in line:
-                    return header, source
-            return load(source, text=lambda _: True).frame.columns, source
-    raw = load(source, text=lambda _: True)
-    return raw.frame.columns, raw
-
-
-def column_names(source: Source) -> list[str]:
-    """The columns a table has, without checking it."""
-    return peek(source)[0]
+    return path.is_file() and first_bytes(path, 4) == b"PAR1"
 
 
 def file_type(path: Path) -> str:
@@ -399,29 +370,6 @@ def look_alikes(names: pl.Series) -> Iterable[str]:
     return twins(names)
 
 
-def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
-    """Write a frame by the type of the path's ending, atomically."""
-    target = Path(path)
-    ending, flat = file_type(target), _flat(frame)
-    if ending in (".tsv", ".csv"):
-        from assay.tables.irregular_text import defused
-
-        text = defused(flat).write_csv(separator="\t" if ending == ".tsv" else ",")
-        return write_bytes(target, text.encode())
-    from assay.tables.typed_files import WRITERS
-
-    return write_bytes(target, WRITERS[ending](flat, target))
-
-
-def _flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """Lists, structs and bytes as text: not every file type can hold them."""
-    return frame.with_columns(
-        pl.Series(name, [None if value is None else str(value) for value in frame[name].to_list()])
-        for name, kind in frame.schema.items()
-        if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration)
-    )
-
-
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """A temporary file that takes the place of ``path`` when the block ends without an error.
@@ -485,8 +433,8 @@ def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
         data = data[3:]
     if not data.strip():
         raise refuse(path, _EMPTY)
-    separator = _separator(data, path)
-    header = _header(data, separator, path)
+    separator = separator_of(data, path)
+    header = read_header(data, separator, path)
     need_size(path, data.count(b"\n"), header)
     need_room(path, CELL_BYTES * data.count(b"\n") * len(header), "its cells")
     for is_text in (text, lambda _: True):
@@ -510,7 +458,7 @@ def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
     return read_by_rows(data, separator, clean_header(header), str(path))
 
 
-def _separator(data: bytes, path: Path) -> str:
+def separator_of(data: bytes, path: Path) -> str:
     """Tab for .tsv; for .csv whichever sign the header line has most of."""
     if file_type(path) == ".tsv":
         return "\t"
@@ -518,7 +466,7 @@ def _separator(data: bytes, path: Path) -> str:
     return max(",;\t", key=lambda sign: line.count(sign.encode()))
 
 
-def _header(data: bytes, separator: str, source: Path) -> list[str]:
+def read_header(data: bytes, separator: str, source: Path) -> list[str]:
     """The column names as they stand; a name that stands twice is refused."""
     end = data.find(b"\n", 0, HEADER_BYTES)
     need_at_most(source, "columns", data.count(separator.encode(), 0, end) + 1)
@@ -715,6 +663,8 @@ class CheckedTable:
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write the table by the path's ending (.tsv .csv .jsonl .parquet .xlsx), atomically."""
+        from assay.tables.typed_files import save
+
         return save(self.frame, path)
 
 
@@ -916,7 +866,7 @@ def _bounded(number: pl.Series, column: ColumnRule, findings: Findings) -> pl.Se
     return number
 
 
-LARGEST, SMALLEST = 1e50, 1e-50
+LARGEST, SMALLEST = 1e50, 1e-75
 """Fourth powers of what is larger or smaller, but not 0, are no numbers any more."""
 
 
@@ -929,6 +879,40 @@ def refuse_infinite(number: pl.Series, name: str, findings: Findings) -> None:
     findings.rows(finite & (size > LARGEST), name, number, message)
     message = f"{{}} is smaller than {SMALLEST:g}; write 0, or give it in another unit"
     findings.rows(finite & (size < SMALLEST) & (number != 0), name, number, message)
+
+
+DRAWN = "drawn"
+"""The parameter of a sample file's design that tells whether its units are those drawn."""
+
+
+def signed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a sample whose design carries a digest of its units: a file that was cut is known."""
+    line = unsigned(str(frame["design"].first()))
+    return frame.with_columns(design=pl.lit(f"{line}|{DRAWN}:{units_digest(frame)}"))
+
+
+def unsigned(line: str) -> str:
+    """A design without the digest of a sample's units."""
+    return re.sub(rf"\|{DRAWN}:[^|]*", "", line)
+
+
+def units_digest(frame: pl.DataFrame) -> str:
+    """A digest of which units these rows are, whatever their order."""
+    key = [name for name in ("system", "lp", "doc", "seg") if name in frame.columns]
+    rows = sorted(frame.select(pl.col(key).cast(pl.String).fill_null("")).rows())
+    return f"{crc32(repr(rows).encode()):08x}"
+
+
+def need_undamaged(frame: pl.DataFrame, findings: Findings) -> None:
+    """Refuse a file that has other units than were drawn; older files cannot tell."""
+    line = str(frame["design"].first() or "")
+    stated = dict(part.split(":", 1) for part in line.split("|")[1:] if ":" in part).get(DRAWN)
+    if stated is not None and frame.height and stated != units_digest(frame):
+        findings.header(
+            "these are not the segments that were drawn: rows are gone, added or changed; use the"
+            " file as assay sample wrote it",
+            "seg",
+        )
 
 
 def _unique(frame: pl.DataFrame, schema: Schema, findings: Findings) -> None:
@@ -1058,3 +1042,9 @@ def _fill_key(
         )
         findings.rows(kept & translated & ~here, "seg", seg, message)
     return joined
+
+
+def first_bytes(path: Path, size: int) -> bytes:
+    """The beginning of a file."""
+    with readable(path), path.open("rb") as file:
+        return file.read(size)

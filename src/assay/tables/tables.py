@@ -39,9 +39,12 @@ from assay.tables.load import (
     Source,
     conform,
     need_at_most,
+    need_undamaged,
     place_in,
     refuse_infinite,
+    signed,
     to_number,
+    unsigned,
 )
 
 NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
@@ -350,8 +353,6 @@ def _conflicts(test_set: TestSet) -> list[Note]:
 
 _DESIGN = re.compile(r"[a-z][a-z0-9-]*(?:\|[A-Za-z][A-Za-z0-9_-]*:[^|]*)*")
 COUNTED = ("n", "N", "seed", "parts")
-DRAWN = "drawn"
-"""The parameter of a sample file's design that tells whether its units are those drawn."""
 """Parameters that say how much was drawn and by which seed, not how."""
 PLAIN = {"strata": "none", "stop": "closest", "limit": "none", "first": "random", "max": "10",
          "length": "10", "rounding": "random", "looks": "5"}  # fmt: skip
@@ -420,9 +421,7 @@ class Sample(CheckedTable):
     @cached_property
     def design(self) -> Design:
         """How the sample was drawn."""
-        line = Design.parse(self.frame["design"][0])
-        own = {name: value for name, value in line.parameters.items() if name != DRAWN}
-        return Design(line.name, own)
+        return Design.parse(unsigned(self.frame["design"][0]))
 
     @property
     def matched(self) -> bool:
@@ -459,20 +458,9 @@ def places_in(rows: pl.DataFrame, test_set: TestSet) -> np.ndarray:
 
 
 def make_sample(frame: pl.DataFrame, test_set: TestSet | None = None) -> Sample:
-    """A sample from rows just drawn from the test set, its columns in the order of the file.
-
-    The design carries a digest of the drawn units, by which a file that was cut is known.
-    """
-    design = pl.col("design").str.replace(rf"\|{DRAWN}:[^|]*", "") + f"|{DRAWN}:{_digest(frame)}"
+    """A sample from rows just drawn from the test set, its columns in the order of the file."""
     names = [name for name in SCHEMAS["sample"].names if name in frame]
-    return Sample(frame.with_columns(design).select(names), checked=test_set)
-
-
-def _digest(frame: pl.DataFrame) -> str:
-    """A digest of which units these rows are, whatever their order."""
-    key = [name for name in ("system", "lp", "doc", "seg") if name in frame.columns]
-    rows = sorted(frame.select(pl.col(key).cast(pl.String).fill_null("")).rows())
-    return f"{crc32(repr(rows).encode()):08x}"
+    return Sample(signed(frame).select(names), checked=test_set)
 
 
 def read_sample(
@@ -492,7 +480,7 @@ def read_sample(
     _one_design(frame, findings)
     # Of a sample that was placed in a test set before, systems may have been left out.
     if not (only or isinstance(source, pl.DataFrame) or findings.problems):
-        _need_undamaged(frame, findings)
+        need_undamaged(frame, findings)
     if test_set is not None:
         frame = place_in(frame, test_set, findings)
     findings.stop()
@@ -502,18 +490,6 @@ def read_sample(
             " check the names of the systems"
         )
     return Sample(frame, tuple(findings.notes), checked=test_set)
-
-
-def _need_undamaged(frame: pl.DataFrame, findings: Findings) -> None:
-    """Refuse a file that has other units than were drawn; older files cannot tell."""
-    line = str(frame["design"].first() or "")
-    stated = dict(part.split(":", 1) for part in line.split("|")[1:] if ":" in part).get(DRAWN)
-    if stated is not None and frame.height and stated != _digest(frame):
-        findings.header(
-            "these are not the segments that were drawn: rows are gone, added or changed; use the"
-            " file as assay sample wrote it",
-            "seg",
-        )
 
 
 def _one_design(frame: pl.DataFrame, findings: Findings) -> None:

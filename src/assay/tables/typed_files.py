@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,12 +29,14 @@ from assay.tables.load import (
     Raw,
     at_the_door,
     decode_utf8,
+    file_type,
     lines_at,
     need_at_most,
     need_distinct,
     need_room,
     need_size,
     refuse,
+    write_bytes,
 )
 from assay.tables.packed import need_sound_workbook, quietly
 from assay.tables.selection import condition, no_rows, only_note
@@ -297,3 +300,26 @@ READERS: dict[str, Callable[[bytes, Path], Raw]] = {
     ".jsonl": read_jsonl, ".parquet": read_parquet, ".xlsx": read_xlsx,
 }  # fmt: skip
 WRITERS = {".jsonl": jsonl_bytes, ".parquet": parquet_bytes, ".xlsx": xlsx_bytes}
+
+
+def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
+    """Write a frame by the type of the path's ending, atomically."""
+    target = Path(path)
+    ending, flat = file_type(target), _flat(frame)
+    if ending in (".tsv", ".csv"):
+        from assay.tables.irregular_text import defused
+
+        text = defused(flat).write_csv(separator="\t" if ending == ".tsv" else ",")
+        return write_bytes(target, text.encode())
+    from assay.tables.typed_files import WRITERS
+
+    return write_bytes(target, WRITERS[ending](flat, target))
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """Lists, structs and bytes as text: not every file type can hold them."""
+    return frame.with_columns(
+        pl.Series(name, [None if value is None else str(value) for value in frame[name].to_list()])
+        for name, kind in frame.schema.items()
+        if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration)
+    )

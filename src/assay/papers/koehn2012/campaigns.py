@@ -17,7 +17,7 @@ import polars as pl
 import assay
 from assay.errors import InputError
 from assay.papers.compare import read_parquet
-from assay.ranking.counts import Counts, count
+from assay.ranking.counts import Counts, block_numbers, count
 from assay.ranking.methods import bojar, expected_win, lopez_order
 from assay.ranking.pairs import sign_test
 from assay.ranking.power import judgments_for, sign_share_exact
@@ -36,6 +36,8 @@ COLUMNS = ("lp", "ranking", "segment", "judge", "slot", "system", "rank")
 SYSTEMS = 15
 SIZES = (10_000, 20_000, 30_000, 40_000, 50_000)
 """Judgments in Table 1."""
+PER_SET = 5
+"""Outputs on a screen."""
 LEVEL, RESAMPLES = 0.05, 1000
 PER_DRAW = 25
 """Campaigns of Figure 3 for each of Table 1: the paper has 10,000 and 400."""
@@ -57,7 +59,7 @@ class Variant(NamedTuple):
     """A way in which a campaign may differ from the paper's model."""
 
     name: str
-    per_set: int = 5
+    per_set: int = PER_SET
     tie: float = 0.0
     half: bool = False
     qualities: str = "uniform"
@@ -87,11 +89,32 @@ class CampaignWork(NamedTuple):
     pair: str = ""
 
 
+class RankedSystem(NamedTuple):
+    """A line of Tables 2 and 3."""
+
+    system: str
+    score: float
+    low_rank: int
+    high_rank: int
+
+
+class PaperRanking(NamedTuple):
+    """A table of systems, the best first, and its clusters.
+
+    It is not what :func:`assay.rank` says today, whose ranges also know of raters' tastes and of
+    few units, but the paper's bootstrap and nothing else.
+    """
+
+    systems: tuple[RankedSystem, ...]
+    clusters: int
+    judgments: int
+
+
 class RealCampaign(NamedTuple):
     """What a real campaign says, by the readings that give the paper's numbers, and literally."""
 
-    named: assay.Ranking
-    literal: assay.Ranking
+    named: PaperRanking
+    literal: PaperRanking
     shift: float
     blanks: int
     match: SigmaMatch
@@ -235,7 +258,8 @@ def _judged(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def _errors(work: CampaignWork, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Figure 3, the pairwise half of Table 1, and whether win ratios are uniform."""
     mu = _qualities(work.runs, SYSTEMS, rng)
-    wins = win_counts(mu, [size // 10 for size in SIZES], rng, sigma=work.sigma)
+    sets = [size // 10 for size in SIZES]
+    wins = win_counts(mu, sets, rng, sigma=work.sigma, per_set=PER_SET)
     p = sign_test(wins)
     scores = expected_win(wins)
     few = wins[: work.exact]
@@ -267,7 +291,7 @@ def _ranges(work: CampaignWork, rng: np.random.Generator) -> dict[str, np.ndarra
     """The bootstrap half of Table 1: whole sets, and single judgments as written."""
     found: dict[str, list[list[np.ndarray]]] = {"bootstrap": [], "literal": []}
     for mu in _qualities(work.runs, SYSTEMS, rng):
-        shown, q = draw_screens(mu, SIZES[-1] // 10, rng, sigma=work.sigma)
+        shown, q = draw_screens(mu, SIZES[-1] // 10, rng, sigma=work.sigma, per_set=PER_SET)
         rows: dict[str, list[np.ndarray]] = {name: [] for name in found}
         for size in SIZES:
             counts = _counts(shown[: size // 10], q[: size // 10], SYSTEMS)
@@ -329,8 +353,10 @@ def _beyond(work: CampaignWork, rng: np.random.Generator) -> dict[str, np.ndarra
 
 def _share(work: CampaignWork) -> dict[str, np.ndarray]:
     """Table 4: the share of significant pairs at a number of judgments, and the number for it."""
-    reached = sign_share_exact(work.systems, work.sigma, work.judgments)
-    need = judgments_for(work.share, work.systems, work.sigma) if work.share else np.nan
+    n, sigma, need = work.systems, work.sigma, np.nan
+    reached = sign_share_exact(n, sigma, work.judgments, per_set=PER_SET, level=LEVEL)
+    if work.share:
+        need = judgments_for(work.share, n, sigma, test="sign", per_set=PER_SET, level=LEVEL)
     return {"share": np.array([reached]), "needed": np.array([need])}
 
 
@@ -341,10 +367,24 @@ def _real(campaign: Campaign, rng: np.random.Generator) -> RealCampaign:
     named = zip(table.systems, scores, strict=True)
     shift = max(abs(score - other[name]) for name, score in named)
     return RealCampaign(
-        named=assay.rank(table, resample="set", rng=rng.spawn(1)[0]),
-        literal=assay.rank(table, resample="pair", range_kind="equal-tailed", rng=rng.spawn(1)[0]),
+        named=rank_systems(table, rng.spawn(1)[0]),
+        literal=rank_systems(table, rng.spawn(1)[0], literal=True),
         shift=float(shift),
         blanks=campaign.blanks,
-        match=assay.match_sigma(table, rng=rng.spawn(1)[0]),
-        fit=assay.fit_sigma(table),
+        match=assay.match_sigma(table, points=10, orders=20, rng=rng.spawn(1)[0]),
+        fit=assay.fit_sigma(table, level=1 - LEVEL),
     )
+
+
+def rank_systems(
+    judgments: assay.Judgments, rng: np.random.Generator, *, literal: bool = False
+) -> PaperRanking:
+    """Expected wins with the ranges of Tables 2 and 3: whole sets, or single judgments."""
+    counts = count(judgments)
+    scores = expected_win(counts.wins)
+    block = None if literal else block_numbers(judgments, "set")
+    ranges = equal_tailed_ranges if literal else shortest_ranges
+    low, high = ranges(_table(counts, block, rng), 1 - LEVEL)
+    rows = zip(counts.systems, scores.tolist(), low.tolist(), high.tolist(), strict=True)
+    systems = sorted((RankedSystem(*row) for row in rows), key=lambda item: -item.score)
+    return PaperRanking(tuple(systems), int(cluster_numbers(low, high).max()), len(judgments))

@@ -51,6 +51,11 @@ MARGIN = 0.2
 LEFT_OUT = "Editor 2"
 """The editor of footnote 5, whose ratios are skewed."""
 SIZE = 3
+WORDS, SHORTEST = 500, 6.0
+"""Words of a piece, and the fewest in its sentences on average."""
+LENGTH_TOLERANCE, SHARED, DENSITY = 0.1, 0.2, 1.3
+"""Limits on what the documents of a kit differ by in length and share in terms."""
+CONFIDENCE, ALIKE = 0.95, 1.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,21 +151,27 @@ def do_work(work: EditingWork, rng: np.random.Generator) -> EditingRecord:
 def _select(corpus: Path, rng: np.random.Generator) -> EditingRecord:
     """Section 3.2: pieces, clusters, terms."""
     try:
-        pieces = assay.read_pieces(corpus)
+        pieces = assay.read_pieces(
+            corpus, words=WORDS, language="en", profile="paper", shortest=SHORTEST
+        )
     except MissingExtraError as error:
         return EditingRecord("selection", lack=f"the extra 'kits' ({error})")
-    found = assay.find_kits(pieces, size=SIZE, rng=rng)
+    found = assay.find_kits(
+        pieces, size=SIZE, mode="closest", length_tolerance=LENGTH_TOLERANCE, shared=SHARED,
+        density=DENSITY, rng=rng,
+    )  # fmt: skip
     clustered = assay.find_kits(
-        pieces, size=SIZE, mode="dbscan", eps=EPS, shared=None, density=None, rng=rng
-    )
+        pieces, size=SIZE, mode="dbscan", eps=EPS, length_tolerance=LENGTH_TOLERANCE, shared=None,
+        density=None, rng=rng,
+    )  # fmt: skip
     free = assay.find_kits(
-        pieces, size=SIZE, length_tolerance=None, shared=None, density=None, rng=rng
+        pieces, size=SIZE, mode="closest", length_tolerance=None, shared=None, density=None, rng=rng
     )
     return EditingRecord("selection", selection=Selection(found, clustered, free))
 
 
 def _edited(edits: assay.Edits, rng: np.random.Generator) -> Edited:
-    result = assay.effort(edits, human=HUMAN, margin=MARGIN, rng=rng)
+    result = compare_effort(edits, list(MEASURES), human=HUMAN, margin=MARGIN, rng=rng)
     cells = measure_edits(edits, None, time="mean").cells()
     names = list(MEASURES)
     whole = _relative(cells, decimals=1)
@@ -186,6 +197,17 @@ def _edited(edits: assay.Edits, rng: np.random.Generator) -> Edited:
         traces=_traces(edits),
         complexity=complexity_effort(result, lix, rng=rng),
     )
+
+
+def compare_effort(
+    edits: assay.Edits, measures: list[str], *, rng: np.random.Generator,
+    human: str | None = None, margin: float | None = None,
+) -> assay.Effort:  # fmt: skip
+    """Assay's model of the edits; every document has an effect of its own."""
+    return assay.effort(
+        edits, human=human, margin=margin, measures=measures, time="mean", time_weight=1.0,
+        alike=ALIKE, assume_alike=False, level=CONFIDENCE, draws=10_000, rng=rng,
+    )  # fmt: skip
 
 
 def _relative(cells: pl.DataFrame, *, decimals: int | None) -> tuple[RelativeEffort, ...]:
@@ -234,7 +256,7 @@ def _one_chance(edits: assay.Edits, rng: np.random.Generator) -> dict[str, bool]
     places = {item.system: item for item in place_systems(cells, names, {})}
     gap = places["Amazon"].inverse_score - places["Google"].inverse_score
     same = gap > 0 if ahead[0] else gap < 0
-    result = assay.effort(edits, measures=["distance"], rng=rng)
+    result = compare_effort(edits, ["distance"], rng=rng)
     decided = {frozenset((item.left, item.right)): item.decided for item in result.differences}
     return {
         "Table 4 sets the engines 2 points apart or more, %": abs(gap) >= 2,

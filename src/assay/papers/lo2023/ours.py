@@ -46,7 +46,6 @@ from assay.results import Note
 from assay.sampling.summary import length_shares, metric_scores
 from assay.sampling.trial import StabilityRecord
 from assay.stats.intervals import discordant
-from assay.stats.random import spawn
 
 DRAWS, LEAST = 1000, 1
 RUNS = 13
@@ -83,7 +82,7 @@ class Lo2023:
 
     def run(self) -> Iterator[tuple[StabilityRun, StabilityRecord]]:
         """Draw the samples: one record per simulation and language pair."""
-        for run, rng in zip(self.runs, spawn(self.request.rng, len(self.runs)), strict=True):
+        for run, rng in zip(self.runs, self.request.rng.spawn(len(self.runs)), strict=True):
             pairs = usable(self.data, run)
             shares = printed_coverage(run.of)
             budgets = {str(pair): run.budget or f"{shares[pair]}%" for pair in pairs}
@@ -92,8 +91,9 @@ class Lo2023:
             for name in dict.fromkeys(names.values()):
                 sets = {str(p): i.test_set for p, i in pairs.items() if names[str(p)] == name}
                 records = assay.stability(
-                    sets, designs=[run.design], budget=budgets, metric=name, matched=run.matched,
-                    draws=self.request.draws, rng=rng, workers=self.request.workers,
+                    sets, designs=[run.design], budget=budgets, metric=name, held_out=None,
+                    candidates=1, matched=run.matched, draws=self.request.draws, rng=rng,
+                    workers=self.request.workers,
                 )  # fmt: skip
                 yield from ((run, record) for record in records)
 

@@ -30,8 +30,11 @@ from assay.papers.saldias2022.ratings import DEVELOPMENT, RaterTrial, RatingFile
 from assay.papers.saldias2022.tally import PAPER_SIMULATIONS, SIZES, Tally, TrialKey
 from assay.stats.bounds import bernstein_bound, hoeffding_bound
 from assay.stats.incremental import incremental_order
-from assay.stats.intervals import LEVEL
 
+LEVEL = 0.95
+"""How often the bounds of Table 5 hold at least."""
+PRIOR, NEIGHBOURS = 2.0, 25
+"""Pseudo-ratings of a document, and neighbours by metrics, of the incremental methods."""
 BOUND_SIZES = (0.1, 0.3, 0.5)
 RANGE = 25.0
 """The range of MQM scores."""
@@ -254,8 +257,9 @@ def _drawn(work: MeanWork, sizes: Sequence[int], rng: np.random.Generator) -> It
     if work.method == "docs-incr-metrics" and features is not None:
         near = features.values[0][:, : features.metrics]
     order = incremental_order(
-        x, population.layout.document, max(sizes), rng, features=near, draws=work.draws
-    )
+        x, population.layout.document, max(sizes), rng, features=near, prior=PRIOR,
+        neighbours=NEIGHBOURS, draws=work.draws,
+    )  # fmt: skip
     for n in sizes:
         drawn = np.zeros((work.draws, len(x)), dtype=bool)
         np.put_along_axis(drawn, order[:, :n], values=True, axis=1)

@@ -20,6 +20,7 @@ from assay.papers.compare import OurNumber, PaperRequest, Reproduction, compare,
 from assay.papers.saldias2022.beside import beside_cells, curve_cells
 from assay.papers.saldias2022.description import description_numbers, scatter, scatter_cells
 from assay.papers.saldias2022.draws import (
+    LEVEL,
     OTHER,
     UNEVEN,
     RaterRun,
@@ -52,7 +53,6 @@ from assay.papers.saldias2022.tally import (
     summarise,
 )
 from assay.results import Note
-from assay.stats.random import spawn
 
 LEAST = 1
 READINGS = (
@@ -106,14 +106,14 @@ class Saldias2022:
 
     def run(self) -> Iterator[Step]:
         """Draw the samples: a record per method, rater, system and size, then bounds and means."""
-        rngs = spawn(self.request.rng, len(self.runs) + 2)
+        rngs = self.request.rng.spawn(len(self.runs) + 2)
         # Files of WMT21 in the folder change no other number: their runs come after the bounds.
         bound_rng = rngs.pop(sum(run.source.year != 21 for run in self.runs))
         mean_rng = rngs.pop()
         for run, rng in zip(self.runs, rngs, strict=True):
             records = assay.evaluate_estimators(
                 run.trial.test_set, run.trial.ratings, methods=run.methods, sizes=SIZES,
-                draws=self.request.draws, rng=rng, workers=self.request.workers,
+                draws=self.request.draws, level=LEVEL, rng=rng, workers=self.request.workers,
             )  # fmt: skip
             yield from ((run, record) for record in records)
         systems = [
