@@ -222,6 +222,10 @@ def fuzz(seed: int, *, minutes: float, cases: int, workers: int = 2) -> list[Out
                 outcome = replace(outcome, command=case.command, reader=case.reader)
                 keep(seed, outcome, case)
             found.append(outcome)
+            if len(found) % 1000 == 0:
+                print(
+                    f"{len(found):,} cases in {(time.monotonic() - began) / 60:.1f} min", flush=True
+                )
 
     with (
         patch.dict(os.environ, dict.fromkeys(THREADS, "1")), tempfile.TemporaryDirectory() as name,

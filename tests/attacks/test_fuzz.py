@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
@@ -15,13 +15,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.conftest import ROOT, Ran
+from tests.attacks.bounded import run_assay_bounded
+from tests.conftest import ROOT
 
 import assay
 from assay.errors import OptionError, TableError
 from assay.formats.catalogue import FORMATS, Options
-
-Run = Callable[..., Ran]
 
 
 @pytest.fixture
@@ -146,3 +145,12 @@ def test_the_folder_one_is_in_is_a_folder(tmp_path: Path, monkeypatch: pytest.Mo
         options=Options(lp="en-de"),
     )  # fmt: skip
     assert (tmp_path / "new" / "sources" / "en-de.txt").is_file()
+
+
+def test_an_empty_column_of_a_workbook_is_no_news(tmp_path: Path) -> None:
+    """The reader warned of it on stderr, between the lines of the answer."""
+    empty = pl.Series("remark", [None, None], dtype=pl.String)
+    frame = pl.DataFrame({"system": ["A", "B"], "seg": ["1", "1"], "score": [1.0, 2.0]})
+    frame.with_columns(empty).write_excel(tmp_path / "ratings.xlsx")
+    done = run_assay_bounded("check", tmp_path / "ratings.xlsx", "--kind", "ratings")
+    assert (done.code, done.err) == (0, "")
