@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
@@ -16,11 +16,13 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.attacks.bounded import run_assay_bounded
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Ran
 
 import assay
 from assay.errors import OptionError, TableError
 from assay.formats.catalogue import FORMATS, Options
+
+Run = Callable[..., Ran]
 
 
 @pytest.fixture
@@ -154,3 +156,13 @@ def test_an_empty_column_of_a_workbook_is_no_news(tmp_path: Path) -> None:
     frame.with_columns(empty).write_excel(tmp_path / "ratings.xlsx")
     done = run_assay_bounded("check", tmp_path / "ratings.xlsx", "--kind", "ratings")
     assert (done.code, done.err) == (0, "")
+
+
+def test_options_that_are_no_text_are_refused(run_assay: Run, tmp_path: Path) -> None:
+    """Bytes that are not UTF-8 reach a program as halves of characters, which no file takes."""
+    path = tmp_path / "ratings.tsv"
+    path.write_text("system\tseg\tscore\nA\t1\t2\n")
+    words = ["convert", path, tmp_path / "new", "--from", "ratings", "--to", "mt-metrics-eval"]
+    ran = run_assay(*words, "--lp", "en-de", "--human-scores", "\udcff")
+    assert ran.code == 2
+    assert "--human-scores (\\udcff) is not UTF-8; write it in UTF-8" in ran.err
