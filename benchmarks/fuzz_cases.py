@@ -91,17 +91,14 @@ reproduce lo2023 --data eval_folder --draws 2
 reproduce saldias2022 --data eval_folder --draws 2
 reproduce korotaev2022 --data kits --draws 2
 """.strip().splitlines()
-SLOW = (
-    """
+LONGER = """
 plan judgments --pilot judgments.tsv --seed 1
 stability scores.tsv --metric neural --budget 50% --draws 3 --seed 1
 evaluate scores.tsv ratings.tsv --draws 2 --sizes 50% --methods baseline,docs-prop+cv-knn --seed 1
 report RESULT -o out.html
 report RESULT -o out.md --parts new
 """.strip().splitlines()
-    * 3
-    + ["demo -o new"]
-)
+SLOW = (*LONGER, *LONGER, *LONGER, "demo -o new")
 """Lines that take longer than most, and are tried less often; a demo takes seconds."""
 SLOW_SHARE = 0.03
 MAKE = (

@@ -8,7 +8,6 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import PurePath
@@ -49,6 +48,8 @@ KINDS = (
     "names swapped", "row cut", "column gone", "column again", "column the same", "cell", "cells",
     "column the same", "column the same", "cells odd", "cells", "cells", "column of another",
 )  # fmt: skip
+CHANGES = (0, 1, 1, 1, 1, 2, 3)
+"""How often a file is changed."""
 BLOCKS = (b"\0" * 64, b"\xff\xfe", b"\xef\xbb\xbf", b"[" * 20_000, b"<a>" * 5_000, b"\t" * 6_000,
           b"\n" * 5_000, b'"', b"&x;", b"\xed\xa0\x80", b"a" * 70_000)  # fmt: skip
 ENDINGS = (
@@ -254,16 +255,15 @@ def _by_kind(name: str, data: bytes, rng: Random) -> bytes:
 
 def change_file(name: str, data: bytes, rng: Random, *, table: bool = False) -> tuple[str, bytes]:
     """A file changed once or more, in its contents or its bytes; a table is of any type."""
-    changes: Callable[[], int] = lambda: rng.choice((0, 1, 1, 1, 1, 2, 3))  # noqa: E731
     if table:
         rows = [line.split("\t") for line in data.decode().splitlines()]
-        for _ in range(changes()):
+        for _ in range(rng.choice(CHANGES)):
             change_rows(rows, rng)
         ending = rng.choice(ENDINGS)
         name, data = str(PurePath(name).with_suffix(ending)), write_rows(rows, ending)
     elif rng.random() < 0.7:
         with suppress(ValueError, zipfile.BadZipFile):
-            for _ in range(changes()):
+            for _ in range(rng.choice(CHANGES)):
                 data = _by_kind(name, data, rng)
     if rng.random() < (0.1 if table else 0.35):
         data = change_bytes(data, rng)
