@@ -128,6 +128,7 @@ def run_case(number: int, case: Case, folder: Path) -> Outcome:
     shutil.rmtree(folder, ignore_errors=True)
     case.write(folder)
     os.chdir(folder)
+    _below(folder)  # what was said while the files were made
     Path("/proc/self/clear_refs").write_text("5")  # the most memory is counted from here
     began = time.process_time()
     code, out, err = call(case.words)

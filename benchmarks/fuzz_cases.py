@@ -250,7 +250,7 @@ def make_case(seed: int, number: int, corpus: Mapping[str, bytes]) -> Case:
     command = " ".join(words[: 2 if words[0] in ("plan", "kits") else 1])
     results = [name for name in corpus if name.startswith("results/")]
     words = [rng.choice(results) if word == "RESULT" else word for word in words]
-    given = [place for place, word in enumerate(words) if _files(word, corpus)]
+    given = [k for k in range(len(command.split()), len(words)) if _files(words[k], corpus)]
     chosen = set(rng.sample(given, min(len(given), rng.choice((1, 1, 1, 2)))))
     for place in chosen:
         if rng.random() < 0.04:  # another file than the one that is asked for
@@ -260,7 +260,7 @@ def make_case(seed: int, number: int, corpus: Mapping[str, bytes]) -> Case:
         words += [option, rng.choice(values)] if values else [option]
     files, reader = {}, "none"
     for place, word in enumerate(words):
-        names = _files(word, corpus)
+        names = _files(word, corpus) if place >= len(command.split()) else []
         target = rng.choice(names) if place in chosen and names else None
         for name in names:
             new, data = name, corpus[name]

@@ -166,3 +166,10 @@ def test_options_that_are_no_text_are_refused(run_assay: Run, tmp_path: Path) ->
     ran = run_assay(*words, "--lp", "en-de", "--human-scores", "\udcff")
     assert ran.code == 2
     assert "--human-scores (\\udcff) is not UTF-8; write it in UTF-8" in ran.err
+
+
+@pytest.mark.parametrize("sd", [1e300, 1e-300])
+def test_a_spread_nobody_can_reckon_with_is_refused(sd: float) -> None:
+    """With a pilot the square of the standard deviation was too large."""
+    with pytest.raises(OptionError, match=r"sd \(1e[+-]300\) is not between 1e-75 and 1e\+50"):
+        assay.plan_ratings(population=1400, sd=sd, half_width=0.3)
