@@ -19,8 +19,9 @@ from tests.attacks.bounded import run_assay_bounded
 from tests.conftest import ROOT, Ran
 
 import assay
-from assay.errors import OptionError, TableError
+from assay.errors import InputError, OptionError, TableError
 from assay.formats.catalogue import FORMATS, Options
+from assay.kits.design import read_design
 
 Run = Callable[..., Ran]
 
@@ -173,3 +174,11 @@ def test_a_spread_nobody_can_reckon_with_is_refused(sd: float) -> None:
     """With a pilot the square of the standard deviation was too large."""
     with pytest.raises(OptionError, match=r"sd \(1e[+-]300\) is not between 1e-75 and 1e\+50"):
         assay.plan_ratings(population=1400, sd=sd, half_width=0.3)
+
+
+@pytest.mark.parametrize("position", ["9" * 400, "²", "-1", "", "1.5"])
+def test_a_position_in_a_design_of_kits_is_a_number(position: str) -> None:
+    """400 digits are a number for Python and none for a table; ² is a digit, but no number."""
+    row = {"editor": "e", "position": position, "doc": "d", "system": "A"}
+    with pytest.raises(InputError, match="row 1 of the design has no position like 1, 2 or 3"):
+        read_design(pl.DataFrame([row]))
