@@ -41,8 +41,8 @@ def assign(
     the sample (a whole document where documents were drawn, a piece of one in rounds), else a
     single segment; of a test set it is a document, where it has any. ``raters`` is a number or
     names. Every task goes to ``per_output`` raters, and the share ``overlap`` of the tasks, drawn
-    at random, to one more. Loads, counted in outputs, differ by at most one task. Every rater's tasks
-    stand in an order of their own, and the systems of every segment in another for every rater.
+    at random, to one more. Loads, counted in outputs, differ by at most one task. Every rater's
+    tasks stand in an order of their own, and the systems of a segment in another for every rater.
 
     ``repeats`` is a share of the tasks that the same rater has again, half of their tasks later, to
     see how far they agree with themselves. ``checks`` is a share of the outputs: so many spoiled
