@@ -172,6 +172,27 @@ def test_shared_tasks_link_all_raters(world: assay.World) -> None:
     assert has_note(few.notes, "raters-not-linked")
 
 
+def test_loads_and_overlap_are_as_planned_whatever_is_asked(world: assay.World) -> None:
+    """60 campaigns of documents of all lengths, with random numbers of raters and shares."""
+    rng, sizes = np.random.default_rng(7), world.test_set.documents.height
+    linked = 0
+    for seed in range(60):
+        raters = int(rng.integers(2, 9))
+        per_output = int(rng.integers(1, raters))
+        overlap = float(rng.choice([0.05, 0.1, 0.5, 1.0]))
+        repeats = float(rng.choice([0.0, 0.1, 0.5]))
+        plan = assay.assign(
+            world.test_set, raters, overlap=overlap, per_output=per_output, repeats=repeats,
+            rng=seed,
+        )  # fmt: skip
+        assert max(loads(plan)) - min(loads(plan)) <= largest(plan)
+        extra = [item for item in plan.tasks if item.reason == "overlap"]
+        assert len(extra) == len({item.task for item in extra}) == round(overlap * sizes)
+        assert len({(i.rater, i.task, i.reason == "repeat") for i in plan.tasks}) == len(plan.tasks)
+        linked += not has_note(plan.notes, "raters-not-linked")
+    assert linked >= 50
+
+
 def test_repeats_come_half_of_the_tasks_later_and_checks_stand_beside_their_output(
     world: assay.World,
 ) -> None:

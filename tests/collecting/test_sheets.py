@@ -376,6 +376,8 @@ def test_spoiled_copies() -> None:
         made = spoil(" ".join(words), other, rng).split()
         assert len(made) == length
         assert sum(a != b for a, b in zip(words, made, strict=True)) == replaced
+    long = " ".join(f"w{k}" for k in range(200))
+    assert len(spoil(long, other, rng).split()) == 200
     made = spoil("今日はとても良い天気です", ["犬が庭で走り回っている"], rng)
     assert len(made) == 12
     with pytest.raises(InputError, match="no other text has 2 words"):

@@ -208,11 +208,12 @@ def _need_rows(
         return f"'{code}' is a row {who}; put the code back as it was, or delete the added row"
 
     findings.rows(~unrated & ~codes.is_in(list(texts)), "code", codes, foreign)
-    missing = [code for code in texts if code not in set(codes)]
+    here = set(codes)
+    missing = [code for code in texts if code not in here]
     if missing:
         findings.add(
-            f"missing: {plural(len(missing), 'row')} ({listed(missing)}); ask for the whole file, or"
-            " put them back from the sheet as it was sent"
+            f"missing: {plural(len(missing), 'row')} ({listed(missing)}); ask for the whole file,"
+            " or put them back from the sheet as it was sent"
         )
     for place, name in enumerate(("source", "output")):
         changed = pl.Series(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 
@@ -154,28 +153,31 @@ def _deal(
 ) -> tuple[list[Own], np.ndarray]:
     """Each rater's tasks, and the outputs in them.
 
-    Tasks go to those who have least to do, so that loads never differ by more than the largest task
-    dealt; shared tasks first and then by size, so that the last ones level what is left.
+    Tasks go to those who have least to do; shared tasks first and then by size, so that the last
+    ones level what is left. The second rater of a task is somebody whom no shared task links with
+    the first yet, or who has met them least, as long as loads stay within the largest task.
     """
     count = len(size)
     twice = np.zeros(count, dtype=bool)
     twice[rng.permutation(count)[: max(1, round(overlap * count)) if overlap else 0]] = True
     dealt: list[Own] = [[] for _ in range(raters)]
-    load, met = np.zeros(raters), np.zeros((raters, raters))
+    load, group, met = np.zeros(raters), np.arange(raters), np.zeros((raters, raters))
     drawn = rng.permutation(count)
     for number in drawn[np.lexsort((-size[drawn], ~twice[drawn]))]:
         chosen: list[int] = []
+        high = load + size[number] > load.min() + size.max()
         for turn in range(per_output + int(twice[number])):
-            # Among those with as little to do, somebody who has met these raters least.
-            together = met[:, chosen].sum(axis=1)
-            line = np.lexsort((rng.random(raters), together, load))
+            linked = np.isin(group, group[chosen]) & ~high
+            together = np.where(high, 0, met[:, chosen].sum(axis=1))
+            line = np.lexsort((rng.random(raters), load, together, linked, high))
+            if not chosen:
+                line = np.lexsort((rng.random(raters), load))
             rater = next(int(k) for k in line if k not in chosen)
             dealt[rater].append((int(number), "overlap" if turn == per_output else "order"))
             chosen.append(rater)
         load[chosen] += size[number]
-        for one, two in combinations(chosen, 2):
-            met[one, two] += 1
-            met[two, one] += 1
+        met[np.ix_(chosen, chosen)] += 1
+        group[np.isin(group, group[chosen])] = group[chosen[0]]
     return dealt, load
 
 

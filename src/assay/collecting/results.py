@@ -133,13 +133,17 @@ class WrittenSheets(Result, kind="sheets-written"):
     loads: tuple[RaterLoad, ...]
     format: str
     range: tuple[float, float]
+    seed: int | None
     notes: tuple[Note, ...]
 
     @property
     def signature(self) -> str:
         """What was written."""
         low, high = self.range
-        return signature("sheets", self.format, raters=len(self.loads), range=f"{low:g}-{high:g}")
+        return signature(
+            "sheets", self.format, raters=len(self.loads), range=f"{low:g}-{high:g}",
+            seed=self.seed,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,8 +91,9 @@ def write_sheets(
     names = write_folder(target, key_file, rows, write)
     loads = tuple(load for load in assignment.loads if load.tasks)
     files = tuple(target / name for name in names)
+    scale = (float(low), float(high))
     return WrittenSheets(
-        target, key_file, files, loads, format, (float(low), float(high)), assignment.notes
+        target, key_file, files, loads, format, scale, assignment.seed, assignment.notes
     )
 
 

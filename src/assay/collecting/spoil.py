@@ -24,17 +24,22 @@ def spoil(text: str, others: Sequence[str], rng: np.random.Generator) -> str:
     'one six seven four'
     """
     spaced = len(text.split()) > 1
-    own = text.split() if spaced else list(text)
+    own, joint = (text.split(), " ") if spaced else (list(text), "")
     length = min(next((k for most, k in STRETCHES if len(own) <= most), len(own) // 4), len(own))
     start = int(rng.integers(len(own) - length + 1))
-    for other in rng.integers(len(others), size=TRIES if others else 0):
-        words = others[other].split() if spaced else list("".join(others[other].split()))
-        if len(words) < length:
-            continue
-        place = int(rng.integers(len(words) - length + 1))
+    replaced = own[start : start + length]
+    for _ in range(TRIES if others else 0):
+        words: list[str] = []
+        # Of a long text no other may have as much: several then follow each other.
+        for other in rng.integers(len(others), size=length):
+            words += others[other].split() if spaced else "".join(others[other].split())
+            if len(words) >= length:
+                break
+        place = int(rng.integers(max(len(words) - length, 0) + 1))
         stretch = words[place : place + length]
-        if not {*stretch} & {*own[start : start + length]}:
-            return (" " if spaced else "").join([*own[:start], *stretch, *own[start + length :]])
+        other_words = sum(new != old for new, old in zip(stretch, replaced, strict=False))
+        if len(stretch) == length and 2 * other_words > length:
+            return joint.join([*own[:start], *stretch, *own[start + length :]])
     raise InputError(
         f"no other text has {length} words that could spoil '{text[:60]}'; assign without `checks`"
     )
