@@ -313,6 +313,16 @@ def test_numbers_nobody_can_reckon_with_are_refused_with_their_line(score: float
         assay.read_ratings(frame)
 
 
+def test_metrics_that_are_zero_but_for_rounding_are_read_as_zero() -> None:
+    """NLTK's sentence_bleu gives such numbers where no words, pairs or triples match."""
+    bleu = [0.3, 1.0832677820940877e-231, -6.8e-155, 1.2e-78, None, 0.0, 1e-70]
+    seg = [str(k) for k in range(7)]
+    test_set = assay.read_scores(pl.DataFrame({"system": "A", "seg": seg, "BLEU": bleu}))
+    assert test_set.frame["BLEU"].to_list() == [0.3, 0.0, 0.0, 0.0, None, 0.0, 1e-70]
+    (note,) = (note for note in test_set.notes if note.code == "tiny-metric")
+    assert str(note) == "BLEU: 3 values closer to 0 than 1e-75 read as 0"
+
+
 @pytest.mark.parametrize("design", ["segments", "snippets", "balanced"])
 @pytest.mark.parametrize("top_up", [False, True])
 def test_a_cut_or_altered_sample_file_is_known(tmp_path: Path, design: str, top_up: bool) -> None:

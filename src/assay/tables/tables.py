@@ -25,12 +25,13 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, need_known
-from assay.results import Note
+from assay.results import Note, plural
 from assay.tables.load import (
     MAX_LISTED,
     MISSING,
     RESERVED,
     SCHEMAS,
+    SMALLEST,
     CheckedTable,
     Columns,
     Findings,
@@ -305,10 +306,18 @@ def _numeric_share(values: pl.Series) -> tuple[float, str]:
 def _numeric_metrics(
     frame: pl.DataFrame, metrics: Sequence[str], findings: Findings
 ) -> pl.DataFrame:
-    """Metrics as floats: NaN counts as missing, infinity is a fault."""
+    """Metrics as floats: NaN counts as missing, infinity is a fault.
+
+    Where no words match, a product of their shares is not quite 0: NLTK's BLEU has 1e-232 then.
+    """
     typed = []
     for name in metrics:
         number = to_number(frame[name], findings, name).fill_nan(None)
+        tiny = ((number.abs() < SMALLEST) & (number != 0)).fill_null(False)
+        if count := int(tiny.sum()):
+            text = f"{name}: {plural(count, 'value')} closer to 0 than {SMALLEST:g} read as 0"
+            findings.notes.append(Note("tiny-metric", text))
+            number = number.set(tiny, 0.0)
         refuse_infinite(number, name, findings)
         typed.append(number.alias(name))
     return frame.with_columns(typed)
