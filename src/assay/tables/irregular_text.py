@@ -30,7 +30,7 @@ def defused(frame: pl.DataFrame) -> pl.DataFrame:
     """The table with an apostrophe before everything that a spreadsheet would run.
 
     >>> table = pl.DataFrame({"system": ["=1+1", "- Yes.", "-3", "'=x"]})
-    >>> defused(table)["system"].to_list(), restored(defused(table)).equals(table)
+    >>> defused(table)["system"].to_list(), restored(defused(table))[0].equals(table)
     (["'=1+1", '- Yes.', '-3', "''=x"], True)
     """
     texts = pl.col(pl.String)
@@ -40,13 +40,17 @@ def defused(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.rename(dict(zip(frame.columns, defused_words(frame.columns), strict=True)))
 
 
-def restored(frame: pl.DataFrame) -> pl.DataFrame:
-    """The table that :func:`defused` was given."""
+def restored(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """The table that :func:`defused` was given, and how many cells are changed.
+
+    A cell of another program that begins like this (``'-ing' is a suffix``) is changed, too.
+    """
     texts = pl.col(pl.String)
     marked = _runs(texts) & texts.str.starts_with("'")
+    cells = int(sum(frame.select(marked.sum()).row(0)))
     frame = frame.with_columns(pl.when(marked).then(texts.str.slice(1)).otherwise(texts))
     words = {name: name[1:] for name in frame.columns if name[:1] == "'" and _word_runs(name)}
-    return frame.rename(words)
+    return frame.rename(words), cells
 
 
 def defused_words(words: Sequence[str]) -> list[str]:

@@ -37,7 +37,7 @@ from zlib import crc32
 import polars as pl
 
 from assay.errors import InputError, Problem, TableError, did_you_mean, need_known, similar_file
-from assay.results import Note
+from assay.results import Note, plural
 from assay.tables.limits import LIMITS
 
 if TYPE_CHECKING:
@@ -271,7 +271,10 @@ def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
             return raw
         from assay.tables.irregular_text import restored
 
-        return replace(raw, frame=restored(raw.frame))
+        frame, cells = restored(raw.frame)
+        said = f"an apostrophe before =, +, -, @ or a tab was taken away: {plural(cells, 'cell')}"
+        notes = [Note("apostrophes-removed", said)] if cells else []
+        return replace(raw, frame=frame, notes=(*raw.notes, *notes))
     from assay.tables.typed_files import READERS
 
     return READERS[ending](data, path)
