@@ -29,7 +29,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from zlib import crc32
@@ -37,7 +37,7 @@ from zlib import crc32
 import polars as pl
 
 from assay.errors import InputError, Problem, TableError, did_you_mean, need_known, similar_file
-from assay.results import Note, plural
+from assay.results import Note
 from assay.tables.limits import LIMITS
 
 if TYPE_CHECKING:
@@ -271,10 +271,7 @@ def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
             return raw
         from assay.tables.irregular_text import restored
 
-        frame, cells = restored(raw.frame)
-        said = f"an apostrophe before =, +, -, @ or a tab was taken away: {plural(cells, 'cell')}"
-        notes = [Note("apostrophes-removed", said)] if cells else []
-        return replace(raw, frame=frame, notes=(*raw.notes, *notes))
+        return restored(raw)
     from assay.tables.typed_files import READERS
 
     return READERS[ending](data, path)
