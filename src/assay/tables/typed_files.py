@@ -314,8 +314,6 @@ def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
 
         text = defused(flat).write_csv(separator="\t" if ending == ".tsv" else ",")
         return write_bytes(target, text.encode())
-    from assay.tables.typed_files import WRITERS
-
     return write_bytes(target, WRITERS[ending](flat, target))
 
 
