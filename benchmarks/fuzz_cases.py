@@ -13,6 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, get_args
 
+import polars as pl
+
 from benchmarks.mutations import ODD, change_file
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "formats" / "fixtures"
@@ -36,8 +38,11 @@ SDLXLIFF = """<xliff xmlns:sdl="http://sdl.com/FileTypes/SdlXliff/1.0"
 <sdl:seg id="2" origin="interactive"><sdl:prev-origin origin="nmt" origin-system="A"/>
 <sdl:value key="last_modified_by">ann</sdl:value></sdl:seg></sdl:seg-defs></trans-unit>
 </body></file></xliff>"""
-TABLES = ("scores", "ratings", "errors", "judgments", "edits", "sample", "order", "published",
-          "design", "kits-key", "kits/editor-01", "translations")  # fmt: skip
+TABLES = (
+    "scores", "ratings", "errors", "judgments", "edits", "sample", "order", "published", "design",
+    "translations", "kits-key", "kits/editor-01", "sheets-key", "sheets/rater-1",
+)  # fmt: skip
+"""Tables of the corpus, which are tried as files of every type."""
 QUICK = """
 check scores.tsv --kind scores
 check ratings.tsv --kind ratings --scores scores.tsv
@@ -85,6 +90,9 @@ kits design --systems A,B,C --editors 3 --seed 1
 kits build design.tsv translations.tsv -o new --formats tsv,xlsx,xliff
 kits collect kits-key.tsv kits/editor-01.tsv kits/editor-02.tsv kits/editor-03.tsv -o out.tsv
 kits collect kits-key.tsv kits/editor-01.xlsx kits/editor-02.xliff kits/editor-03.tsv -o out.tsv
+collect scores.tsv --sample sample.tsv --raters Ada,Ben --sheets xlsx -o new --seed 1
+collect scores.tsv --raters 2 --sheets csv --checks .2 --repeats .2 -o new --seed 1
+collect sheets-key.tsv sheets/rater-1.tsv sheets/rater-2.tsv -o out.tsv
 report RESULT -o out.md
 report RESULT RESULT -o out.tex
 reproduce lo2023 --data eval_folder --draws 2
@@ -105,6 +113,7 @@ MAKE = (
     "convert edits.tsv effort.xlf --from edits --to xliff",
     "kits design --systems A,B,C --editors 3 --documents x,y,z --seed 1 -o design.tsv",
     "kits build design.tsv translations.tsv -o kits --formats tsv,xlsx,xliff",
+    "collect scores.tsv --sample sample.tsv --raters 2 --sheets csv -o sheets --seed 1",
 )
 FEW = ("0", "-1", "1", "2", "x")
 VALUES = {
@@ -185,6 +194,9 @@ def make_corpus(folder: Path, call: Call) -> None:
     os.chdir(folder)
     for line in MAKE:
         call(line.split())
+    for sheet in (folder / "sheets").glob("*.csv"):
+        scored = pl.read_csv(sheet).with_columns(score=50 + pl.int_range(pl.len()) % 40)
+        scored.write_csv(sheet.with_suffix(".tsv"), separator="\t")
     (folder / "results").mkdir()
     lines = [line for line in dict.fromkeys((*QUICK, *SLOW)) if not re.search("RESULT|demo", line)]
     for number, line in enumerate(lines):

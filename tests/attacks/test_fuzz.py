@@ -143,6 +143,8 @@ def test_the_folder_one_is_in_is_a_folder(tmp_path: Path, monkeypatch: pytest.Mo
     kits = assay.design_kits(texts.systems, 3, documents=documents, rng=1).kits
     with pytest.raises(OptionError, match="exists; name a new one"):
         assay.build_kits(kits, texts, ".")
+    with pytest.raises(OptionError, match="exists; name a new one"):
+        assay.write_sheets(texts, assay.assign(texts, 2, rng=1), ".")
     assay.convert(
         tmp_path / "scores.tsv", ".", origin="scores", to="mt-metrics-eval",
         options=Options(lp="en-de"),
