@@ -264,7 +264,7 @@ def _choose_metrics(
         if RATED.fullmatch(name):
             rated.append(name)
             continue
-        share, example = _numeric_share(frame[name])
+        share, example = numeric_share(frame[name])
         if share >= NEARLY_NUMBERS:
             chosen.append(name)
         elif share >= SOME_NUMBERS:
@@ -286,7 +286,7 @@ def is_like(name: str, score: str) -> bool:
     return re.fullmatch(rf"{re.escape(stem)}(?:[ _.-].*|\d*)", name.lower()) is not None
 
 
-def _numeric_share(values: pl.Series) -> tuple[float, str]:
+def numeric_share(values: pl.Series) -> tuple[float, str]:
     """The share of values that are numbers, a decimal comma forgiven, and a value that is not."""
     if values.dtype.is_numeric():
         return 1.0, ""
