@@ -73,7 +73,7 @@ class Converted(Result, kind="convert"):
 
 
 def check(
-    source: Source,
+    source: Source | Raw,
     *,
     kind: str,
     format: str | None = None,
@@ -104,6 +104,7 @@ def check(
     _refuse_idle("range", range, kind, ("ratings",))
     _refuse_idle("test_set", test_set, kind, ("ratings", "errors", "sample"))
     name = printable(source) if isinstance(source, str | os.PathLike) else "frame"
+    name = source.source if isinstance(source, Raw) else name
     try:
         raw = _load(source, format, kind, options)
         table = _read(
@@ -204,7 +205,12 @@ def _kind_between(origin: str, to: str) -> str:
 
 
 def _load(
-    source: Source, format: str | None, kind: str, options: Options | None, *, checked: bool = False
+    source: Source | Raw,
+    format: str | None,
+    kind: str,
+    options: Options | None,
+    *,
+    checked: bool = False,
 ) -> Source | Raw:
     if format is None:
         if not checked:

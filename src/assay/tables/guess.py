@@ -179,7 +179,7 @@ def guess(
 
     ``kind`` (scores, ratings, judgments, edits, errors) and ``columns`` (Assay's names to the
     table's) are what is known already. The columns of a wide table are a list, or joined:
-    ``{"rater": "Anna+Ben"}``. Nothing is read by it yet: see :func:`assay.read_guessed`.
+    ``{"rater": "Anna+Ben"}``. Nothing is read by it yet: see :func:`assay.tidy`.
 
     >>> import polars as pl
     >>> found = guess(pl.DataFrame({
@@ -389,7 +389,8 @@ def _labelled(name: str, words: Sequence[str]) -> tuple[str, str]:
     """Whether a column is called by a rater or a system, and that one's name."""
     scores = known_as("score") | FILLERS
     kept = [word for word in words if word not in scores or word.isdigit()]
-    cut = [part for part in name.replace("_", " ").split() if {*words_of(part)} - scores]
+    said = {word for word in scores if not word.isdigit()}
+    cut = [part for part in name.replace("_", " ").split() if {*words_of(part)} - said]
     label = " ".join(cut).strip(" -:/()") or name
     letters = "".join(word for word in kept if not word.isdigit())
     stem = stem_of([word for word in kept if not word.isdigit() and len(word) > 1])
