@@ -205,3 +205,182 @@ BEFORE = [
         melted={"system": ["DeepL", "Google"]},
     ),
 ]  # fmt: skip
+
+
+def errors_of(rng: np.random.Generator, size: int) -> np.ndarray:
+    return rng.choice([0.0, 1.0, 5.0, 0.1], size)
+
+
+LONG = rows(a=SEGMENTS, b=SYSTEMS, c=["Anna", "Ben"])
+ONCE = rows(a=SEGMENTS, b=SYSTEMS)
+
+
+def rated(*names: str, seed: int = 1) -> pl.DataFrame:
+    """Segment, system, rater and score under these names."""
+    return renamed(with_numbers(LONG, seed, d=points), *names)
+
+
+def four(seg: str, system: str, rater: str, score: str) -> dict[str, str]:
+    return {"seg": seg, "system": system, "rater": rater, "score": score}
+
+
+def pairwise(*names: str, said: Sequence[object]) -> pl.DataFrame:
+    frame = pl.DataFrame({
+        "i": list(range(12)), "a": [SYSTEMS[k % 3] for k in range(12)],
+        "b": [SYSTEMS[(k + 1) % 3] for k in range(12)],
+        "w": [said[k % len(said)] for k in range(12)],
+    })  # fmt: skip
+    return renamed(frame, *names)
+
+
+russian = rated("Номер предложения", "Система", "Оценщик", "Оценка")
+chinese = rated("句子编号", "系统", "评估者", "评分")
+japanese = rated("文番号", "エンジン", "評価者", "スコア")
+spanish = rated("Segmento", "Motor", "Evaluador", "Puntuación")
+italian = rated("Frase n.", "Sistema", "Valutatore", "Punteggio")
+czech = rated("Věta", "Systém", "Hodnotitel", "Hodnocení")
+typing_slips = rated("Sentnece ID", "Sytsem", "Annotatr", "Raitng")
+row_numbers = with_numbers(LONG, d=points).with_row_index("ID").rename(
+    {"a": "Sentence no", "b": "Model", "c": "User", "d": "DA"}
+)  # fmt: skip
+only_row_numbers = (
+    with_numbers(LONG.drop("a"), d=points).with_row_index("ID")
+    .rename({"b": "Model", "c": "User", "d": "DA"})
+)  # fmt: skip
+two_numbers = rated("Sentence ID", "Engine", "Rater", "Score").with_columns(
+    **{"Segment no.": pl.Series([(k * 7) % 5 for k in range(48)])}
+)
+twice_named = rated("Sentence ID", "Engine", "Rater", "Score").with_columns(
+    **{"Segment no.": pl.col("Sentence ID") + 100}
+)
+score_prefixed = renamed(
+    with_numbers(ONCE, c=points, d=points), "seg", "system", "score_rater1", "score_rater2"
+)
+score_of_whom = renamed(
+    with_numbers(rows(a=SEGMENTS), b=points, c=points), "seg_id", "score_nova", "score_atlas"
+)
+with_mean = with_numbers(ONCE, c=points, d=points).with_columns(e=(pl.col("c") + pl.col("d")) / 2)
+with_mean = renamed(with_mean, "Segment", "Engine", "Annotator A", "Annotator B", "Mean score")
+vendors_and_ours = renamed(
+    with_numbers(rows(a=SEGMENTS, r=["x", "y"]), b=points, c=points, d=points),
+    "Item no.", "Judge", "DeepL", "Google", "Nightingale",
+)  # fmt: skip
+human_and_metrics = renamed(
+    with_numbers(ONCE, c=points, d=shares, e=shares), "seg_id", "system", "DA", "BLEURT", "chrF2"
+)
+quality = renamed(with_numbers(ONCE, c=shares, d=shares), "seg", "system", "quality", "xCOMET-XL")
+quality_alone = renamed(with_numbers(ONCE, c=points), "seg", "system", "quality")
+post_editing = manager.drop("Engine").with_columns(System=pl.Series(["A", "B", "C"] * 4))
+post_editing = post_editing.rename(
+    {"Project": "Datei", "Segment ID": "Segment", "Translator": "Übersetzer",
+     "Source": "Ausgangstext", "MT output": "Maschinelle Übersetzung",
+     "Final translation": "Endfassung", "Time (s)": "Zeit (s)"}
+)  # fmt: skip
+minutes = manager.rename({"Time (s)": "Time (min)"})
+rated_edits = manager.with_columns(Rating=pl.Series([k % 5 for k in range(12)]))
+by_name = pairwise("item", "Left system", "Right system", "Preferred", said=["tie"])
+by_name = by_name.with_columns(Preferred=pl.when(pl.col("item") % 2 == 0).then(
+    pl.col("Left system")).otherwise(pl.col("Right system")))  # fmt: skip
+plus_minus = pairwise("item", "system1", "system2", "preference", said=["-1", "0", "1"])
+gewinner = pairwise("Satz", "System A", "System B", "Gewinner", said=["A", "B", "gleich"])
+two_languages = rated("segment_id", "engine", "annotator", "score").with_columns(
+    target_language=pl.Series(["de", "fr"] * 24)
+)
+esa_and_da = renamed(
+    with_numbers(LONG, d=points, e=points), "seg_id", "system_id", "rater_id", "ESA", "DA"
+)
+mqm_two_raters = renamed(
+    with_numbers(ONCE, c=errors_of, d=errors_of), "seg_id", "system", "mqm_r1", "mqm_r2"
+)
+side_texts = pl.DataFrame({
+    "No.": SEGMENTS, "Source": texts("s", 8), "Nova": texts("n", 8), "Atlas": texts("a", 8),
+})  # fmt: skip
+nothing_known = pl.DataFrame({"alpha": ["x", "y"] * 6, "beta": list(range(12))})
+machines_translate = renamed(
+    with_numbers(rows(a=SEGMENTS, b=["DeepL", "Google", "GPT-4"], c=["x", "y"]), d=points),
+    "Sentence", "Translator", "Reviewer", "Grade score",
+)  # fmt: skip
+own_names = renamed(
+    with_numbers(LONG, d=points, e=shares), "seg", "system", "rater", "score", "COMET"
+)
+appraise = with_numbers(
+    renamed(LONG, "itemID", "systemID", "username"), score=points, start_time=shares
+).with_columns(documentID=pl.lit("doc1"), isCompleteDocument=pl.lit(False))
+same_again = rated("segment", "model", "evaluator", "rating").with_columns(
+    quality_pct=pl.col("rating") * 1.01 + 0.3
+)
+
+chapters = rated("Sentence ID", "Engine", "Rater", "Score")
+chapters = pl.concat([chapters.with_columns(Novel=pl.lit(name)) for name in ("Emma", "Ulysses")])
+names_only = rated("Segment ID", "Name", "Annotator", "Score")
+
+with_bad = rated("segmentID", "systemID", "username", "score").with_columns(
+    itemType=pl.Series((["TGT"] * 7 + ["BAD"]) * 6)
+)
+two_protocols = rated("seg_id", "system", "annotator", "score").with_columns(
+    protocol=pl.Series(["ESA", "MQM"] * 24)
+)
+flagged = rated("seg_id", "system", "annotator", "score").with_columns(
+    attention_check=pl.Series(([False] * 7 + [True]) * 6)
+)
+relations = pairwise("segment", "system1", "system2", "outcome", said=["<", ">", "="])
+
+AFTER = [
+    Case("russian", russian, "ratings", four(*russian.columns)),
+    Case("chinese", chinese, "ratings", four(*chinese.columns)),
+    Case("japanese", japanese, "ratings", four(*japanese.columns)),
+    Case("spanish", spanish, "ratings", four(*spanish.columns)),
+    Case("italian", italian, "ratings", four(*italian.columns)),
+    Case("czech", czech, "ratings", four(*czech.columns)),
+    Case("slips of the pen", typing_slips, asks="score"),
+    Case("row numbers", row_numbers, "ratings", four("Sentence no", "Model", "User", "DA")),
+    Case("row numbers alone", only_row_numbers, asks="`seg`"),
+    Case("two segment numbers", two_numbers, asks="Segment no."),
+    Case("two numbers of one thing", twice_named, "ratings",
+         four("Sentence ID", "Engine", "Rater", "Score")),
+    Case("scores named by raters", score_prefixed, "ratings", {"seg": "seg", "system": "system"},
+         melted={"rater": ["score_rater1", "score_rater2"]}),
+    Case("scores named by whom", score_of_whom, asks="score_nova"),
+    Case("raters and their mean", with_mean, "ratings", {"seg": "Segment", "system": "Engine"},
+         melted={"rater": ["Annotator A", "Annotator B"]}, not_metrics=["Mean score"]),
+    Case("a system of our own", vendors_and_ours, asks="Nightingale"),
+    Case("human scores and metrics", human_and_metrics, asks="scores or ratings"),
+    Case("quality beside a metric", quality, "scores", {"seg": "seg", "system": "system"},
+         metrics=["xCOMET-XL"]),
+    Case("quality alone", quality_alone, asks="scores or ratings"),
+    Case("german post-editing", post_editing, "edits",
+         {"doc": "Datei", "seg": "Segment", "system": "System", "editor": "Übersetzer",
+          "source": "Ausgangstext", "mt": "Maschinelle Übersetzung", "edited": "Endfassung",
+          "seconds": "Zeit (s)"}),
+    Case("time in minutes", minutes, "edits",
+         {"doc": "Project", "seg": "Segment ID", "system": "Engine", "editor": "Translator",
+          "source": "Source", "mt": "MT output", "edited": "Final translation"}),
+    Case("edits that were rated", rated_edits, asks="edits or ratings"),
+    Case("winner by name", by_name, "judgments",
+         {"seg": "item", "left": "Left system", "right": "Right system", "winner": "Preferred"}),
+    Case("winner by sign", plus_minus, asks="-1"),
+    Case("german judgments", gewinner, "judgments",
+         {"seg": "Satz", "left": "System A", "right": "System B", "winner": "Gewinner"}),
+    Case("two languages", two_languages, asks="target_language"),
+    Case("two kinds of score", esa_and_da, asks="ESA"),
+    Case("mqm by two raters", mqm_two_raters, "ratings", {"seg": "seg_id", "system": "system"},
+         melted={"rater": ["mqm_r1", "mqm_r2"]}),
+    Case("texts of whom", side_texts, asks="Nova"),
+    Case("nothing known", nothing_known, asks="kind"),
+    Case("machines called translators", machines_translate, "ratings",
+         four("Sentence", "Translator", "Reviewer", "Grade score")),
+    Case("our own names", own_names, "ratings", four("seg", "system", "rater", "score"),
+         metrics=["COMET"]),
+    Case("an export of a tool", appraise, "ratings",
+         {**four("itemID", "systemID", "username", "score"), "doc": "documentID"}),
+    Case("attention checks among items", with_bad, asks="only"),
+    Case("two protocols", two_protocols, asks="protocol=ESA"),
+    Case("flagged attention checks", flagged, "ratings",
+         {**four("seg_id", "system", "annotator", "score"), "check": "attention_check"}),
+    Case("relations of WMT", relations, "judgments",
+         {"seg": "segment", "left": "system1", "right": "system2", "winner": "outcome"}),
+    Case("documents under another name", chapters, asks="doc=Novel"),
+    Case("names of whom", names_only, asks="system=Name"),
+    Case("the rating again", same_again, "ratings",
+         four("segment", "model", "evaluator", "rating"), not_metrics=["quality_pct"]),
+]  # fmt: skip

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 
 def estimate(
+    context: typer.Context,
     files: RATED_FILES,
     sample: SAMPLE = None,
     assume: ASSUME = None,
@@ -117,9 +118,11 @@ def estimate(
     from assay.tables.tables import read_errors
 
     save_file(save)
+    origin = context.get_parameter_source("better")
+    stated = origin is not None and origin.name != "DEFAULT"
     test_set, given, alone = _read_files(
-        files, keep=[by], columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, only=only, lp=lp, better=better, range=range,
+        files, stated=stated, keep=[by], columns=columns, metrics=metrics,
+        lower_metrics=lower_metrics, exclude=exclude, only=only, lp=lp, better=better, range=range,
     )  # fmt: skip
     target = "texts" if alone and target is None else target
     test_set, past = read_history(test_set, history, better)
@@ -148,6 +151,7 @@ def estimate(
 def _read_files(
     files: Sequence[Path],
     *,
+    stated: bool,
     keep: Sequence[str | None],
     columns: str | None,
     metrics: str | None,
@@ -181,7 +185,7 @@ def _read_files(
 
     return read_alone(
         expanded(files), columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, only=only, lp=lp, better=better, range=range,
+        exclude=exclude, only=only, lp=lp, better=better if stated else None, range=range,
     )  # fmt: skip
 
 

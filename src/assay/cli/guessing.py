@@ -48,22 +48,32 @@ def own_kind(path: Path, columns: str | None) -> str | None:
     return next((kind for kind in ("ratings", "scores") if kind in fitting), None)
 
 
-def guessed(path: Path, columns: str | None, kind: str | None = None) -> Guess:
+def guessed(
+    path: Path, columns: str | None, only: str | None, lp: str | None, kind: str | None = None
+) -> Guess:
     """What a file seems to be, said in one line; what it does not tell is asked, or refused."""
     from assay.tables.guess import guess
+    from assay.tables.load import load
     from assay.tables.selection import column_names
 
     said = pairs("columns", columns)
     present = column_names(path)
     own = {name: user for name, user in said.items() if _has(present, user)}
-    found = guess(path, kind=kind, columns=own)
-    while found.questions and sys.stdin.isatty() and sys.stderr.isatty():
+    rows = {own.get(n, n): value for n, value in only_for(only, lp, own, path).items()}
+    raw = load(path, text=lambda _: False, only=rows)
+    found = guess(raw, kind=kind, columns=own)
+    while (
+        found.questions
+        and found.questions[0].argument != "only"
+        and sys.stdin.isatty()
+        and sys.stderr.isatty()
+    ):
         question, answer = found.questions[0], _asked(found)
         if question.argument == "kind":
             kind = answer
         else:
             own |= pairs("columns", answer)
-        found = guess(path, kind=kind, columns=own)
+        found = guess(raw, kind=kind, columns=own)
     note(found.sentence)
     return found.need_answers()
 
@@ -93,7 +103,7 @@ def read_alone(
     exclude: str | None,
     only: str | None,
     lp: str | None,
-    better: Literal["higher", "lower"],
+    better: Literal["higher", "lower"] | None,
     range: str | None,
 ) -> tuple[TestSet, Ratings, bool]:
     """A test set and the ratings of several files, guessed; whether there are ratings alone.
@@ -106,7 +116,7 @@ def read_alone(
     left_out = names(exclude) or ()
     test_set = None
     if _scores_first(files, columns):
-        source, own, found = _source(files[0], columns, "scores")
+        source, own, found = _source(files[0], columns, only, lp, "scores")
         chosen = names(metrics)
         test_set = read_scores(
             source, columns=own, lower_metrics=names(lower_metrics) or (), exclude=left_out,
@@ -117,9 +127,11 @@ def read_alone(
         test_set = replace(test_set, named=chosen is not None)
     tables = []
     for path in files if test_set is None else files[1:]:
-        source, own, _ = _source(path, columns, "ratings")
+        source, own, found = _source(path, columns, only, lp, "ratings")
+        if better is None and found is not None:
+            _need_direction(found)
         table = read_ratings(
-            source, test_set, columns=own, better=better, range=score_range(range),
+            source, test_set, columns=own, better=better or "higher", range=score_range(range),
             only=only_for(only, lp, own, path),
         )  # fmt: skip
         tables.append((str(path), table))
@@ -131,6 +143,16 @@ def read_alone(
         exclude=left_out,
     )  # fmt: skip
     return test_set, ratings.placed_in(test_set), True
+
+
+def _need_direction(found: Guess) -> None:
+    """Ask which scores are better where the name of the score doubts the default."""
+    if found.lower_likely:
+        score = found.columns.get("score") or ", ".join(found.melted)
+        raise InputError(
+            f"{found.source}: of scores called {score} fewer is better as a rule. Say it with"
+            " `better` (lower, or higher)"
+        )
 
 
 def _scores_first(files: Sequence[Path], columns: str | None) -> bool:
@@ -146,7 +168,7 @@ def _scores_first(files: Sequence[Path], columns: str | None) -> bool:
 
 
 def _source(
-    path: Path, columns: str | None, kind: str
+    path: Path, columns: str | None, only: str | None, lp: str | None, kind: str
 ) -> tuple[Source | Raw, dict[str, str], Guess | None]:  # fmt: skip
     """What to read a file from, by which columns, and the guess where one was needed."""
     from assay.tables.load import SCHEMAS
@@ -160,7 +182,8 @@ def _source(
     from assay.tables.answers import as_guessed
 
     known = {n: user for n, user in said.items() if n in SCHEMAS[kind].names}
-    found = guessed(path, ",".join(f"{n}={user}" for n, user in known.items()) or None, kind)
+    text = ",".join(f"{n}={user}" for n, user in known.items()) or None
+    found = guessed(path, text, only, lp, kind)
     return as_guessed(path, found), dict(found.columns), found
 
 

@@ -112,7 +112,7 @@ def check(
     chosen, left_out = names(metrics), names(exclude) or ()
     what: Source | Raw = file
     if kind is None:
-        what, kind, mapped, chosen = _guessed(file, format, columns, chosen)
+        what, kind, mapped, chosen = _guessed(file, format, columns, only, chosen)
     else:
         # Another tool's columns are translated by its format, so there is nothing to map.
         mapped = columns_for(columns, *([] if format else [(kind, file)]))
@@ -144,7 +144,11 @@ def check(
 
 
 def _guessed(
-    file: Path, format: str | None, columns: str | None, metrics: list[str] | None
+    file: Path,
+    format: str | None,
+    columns: str | None,
+    only: str | None,
+    metrics: list[str] | None,
 ) -> tuple[Source | Raw, str, list[dict[str, str]], list[str] | None]:
     """What to check a file as: from where, its kind, its columns, and its metrics."""
     if format is not None:
@@ -159,7 +163,7 @@ def _guessed(
     from assay.cli.guessing import guessed
     from assay.tables.answers import as_guessed
 
-    found = guessed(file, columns)
+    found = guessed(file, columns, only, None)
     plain = not found.melted and found.table != "judgments"
     if metrics is None and found.table == "scores":
         metrics = list(found.metrics)

@@ -80,6 +80,11 @@ def _long(raw: Raw, found: Guess) -> Raw:
 def _with_sides(raw: Raw, found: Guess) -> Raw:
     """Judgments whose winner is a side, where it was a column or the name of a system."""
     left, right, winner = (found.columns[name] for name in ("left", "right", "winner"))
+    said = {*to_text(raw.frame[winner]).drop_nulls().str.strip_chars()}
+    if any(
+        said <= words.keys() for rule in SCHEMAS["judgments"].columns for words in rule.spellings
+    ):
+        return raw  # the reader knows these
 
     def side(a: str, b: str, said: str | None) -> str | None:
         if said is None or said in (a, b):

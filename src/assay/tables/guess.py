@@ -18,9 +18,11 @@ from assay.results import Result, signature
 from assay.tables.load import SCHEMAS, Columns, Raw, Source, find_schema, load
 from assay.tables.names import (
     AVERAGED,
+    CONTROLS,
     COUNTS,
     DIMENSIONS,
     FILLERS,
+    LOWER,
     MACHINES,
     METRIC,
     PEOPLE,
@@ -28,6 +30,7 @@ from assay.tables.names import (
     SIDES,
     STANDARDISED,
     TIES,
+    YES_OR_NO,
     known_as,
     listed,
     nearly,
@@ -35,6 +38,7 @@ from assay.tables.names import (
     words_of,
 )
 from assay.tables.tables import (
+    ANSWER,
     MIN_OUTPUTS_COMPARED,
     NEARLY_NUMBERS,
     RATED,
@@ -52,7 +56,7 @@ LONG_TEXT = 30
 GENERIC = frozenset(["id", "ids", "no", "nr", "num", "number", "n", "idx", "index", "key", "uuid"])
 LANGUAGE = frozenset(["lang", "language", "locale", "sprache", "langue", "idioma", "lingua"])
 TIME = frozenset(["time", "duration", "zeit", "dauer", "temps", "duree", "tiempo", "tempo"])
-MOST_ANSWERS = 8
+MOST_ANSWERS, MOST_KINDS = 8, 20
 JOIN = "+"
 """Between the columns of a wide table in ``columns``: ``rater=Anna+Ben``."""
 
@@ -118,6 +122,12 @@ class Guess(Result, kind="guess"):
             parts += [f"{title}: {', '.join(names)}"] if names else []
         return "; ".join(parts)
 
+    @property
+    def lower_likely(self) -> bool:
+        """Whether less is better by the name of the score, as of MQM; nothing is said of it yet."""
+        scores = self.melted if self.value == "score" else [self.columns.get("score", "")]
+        return any({*words_of(name)} & LOWER for name in scores)
+
     def need_answers(self) -> Guess:
         """The guess itself, or an error with what must be asked first."""
         if self.questions:
@@ -141,6 +151,11 @@ class _Column:
     @property
     def joined(self) -> str:
         return "".join(self.words)
+
+    @property
+    def said(self) -> list[str]:
+        """The values, each once, as text."""
+        return self.values.drop_nulls().unique().cast(pl.String).to_list()
 
     @property
     def numbers(self) -> np.ndarray:
@@ -244,6 +259,8 @@ def _fits(column: _Column, role: str) -> bool:
         return column.values.dtype == pl.String and not column.numeric
     if column.text or (column.numeric and not column.whole):
         return False
+    if role == "check":
+        return {value.lower() for value in column.said} <= YES_OR_NO
     if role in ("left", "right", "winner", "category", "severity"):
         return role == "winner" or not column.numeric
     # Names repeat: what differs in every row is a number of rows, or a text.
@@ -267,11 +284,12 @@ def _strength(column: _Column, role: str) -> int:
         return LIKELY
     if role == "seg" and column.words and {*column.words} <= GENERIC:
         return LIKELY
-    return LIKELY if nearly(column.stem, role) else 0
+    plain = all(len(word) > 1 and not word.isdigit() for word in column.words)
+    return LIKELY if plain and nearly(column.stem, role) else 0
 
 
 def _personal(column: _Column) -> bool:
-    return bool({column.joined, column.stem} & (listed(PEOPLE) | {"translator"}))
+    return bool({column.joined, column.stem} & listed(PEOPLE))
 
 
 def _is_metric(column: _Column) -> bool:
@@ -315,7 +333,8 @@ def _kind(
     kinds = [
         kind for kind, there in (
             ("sample", has("probability", OWN) and has("design", OWN)),
-            ("judgments", has("left", LIKELY) and has("right", LIKELY) and has("winner")),
+            ("judgments", (has("left") and has("right"))
+             or (has("left", LIKELY) and has("right", LIKELY) and has("winner"))),
             ("errors", has("category") and has("severity")),
             ("edits", has("edited") and (has("mt") or has("target"))),
         ) if there
@@ -439,7 +458,9 @@ class _Reading:
         if self.kind == "scores" and "system" not in self.found and self.into is None:
             self._melt_texts()
         self._need_required()
+        self._need_documents()
         self._need_one_language()
+        self._need_answers_alone()
         if self.kind == "judgments" and "winner" in self.found:
             self._need_winners()
         return self._wrapped()
@@ -511,8 +532,8 @@ class _Reading:
         open_ = [r for r in PERSONAL if r in self.schema.names and r not in self.found
                  and r != self.into]  # fmt: skip
         machines = [bool(MACHINES.fullmatch(str(v))) for v in column.values.unique()]
-        if sum(machines) > len(machines) / 2:
-            return role == "system"
+        if sum(machines) > len(machines) / 2 or role == "system":
+            return role == "system" and any(machines)
         if len(open_) > 1:
             self.ask(
                 f"Does {column.name} name the {' or the '.join(open_)}?",
@@ -609,6 +630,25 @@ class _Reading:
                 )
             )
 
+    def _need_documents(self) -> None:
+        """Ask for the document where outputs stand twice and some column tells them apart."""
+        if self.kind not in ("scores", "ratings") or "doc" in self.found or self.asked:
+            return
+        key = [self.found[name] for name in ANSWER if name in self.found]
+        rows = pl.DataFrame([self.column(name).values for name in key])
+        if rows.n_unique() == rows.height:
+            return
+        able = [
+            c for c in self.free
+            if not c.text and (c.whole or not c.numeric) and c.distinct < rows.height
+            and rows.with_columns(c.values.alias("_doc")).n_unique() == rows.height
+        ]  # fmt: skip
+        if able:
+            self.ask(
+                f"Outputs stand in several rows: is {_some(able)} the document?",
+                *(f"doc={c.name}" for c in able),
+            )
+
     def _need_one_language(self) -> None:
         several = [c for c in self.free if {*c.words} & LANGUAGE and c.distinct > 1 and not c.text]
         if several and "lp" not in self.found and "lp" in self.schema.names:
@@ -616,6 +656,18 @@ class _Reading:
                 f"{several[0].name} has {several[0].distinct} languages: is it the language pair?",
                 *(f"lp={c.name}" for c in several),
             )
+
+    def _need_answers_alone(self) -> None:
+        """Ask which rows count where some are attention checks, or of another protocol."""
+        for column in self.free:
+            if column.text or column.numeric or not 1 < column.distinct <= MOST_KINDS:
+                continue
+            odd = [value for value in column.said if "".join(words_of(value)) in CONTROLS]
+            if odd or "protocol" in column.words:
+                what = f"is {odd[0]} in it an attention check" if odd else "which one is meant"
+                common = column.values.cast(pl.String).mode().sort()[0]
+                text = f"{column.name} has {_some(sorted(column.said))}: {what}?"
+                self.asked.append(Question(text, "only", (f"{column.name}={common}",)))
 
     def _need_winners(self) -> None:
         said = self.column(self.found["winner"]).values.cast(pl.String).drop_nulls().unique()

@@ -16,7 +16,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-ENDINGS = _words("id ids no nr num number n idx index nummer numero nom code key name uuid label")
+ENDINGS = _words(
+    "id ids no nr num number n idx index nummer numero nom code key name uuid label номер"
+)
 """Words that say that a column names something, not what."""
 LITTLE = _words("de du des la le les of the del der die das di d l")
 
@@ -37,7 +39,8 @@ ROLES: dict[str, str] = {
         "seg, segment, sentence, sent, line, item, itemid, string, stringid, tu, unit, "
         "sourceid, srcid, source segment id, question, prompt, example, satz, zeile, phrase, "
         "ligne, oracion, frase, linea, segmento, veta, radek, zdanie, предложение, сегмент, "
-        "строка, 句子, 句子编号, 编号, 序号, 句号, 段落编号, 文番号, セグメント, 번호, 문장"
+        "строка, предложения, сегмента, строки, 句子, 句子编号, 编号, 序号, 句号, 段落编号, "
+        "文番号, セグメント, 번호, 문장"
     ),
     "rater": (
         "rater, annotator, annot, evaluator, evaluatedby, ratedby, annotatedby, judge, "
@@ -48,13 +51,14 @@ ROLES: dict[str, str] = {
         "эксперт, 评估者, 评估员, 标注员, 标注者, 评分人, 評価者, アノテーター, 평가자"
     ),
     "score": (
-        "score, rating, esa, da, mqm, sqm, psqm, bewertung, punktzahl, punkte, wertung, note, "
-        "notation, evaluation, puntuacion, puntaje, calificacion, valoracion, nota, punteggio, "
-        "voto, valutazione, pontuacao, avaliacao, hodnoceni, skore, ocena, wynik, оценка, "
-        "балл, 评分, 分数, 得分, スコア, 評価, 点数, 점수, 평점"
+        "score, rating, grade, esa, da, mqm, sqm, psqm, bewertung, punktzahl, punkte, wertung, "
+        "note, notation, evaluation, puntuacion, puntaje, calificacion, valoracion, nota, "
+        "punteggio, voto, valutazione, pontuacao, avaliacao, hodnoceni, skore, ocena, wynik, "
+        "оценка, балл, 评分, 分数, 得分, スコア, 評価, 点数, 점수, 평점"
     ),
     "seconds": (
-        "seconds, secs, sec, times, timesec, timesecs, timeseconds, timeinseconds, timespents, "
+        "seconds, secs, sec, times, edittimes, ratingtimes, timesec, timesecs, timeseconds, "
+        "timeinseconds, timespents, "
         "timespentsec, timespentseconds, secondsspent, durations, durationsec, "
         "durationseconds, zeits, zeitsek, dauers, dauersek, sekunden, secondes, tempss, "
         "durees, segundos, tiempos, secondi, tempos, sekundy, секунды, время сек, 秒, 用时秒"
@@ -86,7 +90,7 @@ ROLES: dict[str, str] = {
     "left": ("left, lhs"),
     "right": ("right, rhs"),
     "winner": (
-        "winner, preference, preferred, preferredsystem, choice, better, best, result, "
+        "winner, outcome, preference, preferred, preferredsystem, choice, better, best, result, "
         "verdict, vote, betterone, whichisbetter, gewinner, sieger, bevorzugt, praferenz, "
         "gagnant, prefere, ganador, preferencia, preferido, mejor, vincitore, preferito, "
         "besser, предпочтение, победитель, 胜者, 勝者, 偏好"
@@ -123,11 +127,14 @@ ROLES: dict[str, str] = {
     "end": ("end, spanend, endpos, errorend"),
     "set": ("set, screen, hit"),
     "task": ("task, batch, taskname"),
+    "check": (
+        "check, attentioncheck, isattentioncheck, control, iscontrol, isbad, ischeck, qc, iscatch"
+    ),
     "position": ("position, order"),
 }
 """Assay's column to what others call it."""
 
-PEOPLE = "translator, expert, person, reviewer, who, by, nom, name, translatorname"
+PEOPLE = "translator, expert, person, reviewer"
 """Names of people who may have rated, edited or, with machines in it, be the system."""
 PERSONAL = ("system", "rater", "editor")
 
@@ -221,6 +228,17 @@ def listed(names: str) -> frozenset[str]:
     """A list of names, each as one word."""
     parts = names.split(",") if "," in names else names.split()
     return frozenset("".join(words_of(part)) or part.strip() for part in parts)
+
+
+CONTROLS = _words(
+    "bad chk control attention attentioncheck check catch tutorial training practice calibration"
+    " badref repeat"
+)
+"""What stands in a column of kinds of items where an item is no ordinary one."""
+YES_OR_NO = _words("true false 0 1 yes no ja nein oui non")
+
+LOWER = _words("mqm errors error penalty penalties fehler erreurs errores errori hter")
+"""Words in the names of scores of which fewer is better, as a rule."""
 
 
 def nearly(stem: str, role: str) -> bool:
