@@ -589,12 +589,13 @@ class _Reading:
         if len(able) == 1 or (not able and len(vague) == 1 and not unknown):
             self.found["score"] = (able or vague)[0].name
             return
-        names = [c.name for c in able] or [*(c.name for c in vague), *unknown]
+        likely = [*vague, *(c for c in self.free if c.numeric and {*c.words} & STANDARDISED)]
+        names = [c.name for c in able] or [*(c.name for c in likely), *unknown]
         if not names:
             return  # it is missing, which is asked about with all that is
         answers = [f"score={name}" for name in names]
         open_ = [r for r in ("rater", "system") if r not in self.found]
-        if not able and len(unknown) > 1:
+        if not able and not likely and len(unknown) > 1:
             answers = [f"{r}={JOIN.join(unknown)}" for r in open_] + answers
             who = " or ".join(f"{r}s" for r in open_) or "scores"
             self.ask(f"Are {_some(unknown)} {who}, or is one of them the score?", *answers)
