@@ -100,7 +100,14 @@ def _with_sides(raw: Raw, found: Guess) -> Raw:
 def join_ratings(tables: Sequence[tuple[str, Ratings]]) -> Ratings:
     """One table of several files' ratings; an output that one rater has in two is refused.
 
-    Where no file names raters and an output stands in several of them, each file is a rater.
+    Each comes with the name of its file, which errors use. Where no file names raters and an output
+    stands in several of them, each file is a rater.
+
+    >>> import assay
+    >>> rows = pl.DataFrame({"system": ["A", "B"], "seg": [1, 1], "score": [70, 60]})
+    >>> files = [(name, assay.read_ratings(rows)) for name in ("anna.xlsx", "ben.xlsx")]
+    >>> join_ratings(files).raters
+    ('anna', 'ben')
     """
     tables = _with_raters(tables)
     if len(tables) == 1:
