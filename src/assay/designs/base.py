@@ -67,7 +67,7 @@ class Parameter:
             number = float("nan")
         if not self.least <= number < float("inf"):
             raise OptionError(
-                name, value, "is not a number that it can be", f"give {self.least:g} or more"
+                name, value, "is outside what it can be", f"give {self.least:g} or more"
             )
         if self.whole and number != int(number):
             raise OptionError(name, value, "is not whole", "give a whole number")
