@@ -15,7 +15,7 @@ from tests.house import in_room, nodes
 from assay.cli import read_answers
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
-from assay.tables import load
+from assay.tables.load import load
 from assay.tables.selection import column_names
 from assay.tables.tables import Judgments, Ratings
 from assay.tables.typed_files import save
