@@ -160,13 +160,11 @@ def _guessed(
                 "format", format, f"holds {' and '.join(reads) or 'no table'}", "say which: --kind"
             )
         return file, reads[0], [], metrics
-    from assay.cli.guessing import guessed, own_kind
+    from assay.cli.guessing import guessed
     from assay.tables.answers import as_guessed
 
-    own = own_kind(file, columns)
-    if own is not None:  # by its own names: nothing to guess
-        return file, own, columns_for(columns, (own, file)), metrics
     found = guessed(file, columns, only, None)
+
     plain = not found.melted and found.table != "judgments"
     if metrics is None and found.table == "scores":
         metrics = list(found.metrics)
