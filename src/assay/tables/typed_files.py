@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import math
 import os
 from collections.abc import Callable, Collection, Iterator
@@ -224,6 +225,7 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
     """Read the first sheet; a column with any text in it is read as text."""
     import fastexcel
 
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of empty columns
     if data[:2] != b"PK":
         raise refuse(
             path, "is not an .xlsx workbook; save it as .xlsx, or give it its right ending"
