@@ -9,6 +9,7 @@ import struct
 import zipfile
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.attacks.bounded import run_assay_bounded
 from tests.attacks.test_bombs import cell, workbook
@@ -16,6 +17,7 @@ from tests.attacks.test_bombs import cell, workbook
 import assay
 from assay.errors import InputError
 from assay.tables.packed import unpack
+from assay.tables.parquet_pages import unpacked_size
 
 FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
 TEXT = f"<si><t>{'A' * 1_000_000}</t></si>"
@@ -98,6 +100,51 @@ def test_a_workbook_in_disguise_is_refused(name: str, tmp_path: Path) -> None:
     ran = run_assay_bounded("check", path, "--kind", "ratings")
     assert ran.refused(), ran
     assert max(ran.seconds / 5, ran.megabytes / 500) < 1, ran
+
+
+TABLES = {
+    "a long list": {"x": [[0] * 30_000_000, []]},
+    "a long text": {"x": ["A" * 300_000_000, ""]},
+    "bytes": {"x": [bytes(300_000_000), b""]},
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_page_out_of_proportion_is_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    columns = {"system": ["A", "B"], "seg": [1, 1], "score": [1.0, 2.0]}
+    pl.DataFrame(columns | TABLES[name]).write_parquet(path, compression="zstd")
+    ran = run_assay_bounded("check", path, "--kind", "ratings")
+    assert ran.refused(), ran
+    assert "its pages" in ran.out
+    assert max(ran.seconds / 5, ran.megabytes / 500) < 1, ran
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical])
+def test_a_long_name_in_many_rows_is_refused(kind: type[pl.DataType], tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    rows = pl.DataFrame({"seg": range(200_000)}).select(
+        pl.lit("A" * 4900).cast(kind).alias("system"), "seg", score=pl.lit(1.0)
+    )
+    rows.write_parquet(path, compression="zstd")
+    ran = run_assay_bounded("check", path, "--kind", "ratings")
+    assert ran.refused(), ran
+    assert max(ran.seconds / 5, ran.megabytes / 500) < 1, ran
+
+
+def test_headers_of_pages_that_lie(tmp_path: Path) -> None:
+    pl.DataFrame({"system": ["A"], "seg": [1], "score": [1.0]}).write_parquet(
+        path := tmp_path / "x"
+    )
+    whole = path.read_bytes()
+    assert 0 < unpacked_size(path) == unpacked_size(whole) < 1000
+    size = len(whole) - 8
+    for place in range(4, size):
+        for byte in (0, 0x0C, 0x7F, 0xFF):
+            try:
+                unpacked_size(whole[:place] + bytes([byte]) + whole[place + 1 :])
+            except (ValueError, LookupError, TypeError, AttributeError):
+                continue
 
 
 def test_gzip_in_many_members_and_with_padding_is_read_soon(tmp_path: Path) -> None:

@@ -306,6 +306,8 @@ def readable(path: Path) -> Iterator[None]:
         raise refuse(path, "is a folder, not a file; name a file in it") from None
     except FileNotFoundError:
         raise refuse(path, f"there is no such file{similar_file(path)}") from None
+    except TableError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise refuse(path, f"cannot be read: {reason}") from None
@@ -377,7 +379,7 @@ def atomic(path: Path) -> Iterator[Path]:
     A reader, or a crash, sees the old file or the new one, never half of it. A link keeps
     pointing where it did; a device or pipe is written to directly.
     """
-    path = path.resolve()
+    path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
         raise refuse(path, f"the folder '{path.parent}' does not exist; make it first")
     if path.is_dir():
@@ -787,7 +789,7 @@ def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Se
 
 def _need_names(values: pl.Series, findings: Findings) -> None:
     """Refuse names that are too long to be names, and two that look the same."""
-    most = LIMITS.get().name
+    most = min(LIMITS.get().name, 2**32 - 1)  # no text is longer
     long = values.str.len_bytes() > most
     if long.any():
         message = f"is a name of over {most:,} bytes; shorten it or allow it with `limits` (name=N)"

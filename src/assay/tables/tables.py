@@ -403,7 +403,10 @@ class Design:
         if not _DESIGN.fullmatch(text):
             raise InputError(f"'{text}' is not a design; expected name|key:value|key:value")
         name, *parts = text.split("|")
-        return cls(name, dict(part.split(":", 1) for part in parts))
+        parameters = dict(part.split(":", 1) for part in parts)
+        if len(parameters) < len(parts):
+            raise InputError(f"'{text}' says something twice; give every parameter once")
+        return cls(name, parameters)
 
     def __str__(self) -> str:
         return "|".join([self.name, *(f"{key}:{value}" for key, value in self.parameters.items())])
