@@ -61,11 +61,11 @@ def test_a_link_to_itself_and_a_device_are_sentences(tmp_path: Path) -> None:
 
 
 def test_a_tiny_share_of_a_large_test_set_is_a_sentence() -> None:
-    documents = pl.DataFrame({"doc": range(5000)}).join(
-        pl.DataFrame({"place": range(20)}), how="cross"
+    rows = pl.DataFrame({"seg": range(100_000)}).with_columns(
+        doc=pl.format("d{}", pl.col("seg") // 20), m=pl.col("seg") % 7 + 0.5
     )
-    rows = documents.with_row_index("seg").select("seg", "doc", system=pl.lit("A"), m=pl.lit(1.0))
-    test_set = assay.read_scores(rows.with_columns(m=pl.col("seg") % 7 + 0.5))
+    both = [rows.with_columns(system=pl.lit(name)) for name in "AB"]
+    test_set = assay.read_scores(pl.concat(both))
     with pytest.raises(InputError, match="draw more segments, or choose the design segments"):
         assay.sample(test_set, budget=5, rng=1)
     assert assay.sample(test_set, budget=5, design="segments", rng=1).frame.height > 0

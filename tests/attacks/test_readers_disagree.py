@@ -17,7 +17,7 @@ from tests.attacks.test_bombs import cell, workbook
 import assay
 from assay.errors import InputError
 from assay.tables.packed import unpack
-from assay.tables.parquet_pages import unpacked_size
+from assay.tables.parquet_pages import DATA_PAGE, PACKED_SIZE, _chunk, unpacked_size
 
 FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
 TEXT = f"<si><t>{'A' * 1_000_000}</t></si>"
@@ -145,6 +145,21 @@ def test_headers_of_pages_that_lie(tmp_path: Path) -> None:
                 unpacked_size(whole[:place] + bytes([byte]) + whole[place + 1 :])
             except (ValueError, LookupError, TypeError, AttributeError):
                 continue
+
+
+def test_texts_that_repeat_what_came_before_them_may_be_long() -> None:
+    def number(value: int) -> bytes:
+        value, out = 2 * value, b""
+        while value > 127:
+            value, out = value >> 7, out + bytes([value & 127 | 128])
+        return out + bytes([value])
+
+    for encoding, most in ((0, 2_000_000), (7, 10**12)):
+        header = b"\x15\0\x15" + number(10**6) + b"\x15" + number(4)
+        header += b"\x2c\x15" + number(10**5) + b"\x15" + number(encoding) + b"\0\0"
+        page = header + bytes(4)
+        about = {DATA_PAGE: 0, PACKED_SIZE: len(page)}
+        assert most // 20 < _chunk(page, about) < most
 
 
 def test_gzip_in_many_members_and_with_padding_is_read_soon(tmp_path: Path) -> None:

@@ -465,7 +465,7 @@ def pairs(option: str, text: str | None) -> dict[str, str]:
     >>> pairs("columns", "seg=seg_id,score=mqm")
     {'seg': 'seg_id', 'score': 'mqm'}
     """
-    mapping = {}
+    mapping: dict[str, str] = {}
     for part in names(text) or []:
         left, sign, right = part.partition("=")
         if not sign or not left.strip() or not right.strip():

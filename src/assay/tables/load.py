@@ -835,7 +835,8 @@ def to_number(values: pl.Series, findings: Findings, name: str) -> pl.Series:
     if values.dtype.is_numeric() or values.dtype == pl.Null:
         return values.cast(pl.Float64)
     if not (values.dtype == pl.String or isinstance(values.dtype, pl.Categorical | pl.Enum)):
-        findings.header(f"holds {values.dtype} values instead of numbers; convert them", name)
+        kind = "dates or times" if values.dtype.is_temporal() else f"{values.dtype} values"
+        findings.header(f"holds {kind} instead of numbers; convert them", name)
         return pl.Series(values.name, [None] * len(values), dtype=pl.Float64)
     words = values.cast(pl.String).str.strip_chars()
     empty = words.is_null() | words.str.to_lowercase().is_in(MISSING)

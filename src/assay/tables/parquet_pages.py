@@ -19,6 +19,7 @@ TRUE, FALSE, BYTE, INTEGERS, DOUBLE, BINARY, LISTS, STRUCT = 1, 2, 3, (4, 5, 6),
 # Fields by number, as in the format's definition.
 ROW_GROUPS, COLUMNS, META = 4, 1, 3
 PACKED_SIZE, DATA_PAGE, DICTIONARY_PAGE = 7, 9, 11
+ENCODINGS, PREFIXES = ((5, 2), (8, 4)), 7
 PAGE_UNPACKED, PAGE_PACKED, PAGE_KINDS, PAGE_VALUES = 2, 3, (5, 7, 8), 1
 
 
@@ -58,6 +59,8 @@ def _chunk(data: bytes | mmap.mmap, about: dict[int, Any]) -> int:
         if min(values, page[PAGE_UNPACKED], page[PAGE_PACKED]) < 0:
             raise DamagedError("a page has a negative size")
         total += page[PAGE_UNPACKED] + VALUE_BYTES * values
+        if PREFIXES in (page.get(kind, {}).get(field) for kind, field in ENCODINGS):
+            total += page[PAGE_UNPACKED] * values  # each may repeat all that came before it
         place = header.place + page[PAGE_PACKED]
     return total
 

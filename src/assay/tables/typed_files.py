@@ -264,6 +264,12 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
             header = workbook.load_sheet(0, header_row=None, n_rows=1).to_polars()
     except fastexcel.FastExcelError as error:
         reason = str(error).splitlines()[0]
+        if "column type" in reason:
+            kinds = reason.partition("{")[2].rstrip("}") or reason
+            raise refuse(
+                path, f"a column has cells of different kinds ({kinds}); make them all numbers or"
+                " all text",
+            ) from None  # fmt: skip
         raise refuse(path, f"the workbook is damaged or empty ({reason}); save it again") from None
     names = [str(name) for name in (header.row(0) if header.height else ()) if name is not None]
     need_distinct(names, str(path))
