@@ -20,6 +20,7 @@ STAGES = {
     "worlds": "Simulate: worlds with known truth",
     "planning": "Plan",
     "sampling": "Sample",
+    "collecting": "Collect",
     "estimation": "Estimate",
     "ranking": "Rank",
     "kits": "Kits",

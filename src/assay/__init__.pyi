@@ -4,6 +4,11 @@ from assay._version import __version__ as __version__
 from assay.audit.campaigns import audit_judgments as audit_judgments
 from assay.audit.campaigns import audit_ratings as audit_ratings
 from assay.audit.results import Audit as Audit
+from assay.collecting.answers import collect_sheets as collect_sheets
+from assay.collecting.assign import assign as assign
+from assay.collecting.results import Assignment as Assignment
+from assay.collecting.results import WrittenSheets as WrittenSheets
+from assay.collecting.sheets import write_sheets as write_sheets
 from assay.effort.effort import effort as effort
 from assay.effort.results import Effort as Effort
 from assay.engine import Cluster as Cluster

@@ -167,6 +167,7 @@ CAMPAIGNS = {
         score=lambda k, s, r: 1, winner=lambda i, j, s: "tie",
     ),
     "everything rewritten": Campaign(mt=lambda k, s: "a b c", edited=lambda k, s: "x y z"),
+    "edited unevenly": Campaign(edited=lambda k, s: "a word" + " or" * ((5 * k + 3 * s) % 7)),
     "no time at all": Campaign(seconds=lambda k, s: 0),
     "a year each": Campaign(seconds=lambda k, s: 3.2e7),
     "endless time": Campaign(seconds=lambda k, s: 1e150 * (1 + k + s)),
@@ -263,7 +264,7 @@ def test_sixty_campaigns_with_nothing_in_them(
 ) -> None:
     """A sane answer or a sentence; each command once for every content of the tables it reads."""
     assert len(CAMPAIGNS) >= 60
-    words, seen, found = shlex.split(COMMANDS[command]), set(), []
+    words, seen, found, answers = shlex.split(COMMANDS[command]), set(), [], 0
     for name, folder in folders.items():
         monkeypatch.chdir(folder)
         tables = [Path(word) for word in words if word.endswith(".tsv")]
@@ -277,7 +278,9 @@ def test_sixty_campaigns_with_nothing_in_them(
             found.append(f"{name}: {type(error).__name__}: {error}")
             continue
         found += [f"{name}: {fault}" for fault in faults(ran)]
+        answers += ran.code == 0
     assert not found, "\n".join(found)
+    assert answers, "whatever it is given is refused"
 
 
 def noisy(metrics: int, ratings: int = 30, segments: int = 120) -> tuple[TestSet, Ratings]:
@@ -311,6 +314,16 @@ def test_numbers_nobody_can_reckon_with_are_refused_with_their_line(score: float
     frame = pl.DataFrame({"system": "A", "seg": ["1", "2"], "score": [1.0, score]})
     with pytest.raises(TableError, match=r"line 2, column score: .* (larger|smaller) than"):
         assay.read_ratings(frame)
+
+
+def test_metrics_that_are_zero_but_for_rounding_are_read_as_zero() -> None:
+    """NLTK's sentence_bleu gives such numbers where no words, pairs or triples match."""
+    bleu = [0.3, 1.0832677820940877e-231, -6.8e-155, 1.2e-78, None, 0.0, 1e-70]
+    seg = [str(k) for k in range(7)]
+    test_set = assay.read_scores(pl.DataFrame({"system": "A", "seg": seg, "BLEU": bleu}))
+    assert test_set.frame["BLEU"].to_list() == [0.3, 0.0, 0.0, 0.0, None, 0.0, 1e-70]
+    (note,) = (note for note in test_set.notes if note.code == "tiny-metric")
+    assert str(note) == "BLEU: 3 values closer to 0 than 1e-75 read as 0"
 
 
 @pytest.mark.parametrize("design", ["segments", "snippets", "balanced"])

@@ -224,7 +224,7 @@ READ = {
     "scores", "ratings", "file", "source", "judgments", "table", "tables", "edits", "results",
     "corpus", "design", "texts", "key", "files", "answers", "data",
     "--sample", "--scores", "--history", "--top-up", "--errors", "--before", "--published",
-    "--pilot", "--ratings", "--kits", "--judgments", "--data", "--truth",
+    "--pilot", "--ratings", "--kits", "--judgments", "--data", "--truth", "--instructions",
 }  # fmt: skip
 
 

@@ -172,10 +172,7 @@ def test_a_number_counts_where_it_stands_first() -> None:
     assert not math.isnan(sum(result.counts.values()))
 
 
-INTERNAL = {
-    "assay.engine", "assay.errors", "assay.results", "assay.stats.random",
-    "assay.tables.check",
-}  # fmt: skip
+INTERNAL = {"assay.engine", "assay.errors", "assay.results", "assay.stats.random"}
 """What any room may use."""
 
 

@@ -82,7 +82,7 @@ def test_auto_follows_the_goal(test_set: TestSet) -> None:
         ("snippets|maxx:3", "not a parameter of the design snippets .did you mean 'max'"),
         ("snippets|max:0", "give 1 or more"),
         ("snippets|max:2.5", "is not whole"),
-        ("snippets|max:ten", "is not a number that it can be"),
+        ("snippets|max:ten", "is outside what it can be"),
         ("documents|stop:never", "choose from under, over, closest"),
         ("snippets-linear|max:3", "it has none"),
         ("balanced|slope:-1", "give 0 or more"),
@@ -363,7 +363,7 @@ class TestOptionsThatMeanNothing:
             ({"design": "segments|allocation:optimal"}, "needs strata"),
             ({"design": "docs-prop|bin:5"}, "is for strata of metrics"),
             ({"design": "SL", "goal": "ranking"}, "is for the design auto"),
-            ({"seconds_per_word": 2.0}, "means nothing for a budget of 5"),
+            ({"seconds_per_word": 2.0}, "does not apply to a budget of 5"),
             ({"design": "docs-prop", "importance": "w"}, "exclude each other"),
         ],
     )

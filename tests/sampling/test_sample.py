@@ -94,7 +94,7 @@ def test_short_names_of_the_papers() -> None:
         ("many", "is not an amount"),
         ("nan", "is not an amount"),
         ("", "is not an amount"),
-        ("500 EUR", "is money, which a sample cannot count in; assay plan ratings, with spend"),
+        ("500 EUR", "is money, and a sample counts segments; assay plan ratings, with spend"),
         ("$500", "is money"),
         ("90 min", "or `seconds_per_word` with a words column"),
     ],

@@ -161,3 +161,8 @@ class TestWithinWhatIsPossible:
 def test_normal_cdf_against_scipy() -> None:
     x = np.linspace(-9, 9, 2001)
     assert normal_cdf(x) == pytest.approx(special.ndtr(x), rel=1.3e-7)
+
+
+def test_power_with_any_number_of_degrees() -> None:
+    """Known from the normal distribution: 2.8 errors are found with 80% probability."""
+    assert power_of(np.array([2.8]), np.array([np.inf]), 0.95) == pytest.approx(0.7995, abs=1e-3)

@@ -54,6 +54,7 @@ def results() -> dict[str, dict[str, Any]]:
         summarise(world.test_set, order),
         assay.find_kits(pieces_from_features(points), rng=0),
         assay.design_kits(["A", "B", "C"], 6, rng=1),
+        assay.assign(order, 3, rng=1),
         assay.next_segments(world.test_set, ratings, sample=order),
         assay.next_sets(judgments, rng=1),
         assay.monitor_judgments(judgments),
@@ -76,7 +77,8 @@ def test_every_kind_has_a_section(results: dict[str, dict[str, Any]]) -> None:
     rooms = [import_module(f"assay.views.{room}") for room in ROOMS]
     known = {kind for room in rooms for kind in room.SECTIONS}
     assert set(results) == known - {
-        "reproduction", "check", "convert", "kits-built", "kits-collected",
+        "reproduction", "check", "convert", "kits-built", "kits-collected", "sheets-written",
+        "sheets-collected",
     }  # fmt: skip
     for kind, result in results.items():
         part = section_of(as_result(result))

@@ -123,7 +123,7 @@ def ratings_power(
 
     now = chances(1.0, np.arange(len(gap)))
     largest = LARGEST_CAMPAIGN if texts.any() else room
-    # Every so manieth of very many pairs, by how clear they are, stands for all of them.
+    # Of very many pairs, put in order by how clear they are, one in so many stands for all.
     order = np.argsort(gap / stderr)[:: 1 + len(gap) // MOST_PAIRS]
     scale = _scale(lambda size: float(chances(size, order).mean()) >= POWER, largest)
     return CampaignPower(

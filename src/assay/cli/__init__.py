@@ -50,6 +50,7 @@ COMMANDS = {
     "plan": "planning:plan",
     "stability": "sampling:stability",
     "sample": "sampling:sample",
+    "collect": "collecting:collect",
     "next": "sampling:next_",
     "monitor": "estimation:monitor",
     "next-set": "ranking:next_set",
@@ -85,6 +86,7 @@ PANELS = {
     "Start": ("demo", "check", "convert"),
     "Plan": ("plan", "stability", "evaluate"),
     "Sample": ("sample",),
+    "Collect": ("collect",),
     "While ratings come in": ("next", "next-set", "monitor", "raters"),
     "Estimate and rank": ("estimate", "rank"),
     "Kits and effort": ("kits", "effort"),
@@ -112,8 +114,8 @@ The stages, in the order of use:
   check     is my table right?         assay check scores.tsv --kind scores
   plan      how much must be rated?    assay plan ratings --population 1400 --sd 3 --half-width .3
   sample    which segments to show?    assay sample scores.tsv --budget 20% -o drawn.tsv
-  convert   a sheet for the raters     assay convert scores.tsv to-rate.xlsx --from scores \\
-                                         --to ratings --sample drawn.tsv
+  collect   blind sheets for raters    assay collect scores.tsv --sample drawn.tsv --raters 3 \\
+                                         --sheets xlsx -o sheets
   raters    do the raters agree?       assay raters scores.tsv ratings.tsv --better lower
   estimate  scores with intervals      assay estimate scores.tsv ratings.tsv --sample sample.tsv \\
                                          --better lower -o estimates.json

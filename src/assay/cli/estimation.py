@@ -26,6 +26,7 @@ from assay.cli.options import (
     LP,
     METRICS,
     ONLY,
+    PER_OUTPUT_OPTION,
     RANGE,
     RATINGS,
     SAMPLE,
@@ -176,9 +177,7 @@ def monitor(
         Path | None,
         typer.Option("--before", help="The result saved last time: its looks are kept."),
     ] = None,
-    per_output: Annotated[
-        int, typer.Option("--per-output", help="Raters that every output waits for.")
-    ] = 1,
+    per_output: Annotated[int, PER_OUTPUT_OPTION] = 1,
     guarantee: Annotated[
         bool,
         typer.Option("--guarantee", help="Valid however often you look; needs --range."),

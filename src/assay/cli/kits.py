@@ -9,7 +9,17 @@ from typing import Annotated, Literal
 import typer
 
 from assay.cli import columns_for, figure_file, names, save_file, say
-from assay.cli.options import COLUMNS, FIGURE, HUMAN_TRANSLATION, JSON, LP, SAVE, SAVE_ONLY, SEED
+from assay.cli.options import (
+    COLUMNS,
+    FIGURE,
+    HUMAN_TRANSLATION,
+    JSON,
+    KEY,
+    LP,
+    SAVE,
+    SAVE_ONLY,
+    SEED,
+)
 from assay.errors import InputError, OptionError, need_count
 
 kits = typer.Typer(
@@ -205,10 +215,7 @@ def build(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The new folder of the kits.", metavar="FOLDER")
     ],
-    key: Annotated[
-        Path | None,
-        typer.Option("--key", help="Where the key goes; default: FOLDER-key.tsv.", metavar="FILE"),
-    ] = None,
+    key: KEY = None,
     formats: Annotated[
         str, typer.Option("--formats", help="tsv, xlsx, xliff, or several.", metavar="A,B")
     ] = "tsv",

@@ -116,6 +116,11 @@ SCHEDULER = Annotated[
     str | None,
     typer.Option("--scheduler", help="A dask cluster: tcp://HOST:8786.", metavar="ADDRESS"),
 ]
+PER_OUTPUT_OPTION = typer.Option("--per-output", help="Raters of every output; default: 1.")
+KEY = Annotated[
+    Path | None,
+    typer.Option("--key", help="Where the key goes; default: FOLDER-key.tsv.", metavar="FILE"),
+]
 LP = Annotated[
     str | None, typer.Option("--lp", help="Language pair, where a format has several or none.")
 ]

@@ -68,7 +68,7 @@ class Parameter:
             number = float("nan")
         if not self.least <= number < float("inf"):
             raise OptionError(
-                name, value, "is not a number that it can be", f"give {self.least:g} or more"
+                name, value, "is outside what it can be", f"give {self.least:g} or more"
             )
         if self.most is not None and number > self.most:
             raise OptionError(name, value, "is too many", f"give {self.most:g} or fewer")

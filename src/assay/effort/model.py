@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy import linalg, special
 
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.results import Note
+from assay.results import Note, plural
 from assay.stats.intervals import Interval, interval_within, t_interval
 from assay.stats.progress import Progress, silent
 from assay.stats.reml import MixedDesign, MixedFit, fit_without_each
@@ -52,7 +52,9 @@ DEFAULT = ("time", "distance", "changed")
 Limits = tuple[float, float]
 UNLIMITED: Limits = (-np.inf, np.inf)
 MOST_WORDS_SHIFTED = 150
-"""HTER looks for shifted words in segments of up to so many."""
+"""HTER looks for shifted words in segments of up to so many,"""
+MOST_WORDS_SEARCHED, MOST_ERRORS_SEARCHED = 1000, 50
+"""and of up to so many where only so few words differ: few differences are soon searched."""
 LIMITS: Mapping[str, Limits] = {
     "time": (0.0, np.inf), "distance": (0.0, 100.0), "changed": (0.0, 1.0), "hter": (0.0, np.inf),
 }  # fmt: skip
@@ -618,26 +620,40 @@ def _hter(texts: list[tuple[str, str]], progress: Progress, notes: list[Note]) -
     ter = TER()
     values, long = [], 0
     for number, (mt, edited) in enumerate(texts, start=1):
-        if max(mt.count(" "), edited.count(" ")) < MOST_WORDS_SHIFTED:
-            values.append(0.0 if mt == edited else float(ter.sentence_score(mt, [edited]).score))
+        given, wanted = mt.lower().split(), edited.lower().split()
+        if mt == edited:
+            values.append(0.0)
+        elif _can_search_shifts(given, wanted):
+            values.append(float(ter.sentence_score(mt, [edited]).score))
         else:
-            values.append(_word_errors(mt.lower().split(), edited.lower().split()))
+            values.append(100.0 * _word_errors(given, wanted) / max(len(wanted), 1))
             long += 1
         progress("HTER of segments", number, len(texts))
     ter.sentence_score("", [""])  # there is a signature once something was scored
     text = "hter: words stand between spaces and keep their punctuation, case does not count"
     notes.append(Note("hter-words", f"{text} (sacrebleu's TER, {ter.get_signature()})"))
     if long:
-        text = f"hter: {long:,} segments of over {MOST_WORDS_SHIFTED} words count no shifts"
+        text = (
+            f"hter: in {plural(long, 'segment')} of over {MOST_WORDS_SHIFTED} words, many of them"
+            " changed, shifted words count as deleted and inserted"
+        )
         notes.append(Note("hter-no-shifts", text))
     return values
 
 
-def _word_errors(mt: list[str], edited: list[str]) -> float:
-    """HTER without shifts, whose search takes minutes for a long segment."""
+def _can_search_shifts(mt: list[str], edited: list[str]) -> bool:
+    """Whether shifts are found in seconds; in a long segment with many changes it takes minutes."""
+    words = max(len(mt), len(edited))
+    if words <= MOST_WORDS_SHIFTED:
+        return True
+    return words <= MOST_WORDS_SEARCHED and _word_errors(mt, edited) <= MOST_ERRORS_SEARCHED
+
+
+def _word_errors(mt: list[str], edited: list[str]) -> int:
+    """The words to delete, insert or replace."""
     from rapidfuzz.distance import Levenshtein
 
-    return 100.0 * Levenshtein.distance(mt, edited) / max(len(edited), 1)
+    return Levenshtein.distance(mt, edited)
 
 
 def _places(frame: pl.DataFrame) -> pl.Expr:

@@ -144,9 +144,9 @@ def estimate(
     if compare is not None or len(result.systems) == 2:
         result = replace(result, comparison=compare_two(result, *(compare or ())))
     result = _with_stability(replace(result, cost_per_rating=cost_per_rating))
-    if study.features is not None:
+    if study.features is not None and len(result.systems) <= MOST_SYSTEMS:
         result = replace(result, composite=make_composite(study, result, history))
-    if len(result.systems) > MOST_SYSTEMS:
+    elif study.features is not None:
         text = f"the composite order is left out: it is for at most {MOST_SYSTEMS} systems"
         result = replace(result, notes=(*result.notes, Note("composite-left-out", text)))
     return replace(result, next=next_steps(result))

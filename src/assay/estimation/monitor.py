@@ -301,12 +301,12 @@ def _caveats(plan: LookPlan, found: Sequence[Followed], goal: str, level: float)
         first = plan.sizes[0] if plan.sizes else FIRST_LOOK
         lines.append(Note("too-few", f"no look yet: the first is at {first:,} segments in order"))
     if not plan.sizes:
-        text = "guaranteed for each system or pair by itself, however often one looks"
+        text = "each system or pair is guaranteed by itself, however often you look"
         return [*lines, Note("guaranteed", text)]
     if goal == "score":
         text = (
-            "that intervals hold as often as they say, though one stops when they are narrow, was"
-            " found by trying it on real and simulated campaigns; no proof guarantees it"
+            "intervals keep their level although rating stops once they are narrow enough: tested"
+            " on real and simulated campaigns, not proved"
         )
         return [*lines, Note("not-guaranteed", text)]
     # fmt: off
@@ -314,8 +314,8 @@ def _caveats(plan: LookPlan, found: Sequence[Followed], goal: str, level: float)
     lines.append(Note("planned-looks", "each pair is judged by itself: of pairs that are truly"
                       f" equal, {percent(1 - level)} are called decided {over}"))
     if any(one.looks and math.isnan(one.looks[-1].half_width) for one in found):
-        lines.append(Note("no-width", "no verdict comes from an interval of no width: some pairs"
-                          " show no spread, or nothing of it is left"))
+        lines.append(Note("no-width", "some pairs show no spread, so their intervals have no"
+                          " width and decide nothing"))
     # fmt: on
     return lines
 

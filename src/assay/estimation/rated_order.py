@@ -143,15 +143,13 @@ def awaited_notes(
     waits, rest = "looking any further waits", ""
     if size is not None:
         waits = f"the look at {size:,} segments waits"
-        rest = ", or give those that will not come a row without a score"
+        rest = ", or add a row without a score for each that will not come"
     text = f"{waits} for {what} in gaps of the order: segments {', '.join(shown)}; have them rated"
     lines = [Note("awaited", text + rest)]
     later = sum(int(row[end:].sum()) for row, end in zip(progress.rated, ends, strict=True))
     if later:
-        text = "outputs are rated that stand after such a gap, and not used yet"
-        lines.append(
-            Note("ratings-after-gap", f"{later:,} {text}: what is finished first is easier")
-        )
+        text = "rated outputs after such a gap are not used yet, as easy ones are finished first"
+        lines.append(Note("ratings-after-gap", f"{later:,} {text}"))
     return lines
 
 

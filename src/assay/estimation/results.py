@@ -153,7 +153,7 @@ class Comparison(Result, kind="comparison"):
     design: str
     better: Better
     holds: bool = True
-    """Whether the interval holds: not where the outputs without a rating are others in kind."""
+    """Whether the interval holds: not where outputs without a rating differ in kind."""
 
     @property
     def signature(self) -> str:

@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,7 @@ def build_kits(
     """
     target = Path(folder)
     key_file = Path(key) if key is not None else target.with_name(f"{target.name}-key.tsv")
-    _check_places(target, key_file)
+    check_places(target, key_file, "kits")
     for name in formats:
         if name not in KIT_FORMATS:
             raise OptionError(
@@ -144,19 +144,23 @@ def _warnings(traces: Sequence[Trace], human: str | None, *, nameless: bool) -> 
     return tuple(warnings)
 
 
-def _check_places(folder: Path, key: Path) -> None:
+def check_places(folder: Path, key: Path, what: str) -> None:
+    """Refuse to write over anything, or to put the key where people get their files from."""
     if folder.exists():
-        raise OptionError("folder", folder, "exists", "name a new one; kits are never overwritten")
+        raise OptionError(
+            "folder", folder, "exists", f"name a new one; {what} are never overwritten"
+        )
     if key.exists():
         raise OptionError("key", key, "exists", "name another file; a lost key cannot be recreated")
     if not folder.absolute().parent.is_dir():
         raise OptionError("folder", folder, "cannot be made", "make the folder above it first")
     if folder.absolute() in key.absolute().parents:
+        people = "raters" if what == "sheets" else "editors"
         raise OptionError(
             "key",
             key,
-            "is inside the folder of the kits",
-            "keep it elsewhere: editors get that folder",
+            f"is inside the folder of the {what}",
+            f"keep it elsewhere: {people} get that folder",
         )
 
 
@@ -172,7 +176,7 @@ def _key_rows(kits: Sequence[KitDocument], test_set: TestSet) -> pl.DataFrame:
         (str(system), str(doc)): part
         for (system, doc), part in texts.group_by("system", "doc", maintain_order=True)
     }
-    files = _file_names([item.editor for item in kits])
+    files = file_names([item.editor for item in kits])
     rows = []
     for item in kits:
         part = parts.get((item.system, item.document))
@@ -211,7 +215,8 @@ def _need_texts(part: pl.DataFrame, item: KitDocument, order: pl.DataFrame) -> N
             )
 
 
-def _file_names(editors: Sequence[str]) -> dict[str, str]:
+def file_names(editors: Sequence[str]) -> dict[str, str]:
+    """A name for everybody's file, such as any file system takes."""
     names: dict[str, str] = {}
     for editor in dict.fromkeys(editors):
         name = re.sub(r"[^\w.-]+", "_", editor).strip("._") or "editor"
@@ -229,17 +234,25 @@ def _one_file(name: str) -> str:
 def _write_all(
     rows: pl.DataFrame, folder: Path, key: Path, formats: Sequence[str], languages: str
 ) -> list[str]:
-    """Everything into a folder beside, which takes its name when all is there."""
+    def write(place: Path) -> list[str]:
+        parts = rows.partition_by("editor", maintain_order=True)
+        written = [_write_kit(part, place, name, languages) for part in parts for name in formats]
+        sheet = place / "instructions.txt"
+        sheet.write_text(_instructions(rows["position"].n_unique()), encoding="utf-8")
+        return [*written, sheet.name]
+
+    return write_folder(folder, key, rows, write)
+
+
+def write_folder(
+    folder: Path, key: Path, rows: pl.DataFrame, write: Callable[[Path], list[str]]
+) -> list[str]:
+    """Everything into a folder beside, which takes its name when all is there; and the key."""
     folder = folder.absolute()
     temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
-    written = []
     try:
         temporary.mkdir()
-        for part in rows.partition_by("editor", maintain_order=True):
-            for name in formats:
-                written.append(_write_kit(part, temporary, name, languages))
-        sheet = temporary / "instructions.txt"
-        sheet.write_text(_instructions(rows["position"].n_unique()), encoding="utf-8")
+        written = write(temporary)
         save(rows, key)
         try:
             temporary.rename(folder)
@@ -252,7 +265,7 @@ def _write_all(
         ) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    return [*written, sheet.name]
+    return written
 
 
 def _instructions(parts: int) -> str:

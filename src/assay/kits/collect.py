@@ -125,7 +125,7 @@ def _owners(files: Sequence[Path], kits: Mapping[str, _Kit]) -> dict[str, Path]:
             known = [other for other in kits if other in name] or sorted(kits)
             raise InputError(
                 f"{path}: no editor's file has this name; give it the name under which it was sent"
-                f" ({_listed(known)})"
+                f" ({listed(known)})"
             )
         if name in given:
             raise InputError(
@@ -218,7 +218,7 @@ def _need_rows(sent: pl.DataFrame, kit: _Kit, findings: Findings) -> None:
     missing = [name for name in places if name not in given]
     if missing:
         findings.add(
-            f"{len(missing)} segments are missing: {_listed(missing)}; ask for the whole file, or"
+            f"{len(missing)} segments are missing: {listed(missing)}; ask for the whole file, or"
             " put their rows back from the kit as it was sent"
         )
     other = pl.Series(
@@ -233,14 +233,15 @@ def _need_rows(sent: pl.DataFrame, kit: _Kit, findings: Findings) -> None:
     def message(found: str) -> str:
         name = next(wrong)
         return (
-            f"the source of {name} is '{_short(found)}', in the key it is"
-            f" '{_short(sources[places[name]])}'; were rows moved? ask for the file as it was"
+            f"the source of {name} is '{short(found)}', in the key it is"
+            f" '{short(sources[places[name]])}'; were rows moved? ask for the file as it was"
         )
 
     findings.rows(other, "source", sent["source"], message)
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """The beginning of a text."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -327,7 +328,7 @@ def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[Note]:
     absent = [kit.editor for name, kit in kits.items() if name not in given]
     if not absent:
         return []
-    text = f"no file from {len(absent)} of {len(kits)} editors: {_listed(absent)}"
+    text = f"no file from {len(absent)} of {len(kits)} editors: {listed(absent)}"
     planned, done = _meetings(list(kits.values())), _meetings([kits[name] for name in given])
     systems, documents = ({pair[k] for pair in planned} for k in (0, 1))
     counts = [done.get(pair, 0) for pair in planned]
@@ -338,7 +339,7 @@ def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[Note]:
     else:
         pairs = zip(planned, counts, strict=True)
         gone = [f"{doc} by {system}" for (system, doc), n in pairs if not n]
-        lost = f"; nobody edited {_listed(gone)}" if gone else ""
+        lost = f"; nobody edited {listed(gone)}" if gone else ""
         text += (
             f"; the design is no longer balanced: a system is edited {min(counts)} to"
             f" {max(counts)} times in a document{lost}"
@@ -346,7 +347,8 @@ def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[Note]:
     return [Note("files-missing", text)]
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The first of the names."""
     return ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
 
 

@@ -47,7 +47,7 @@ def parse_budget(budget: int | str) -> Budget:
         amount = float("nan")
     if match is None and _MONEY.search(text):
         remedy = f"assay plan ratings, with spend '{text}', says how many segments that buys"
-        raise OptionError("budget", budget, "is money, which a sample cannot count in", remedy)
+        raise OptionError("budget", budget, "is money, and a sample counts segments", remedy)
     if match is None or not abs(amount) < float("inf"):
         raise OptionError(
             "budget", budget, "is not an amount",
@@ -87,7 +87,7 @@ def segments_for(
     total = population.size
     if seconds_per_word is not None and budget.unit != "minutes":
         raise OptionError(
-            "seconds_per_word", seconds_per_word, f"means nothing for a budget of {budget.text}",
+            "seconds_per_word", seconds_per_word, f"does not apply to a budget of {budget.text}",
             "it is for a budget in minutes",
         )  # fmt: skip
     if budget.unit == "share":

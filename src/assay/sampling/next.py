@@ -31,13 +31,13 @@ CLOSE_Z = 1.0
 """A pair with |z| below this is close."""
 NO_PROBABILITIES = Note(
     "no-probabilities",
-    "segments chosen by the ratings before them have no known inclusion probabilities: report the"
-    " stratified mean over documents as what it is, without an interval that claims a coverage",
+    "these segments are chosen by earlier ratings, so their inclusion probabilities are unknown:"
+    " report the stratified mean over documents, without an interval",
 )
 SEQUENTIAL = Note(
     "sequential",
-    "looking at the ratings to decide what to rate next makes ordinary intervals too narrow: they"
-    " need a sequential correction; compare two systems on the segments rated for both",
+    "ratings decide what is rated next, which makes ordinary intervals too narrow; compare two"
+    " systems on the segments rated for both, with a sequential correction",
 )
 
 

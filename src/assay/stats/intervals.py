@@ -422,7 +422,8 @@ def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray
     >>> round(float(power_of(np.array(2.8), np.array(1000.0), 0.95)), 2)
     0.8
     """
-    shift, degrees = np.broadcast_arrays(shift, degrees)
+    # With a million degrees t is normal to all digits that count.
+    shift, degrees = np.broadcast_arrays(shift, np.minimum(degrees, 1e6))
     if shift.size > MANY_POWERS:
         return _interpolated_power(shift, degrees, level)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from assay.errors import TableError, did_you_mean
-from assay.tables.load import MAX_LISTED, Findings, Schema, refuse
+from assay.tables.load import MAX_LISTED, SCHEMAS, Findings, Schema, refuse
 
 if TYPE_CHECKING:
-    from assay.tables.tables import TestSet
+    from assay.tables.tables import Edits, TestSet
 
 
 def refusal(path: Path, error: BaseException) -> TableError | None:
@@ -96,6 +96,29 @@ def _duplicate_remedy(frame: pl.DataFrame, schema: Schema) -> str:
     if "doc" not in frame.columns:
         return "add a doc column if seg restarts in every document, or remove one of the rows"
     return "remove one of the rows"
+
+
+def edited_twice(
+    frame: pl.DataFrame, findings: Findings, before: Sequence[tuple[Edits, Findings]]
+) -> None:
+    """Refuse rows that a table before has too, with the places of both."""
+    key = list(SCHEMAS["edits"].key)
+    for other, theirs in before:
+        rows = other.frame.select(key).with_row_index("_row")
+        place = frame.select(key).join(rows, on=key, how="left", maintain_order="left")["_row"]
+        repeated = place.is_not_null()
+        if not repeated.any():
+            continue
+        lines = iter(theirs.raw.lines(place.filter(repeated)[:MAX_LISTED].to_list()))
+        shown = frame.select(pl.concat_str(key, separator=" / ")).to_series()
+        source = theirs.raw.source
+
+        def message(value: str, lines: Iterator[int] = lines, source: str = source) -> str:
+            place = f"{source}, line {next(lines)}"
+            return f"{', '.join(key)} '{value}' is already in {place}; give each edit once"
+
+        findings.rows(repeated, key[-1], shown, message)
+    findings.stop()
 
 
 def missing_column(name: str, frame: pl.DataFrame, schema: Schema) -> str:

@@ -11,12 +11,13 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
-from assay.results import Note
+from assay.results import Note, plural
 from assay.tables.load import Findings, Lines, Raw, lines_at, need_room
 
 ROW_BYTES = 100
@@ -30,7 +31,8 @@ def defused(frame: pl.DataFrame) -> pl.DataFrame:
     """The table with an apostrophe before everything that a spreadsheet would run.
 
     >>> table = pl.DataFrame({"system": ["=1+1", "- Yes.", "-3", "'=x"]})
-    >>> defused(table)["system"].to_list(), restored(defused(table)).equals(table)
+    >>> back = restored(Raw(defused(table), "table.tsv")).frame
+    >>> defused(table)["system"].to_list(), back.equals(table)
     (["'=1+1", '- Yes.', '-3', "''=x"], True)
     """
     texts = pl.col(pl.String)
@@ -40,13 +42,19 @@ def defused(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.rename(dict(zip(frame.columns, defused_words(frame.columns), strict=True)))
 
 
-def restored(frame: pl.DataFrame) -> pl.DataFrame:
-    """The table that :func:`defused` was given."""
+def restored(raw: Raw) -> Raw:
+    """The table that :func:`defused` was given; a note counts the cells.
+
+    A cell of another program that begins like this (``'-ing' is a suffix``) is changed, too.
+    """
     texts = pl.col(pl.String)
     marked = _runs(texts) & texts.str.starts_with("'")
-    frame = frame.with_columns(pl.when(marked).then(texts.str.slice(1)).otherwise(texts))
+    cells = int(sum(raw.frame.select(marked.sum()).row(0)))
+    frame = raw.frame.with_columns(pl.when(marked).then(texts.str.slice(1)).otherwise(texts))
     words = {name: name[1:] for name in frame.columns if name[:1] == "'" and _word_runs(name)}
-    return frame.rename(words)
+    text = f"an apostrophe before =, +, -, @ or a tab was taken away: {plural(cells, 'cell')}"
+    notes = [Note("apostrophes-removed", text)] if cells else []
+    return replace(raw, frame=frame.rename(words), notes=(*raw.notes, *notes))
 
 
 def defused_words(words: Sequence[str]) -> list[str]:

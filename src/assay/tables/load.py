@@ -29,7 +29,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from zlib import crc32
@@ -271,7 +271,7 @@ def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
             return raw
         from assay.tables.irregular_text import restored
 
-        return replace(raw, frame=restored(raw.frame))
+        return restored(raw)
     from assay.tables.typed_files import READERS
 
     return READERS[ending](data, path)

@@ -14,7 +14,7 @@ helps to choose what to rate (balanced samples) and to estimate the rest (regres
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -25,12 +25,12 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, need_known
-from assay.results import Note
+from assay.results import Note, plural
 from assay.tables.load import (
-    MAX_LISTED,
     MISSING,
     RESERVED,
     SCHEMAS,
+    SMALLEST,
     CheckedTable,
     Columns,
     Findings,
@@ -305,10 +305,18 @@ def _numeric_share(values: pl.Series) -> tuple[float, str]:
 def _numeric_metrics(
     frame: pl.DataFrame, metrics: Sequence[str], findings: Findings
 ) -> pl.DataFrame:
-    """Metrics as floats: NaN counts as missing, infinity is a fault."""
+    """Metrics as floats: NaN counts as missing, infinity is a fault.
+
+    Where no words match, a product of their shares is not quite 0: NLTK's BLEU has 1e-232 then.
+    """
     typed = []
     for name in metrics:
         number = to_number(frame[name], findings, name).fill_nan(None)
+        tiny = ((number.abs() < SMALLEST) & (number != 0)).fill_null(False)
+        if count := int(tiny.sum()):
+            text = f"{name}: {plural(count, 'value')} closer to 0 than {SMALLEST:g} read as 0"
+            findings.notes.append(Note("tiny-metric", text))
+            number = number.set(tiny, 0.0)
         refuse_infinite(number, name, findings)
         typed.append(number.alias(name))
     return frame.with_columns(typed)
@@ -887,7 +895,10 @@ def join_edits(
     tables: list[tuple[Edits, Findings]] = []
     for source, columns in sources:
         table, findings = _read_edits(source, columns, only)
-        _refuse_repeated(table.frame, findings, tables)
+        if tables:
+            from assay.tables.faults import edited_twice
+
+            edited_twice(table.frame, findings, tables)
         tables.append((table, findings))
     notes = [
         note if len(tables) == 1 else Note(note.code, f"{findings.raw.source}: {note}")
@@ -936,29 +947,6 @@ def _read_edits(
         )
         findings.notes.append(Note("empty-edits", text))
     return Edits(frame, tuple(findings.notes)), findings
-
-
-def _refuse_repeated(
-    frame: pl.DataFrame, findings: Findings, before: Sequence[tuple[Edits, Findings]]
-) -> None:
-    """Refuse rows that a table before has too, with the places of both."""
-    key = list(SCHEMAS["edits"].key)
-    for other, theirs in before:
-        rows = other.frame.select(key).with_row_index("_row")
-        place = frame.select(key).join(rows, on=key, how="left", maintain_order="left")["_row"]
-        repeated = place.is_not_null()
-        if not repeated.any():
-            continue
-        lines = iter(theirs.raw.lines(place.filter(repeated)[:MAX_LISTED].to_list()))
-        shown = frame.select(pl.concat_str(key, separator=" / ")).to_series()
-        source = theirs.raw.source
-
-        def message(value: str, lines: Iterator[int] = lines, source: str = source) -> str:
-            place = f"{source}, line {next(lines)}"
-            return f"{', '.join(key)} '{value}' is already in {place}; give each edit once"
-
-        findings.rows(repeated, key[-1], shown, message)
-    findings.stop()
 
 
 HISTORY = "history"

@@ -251,7 +251,8 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
     """Read the first sheet; a column with any text in it is read as text."""
     import fastexcel
 
-    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of empty columns
+    # It would warn, on stderr, of every column that is empty.
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)
     if data[:2] != b"PK":
         raise refuse(
             path, "is not an .xlsx workbook; save it as .xlsx, or give it its right ending"
@@ -345,8 +346,6 @@ def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
 
         text = defused(flat).write_csv(separator="\t" if ending == ".tsv" else ",")
         return write_bytes(target, text.encode())
-    from assay.tables.typed_files import WRITERS
-
     return write_bytes(target, WRITERS[ending](flat, target))
 
 

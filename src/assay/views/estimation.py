@@ -453,7 +453,7 @@ def _methods(result: Estimates) -> str:
 
 def _uncertainty(result: Estimates) -> str:
     fails = "" if _holds(result.notes) else (
-        " They do not hold, because the outputs without a rating are others in kind than the rated"
+        " They do not hold, because the outputs without a rating differ in kind from the rated"
         " ones."
     )  # fmt: skip
     if result.basis == "texts":

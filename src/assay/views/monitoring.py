@@ -15,9 +15,9 @@ def monitoring_section(result: Monitoring) -> Section:
     blocks: list[Block] = [
         table(
             "monitoring",
-            "Where each stands, by all that came in unbroken. Reached: the look that met the goal;"
-            " missing: segments until the next look, or until the look expected to meet it; where"
-            " no look is left, about how many more a score would take.",
+            "Estimates from all segments rated in order so far. Reached: the look that met the"
+            " goal. Missing: segments until the next look, or until the one expected to meet it;"
+            " after the last look, about how many more a score would take.",
             {"what": (each, "text"), "estimate": ("estimate", "number"),
              ("low", "high"): (level, "interval"), "interval": ("interval is", "text"),
              "n": ("rated", "count"), "winner": ("better", "text"),
@@ -106,7 +106,7 @@ def _lead(result: Monitoring, each: str) -> str:
         f" goal is {', or '.join(goals)} for every {each}."
     )
     if result.guarantee:
-        return f"{lead} One may look as often as one likes (any-time betting interval)."
+        return f"{lead} You may look as often as you like (any-time betting interval)."
     if not result.planned:
         return lead  # saved before looks were planned
     past = sum(any(look.n == n for look in result.looks) for n in result.planned)
@@ -116,5 +116,5 @@ def _lead(result: Monitoring, each: str) -> str:
     if not result.stop and coming:
         lead += f", the next is at {coming[0]:,} segments"
     if result.planned and any(item.orientation for item in open_):
-        lead += "; between looks numbers are for orientation and decide nothing"
+        lead += "; between looks, numbers are for orientation only"
     return f"{lead}."

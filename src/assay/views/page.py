@@ -28,7 +28,8 @@ TABLES = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
 Shown = Result | Section | Mapping[str, Any]
 Results = Report | Shown | Sequence[Shown]
 ROOMS = (
-    "formats", "planning", "sampling", "kits", "estimation", "ranking", "effort", "audit", "papers",
+    "formats", "planning", "sampling", "kits", "collecting", "estimation", "ranking", "effort",
+    "audit", "papers",
 )  # fmt: skip
 """The rooms whose results can be shown; each has a module here with its ``SECTIONS``."""
 FIRST_VERDICT = {"ratings": ("estimates", "audit", "ranking"), "judgments": ("ranking", "audit")}

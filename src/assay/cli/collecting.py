@@ -1,0 +1,127 @@
+"""``assay collect``: blind sheets for raters, and what they sent back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from assay.cli import columns_for, names, read_drawn, refuse_alone, save_file, score_range
+from assay.cli.options import (
+    BETTER_IF_RATED,
+    COLUMNS,
+    JSON,
+    KEY,
+    PER_OUTPUT_OPTION,
+    RANGE,
+    SAMPLE,
+    SAVE_ONLY,
+    SEED,
+)
+from assay.errors import OptionError
+
+
+def collect(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Sheets out: the scores table. Answers in: the key, then what raters sent back.",
+            metavar="SCORES | KEY FILES...",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="The new folder of the sheets, or the table of ratings.",
+            metavar="PATH",
+        ),
+    ],
+    sheets: Annotated[
+        Literal["xlsx", "csv"] | None,
+        typer.Option("--sheets", help="Write a blind sheet per rater, of this type."),
+    ] = None,
+    raters: Annotated[
+        str | None, typer.Option("--raters", help="Who rates: names, or how many.", metavar="A,B|N")
+    ] = None,
+    sample: SAMPLE = None,
+    overlap: Annotated[
+        float | None,
+        typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
+    ] = None,
+    per_output: Annotated[int | None, PER_OUTPUT_OPTION] = None,
+    checks: Annotated[
+        float | None,
+        typer.Option("--checks", help="Share of outputs with a spoiled copy beside. Default: 0."),
+    ] = None,
+    repeats: Annotated[
+        float | None,
+        typer.Option("--repeats", help="Share of tasks that a rater has twice. Default: 0."),
+    ] = None,
+    range: RANGE = None,
+    instructions: Annotated[
+        Path | None,
+        typer.Option("--instructions", help="Your own words to the raters: a text file."),
+    ] = None,
+    key: KEY = None,
+    columns: COLUMNS = None,
+    better: BETTER_IF_RATED = None,
+    seed: SEED = None,
+    save: SAVE_ONLY = None,
+    json: JSON = False,
+) -> None:  # fmt: skip
+    """Write a blind sheet per rater with --sheets; without, collect what raters sent back.
+
+    All systems of a snippet go to one rater, loads are equal, every order is drawn anew. The key,
+    FOLDER-key.tsv, says which output is whose: keep it from the raters.
+
+    Example: assay collect scores.tsv --sample sample.tsv --raters Ada,Ben --sheets xlsx -o sheets
+
+    Example: assay collect sheets-key.tsv answers/*.xlsx -o ratings.tsv
+    """
+    from assay.cli import deliver
+    from assay.collecting.answers import collect_sheets, write_collected
+    from assay.collecting.assign import assign
+    from assay.collecting.sheets import write_sheets
+    from assay.tables.load import decode_utf8, read_bytes
+    from assay.tables.tables import read_scores
+
+    save_file(save)
+    dealing = {
+        "overlap": overlap, "per_output": per_output, "checks": checks, "repeats": repeats,
+    }  # fmt: skip
+    first, *answers = files
+    if sheets is None:
+        others = {"raters": raters, "sample": sample, "range": range, "instructions": instructions,
+                  "key": key, "columns": columns, "seed": seed}  # fmt: skip
+        for name, value in (dealing | others).items():
+            refuse_alone(name.replace("_", "-"), value, "sheets", sheets)
+        if output.is_dir():
+            raise OptionError("output", output, "is a folder", "name a file")
+        ratings = collect_sheets(first, answers, better=better or "higher")
+        deliver(write_collected(ratings, output), save, json)
+        return
+    _need_for_sheets(raters, answers, better)
+    test_set = read_scores(first, columns=columns_for(columns, ("scores", first))[0])
+    people = names(raters) or []
+    number = int(people[0]) if len(people) == 1 and people[0].isdecimal() else None
+    given: dict[str, Any] = {name: value for name, value in dealing.items() if value is not None}
+    plan = assign(
+        read_drawn(sample, test_set) or test_set, people if number is None else number,
+        rng=seed, **given,
+    )  # fmt: skip
+    result = write_sheets(
+        test_set, plan, output, format=sheets, key=key, range=score_range(range) or (0, 100),
+        instructions=None if instructions is None
+        else decode_utf8(read_bytes(instructions), str(instructions)),
+    )  # fmt: skip
+    deliver(result, save, json)
+
+
+def _need_for_sheets(raters: str | None, more: list[Path], better: str | None) -> None:
+    if raters is None:
+        raise OptionError("raters", "nobody", "is too few", "name the raters, or say how many")
+    if more:
+        raise OptionError("sheets", more[0], "is a second table", "give the scores table alone")
+    if better is not None:
+        raise OptionError("better", better, "is about answers", "give it when they are collected")

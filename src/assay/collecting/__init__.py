@@ -1,0 +1,1 @@
+"""Collecting ratings: who rates what, blind sheets, and what came back."""

@@ -1,0 +1,284 @@
+"""What raters sent back, held against the key: nothing is joined that does not belong together."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import polars as pl
+
+from assay.collecting.results import CollectedSheets
+from assay.collecting.sheets import CONTEXT
+from assay.errors import InputError, OptionError, did_you_mean
+from assay.kits.collect import listed, short
+from assay.results import CONTROLS, Note, has_note, plural
+from assay.tables.load import Findings, Raw, Source, load, refuse, to_number, to_text
+from assay.tables.tables import Better, Ratings, check_direction, read_ratings
+from assay.tables.typed_files import save
+
+KEY_COLUMNS = (
+    "rater", "file", "code", "task", "place", "reason", "check", "lp", "doc", "seg", "system",
+    "source", "output", "low", "high",
+)  # fmt: skip
+READ = ("code", "source", "output", "score")
+"""The columns of a sheet that are held against the key."""
+MIN_SORTED, MIN_DIFFERENT = 10, 5
+"""So many scores, so many of them different, that never rise from row to row by chance alone."""
+
+
+def collect_sheets(
+    key: Source, files: Iterable[str | os.PathLike[str]], *, better: Better = "higher"
+) -> Ratings:
+    """Join the sheets that raters sent back with the key, as a table of ratings.
+
+    ``key`` is the file that :func:`assay.write_sheets` wrote, or its frame. Each sheet must have
+    every row once, with the texts that the key has; an empty score is an output that was not
+    rated. Rows may stand in another order. ``better`` says which end of the scale is good. What is
+    wrong is named with file, line and remedy, all files together. The notes say whose sheet is
+    missing and what is odd.
+
+    >>> import assay, pathlib, polars as pl, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> rows = [(s, "1", "Guten Tag", f"Good day {s}") for s in "xy"]
+    >>> names = ["system", "seg", "source", "target"]
+    >>> texts = assay.read_scores(pl.DataFrame(rows, schema=names, orient="row"))
+    >>> plan = assay.assign(texts, ["Ada"], overlap=0, rng=1)
+    >>> written = assay.write_sheets(texts, plan, folder / "sheets", format="csv")
+    >>> sheet = pl.read_csv(written.files[0]).with_columns(score=pl.lit(80))
+    >>> sheet.write_csv(folder / "Ada.csv")
+    >>> ratings = assay.collect_sheets(written.key, [folder / "Ada.csv"])
+    >>> ratings.frame.select("system", "seg", "rater", "score").sort("system").rows()
+    [('x', '1', 'Ada', 80.0), ('y', '1', 'Ada', 80.0)]
+    """
+    check_direction(better)
+    if isinstance(files, str | os.PathLike):
+        raise OptionError("files", files, "is one path", "give a list of paths")
+    keys = _keys(key)
+    paths = [Path(path) for path in files]
+    if not paths:
+        raise InputError("no file was given; name the files that raters sent back")
+    given: dict[str, Path] = {}
+    tables, notes, faults = list[pl.DataFrame](), list[Note](), list[InputError]()
+    for path in paths:
+        try:
+            rater, table, more = _collect(path, keys, given)
+        except InputError as error:
+            faults.append(error)
+            continue
+        given[rater] = path
+        tables.append(table)
+        notes += more
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        raise InputError("\n".join(map(str, faults)))
+    (low, high), *_ = keys[next(iter(keys))].select("low", "high").iter_rows()
+    rows = pl.concat(tables).drop("file", "code", "place", "source", "output", "low", "high")
+    unused = [name for name in ("lp", "doc", "check") if rows[name].null_count() == rows.height]
+    ratings = read_ratings(rows.drop(unused), better=better, range=(low, high))
+    notes += [*ratings.notes, *_absent(keys, given)]
+    return Ratings(ratings.frame, tuple(notes), better, (low, high), None, ratings.repeats)
+
+
+def write_collected(ratings: Ratings, path: Path) -> CollectedSheets:
+    """Write what :func:`collect_sheets` joined, repeats included, and say what it is."""
+    rows = pl.concat([ratings.frame, ratings.repeats], how="diagonal_relaxed")
+    written = save(rows, path)
+    return CollectedSheets(rows.height, ratings.unrated, ratings.raters, written, ratings.notes)
+
+
+def _keys(key: Source) -> dict[str, pl.DataFrame]:
+    """The key's rows by rater."""
+    frame = load(key, text=lambda name: True).frame
+    lacking = [name for name in KEY_COLUMNS if name not in frame.columns]
+    if lacking:
+        raise InputError(
+            f"the key lacks {', '.join(lacking)}; give the key that was written with the sheets"
+        )
+    blank = ("check", "lp", "doc")
+    words = [to_text(frame[name]) for name in KEY_COLUMNS if name not in ("low", "high")]
+    words = [
+        value.replace("", None) if value.name in blank else value.fill_null("") for value in words
+    ]
+    limits = [frame[name].cast(pl.Float64) for name in ("low", "high")]
+    frame = pl.DataFrame([*words, *limits])
+    if frame["code"].n_unique() < frame.height:
+        raise InputError("the key names an output twice; give the key as it was written")
+    return {
+        str(part["rater"][0]): part for part in frame.partition_by("rater", maintain_order=True)
+    }
+
+
+def _collect(
+    path: Path, keys: Mapping[str, pl.DataFrame], given: Mapping[str, Path]
+) -> tuple[str, pl.DataFrame, list[Note]]:
+    """The rater of a sheet, their rows in the order of the key, and what is odd about them."""
+    raw = _load_sheet(path)
+    findings = Findings(raw)
+    sent = pl.DataFrame([
+        *(to_text(raw.frame[name]).fill_null("").alias(name) for name in READ[:3]),
+        to_number(raw.frame["score"], findings, "score").alias("score"),
+        _comments(raw),
+    ])  # fmt: skip
+    sent = sent.with_columns(pl.col("code").str.strip_chars())
+    filled = to_text(raw.frame["score"]).fill_null("").str.strip_chars() != ""
+    unrated = sent["code"].is_in([CONTEXT, ""])
+    rater = _owner(path, sent.filter(~unrated)["code"], keys)
+    if rater in given:
+        raise InputError(
+            f"{path}: a sheet of {rater} was given already ({given[rater]}); give one of each"
+            " rater, the one that is complete"
+        )
+    own = keys[rater]
+    _need_rows(sent, unrated, filled, own, keys, findings)
+    low, high = own["low"][0], own["high"][0]
+    outside = (sent["score"] < low) | (sent["score"] > high) | ~sent["score"].is_finite()
+    findings.rows(
+        outside & ~unrated, "score", to_text(sent["score"]),
+        f"{{}} is outside the scale, {low:g} to {high:g}; ask the rater, or empty the cell",
+    )  # fmt: skip
+    findings.stop()
+    rows = own.join(
+        sent.select("code", "score", "comment"), on="code", how="left", maintain_order="left"
+    )
+    return rater, rows, _odd(path, rater, rows, sent.filter(~unrated)["code"], findings)
+
+
+def _load_sheet(path: Path) -> Raw:
+    raw = load(path, text=lambda name: name != "score")
+    lacking = [name for name in READ if name not in raw.frame.columns]
+    if lacking:
+        found = raw.frame.columns
+        raise refuse(
+            path, f"there is no column {lacking[0]}{did_you_mean(lacking[0], found)}, only"
+            f" {listed(found)}; put the first row back as it was sent", line=1,
+        )  # fmt: skip
+    if not raw.frame.height:
+        raise refuse(path, "the sheet has no rows; ask the rater for the whole file")
+    return raw
+
+
+def _comments(raw: Raw) -> pl.Series:
+    if "comment" in raw.frame.columns:
+        return to_text(raw.frame["comment"]).alias("comment")
+    return pl.Series("comment", [None] * raw.frame.height, dtype=pl.String)
+
+
+def _owner(path: Path, codes: pl.Series, keys: Mapping[str, pl.DataFrame]) -> str:
+    """Whose sheet it is, by its codes; its name must not be another rater's."""
+    known = {code: rater for rater, part in keys.items() for code in part["code"]}
+    often = Counter(known[code] for code in codes if code in known)
+    if not often:
+        first = next(iter(known))
+        found = f"its first code is {codes[0]}" if len(codes) else "it has no codes"
+        raise InputError(
+            f"{path}: no row belongs to this key ({found}, those of the key are like {first}); this"
+            " is the sheet of another campaign: give its own key, or leave it out"
+        )
+    rater = often.most_common(1)[0][0]
+    name = Path(path.name.removesuffix(".gz")).stem
+    named = next((who for who, part in keys.items() if part["file"][0] == name), rater)
+    if named != rater:
+        raise InputError(
+            f"{path}: this is the sheet of {rater} under the name of {named}; if {named} filled it"
+            f" in, ask for their own, else name it {keys[rater]['file'][0]}{path.suffix}"
+        )
+    return rater
+
+
+def _need_rows(
+    sent: pl.DataFrame, unrated: pl.Series, filled: pl.Series, own: pl.DataFrame,
+    keys: Mapping[str, pl.DataFrame], findings: Findings,
+) -> None:  # fmt: skip
+    """Every row of the sheet, once, with its texts; and nothing else."""
+    codes = sent["code"]
+    texts = {code: both for code, *both in own.select("code", "source", "output").iter_rows()}
+    findings.rows(
+        unrated & filled, "score", to_text(sent["score"]),
+        "the score {} stands in a row without a code, which is not rated; move it to its row",
+    )  # fmt: skip
+    twice = ~unrated & ~codes.is_first_distinct()
+    findings.rows(twice, "code", codes, "{} appears twice; keep the right row")
+    owners = {code: rater for rater, part in keys.items() for code in part["code"]}
+
+    def foreign(code: str) -> str:
+        who = f"of {owners[code]}'s sheet" if code in owners else "of no sheet of this key"
+        return f"'{code}' is a row {who}; put the code back as it was, or delete the added row"
+
+    findings.rows(~unrated & ~codes.is_in(list(texts)), "code", codes, foreign)
+    here = set(codes)
+    missing = [code for code in texts if code not in here]
+    if missing:
+        findings.add(
+            f"missing: {plural(len(missing), 'row')} ({listed(missing)}); ask for the whole file,"
+            " or put them back from the sheet as it was sent"
+        )
+    for place, name in enumerate(("source", "output")):
+        changed = pl.Series(
+            [code in texts and _plain(text) != _plain(texts[code][place])
+             for code, text in zip(codes, sent[name], strict=True)], dtype=pl.Boolean,
+        )  # fmt: skip
+        wrong = iter(codes.filter(changed))
+
+        def message(found: str, wrong: Iterable[str] = wrong, k: int = place) -> str:
+            code = next(iter(wrong))
+            return (
+                f"the text of {code} is '{short(found)}', in the key it is"
+                f" '{short(texts[code][k])}'; were codes or rows moved? ask for the file as it was"
+            )
+
+        findings.rows(changed, name, sent[name], message)
+
+
+def _plain(text: str) -> str:
+    return " ".join(CONTROLS.sub(" ", text).split())
+
+
+def _odd(
+    path: Path, rater: str, rows: pl.DataFrame, codes: pl.Series, findings: Findings
+) -> list[Note]:
+    """What to know about a sheet; one whose scores were sorted by themselves is refused."""
+    notes = [
+        Note("table", f"{path.name}: {note}")
+        for note in findings.notes if not has_note([note], "first-sheet")
+    ]  # fmt: skip
+    scores = rows["score"].drop_nulls()
+    if not len(scores):
+        notes.append(Note("no-scores", f"{path.name}: {rater} gave no score; was it worked on?"))
+    moved = codes.to_list() != rows["code"].to_list()
+    if moved:
+        text = f"{path.name}: rows stand in another order than sent; they were joined by code"
+        notes.append(Note("other-order", text))
+    elif _is_sorted(scores):
+        raise InputError(
+            f"{path}: the scores run from {scores[0]:g} to {scores[-1]:g} without a step back,"
+            " while the rows stand as they were sent: the column score was sorted by itself; ask"
+            " for the file as it was before"
+        )
+    if len(scores) >= MIN_SORTED and scores.n_unique() == 1:
+        text = f"{path.name}: {rater} gave {scores[0]:g} to all {len(scores)} outputs"
+        notes.append(Note("one-score", text))
+    return notes
+
+
+def _is_sorted(scores: pl.Series) -> bool:
+    enough = len(scores) >= MIN_SORTED and scores.n_unique() >= MIN_DIFFERENT
+    return enough and (scores.is_sorted() or scores.is_sorted(descending=True))
+
+
+def _absent(keys: Mapping[str, pl.DataFrame], given: Mapping[str, Path]) -> list[Note]:
+    """Whose sheet is missing, and how many outputs nobody else has."""
+    absent = [rater for rater in keys if rater not in given]
+    if not absent:
+        return []
+    place = ["lp", "doc", "seg", "system"]
+    here = pl.concat([keys[rater] for rater in given]).select(place)
+    gone = pl.concat([keys[rater] for rater in absent]).select(place).unique()
+    alone = gone.join(here, on=place, how="anti", nulls_equal=True).height
+    return [Note(
+        "sheets-missing",
+        f"no sheet from {len(absent)} of {len(keys)} raters ({listed(absent)}), who alone had"
+        f" {alone:,} outputs",
+    )]  # fmt: skip

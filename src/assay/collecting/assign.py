@@ -1,0 +1,255 @@
+"""Who rates what.
+
+A task has all systems of a snippet and goes to one rater: their severity then cancels in every
+difference between systems. Tasks are dealt to whoever has least to do, so that no two loads differ
+by more than one task; who that is where several have as little, the order of a rater's tasks and
+the order of the systems are drawn at random. A share of the tasks, drawn beforehand, goes to one
+rater more, since only that tells how far raters differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.collecting.results import AssignedSegment, AssignedTask, Assignment, Reason
+from assay.errors import InputError, OptionError, need_count
+from assay.results import Note, plural
+from assay.stats.random import Rng, seeded
+from assay.tables.tables import Sample, TestSet
+
+Own = list[tuple[int, Reason]]
+"""A rater's tasks, by number, and why they have them."""
+
+
+def assign(
+    drawn: Sample | TestSet,
+    raters: int | Sequence[str],
+    *,
+    overlap: float = 0.1,
+    per_output: int = 1,
+    checks: float = 0.0,
+    repeats: float = 0.0,
+    rng: Rng = None,
+) -> Assignment:
+    """Deal what is to be rated to raters: all systems of a snippet to one of them.
+
+    ``drawn`` is a sample, or a test set of which everything is to be rated. A task is a snippet of
+    the sample (a whole document where documents were drawn, a piece of one in rounds), else a
+    single segment; of a test set it is a document, where it has any. ``raters`` is a number or
+    names. Every task goes to ``per_output`` raters, and the share ``overlap`` of the tasks, drawn
+    at random, to one more. Loads, counted in outputs, differ by at most one task. Every rater's
+    tasks stand in an order of their own, and the systems of a segment in another for every rater.
+
+    ``repeats`` is a share of the tasks that the same rater has again, half of their tasks later, to
+    see how far they agree with themselves. ``checks`` is a share of the outputs: so many spoiled
+    copies are put beside the outputs themselves, to see whether the rater pays attention.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=20, systems=3, rng=1)
+    >>> drawn = assay.sample(world.test_set, budget="25%", rng=7)
+    >>> plan = assign(drawn, ["Ada", "Ben"], overlap=0.1, rng=7)
+    >>> [(load.rater, load.tasks, load.outputs, load.shared) for load in plan.loads]
+    [('Ada', ..., ..., ...), ('Ben', ..., ..., ...)]
+    """
+    people = _names(raters)
+    _check(len(people), overlap, per_output, checks, repeats)
+    generator, seed = seeded(rng)
+    test_set, tasks, notes = _tasks(drawn)
+    size = np.array([sum(len(segment.systems) for segment in task) for task in tasks])
+    dealt, load = _deal(size, len(people), overlap, per_output, generator)
+    dealt = [[own[k] for k in generator.permutation(len(own))] for own in dealt]
+    _repeat(dealt, load, size, round(repeats * len(tasks)), generator)
+    spoiled = round(checks * size.sum() * per_output / len(people))
+    digits = len(str(len(tasks)))
+    assigned = tuple(
+        AssignedTask(rater, place, f"t{number + 1:0{digits}d}", reason, segments)
+        for rater, own in zip(people, dealt, strict=True)
+        for place, ((number, reason), segments) in enumerate(
+            zip(own, _shown(tasks, own, spoiled, generator), strict=True), start=1
+        )
+    )
+    notes += _unlinked(people, dealt, overlap > 0 or per_output > 1)
+    return Assignment(
+        assigned, people, test_set.systems, float(overlap), per_output, float(checks),
+        float(repeats), seed, tuple(notes),
+    )  # fmt: skip
+
+
+def _names(raters: int | Sequence[str]) -> tuple[str, ...]:
+    if isinstance(raters, str):
+        raise OptionError("raters", raters, "is one name", "give a list of names, or a number")
+    if not isinstance(raters, Sequence):
+        need_count("raters", raters, "raters", most=10_000)
+        return tuple(f"rater-{number:0{len(str(raters))}d}" for number in range(1, raters + 1))
+    people = tuple(name.strip() for name in raters)
+    for name, often in Counter(people).items():
+        if not name:
+            raise OptionError("raters", repr(name), "is not a name", "give each a name")
+        if often > 1:
+            raise OptionError("raters", name, "is named twice", "name each once")
+    if not people:
+        raise OptionError("raters", "", "names nobody", "give names or a number")
+    return people
+
+
+def _check(raters: int, overlap: float, per_output: int, checks: float, repeats: float) -> None:
+    need_count("per_output", per_output, "raters", most=10_000)
+    for name, value, most in (
+        ("overlap", overlap, 1.0), ("checks", checks, 0.5), ("repeats", repeats, 0.5),
+    ):  # fmt: skip
+        if not 0 <= value <= most:
+            raise OptionError(
+                name, value, "is not such a share", f"give a number from 0 to {most:g}"
+            )
+    if per_output > raters:
+        raise OptionError(
+            "per_output", per_output, f"exceeds the {raters} raters", "name more of them"
+        )
+    if overlap and per_output == raters:
+        raise OptionError(
+            "overlap", overlap, f"needs more than {plural(raters, 'rater')}",
+            "name one more, or give 0",
+        )  # fmt: skip
+
+
+def _tasks(drawn: Sample | TestSet) -> tuple[TestSet, list[list[AssignedSegment]], list[Note]]:
+    """The segments of every task with their systems, in reading order; what to know of them."""
+    test_set = drawn.checked if isinstance(drawn, Sample) else drawn
+    if test_set is None:
+        raise InputError(
+            "the sample was read without its test set, which names the systems; read it with"
+            " `test_set`"
+        )
+    key, notes = list(test_set.key), list[Note]()
+    rows = test_set.frame.select("system", *key)
+    piece = [name for name in key if name != "seg"] or key
+    if isinstance(drawn, Sample):
+        own = drawn.frame.select(
+            name for name in ("system", *key, "snippet") if name in drawn.frame
+        )
+        rows = rows.join(own, on=[name for name in own.columns if name != "snippet"])
+        piece = [*piece, "snippet"] if "snippet" in own.columns else key
+        if not drawn.matched:
+            # Snippets are counted anew for every system.
+            rows = rows.with_columns(_of="system") if "snippet" in own.columns else rows
+            text = "systems have different segments: raters' severity stays in their differences"
+            notes.append(Note("unmatched", text))
+    piece = [name for name in ("_of", *dict.fromkeys(piece)) if name in rows.columns]
+    order = test_set.segments.select(key).with_row_index("_order")
+    rows = rows.join(order, on=key, nulls_equal=True).sort("_order", "system")
+    names = list(dict.fromkeys([*piece, *key]))
+    tasks: dict[tuple[object, ...], list[AssignedSegment]] = {}
+    for row in rows.group_by(names, maintain_order=True).agg("system").iter_rows(named=True):
+        segment = AssignedSegment(row.get("lp"), row.get("doc"), row["seg"], tuple(row["system"]))
+        tasks.setdefault(tuple(row[name] for name in piece), []).append(segment)
+    return test_set, list(tasks.values()), notes
+
+
+def _deal(
+    size: np.ndarray, raters: int, overlap: float, per_output: int, rng: np.random.Generator
+) -> tuple[list[Own], np.ndarray]:
+    """Each rater's tasks, and the outputs in them.
+
+    Tasks go to those who have least to do; shared tasks first and then by size, so that the last
+    ones level what is left. The second rater of a task is somebody whom no shared task links with
+    the first yet, or who has met them least, as long as loads stay within the largest task.
+    """
+    count = len(size)
+    twice = np.zeros(count, dtype=bool)
+    twice[rng.permutation(count)[: max(1, round(overlap * count)) if overlap else 0]] = True
+    dealt: list[Own] = [[] for _ in range(raters)]
+    load, group, met = np.zeros(raters), np.arange(raters), np.zeros((raters, raters))
+    drawn = rng.permutation(count)
+    for number in drawn[np.lexsort((-size[drawn], ~twice[drawn]))]:
+        chosen: list[int] = []
+        high = load + size[number] > load.min() + size.max()
+        for turn in range(per_output + int(twice[number])):
+            linked = np.isin(group, group[chosen]) & ~high
+            together = np.where(high, 0, met[:, chosen].sum(axis=1))
+            line = np.lexsort((rng.random(raters), load, together, linked, high))
+            if not chosen:
+                line = np.lexsort((rng.random(raters), load))
+            rater = next(int(k) for k in line if k not in chosen)
+            dealt[rater].append((int(number), "overlap" if turn == per_output else "order"))
+            chosen.append(rater)
+        load[chosen] += size[number]
+        met[np.ix_(chosen, chosen)] += 1
+        group[np.isin(group, group[chosen])] = group[chosen[0]]
+    return dealt, load
+
+
+def _repeat(
+    dealt: list[Own], load: np.ndarray, size: np.ndarray, wanted: int, rng: np.random.Generator
+) -> None:
+    """Put tasks of the first half of a rater's order once more into the second half."""
+    halves = [(len(own) + 1) // 2 for own in dealt]
+    # Of a single task the repeat would follow at once.
+    free = [
+        list(rng.permutation(half)) if len(own) > 1 else []
+        for own, half in zip(dealt, halves, strict=True)
+    ]
+    again: list[list[int]] = [[] for _ in dealt]
+    for _ in range(min(wanted, sum(map(len, free)))):
+        rater = next(int(k) for k in np.lexsort((rng.random(len(load)), load)) if free[k])
+        place = int(free[rater].pop())
+        again[rater].append(place)
+        load[rater] += size[dealt[rater][place][0]]
+    for own, places, half in zip(dealt, again, halves, strict=True):
+        for place in sorted(places, reverse=True):
+            own.insert(place + half, (own[place][0], "repeat"))
+
+
+def _shown(
+    tasks: Sequence[Sequence[AssignedSegment]], own: Own, spoiled: int, rng: np.random.Generator
+) -> list[tuple[AssignedSegment, ...]]:
+    """What one rater sees: each segment's systems in a new order, spoiled copies among them."""
+    places = [
+        (turn, k)
+        for turn, (number, reason) in enumerate(own) if reason != "repeat"
+        for k in range(len(tasks[number]))
+    ]  # fmt: skip
+    checked = {places[int(k)] for k in rng.permutation(len(places))[:spoiled]}
+    shown = []
+    for turn, (number, _) in enumerate(own):
+        segments = []
+        for k, segment in enumerate(tasks[number]):
+            names, copy = list(segment.systems), len(segment.systems)
+            if (turn, k) in checked:
+                names.append(names[int(rng.integers(copy))])
+            order = rng.permutation(len(names)).tolist()
+            segments.append(AssignedSegment(
+                segment.lp, segment.doc, segment.seg, tuple(names[place] for place in order),
+                tuple(place + 1 for place, which in enumerate(order) if which == copy),
+            ))  # fmt: skip
+        shown.append(tuple(segments))
+    return shown
+
+
+def _unlinked(people: Sequence[str], dealt: Sequence[Own], planned: bool) -> list[Note]:
+    """What to say of raters whom no shared task connects with the others, and of idle ones."""
+    notes = []
+    idle = [name for name, own in zip(people, dealt, strict=True) if not own]
+    if idle:
+        notes.append(Note("idle-raters", f"there is no task for {', '.join(idle)}"))
+    if not planned:
+        if len(people) > 1:
+            notes.append(Note(
+                "no-overlap", "no output has two raters: how far raters differ will not be known",
+            ))  # fmt: skip
+        return notes
+    groups: list[set[int]] = []
+    for own in dealt:
+        mine = {number for number, _ in own}
+        touching = [group for group in groups if group & mine]
+        groups = [group for group in groups if not group & mine] + [mine.union(*touching)]
+    count = sum(1 for group in groups if group)
+    if count > 1:
+        notes.append(Note(
+            "raters-not-linked",
+            f"shared tasks join the raters in {count} groups, not in one: severity can only be"
+            " compared inside a group; plan more overlap",
+        ))  # fmt: skip
+    return notes

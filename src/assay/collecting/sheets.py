@@ -1,0 +1,262 @@
+"""Sheets for raters: blind, in an order of their own, with context; a key kept apart.
+
+A sheet has a row for each output: an opaque ``code``, the ``source``, the ``output``, an empty
+``score`` and room for a ``comment``; ``part`` counts the rater's tasks. Grey rows with the code
+(context) are the sources before and after a task; they are not rated. The key says which system an
+output comes from, and has the texts as they were shown.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import polars as pl
+
+from assay.collecting.results import AssignedTask, Assignment, WrittenSheets
+from assay.collecting.spoil import spoil
+from assay.errors import InputError, OptionError, need_whole
+from assay.kits.build import check_places, file_names, write_folder
+from assay.tables.tables import TestSet
+from assay.tables.typed_files import MAX_TEXT, save
+
+SHEET_FORMATS = ("xlsx", "csv")
+SHEET_COLUMNS = ("part", "code", "source", "output", "score", "comment")
+CONTEXT = "(context)"
+"""The code of rows that are not rated."""
+WIDTHS = {"part": 6, "code": 17, "source": 55, "output": 55, "score": 9, "comment": 30}
+
+Place = tuple[str | None, str | None, str]
+"""Language pair, document and segment."""
+
+
+def write_sheets(
+    test_set: TestSet,
+    assignment: Assignment,
+    folder: str | os.PathLike[str],
+    *,
+    format: str = "xlsx",
+    key: str | os.PathLike[str] | None = None,
+    range: tuple[float, float] = (0, 100),
+    context: int = 2,
+    instructions: str | None = None,
+) -> WrittenSheets:
+    """Write a blind sheet per rater; nothing is written unless everything can be.
+
+    ``assignment`` is that of :func:`assay.assign`. ``test_set`` has the texts: ``source`` and
+    ``target``. ``folder`` must not exist yet. ``key``, which says what came from whom, is written
+    beside it (FOLDER-key.tsv) and never over another key. ``format`` is xlsx, where cells accept
+    only scores within ``range``, or csv. ``context`` is how many sources of the document are shown
+    before and after a task. ``instructions`` are your own, in place of ours.
+
+    >>> import assay, pathlib, tempfile
+    >>> world = assay.simulate(documents=6, systems=2, texts=True, rng=1)
+    >>> plan = assay.assign(world.test_set, ["Ada", "Ben"], rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = write_sheets(world.test_set, plan, folder + "/sheets", format="csv")
+    ...     print([file.name for file in written.files], written.key.name)
+    ['Ada.csv', 'Ben.csv', 'instructions.txt'] sheets-key.tsv
+    """
+    target = Path(folder)
+    key_file = Path(key) if key is not None else target.with_name(f"{target.name}-key.tsv")
+    check_places(target, key_file, "sheets")
+    low, high = range
+    if format not in SHEET_FORMATS:
+        raise OptionError("format", format, "is not known", "choose from xlsx, csv")
+    if not low < high:
+        raise OptionError("range", f"{low:g},{high:g}", "is empty", "give LOW,HIGH with LOW < HIGH")
+    need_whole("context", context, 0, 1000)
+    rows = _key_rows(test_set, assignment, (low, high))
+    if format == "xlsx":
+        _need_room(rows)
+    around = _context(test_set, assignment, context)
+    words = instructions if instructions is not None else instructions_for((low, high))
+
+    def write(place: Path) -> list[str]:
+        names = []
+        for part in rows.partition_by("rater", maintain_order=True):
+            names.append(f"{part['file'][0]}.{format}")
+            sheet = _sheet(part, around)
+            if format == "csv":
+                save(sheet, place / names[-1])
+            else:
+                _write_workbook(sheet, place / names[-1], (low, high), words)
+        (place / "instructions.txt").write_text(words, encoding="utf-8")
+        return [*names, "instructions.txt"]
+
+    names = write_folder(target, key_file, rows, write)
+    loads = tuple(load for load in assignment.loads if load.tasks)
+    files = tuple(target / name for name in names)
+    scale = (float(low), float(high))
+    return WrittenSheets(
+        target, key_file, files, loads, format, scale, assignment.seed, assignment.notes
+    )
+
+
+def _key_rows(
+    test_set: TestSet, assignment: Assignment, range: tuple[float, float]
+) -> pl.DataFrame:
+    """A row for each output of each rater, in the order of work."""
+    texts = _texts(test_set)
+    people = file_names([load.rater for load in assignment.loads if load.tasks])
+    others: dict[object, list[str]] = defaultdict(list)
+    if assignment.checks:
+        for (_, doc, seg, _), (_, target) in texts.items():
+            others[doc if test_set.has_documents else seg].append(target)
+    rows, counts = [], Counter[str]()
+    for item, segment, position, system, spoiled in assignment.outputs():
+        place = (segment.lp, segment.doc, segment.seg, system)
+        if place not in texts:
+            raise InputError(
+                f"there is no text of segment '{segment.seg}'"
+                f"{'' if segment.doc is None else f' of {segment.doc!r}'} by '{system}'; give the"
+                " test set of the assignment, with every source and target filled in"
+            )
+        source, output = texts[place]
+        counts[item.rater] += position == 1
+        code = f"{list(people).index(item.rater) + 1:02d}-{counts[item.rater]:04d}-{position}"
+        if spoiled:
+            rng = np.random.default_rng(crc32(f"{code}{output}".encode()))
+            home = segment.doc if test_set.has_documents else segment.seg
+            elsewhere = [text for doc, found in others.items() if doc != home for text in found]
+            output = spoil(output, elsewhere, rng)
+        rows.append(
+            (item.rater, people[item.rater], code, item.task, item.place, item.reason,
+             "spoiled" if spoiled else None, *place, source, output, *map(float, range))
+        )  # fmt: skip
+    names = ["rater", "file", "code", "task", "place", "reason", "check", "lp", "doc", "seg",
+             "system", "source", "output", "low", "high"]  # fmt: skip
+    kinds = dict.fromkeys(names, pl.String) | {
+        "place": pl.Int64, "low": pl.Float64, "high": pl.Float64,
+    }  # fmt: skip
+    frame = pl.DataFrame(rows, schema=kinds, orient="row")
+    # Begins with a letter, so that no spreadsheet takes a code for a date or a number.
+    campaign = f"q{crc32(repr(rows).encode()) & 0xFFFFF:05x}-"
+    return frame.with_columns(code=campaign + pl.col("code"))
+
+
+def _texts(test_set: TestSet) -> dict[tuple[Any, ...], tuple[str, str]]:
+    """Source and output of all that has both, by language pair, document, segment and system."""
+    frame = test_set.frame
+    missing = [name for name in ("source", "target") if name not in frame.columns]
+    if missing:
+        raise InputError(f"the scores lack {', '.join(missing)}; add what raters will see")
+    found = {}
+    for row in frame.iter_rows(named=True):
+        if (row["source"] or "").strip() and (row["target"] or "").strip():
+            place = (row.get("lp"), row.get("doc"), row["seg"], row["system"])
+            found[place] = (row["source"], row["target"])
+    return found
+
+
+def _context(
+    test_set: TestSet, assignment: Assignment, size: int
+) -> dict[str, tuple[list[str], list[str]]]:
+    """The sources before and after every task."""
+    if not (size and test_set.has_documents):
+        return {}
+    segments = test_set.segments
+    sources, document = segments["source"].fill_null("").to_list(), test_set.document
+    columns = [name if name in segments.columns else None for name in ("lp", "doc", "seg")]
+    values = [segments[name] if name else [None] * segments.height for name in columns]
+    order: dict[Place, int] = {place: k for k, place in enumerate(zip(*values, strict=True))}
+    around = {}
+
+    def home(item: AssignedTask) -> tuple[list[str], list[str]]:
+        places = [order[part.lp, part.doc, part.seg] for part in item.segments]
+        first, last = min(places), max(places)
+        own = np.flatnonzero(document == document[first])
+        before = sources[max(own[0], first - size) : first]
+        return before, sources[last + 1 : min(own[-1], last + size) + 1]
+
+    for item in assignment.tasks:
+        if item.task not in around:
+            around[item.task] = home(item)
+    return around
+
+
+def _sheet(rows: pl.DataFrame, around: dict[str, tuple[list[str], list[str]]]) -> pl.DataFrame:
+    """One rater's rows, without a word on where outputs come from."""
+    shown: list[tuple[object, ...]] = []
+    for part in rows.partition_by("place", maintain_order=True):
+        place = part["place"][0]
+        before, after = around.get(part["task"][0], ([], []))
+        shown += [(place, CONTEXT, text, "") for text in before]
+        shown += part.select("place", "code", "source", "output").rows()
+        shown += [(place, CONTEXT, text, "") for text in after]
+    names = dict.fromkeys(SHEET_COLUMNS[:4], pl.String) | {"part": pl.Int64}
+    frame = pl.DataFrame(shown, schema=names, orient="row")
+    empty = pl.lit(None, dtype=pl.String)
+    return frame.with_columns(score=empty, comment=empty).select(SHEET_COLUMNS)
+
+
+def _need_room(rows: pl.DataFrame) -> None:
+    for name in ("source", "output"):
+        if (rows[name].str.len_chars() > MAX_TEXT).any():
+            raise InputError(
+                f"a {name} of over {MAX_TEXT:,} characters does not fit into a cell; give csv as"
+                " `format`"
+            )
+
+
+def _write_workbook(
+    sheet: pl.DataFrame, path: Path, range: tuple[float, float], words: str
+) -> None:
+    """The sheet with cells that accept only scores, and the instructions behind it."""
+    import xlsxwriter
+
+    low, high = range
+    with xlsxwriter.Workbook(str(path), {"strings_to_formulas": False}) as workbook:
+        wrapped = {"text_wrap": True, "valign": "top"}
+        text = workbook.add_format(wrapped)
+        grey = workbook.add_format(wrapped | {"font_color": "#767676", "bg_color": "#EEEEEE"})
+        head = workbook.add_format({"bold": True, "bottom": 1})
+        free = workbook.add_format(wrapped | {"locked": False, "bg_color": "#FFFBE6"})
+        page = workbook.add_worksheet("ratings")
+        page.protect("", {"format_columns": True, "format_rows": True})
+        page.freeze_panes(1, 0)
+        for column, name in enumerate(sheet.columns):
+            page.write_string(0, column, name, head)
+            page.set_column(column, column, WIDTHS[name])
+        score = SHEET_COLUMNS.index("score")
+        for row, (part, *texts, _, _) in enumerate(sheet.iter_rows(), start=1):
+            rated = texts[0] != CONTEXT
+            page.write_number(row, 0, part, text if rated else grey)
+            for column, words_of_cell in enumerate(texts, start=1):
+                page.write_string(row, column, words_of_cell, text if rated else grey)
+            for column in (score, score + 1):
+                page.write_blank(row, column, None, free if rated else grey)
+            if rated:
+                page.data_validation(row, score, row, score, {
+                    "validate": "decimal", "criteria": "between", "minimum": low, "maximum": high,
+                    "error_title": "Score", "error_message": f"A number from {low:g} to {high:g}.",
+                })  # fmt: skip
+        behind = workbook.add_worksheet("instructions")
+        behind.set_column(0, 0, 100, text)
+        for row, line in enumerate(words.splitlines()):
+            behind.write_string(row, 0, line)
+
+
+def instructions_for(range: tuple[float, float]) -> str:
+    """What raters are told."""
+    low, high = range
+    return f"""Instructions
+
+Every row has a source text and a translation of it ("output"). Please say how good the translation
+is: write a number from {low:g} (worst) to {high:g} (best) into "score".
+
+1. Judge whether the translation says what the source says, and how well it is written.
+2. Work through the rows from top to bottom. Several translations of one source stand together:
+   compare them. Some may be the same; then give them the same score.
+3. Grey rows are the text before and after, for context. They are not rated.
+4. Fill in "score", and "comment" if you wish. Leave all else, and the order of rows, as it is.
+5. Where you cannot judge a translation, leave its score empty and say why in "comment".
+6. Work on your own; do not compare notes with colleagues before everybody has finished.
+7. Send the file back under the same name.
+
+Thank you!
+"""

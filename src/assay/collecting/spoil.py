@@ -1,0 +1,45 @@
+"""Spoiled copies of outputs, which an attentive rater scores lower than the outputs themselves.
+
+A stretch of the output is replaced by one as long from elsewhere, as in the bad references of WMT's
+direct assessment (Graham et al., 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.errors import InputError
+
+STRETCHES = ((5, 2), (8, 3), (15, 4), (20, 5))
+"""Words of a text at most, and how many of them are replaced; of longer texts a quarter is."""
+TRIES = 200
+
+
+def spoil(text: str, others: Sequence[str], rng: np.random.Generator) -> str:
+    """The text with a stretch from one of the others; in characters where words have no spaces.
+
+    >>> spoil("one two three four", ["five six seven eight"], np.random.default_rng(1))
+    'one six seven four'
+    """
+    spaced = len(text.split()) > 1
+    own, joint = (text.split(), " ") if spaced else (list(text), "")
+    length = min(next((k for most, k in STRETCHES if len(own) <= most), len(own) // 4), len(own))
+    start = int(rng.integers(len(own) - length + 1))
+    replaced = own[start : start + length]
+    for _ in range(TRIES if others else 0):
+        words: list[str] = []
+        # Of a long text no other may have as much: several then follow each other.
+        for other in rng.integers(len(others), size=length):
+            words += others[other].split() if spaced else "".join(others[other].split())
+            if len(words) >= length:
+                break
+        place = int(rng.integers(max(len(words) - length, 0) + 1))
+        stretch = words[place : place + length]
+        other_words = sum(new != old for new, old in zip(stretch, replaced, strict=False))
+        if len(stretch) == length and 2 * other_words > length:
+            return joint.join([*own[:start], *stretch, *own[start + length :]])
+    raise InputError(
+        f"no other text has {length} words that could spoil '{text[:60]}'; assign without `checks`"
+    )
