@@ -309,8 +309,7 @@ def readable(path: Path) -> Iterator[None]:
     except TableError:
         raise
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise refuse(path, f"cannot be read: {reason}") from None
+        raise refuse(path, f"cannot be read: {getattr(error, 'strerror', 0) or error}") from None
 
 
 def read_bytes(path: Path) -> bytes:
@@ -320,8 +319,7 @@ def read_bytes(path: Path) -> bytes:
         if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
             raise refuse(path, "is a device, not a file; name a file")
         need_at_most(path, "bytes", size)
-        # A pipe does not say how much will come.
-        data = file.read(size + 1 if size else FREE_BYTES + 1)
+        data = file.read(size + 1 if size else FREE_BYTES + 1)  # a pipe does not say how much
     if not size and len(data) > FREE_BYTES:
         raise refuse(path, f"a pipe may give {FREE_BYTES:,} bytes; write the rest to a file first")
     if data[:2] != b"\x1f\x8b":
@@ -835,8 +833,7 @@ def to_number(values: pl.Series, findings: Findings, name: str) -> pl.Series:
     if values.dtype.is_numeric() or values.dtype == pl.Null:
         return values.cast(pl.Float64)
     if not (values.dtype == pl.String or isinstance(values.dtype, pl.Categorical | pl.Enum)):
-        kind = "dates or times" if values.dtype.is_temporal() else f"{values.dtype} values"
-        findings.header(f"holds {kind} instead of numbers; convert them", name)
+        findings.header(f"has {values.dtype.base_type()} instead of numbers; convert them", name)
         return pl.Series(values.name, [None] * len(values), dtype=pl.Float64)
     words = values.cast(pl.String).str.strip_chars()
     empty = words.is_null() | words.str.to_lowercase().is_in(MISSING)
