@@ -242,9 +242,11 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
 def _same_file(one: Path, two: Path) -> bool:
     """Whether two names, links too, are one file; a device or pipe may be read and written."""
     try:
-        return (one.samefile(two) and one.is_file()) or one.resolve() == two.resolve()
+        if one.samefile(two) and one.is_file():
+            return True
     except (OSError, ValueError):  # one of them is not there, or is no name at all
-        return os.path.realpath(one) == os.path.realpath(two)
+        pass
+    return os.path.realpath(one) == os.path.realpath(two)
 
 
 def main() -> None:
@@ -465,13 +467,14 @@ def pairs(option: str, text: str | None) -> dict[str, str]:
     >>> pairs("columns", "seg=seg_id,score=mqm")
     {'seg': 'seg_id', 'score': 'mqm'}
     """
-    mapping = {}
+    mapping: dict[str, str] = {}
     for part in names(text) or []:
         left, sign, right = part.partition("=")
         if not sign or not left.strip() or not right.strip():
             remedy = "write NAME=YOURS, separated by commas"
             raise OptionError(option, part, "is not a pair", remedy)
-        mapping[left.strip()] = right.strip()
+        if mapping.setdefault(left.strip(), right.strip()) != right.strip():
+            raise OptionError(option, part, "names it again, otherwise", "name each once")
     return mapping
 
 

@@ -158,7 +158,7 @@ def convert(
     known = [*SCHEMAS, *FORMATS]
     need_known("origin", origin, known)
     need_known("to", to, known)
-    if Path(source).resolve() == Path(target).resolve():
+    if os.path.realpath(source) == os.path.realpath(target):
         raise OptionError("target", target, "is the file that is read", "name another one")
     options = options or Options()
     kind = _kind_between(origin, to)
