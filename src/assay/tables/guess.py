@@ -701,8 +701,9 @@ class _Reading:
                 counts.append(column.name)
             else:
                 unsure.append(column.name)
-        if self.kind == "scores" and all(self.found.get(n) == n for n in self.schema.required):
-            metrics, unsure = metrics + unsure, []  # by its own names: docs/tables.md says so
+        own = self.kind == "scores" and all(self.found.get(n) == n for n in self.schema.required)
+        if own and not metrics:  # by its own names, where no other column is known as a metric
+            metrics, unsure = unsure, []
         order = [name for name in self.schema.names if name in self.found]
         return Guess(
             self.source, self.kind, {name: self.found[name] for name in order}, self.melted,
