@@ -1,6 +1,7 @@
 """Run benchmarks one after the other, each in a process of its own, and write the page of results.
 
 python -m benchmarks [SCRIPT ...] [--full] [--out docs]
+python -m benchmarks fuzz --minutes 10    (one script may be given its own options)
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from benchmarks.claims import RECORD, Claim
 from benchmarks.page import Outcome, load, machine, page, save
 
 TOOLS = (
-    "__main__", "claims", "environment", "honesty_judgments", "honesty_looks", "measure", "moments",
-    "page",
+    "__main__", "claims", "environment", "fuzz_cases", "honesty_judgments", "honesty_looks",
+    "measure", "moments", "mutations", "page",
 )  # fmt: skip
 """Modules that are no benchmarks, but parts of some or of this."""
 FULL: dict[str, tuple[str, ...]] = {
@@ -33,6 +34,7 @@ FULL: dict[str, tuple[str, ...]] = {
     "effort_coverage": ("--runs", "2000"),
     "estimators": ("--draws", "500"),
     "evaluate_speed": ("--draws", "200", "--loops", "5"),
+    "fuzz": ("--minutes", "10"),
     "honesty_composite": ("--draws", "200"),
     "intervals": ("--draws", "2000"),
     "pooled_test": ("--runs", "200"),
@@ -81,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("scripts", nargs="*", metavar="SCRIPT", help=", ".join(known))
     parser.add_argument("--full", action="store_true", help="with as many draws as docs/ state")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="folder of the page")
-    given = parser.parse_args(arguments)
+    given, own = parser.parse_known_args(arguments)
+    if own and len(given.scripts) != 1:
+        parser.error(f"{' '.join(own)}: name the one script that this is for")
     if unknown := [name for name in given.scripts if name not in known]:
         parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(known)}")
     stored = given.out / "benchmarks.json"
@@ -89,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = given.scripts or known
     for place, script in enumerate(wanted, 1):
         print(f"\n== {place}/{len(wanted)} {script} ==", flush=True)
-        outcomes[script] = run(script, FULL.get(script, ()) if given.full else ())
+        outcomes[script] = run(script, own or (FULL.get(script, ()) if given.full else ()))
         print(f"-- {outcomes[script].seconds:.0f} s", flush=True)
         # After every script, so that a run that is interrupted loses nothing.
         save(outcomes, stored)

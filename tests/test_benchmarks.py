@@ -97,6 +97,16 @@ def test_full_sizes_are_told(bench: SimpleNamespace) -> None:
     assert "| `--draws 9` |" in bench.row("`kept`")
 
 
+def test_one_script_takes_its_own_options(
+    bench: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.run(["kept", "--draws", "3"])
+    assert "| `--draws 3` |" in bench.row("`kept`")
+    with pytest.raises(SystemExit):
+        bench.run(["kept", "missed", "--draws", "3"])
+    assert "--draws 3: name the one script that this is for" in capsys.readouterr().err
+
+
 def test_an_unknown_script_is_refused_with_those_there_are(
     bench: SimpleNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -187,10 +187,19 @@ def _need_at_most(argument: str, value: int, most: int) -> None:
         raise OptionError(argument, value, "is too many", f"give at most {most:,}")
 
 
+LARGEST, SMALLEST = 1e50, 1e-75
+"""Fourth powers of what is larger or smaller, but not 0, are no numbers any more."""
+
+
 def need_positive(argument: str, value: float | None, example: str) -> None:
-    """Refuse a number that is not positive and finite; None is accepted."""
-    if value is not None and not (math.isfinite(value) and value > 0):
+    """Refuse a number that is not positive, or none to reckon with; None is accepted."""
+    if value is None:
+        return
+    if not (math.isfinite(value) and value > 0):
         raise OptionError(argument, value, "is not a positive number", f"give one like {example}")
+    if not SMALLEST <= value <= LARGEST:
+        fault = f"is not between {SMALLEST:g} and {LARGEST:g}"
+        raise OptionError(argument, value, fault, f"give a number like {example}")
 
 
 def need_share(argument: str, value: float, example: str, *, above: float = 0.0) -> None:

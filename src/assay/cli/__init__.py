@@ -182,10 +182,22 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
+            self.refuse_bytes(ctx.params)
             self.refuse_overwriting(ctx.params)
             return super().invoke(ctx)
         except InputError as error:
             raise error.renamed(self.option) from error.__cause__
+
+    def refuse_bytes(self, given: Mapping[str, Any]) -> None:
+        """Refuse words that are no text; only the name of a file may be any bytes."""
+        for name, value in given.items():
+            text = (
+                value.encode("utf-8", "backslashreplace").decode()
+                if isinstance(value, str)
+                else value
+            )
+            if text != value:
+                raise OptionError(name, text, "is not UTF-8", "write it in UTF-8")
 
     def refuse_overwriting(self, given: Mapping[str, Any]) -> None:
         """Refuse to write over a file that the command reads, or twice to one file."""

@@ -62,7 +62,7 @@ def write_sheets(
     ['Ada.csv', 'Ben.csv', 'instructions.txt'] sheets-key.tsv
     """
     target = Path(folder)
-    key_file = Path(key) if key is not None else target.with_name(f"{target.name}-key.tsv")
+    key_file = Path(key) if key is not None else target.parent / f"{target.name}-key.tsv"
     check_places(target, key_file, "sheets")
     low, high = range
     if format not in SHEET_FORMATS:

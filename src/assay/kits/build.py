@@ -95,7 +95,7 @@ def build_kits(
     3 ['editor-01.tsv', 'editor-02.tsv', 'editor-03.tsv', 'instructions.txt'] kits-key.tsv
     """
     target = Path(folder)
-    key_file = Path(key) if key is not None else target.with_name(f"{target.name}-key.tsv")
+    key_file = Path(key) if key is not None else target.parent / f"{target.name}-key.tsv"
     check_places(target, key_file, "kits")
     for name in formats:
         if name not in KIT_FORMATS:

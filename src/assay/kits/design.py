@@ -10,6 +10,7 @@ same kit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import chain, islice, permutations
 from math import factorial
@@ -258,8 +259,11 @@ def read_design(frame: pl.DataFrame) -> tuple[KitDocument, ...]:
     for line, row in enumerate(frame.iter_rows(named=True), start=1):
         editor, doc, system = (str(row[name] or "").strip() for name in ("editor", "doc", "system"))
         place = str(row["position"])
-        if not (editor and doc and system and place.isdigit()):
+        if not (editor and doc and system):
             raise InputError(f"row {line} of the design is not filled in; make the design again")
+        if not re.fullmatch("[0-9]{1,9}", place):
+            fault = "has no position like 1, 2 or 3"
+            raise InputError(f"row {line} of the design {fault}; make the design again")
         if (editor, doc) in seen:
             raise InputError(
                 f"the design gives '{doc}' to {editor} twice (row {line}); give it once"

@@ -162,9 +162,9 @@ def _single(sample: Sample, layout: Layout) -> list[Note]:
     return [
         Note(
             "single-segments",
-            f"{single:.0%} of the pieces are single segments, because {get['looks']} looks cut"
-            f" documents into many; with {FEWER_LOOKS} looks (design"
-            f" '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f} segments"
+            f"raters will see single segments rather than passages ({single:.0%} of the pieces): that"
+            f" is how small {get['looks']} planned looks cut the documents; with {FEWER_LOOKS}"
+            f" (design '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f} segments"
             f" instead of {sizes.mean():.1f}",
         )
     ]

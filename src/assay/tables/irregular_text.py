@@ -116,7 +116,7 @@ def shape_faults(data: bytes, separator: str) -> Iterator[tuple[str, int, str | 
 
 
 def _ragged(cells: int, width: int, separator: str) -> str:
-    message = f"{cells} cells where the header has {width}; "
+    message = f"{plural(cells, 'cell')} where the header has {width}; "
     if cells > width and separator == ",":
         return message + "quote cells with commas, and write decimals with a point, not a comma"
     name = {"\t": "tab", ",": "comma", ";": "semicolon"}[separator]
@@ -125,8 +125,10 @@ def _ragged(cells: int, width: int, separator: str) -> str:
 
 def regular_unquoted(data: bytes, width: int) -> bool:
     """Whether the text is a table of this width if quotation marks are plain text."""
-    lines = (line for line in data.split(b"\n") if line.strip(b"\r"))
-    return b'"' in data and all(line.count(b"\t") == width - 1 for line in lines)
+    if b'"' not in data:
+        return False
+    rows = (row for _, row in _records(data, "\t", quoting=False) if any(row))
+    return all(len(row) == width for row in rows)
 
 
 def joined_lines(data: bytes, separator: str, frame: pl.DataFrame) -> tuple[Note, ...]:

@@ -866,12 +866,10 @@ def _bounded(number: pl.Series, column: ColumnRule, findings: Findings) -> pl.Se
     return number
 
 
-LARGEST, SMALLEST = 1e50, 1e-75
-"""Fourth powers of what is larger or smaller, but not 0, are no numbers any more."""
-
-
 def refuse_infinite(number: pl.Series, name: str, findings: Findings) -> None:
     """Report every value that is not a finite number, or too large or small to reckon with."""
+    from assay.errors import LARGEST, SMALLEST
+
     message = "{} is not a finite number; correct it or leave the cell empty"
     finite, size = number.is_finite(), number.abs()
     findings.rows(~finite, name, number, message)

@@ -24,13 +24,12 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError, need_known
+from assay.errors import SMALLEST, InputError, OptionError, need_known
 from assay.results import Note, plural
 from assay.tables.load import (
     MISSING,
     RESERVED,
     SCHEMAS,
-    SMALLEST,
     CheckedTable,
     Columns,
     Findings,
@@ -216,7 +215,7 @@ def read_scores(
     frame, lower_metrics = _with_length(frame, metrics, lower_metrics)
     chosen = _choose_metrics(frame, metrics, findings)
     need_at_most(findings.raw.source, "metrics", len(chosen))
-    systems = frame["system"].unique(maintain_order=True).to_list()
+    systems = frame["system"].drop_nulls().unique(maintain_order=True).to_list()
     for argument, names, known in (
         ("lower_metrics", lower_metrics, chosen), ("exclude", exclude, systems),
     ):  # fmt: skip

@@ -258,6 +258,7 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
             path, "is not an .xlsx workbook; save it as .xlsx, or give it its right ending"
         )
     need_sound_workbook(data, path)
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of empty columns
     try:
         with quietly():
             workbook = fastexcel.read_excel(data)
