@@ -63,6 +63,11 @@ from assay.sampling.stability import summarise_stability as summarise_stability
 from assay.sampling.summary import summarise as summarise
 from assay.sampling.top_up import top_up as top_up
 from assay.stats.intervals import Interval as Interval
+from assay.tables.answers import join_ratings as join_ratings
+from assay.tables.answers import rated_outputs as rated_outputs
+from assay.tables.answers import tidy as tidy
+from assay.tables.guess import Guess as Guess
+from assay.tables.guess import guess as guess
 from assay.tables.limits import FileLimits as FileLimits
 from assay.tables.limits import limits as limits
 from assay.tables.selection import read_parts as read_parts

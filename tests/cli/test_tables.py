@@ -12,10 +12,10 @@ import pytest
 from tests.conftest import Ran
 from tests.house import in_room, nodes
 
+import assay.tables.load as loading
 from assay.cli import read_answers
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
-from assay.tables.load import load
 from assay.tables.selection import column_names
 from assay.tables.tables import Judgments, Ratings
 from assay.tables.typed_files import save
@@ -122,16 +122,16 @@ def test_answers_are_what_the_file_has(tmp_path: Path) -> None:
 def test_answers_are_parsed_once(
     tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = load.load(_written(tmp_path / "r.tsv"), text=lambda name: name != "score").frame
+    table = loading.load(_written(tmp_path / "r.tsv"), text=lambda name: name != "score").frame
     path = save(table, tmp_path / f"copy{ending}")
     loads = []
-    load_file = load._load_file
+    load_file = loading._load_file
 
-    def counted(path: Path, text: Callable[[str], bool]) -> load.Raw:
+    def counted(path: Path, text: Callable[[str], bool]) -> loading.Raw:
         loads.append(path)
         return load_file(path, text)
 
-    monkeypatch.setattr(load, "_load_file", counted)
+    monkeypatch.setattr(loading, "_load_file", counted)
     assert len(answers(path)) == 2
     assert len(loads) == (0 if ending == ".parquet" else 1)
 
@@ -147,7 +147,7 @@ def _written(path: Path) -> Path:
 def test_the_header_alone_gives_the_columns_of_the_whole(tmp_path: Path, header: str) -> None:
     path = tmp_path / "x.tsv"
     path.write_text(f"{header}\nA\t1\n")
-    assert column_names(path) == load.load(path, text=lambda _: True).frame.columns
+    assert column_names(path) == loading.load(path, text=lambda _: True).frame.columns
 
 
 FIXTURES = Path(__file__).parents[1] / "formats" / "fixtures"

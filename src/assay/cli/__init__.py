@@ -114,8 +114,8 @@ The stages, in the order of use:
   check     is my table right?         assay check scores.tsv --kind scores
   plan      how much must be rated?    assay plan ratings --population 1400 --sd 3 --half-width .3
   sample    which segments to show?    assay sample scores.tsv --budget 20% -o drawn.tsv
-  convert   a sheet for the raters     assay convert scores.tsv to-rate.xlsx --from scores \\
-                                         --to ratings --sample drawn.tsv
+  collect   blind sheets for raters    assay collect scores.tsv --sample drawn.tsv --raters 3 \\
+                                         --sheets xlsx -o sheets
   raters    do the raters agree?       assay raters scores.tsv ratings.tsv --better lower
   estimate  scores with intervals      assay estimate scores.tsv ratings.tsv --sample sample.tsv \\
                                          --better lower -o estimates.json
@@ -254,9 +254,11 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
 def _same_file(one: Path, two: Path) -> bool:
     """Whether two names, links too, are one file; a device or pipe may be read and written."""
     try:
-        return (one.samefile(two) and one.is_file()) or one.resolve() == two.resolve()
+        if one.samefile(two) and one.is_file():
+            return True
     except (OSError, ValueError):  # one of them is not there, or is no name at all
-        return os.path.realpath(one) == os.path.realpath(two)
+        pass
+    return os.path.realpath(one) == os.path.realpath(two)
 
 
 def main() -> None:
@@ -477,13 +479,14 @@ def pairs(option: str, text: str | None) -> dict[str, str]:
     >>> pairs("columns", "seg=seg_id,score=mqm")
     {'seg': 'seg_id', 'score': 'mqm'}
     """
-    mapping = {}
+    mapping: dict[str, str] = {}
     for part in names(text) or []:
         left, sign, right = part.partition("=")
         if not sign or not left.strip() or not right.strip():
             remedy = "write NAME=YOURS, separated by commas"
             raise OptionError(option, part, "is not a pair", remedy)
-        mapping[left.strip()] = right.strip()
+        if mapping.setdefault(left.strip(), right.strip()) != right.strip():
+            raise OptionError(option, part, "names it again, otherwise", "name each once")
     return mapping
 
 

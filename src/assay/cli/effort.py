@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -184,7 +185,7 @@ def read_edit_files(
             "name the tool with --format",
         )  # fmt: skip
     for place, file in enumerate(files):
-        if file.resolve() in [other.resolve() for other in files[:place]]:
+        if os.path.realpath(file) in [os.path.realpath(other) for other in files[:place]]:
             raise OptionError("EDITS", file, "was given twice", "name each file once")
     rows = pairs("only", only)
     if format is None:

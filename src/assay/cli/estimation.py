@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -28,6 +29,7 @@ from assay.cli.options import (
     ONLY,
     PER_OUTPUT_OPTION,
     RANGE,
+    RATED_FILES,
     RATINGS,
     SAMPLE,
     SAVE,
@@ -38,15 +40,16 @@ from assay.cli.options import (
     TARGET,
     WORKERS,
 )
-from assay.errors import OptionError
+from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from assay.estimation.monitor import Monitoring
+    from assay.tables.tables import Ratings, TestSet
 
 
 def estimate(
-    scores: SCORES,
-    ratings: RATINGS,
+    context: typer.Context,
+    files: RATED_FILES,
     sample: SAMPLE = None,
     assume: ASSUME = None,
     method: Annotated[
@@ -105,6 +108,8 @@ def estimate(
 ) -> None:
     """Estimate each system's score on the whole test set, with intervals and rank ranges.
 
+    Without SCORES the rated outputs are the test set, and verdicts are for texts like these.
+
     Methods: auto, mean, regression, cv-single, cv-mean, cv-multi, cv-knn.
 
     Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
@@ -114,10 +119,13 @@ def estimate(
     from assay.tables.tables import read_errors
 
     save_file(save)
-    test_set, given = read_rated(
-        scores, ratings, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, only=only, lp=lp, better=better, range=range, keep=[by],
+    origin = context.get_parameter_source("better")
+    stated = origin is not None and origin.name != "DEFAULT"
+    test_set, given, alone = _read_files(
+        files, stated=stated, keep=[by], columns=columns, metrics=metrics,
+        lower_metrics=lower_metrics, exclude=exclude, only=only, lp=lp, better=better, range=range,
     )  # fmt: skip
+    target = "texts" if alone and target is None else target
     test_set, past = read_history(test_set, history, better)
     result = run(
         test_set,
@@ -139,6 +147,47 @@ def estimate(
         cost_per_rating=cost,
     )
     deliver(result, save, json)
+
+
+def _read_files(
+    files: Sequence[Path],
+    *,
+    stated: bool,
+    keep: Sequence[str | None],
+    columns: str | None,
+    metrics: str | None,
+    lower_metrics: str | None,
+    exclude: str | None,
+    only: str | None,
+    lp: str | None,
+    better: Literal["higher", "lower"],
+    range: str | None,
+) -> tuple[TestSet, Ratings, bool]:
+    """The test set, its ratings, and whether there were ratings alone.
+
+    A scores and a ratings table with the names that Assay knows are read as they are; only what
+    cannot be read so is guessed.
+    """
+    if len(files) == 2:
+        try:
+            test_set, given = read_rated(
+                *files, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+                exclude=exclude, only=only, lp=lp, better=better, range=range, keep=keep,
+            )  # fmt: skip
+            alike = {*test_set.frame.columns} == {*given.frame.columns}
+            if not alike or "rater" not in given.frame.columns or files[0] == files[1]:
+                return test_set, given, False
+        except InputError:
+            from assay.cli.guessing import are_batches, is_foreign
+
+            if not is_foreign(files, columns) and not are_batches(files):
+                raise
+    from assay.cli.guessing import expanded, read_alone
+
+    return read_alone(
+        expanded(files), columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        exclude=exclude, only=only, lp=lp, better=better if stated else None, range=range,
+    )  # fmt: skip
 
 
 def _earlier(path: Path | None) -> Monitoring | None:

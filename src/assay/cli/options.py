@@ -37,6 +37,13 @@ RANGE = Annotated[
 ]
 SCORES = Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")]
 RATINGS = Annotated[Path, typer.Argument(help="What the raters answered.", metavar="RATINGS")]
+RATED_FILES = Annotated[
+    list[Path],
+    typer.Argument(
+        help="The test set, if there is one, and what the raters answered, in one or more files.",
+        metavar="[SCORES] RATINGS...",
+    ),
+]
 SCORES_OPTION = typer.Option("--scores", help="The test set that the file is about.")
 SAMPLE_OPTION = typer.Option(
     "--sample", help="The sample: which segments, and how they were drawn."

@@ -35,6 +35,7 @@ from assay.errors import OptionError
 if TYPE_CHECKING:
     from assay.cli import Command
     from assay.formats.catalogue import Options
+    from assay.tables.load import Raw, Source
 
 
 HUMAN_SCORES = Annotated[
@@ -72,8 +73,11 @@ def check(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The file (or folder) to check.", metavar="FILE")],
     kind: Annotated[
-        str, typer.Option("--kind", help="scores, ratings, errors, judgments, edits or sample.")
-    ],
+        str | None,
+        typer.Option(
+            "--kind", help="scores, ratings, errors, judgments, edits or sample; default: a guess."
+        ),
+    ] = None,
     format: FORMAT = None,
     test_set: Annotated[Path | None, SCORES_OPTION] = None,
     columns: COLUMNS = None,
@@ -93,6 +97,8 @@ def check(
 ) -> None:
     """Check a file: every problem with its line, column and remedy.
 
+    Without --kind, the kind and the columns are guessed, and the guess is shown.
+
     Example: assay check ratings.tsv --kind ratings --scores scores.tsv --range 0,25
     """
     from assay.cli import deliver
@@ -104,8 +110,12 @@ def check(
     save_file(save)
     options = _options(lp, human_scores, system, editor, weights, blanks)
     chosen, left_out = names(metrics), names(exclude) or ()
-    # Another tool's columns are translated by its format, so there is nothing to map.
-    mapped = columns_for(columns, *([] if format else [(kind, file)]))
+    what: Source | Raw = file
+    if kind is None:
+        what, kind, mapped, chosen = _guessed(file, format, columns, only, chosen)
+    else:
+        # Another tool's columns are translated by its format, so there is nothing to map.
+        mapped = columns_for(columns, *([] if format else [(kind, file)]))
     every = format is not None or test_set is None
     rows = only_for(only, None, mapped[0] if mapped else {}, file, every=every)
     scores = None
@@ -118,7 +128,7 @@ def check(
             )  # fmt: skip
             chosen, left_out = None, ()
         result = run(
-            file, kind=kind, format=format, columns=mapped[0] if mapped else None, metrics=chosen,
+            what, kind=kind, format=format, columns=mapped[0] if mapped else None, metrics=chosen,
             exclude=left_out, range=score_range(range), test_set=scores, options=options,
             only=rows,
         )  # fmt: skip
@@ -131,6 +141,35 @@ def check(
     deliver(replace(result, problems=problems), save, json)
     if not result.ok:
         raise typer.Exit(2)
+
+
+def _guessed(
+    file: Path,
+    format: str | None,
+    columns: str | None,
+    only: str | None,
+    metrics: list[str] | None,
+) -> tuple[Source | Raw, str, list[dict[str, str]], list[str] | None]:
+    """What to check a file as: from where, its kind, its columns, and its metrics."""
+    if format is not None:
+        from assay.formats.catalogue import find_format
+
+        reads = find_format(format).reads
+        if len(reads) != 1:
+            raise OptionError(
+                "format", format, f"holds {' and '.join(reads) or 'no table'}", "say which: --kind"
+            )
+        return file, reads[0], [], metrics
+    from assay.cli.guessing import guessed
+    from assay.tables.answers import as_guessed
+
+    found = guessed(file, columns, only, None)
+
+    plain = not found.melted and found.table != "judgments"
+    if metrics is None and found.table == "scores":
+        metrics = list(found.metrics)
+    what = file if plain else as_guessed(file, found)
+    return what, str(found.table), [dict(found.columns)], metrics
 
 
 def convert(

@@ -54,6 +54,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     least: float | None = None
     whole: bool = True
+    most: float | None = None
 
     def check(self, name: str, value: str) -> None:
         """Refuse a value that the parameter cannot have."""
@@ -69,6 +70,8 @@ class Parameter:
             raise OptionError(
                 name, value, "is outside what it can be", f"give {self.least:g} or more"
             )
+        if self.most is not None and number > self.most:
+            raise OptionError(name, value, "is too many", f"give {self.most:g} or fewer")
         if self.whole and number != int(number):
             raise OptionError(name, value, "is not whole", "give a whole number")
 

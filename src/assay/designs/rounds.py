@@ -12,8 +12,11 @@ import numpy as np
 from assay.designs.base import Parameter, PieceDesign, same_piece, short_sections
 from assay.designs.plan import DrawPlan, Draws, Layout
 from assay.designs.population import Population
+from assay.errors import InputError
 from assay.stats.selection import length_order
 
+MOST_PIECES = 20_000_000
+"""Pieces, most of them empty, that are laid out at once: about a gigabyte."""
 SECOND = 2**0.5 - 1
 """Steps of it spread the phases of documents, apart from the golden ratio that orders them."""
 
@@ -26,7 +29,7 @@ class Rounds(PieceDesign, name="rounds"):
     """
 
     options: ClassVar[Mapping[str, Parameter]] = {
-        "looks": Parameter("5", "planned looks, each after whole rounds", least=1),
+        "looks": Parameter("5", "planned looks, each after whole rounds", least=1, most=1000),
         "max": Parameter("10", "the longest piece", least=1),
     }
     sentence = "rounds through pieces of all documents, with equal probabilities for all segments"
@@ -158,6 +161,12 @@ def round_order(
 
 def piece_edges(lengths: np.ndarray, rounds: int, shift: np.ndarray) -> np.ndarray:
     """Where the pieces of every section begin and end: sections x (T + 1)."""
+    if len(lengths) * rounds > MOST_PIECES:
+        raise InputError(
+            f"the share is so small that the design rounds would cut {len(lengths):,} pieces of"
+            f" text for each of {rounds:,} rounds; draw more segments, or choose the design"
+            " segments"
+        )
     return np.asarray((np.arange(rounds + 1) * lengths[:, None] + shift[:, None]) // rounds)
 
 

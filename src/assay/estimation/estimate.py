@@ -248,7 +248,7 @@ def _wrapped(study: Study, means: list[Mean], family: bool) -> Estimates:
     differences = tuple(study.difference(i, j) for i, j in combinations(range(len(means)), 2))
     if family:
         differences = _decided_together(differences, study.level)
-    answers = study.ratings.genuine.drop_nulls("score")
+    answers = _used(study)
     systems = _systems(study, means, differences)
     return Estimates(
         systems=systems,
@@ -284,6 +284,14 @@ def _decided_together(pairs: tuple[Difference, ...], level: float) -> tuple[Diff
         replace(item, decided=item.decided and bool(adjusted <= 1 - level))
         for item, adjusted in zip(pairs, p, strict=True)
     )
+
+
+def _used(study: Study) -> pl.DataFrame:
+    """The answers behind the estimates: those outside the sample are no part of its work."""
+    key = ["system", *study.test_set.key]
+    used = ~np.isnan(study.rated.scores[study.test_set.positions])
+    outputs = study.test_set.frame.select(key).filter(pl.Series(used))
+    return study.ratings.genuine.drop_nulls("score").join(outputs, on=key, how="semi")
 
 
 def _hours(answers: pl.DataFrame) -> float | None:

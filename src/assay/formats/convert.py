@@ -73,7 +73,7 @@ class Converted(Result, kind="convert"):
 
 
 def check(
-    source: Source,
+    source: Source | Raw,
     *,
     kind: str,
     format: str | None = None,
@@ -104,6 +104,7 @@ def check(
     _refuse_idle("range", range, kind, ("ratings",))
     _refuse_idle("test_set", test_set, kind, ("ratings", "errors", "sample"))
     name = printable(source) if isinstance(source, str | os.PathLike) else "frame"
+    name = source.source if isinstance(source, Raw) else name
     try:
         raw = _load(source, format, kind, options)
         table = _read(
@@ -157,7 +158,7 @@ def convert(
     known = [*SCHEMAS, *FORMATS]
     need_known("origin", origin, known)
     need_known("to", to, known)
-    if Path(source).resolve() == Path(target).resolve():
+    if os.path.realpath(source) == os.path.realpath(target):
         raise OptionError("target", target, "is the file that is read", "name another one")
     options = options or Options()
     kind = _kind_between(origin, to)
@@ -204,7 +205,12 @@ def _kind_between(origin: str, to: str) -> str:
 
 
 def _load(
-    source: Source, format: str | None, kind: str, options: Options | None, *, checked: bool = False
+    source: Source | Raw,
+    format: str | None,
+    kind: str,
+    options: Options | None,
+    *,
+    checked: bool = False,
 ) -> Source | Raw:
     if format is None:
         if not checked:

@@ -87,7 +87,7 @@ def _drawn_rows(
     drawn = plan.draw(rng)
     if not drawn.sizes[0]:
         raise InputError(
-            f"the budget of {n} segments drew nothing with the design {design.short}; give more"
+            f"a budget of {n} is too small for the design {design.short}; give more"
         )
     return sample_rows(population, drawn, pi, plan, rng)
 

@@ -162,10 +162,10 @@ def _single(sample: Sample, layout: Layout) -> list[Note]:
     return [
         Note(
             "single-segments",
-            f"{single:.0%} of the pieces are single segments, because {get['looks']} looks cut"
-            f" documents into many; with {FEWER_LOOKS} looks (design"
-            f" '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f} segments"
-            f" instead of {sizes.mean():.1f}",
+            f"raters will see single segments rather than passages ({single:.0%} of the pieces):"
+            f" so small do {get['looks']} planned looks cut the documents; with {FEWER_LOOKS} (design"
+            f" '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f} segments instead"
+            f" of {sizes.mean():.1f}",
         )
     ]
 

@@ -116,7 +116,7 @@ def shape_faults(data: bytes, separator: str) -> Iterator[tuple[str, int, str | 
 
 
 def _ragged(cells: int, width: int, separator: str) -> str:
-    message = f"{cells} cells where the header has {width}; "
+    message = f"{plural(cells, 'cell')} where the header has {width}; "
     if cells > width and separator == ",":
         return message + "quote cells with commas, and write decimals with a point, not a comma"
     name = {"\t": "tab", ",": "comma", ";": "semicolon"}[separator]

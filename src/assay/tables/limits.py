@@ -56,6 +56,8 @@ def parse_limits(text: str, argument: str = "limits") -> FileLimits:
     for part in text.split(","):
         name, _, value = (word.strip() for word in part.partition("="))
         need_known(argument, name, [field.name for field in fields(FileLimits)], "is not a limit")
+        if name in changes:
+            raise OptionError(argument, part, "names it again", "name each limit once")
         try:
             changes[name] = int(float(value))
         except (ValueError, OverflowError):

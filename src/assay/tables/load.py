@@ -306,9 +306,10 @@ def readable(path: Path) -> Iterator[None]:
         raise refuse(path, "is a folder, not a file; name a file in it") from None
     except FileNotFoundError:
         raise refuse(path, f"there is no such file{similar_file(path)}") from None
+    except TableError:
+        raise
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise refuse(path, f"cannot be read: {reason}") from None
+        raise refuse(path, f"cannot be read: {getattr(error, 'strerror', 0) or error}") from None
 
 
 def read_bytes(path: Path) -> bytes:
@@ -318,8 +319,7 @@ def read_bytes(path: Path) -> bytes:
         if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
             raise refuse(path, "is a device, not a file; name a file")
         need_at_most(path, "bytes", size)
-        # A pipe does not say how much will come.
-        data = file.read(size + 1 if size else FREE_BYTES + 1)
+        data = file.read(size + 1 if size else FREE_BYTES + 1)  # a pipe does not say how much
     if not size and len(data) > FREE_BYTES:
         raise refuse(path, f"a pipe may give {FREE_BYTES:,} bytes; write the rest to a file first")
     if data[:2] != b"\x1f\x8b":
@@ -377,7 +377,7 @@ def atomic(path: Path) -> Iterator[Path]:
     A reader, or a crash, sees the old file or the new one, never half of it. A link keeps
     pointing where it did; a device or pipe is written to directly.
     """
-    path = path.resolve()
+    path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
         raise refuse(path, f"the folder '{path.parent}' does not exist; make it first")
     if path.is_dir():
@@ -787,7 +787,7 @@ def _typed(frame: pl.DataFrame, column: ColumnRule, findings: Findings) -> pl.Se
 
 def _need_names(values: pl.Series, findings: Findings) -> None:
     """Refuse names that are too long to be names, and two that look the same."""
-    most = LIMITS.get().name
+    most = min(LIMITS.get().name, 2**32 - 1)  # no text is longer
     long = values.str.len_bytes() > most
     if long.any():
         message = f"is a name of over {most:,} bytes; shorten it or allow it with `limits` (name=N)"
@@ -833,7 +833,7 @@ def to_number(values: pl.Series, findings: Findings, name: str) -> pl.Series:
     if values.dtype.is_numeric() or values.dtype == pl.Null:
         return values.cast(pl.Float64)
     if not (values.dtype == pl.String or isinstance(values.dtype, pl.Categorical | pl.Enum)):
-        findings.header(f"holds {values.dtype} values instead of numbers; convert them", name)
+        findings.header(f"has {values.dtype.base_type()} instead of numbers; convert them", name)
         return pl.Series(values.name, [None] * len(values), dtype=pl.Float64)
     words = values.cast(pl.String).str.strip_chars()
     empty = words.is_null() | words.str.to_lowercase().is_in(MISSING)

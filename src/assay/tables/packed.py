@@ -7,16 +7,17 @@ cell to the last, and a single far cell makes it ask for more memory than there 
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import re
+import struct
 import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from threading import Lock
 from xml.parsers import expat
@@ -26,6 +27,9 @@ from assay.tables.limits import LIMITS
 from assay.tables.load import FREE_BYTES, need_at_most, need_room, refuse
 
 PIECE = 1 << 20
+GZIP = b"\x1f\x8b"
+FIRST_FEED = 512
+"""How much of a gzip member is unpacked at first, in bytes."""
 VALUE_BYTES = 16
 """What a value of a text file fills in memory at least; one of these signs stands before each."""
 SIGNS = (b"\n", b"\t", b",", b";", b"[", b"{", b"<", b"=")
@@ -34,34 +38,52 @@ ELEMENT_BYTES = 64
 GRID_BYTES = 32
 """What a place in the grid of a workbook fills, with a cell or without."""
 
-_CELLS = re.compile(rb"<(?:[^\s<>/!?]*:)?c(?=[\s/>])")
-_PLACED = re.compile(rb'<c r="([A-Z]{1,3})([1-9][0-9]{0,6})"([^<>]*)>')
-_STRING_END = re.compile(rb"</(?:[^\s<>]*:)?si\s*>")
+_CELLS = re.compile(rb"<(?![/!?])(?:[^\s<>]*:)?c(?=[\s/>])")
+_PLACED = re.compile(
+    rb'<c r="([A-Z]{1,3})([1-9][0-9]{0,6})"((?: (?:s|t|cm|vm|ph)="[A-Za-z0-9]*")*) ?/?>'
+)
+_ZEROS = re.compile(rb"\0*")
+_PLACE = re.compile(r"([A-Za-z]{1,3})0*([0-9]{1,7})")
+_STRINGS = re.compile(rb"<(?![/!?])(?:[^\s<>]*:)?si(?=[\s/>])")
 _quiet = Lock()
 
 
 def unpack(data: bytes, path: Path) -> bytes:
     """The content of a gzip file; refused as soon as it is out of proportion."""
     most, pieces, total = LIMITS.get(), [], 0
-    packed = io.BytesIO(data)
     try:
-        with gzip.GzipFile(fileobj=packed) as file:
-            while piece := file.read(PIECE):
-                pieces.append(piece)
-                total += len(piece)
-                if total > FREE_BYTES and total > most.ratio * packed.tell():
-                    break
-                need_at_most(path, "bytes", total)
-    except (EOFError, OSError, zlib.error) as error:
+        for piece, read in _unpacked(data):
+            pieces.append(piece)
+            total += len(piece)
+            if total > FREE_BYTES and total > most.ratio * read:
+                raise _bomb(path, read, total)
+            need_at_most(path, "bytes", total)
+    except zlib.error as error:
         raise refuse(
             path, f"the gzip file is damaged or cut off ({error}); fetch or pack it again"
         ) from None
-    if total > FREE_BYTES and total > most.ratio * packed.tell():
-        raise _bomb(path, packed.tell(), total)
     content = b"".join(pieces)
+    if content[:2] == GZIP:
+        raise refuse(path, "is packed twice; unpack it once")
     values = VALUE_BYTES * sum(content.count(sign) for sign in SIGNS)
     need_room(path, values, "its values")
     return content
+
+
+def _unpacked(data: bytes) -> Iterator[tuple[bytes, int]]:
+    """The members of a gzip file in pieces, each with how many bytes have been read."""
+    place = 0
+    while place < len(data):
+        unpacker, most = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS), FIRST_FEED
+        while not unpacker.eof:
+            fed = data[place : place + most]
+            piece = unpacker.decompress(fed, PIECE)
+            if not fed and not piece and not unpacker.eof:
+                raise zlib.error("the end is missing")
+            place += len(fed) - len(unpacker.unused_data) - len(unpacker.unconsumed_tail)
+            most = min(2 * most, PIECE // 16)  # members may be tiny, and what is left is copied
+            yield piece, place
+        place = _ZEROS.match(data, place).end()  # type: ignore[union-attr]
 
 
 def _bomb(path: Path, packed: int, unpacked: int) -> TableError:
@@ -88,7 +110,14 @@ def _members(data: bytes, path: Path, what: str) -> Iterator[tuple[str, bytes]]:
     """The members of an archive, in pieces that end before a tag."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            _need_one_directory(data, archive)
+            names = set()
             for member in archive.infolist():
+                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise NotImplementedError(f"it is packed in an unusual way, {member.filename}")
+                if member.filename in names:
+                    raise NotImplementedError(f"it has two parts {member.filename}")
+                names.add(member.filename)
                 with archive.open(member) as file:
                     kept = b""
                     while piece := file.read(PIECE):
@@ -101,27 +130,43 @@ def _members(data: bytes, path: Path, what: str) -> Iterator[tuple[str, bytes]]:
                     yield member.filename, kept
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError,
             NotImplementedError) as error:  # fmt: skip
+        if "encrypted" in str(error):
+            raise refuse(path, f"the {what} has a password; save it without one") from None
         reason = str(error)[:200]
         raise refuse(path, f"the {what} is damaged ({reason}); save it again") from None
+
+
+def _need_one_directory(data: bytes, archive: zipfile.ZipFile) -> None:
+    """Readers differ in which of two directories they take: refuse an archive that has two."""
+    end = data.rfind(b"PK\x05\x06")
+    count, size, start = struct.unpack_from("<10xHII", data, end)
+    if (count, start) != (len(archive.infolist()), archive.start_dir) or start + size != end:
+        raise zipfile.BadZipFile("its directory is not where it should be")
 
 
 def need_sound_workbook(data: bytes, path: Path) -> None:
     """Refuse a workbook whose grid, from the first cell to the last, is out of proportion."""
     need_sound_archive(data, path, "workbook")
     sheets: dict[str, _Sheet] = {}
-    strings: dict[str, list[int]] = {}
+    strings: dict[str, int] = {}  # the length of the text that has not ended
+    longest = 0
     for name, piece in _members(data, path, "workbook"):
         if _CELLS.search(piece):
             sheets.setdefault(name, _Sheet()).add(piece)
-        first, *others = (len(text) for text in _STRING_END.split(piece))
-        lengths = strings.setdefault(name, [0])  # the last one is of a text that has not ended
-        lengths[-1] += first
-        lengths += others
-    texts = max((lengths[:-1] for lengths in strings.values()), key=len, default=[])
-    longest = max(texts, default=0)
+        first, *others = (len(text) for text in _STRINGS.split(piece))
+        if name in strings:
+            strings[name] += first
+        if others:
+            longest = max(longest, strings.get(name, 0), *others)
+            strings[name] = others[-1]
+        longest = max(longest, strings.get(name, 0))
+    texts: list[int] | None = None
     for name, sheet in sheets.items():
         if sheet.plain and _fits(sheet.last, sheet.texts * longest, path):
             continue
+        if texts is None:  # whichever part the reader takes
+            each = [_lengths(data, part, path) for part in strings]
+            texts = [max(lengths) for lengths in zip_longest(*each, fillvalue=0)]
         exact = _measure(data, name, path, texts)
         row, column = exact.last
         need_at_most(path, "rows", row)
@@ -169,30 +214,82 @@ def _column(name: str) -> int:
 def _measure(data: bytes, name: str, path: Path, lengths: list[int]) -> _Sheet:
     """The extent of a sheet by its cells with content, and the bytes of their shared texts."""
     sheet, place, kind, inside = _Sheet(), [0, 0], "", ""
+    longest = max(lengths, default=0)
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal kind, inside
         inside = tag.rpartition(":")[2]
+        given = attributes.get("r")
         if inside == "row":
-            given = attributes.get("r", "")
-            place[:] = [int(given) if given.isdigit() else place[0] + 1, 0]
+            place[:] = [int(given) if given is not None and given.isdigit() else place[0] + 1, 0]
         elif inside == "c":
-            match = re.fullmatch(r"\$?([A-Za-z]{1,6})\$?([0-9]{1,9})", attributes.get("r", ""))
-            if match:
+            if given is None:
+                place[1] += 1
+            elif match := _PLACE.fullmatch(given):
                 place[:] = [int(match[2]), _column(match[1].upper())]
             else:
-                place[1] += 1
+                raise ValueError(f"a cell has the place {given[:20]!r}")
             kind = attributes.get("t", "")
         elif inside in ("v", "is", "f"):
             sheet.last = max(place[0], sheet.last[0]), max(place[1], sheet.last[1])
 
     def text(content: str) -> None:
-        if inside == "v" and kind == "s" and content.strip().isdigit():
-            index = int(content)
-            sheet.texts += lengths[index] if index < len(lengths) else 0
+        if inside == "v" and kind == "s" and (digits := content.strip()):
+            known = digits.isdecimal() and len(digits) < 10 and int(digits) < len(lengths)
+            sheet.texts += lengths[int(digits)] if known else longest
+
+    _parse(data, name, path, start, text)
+    return sheet
+
+
+def _lengths(data: bytes, name: str, path: Path) -> list[int]:
+    """The bytes of each shared text."""
+    lengths: list[int] = []
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if tag.rpartition(":")[2] == "si":
+            lengths.append(0)
+
+    def text(content: str) -> None:
+        if lengths:
+            lengths[-1] += len(content.encode())
+
+    _parse(data, name, path, start, text)
+    return lengths
+
+
+def _parse(
+    data: bytes,
+    name: str,
+    path: Path,
+    start: Callable[[str, dict[str, str]], None],
+    text: Callable[[str], None],
+) -> None:
+    """Parse a part of a workbook; what the workbook's reader would understand otherwise is refused.
+
+    A document type gives attributes that the reader does not know of, and texts inside texts are
+    counted by nobody.
+    """
+    depth = 0
+
+    def doctype(*_: object) -> None:
+        raise ValueError("it has a document type")
+
+    def opened(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        if tag.rpartition(":")[2] == "si":
+            depth += 1
+            if depth > 1:
+                raise ValueError("it has a text inside a text")
+        start(tag, attributes)
+
+    def closed(tag: str) -> None:
+        nonlocal depth
+        depth -= tag.rpartition(":")[2] == "si"
 
     parser = expat.ParserCreate()
-    parser.StartElementHandler, parser.CharacterDataHandler = start, text
+    parser.StartElementHandler, parser.EndElementHandler = opened, closed
+    parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = text, doctype
     parser.buffer_text = True
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(name) as file:
@@ -200,7 +297,6 @@ def _measure(data: bytes, name: str, path: Path, lengths: list[int]) -> _Sheet:
                 parser.Parse(piece)
     except (expat.ExpatError, ValueError) as error:
         raise refuse(path, f"the workbook is damaged ({error}); save it again") from None
-    return sheet
 
 
 @contextmanager

@@ -263,7 +263,7 @@ def _choose_metrics(
         if RATED.fullmatch(name):
             rated.append(name)
             continue
-        share, example = _numeric_share(frame[name])
+        share, example = numeric_share(frame[name])
         if share >= NEARLY_NUMBERS:
             chosen.append(name)
         elif share >= SOME_NUMBERS:
@@ -285,7 +285,7 @@ def is_like(name: str, score: str) -> bool:
     return re.fullmatch(rf"{re.escape(stem)}(?:[ _.-].*|\d*)", name.lower()) is not None
 
 
-def _numeric_share(values: pl.Series) -> tuple[float, str]:
+def numeric_share(values: pl.Series) -> tuple[float, str]:
     """The share of values that are numbers, a decimal comma forgiven, and a value that is not."""
     if values.dtype.is_numeric():
         return 1.0, ""
@@ -410,7 +410,10 @@ class Design:
         if not _DESIGN.fullmatch(text):
             raise InputError(f"'{text}' is not a design; expected name|key:value|key:value")
         name, *parts = text.split("|")
-        return cls(name, dict(part.split(":", 1) for part in parts))
+        parameters = dict(part.split(":", 1) for part in parts)
+        if len(parameters) < len(parts):
+            raise InputError(f"'{text}' says something twice; give every parameter once")
+        return cls(name, parameters)
 
     def __str__(self) -> str:
         return "|".join([self.name, *(f"{key}:{value}" for key, value in self.parameters.items())])
@@ -700,11 +703,12 @@ def refuse_answers(
     the ratings may be the mean of several columns; ``called`` is the user's name of the score. Of
     metrics that the user named it is only noted.
     """
-    faults = []
+    faults, alike = [], {}
     scores = ratings.matrix(test_set)
     stack = np.array([test_set.matrix(name) for name in test_set.metrics])
     for name, values in zip(test_set.metrics, stack, strict=True):
         r = max(_same(scores, values), _same(_centred(scores), _centred(values)))
+        alike[name] = r
         if r > SAME_AS_RATINGS:
             text = (
                 f"is almost the same as the ratings (r = {r:.2f}): it is the answer, not a metric"
@@ -714,10 +718,13 @@ def refuse_answers(
             faults.append((name, f"is named like the score '{called}'"))
     several = len(stack) > 1 and not test_set.named and not faults
     if several and (r := _together(scores, stack)) > SAME_AS_RATINGS:
+        rest = f"and {len(stack) - 3} more " if len(stack) > 3 else ""
         text = (
-            f"together are almost the same as the ratings (R = {r:.2f}): the answer is among them"
+            f"{rest}together are almost the same as the ratings (R = {r:.2f}): the answer is"
+            " among them"
         )
-        faults.append((", ".join(test_set.metrics[:10]), text))
+        nearest = sorted(alike, key=alike.__getitem__, reverse=True)[:3]
+        faults.append((", ".join(nearest), text))
     if faults and not test_set.named:
         remedy = "name the metrics to use; if this column really is one, name it too"
         raise OptionError("metrics", *faults[0], remedy)

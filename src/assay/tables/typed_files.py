@@ -40,6 +40,7 @@ from assay.tables.load import (
     write_bytes,
 )
 from assay.tables.packed import need_sound_workbook, quietly
+from assay.tables.parquet_pages import DamagedError, unpacked_size
 from assay.tables.selection import condition, no_rows, only_note
 
 ROW = "_assay_row"
@@ -144,13 +145,17 @@ def read_parquet(
         kept = [name for name in schema if names is None or name in names]
         left = tuple(name for name in schema if name not in kept)
         _need_sound_parquet(table, kept, path, whole=not only)
+        _need_small_pages(source, path)
         if not only:
-            return Raw(_as_text(table.select(kept).collect()), str(path), left=left)
+            frame = table.select(kept).collect()
+            _need_short_texts(frame, path)
+            return Raw(_as_text(frame), str(path), left=left)
         wanted = condition(only, schema)
         frame = table.with_row_index(ROW).filter(wanted).select(ROW, *kept).collect()
         if not frame.height:
             raise no_rows(only, table)
         note = only_note(only, frame.height, table.select(pl.len()).collect().item())
+    _need_short_texts(frame, path)
     lines = lines_at(frame[ROW] + 1)
     return Raw(_as_text(frame.drop(ROW)), str(path), lines, (note,), left)
 
@@ -163,6 +168,27 @@ def _need_sound_parquet(table: pl.LazyFrame, kept: list[str], path: Path, *, who
     need_at_most(path, "columns", len(kept))
     # Rows that are alike take next to nothing in such a file.
     need_room(path, CELL_BYTES // 2 * rows * len(kept), f"{rows:,} rows of {len(kept)} cells")
+
+
+def _need_small_pages(source: bytes | Path, path: Path) -> None:
+    """Refuse a file whose pages unpack to far more than its size."""
+    try:
+        size = unpacked_size(source)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        reason = error if isinstance(error, DamagedError) else "a structure is not complete"
+        raise refuse(path, f"is damaged or cut off ({reason}); fetch or save it again") from None
+    need_room(path, size, "its pages")
+
+
+def _need_short_texts(frame: pl.DataFrame, path: Path) -> None:
+    """Refuse long texts that are written once and stand in many rows: tables have them in each."""
+    total = 0
+    for values in frame:
+        if values.dtype == pl.String:
+            total += int(values.str.len_bytes().sum())
+        elif isinstance(values.dtype, pl.Categorical | pl.Enum):
+            total += int(values.cat.len_bytes().sum())
+    need_room(path, total, "the texts of its cells")
 
 
 def _as_text(frame: pl.DataFrame) -> pl.DataFrame:
@@ -240,6 +266,12 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
             header = workbook.load_sheet(0, header_row=None, n_rows=1).to_polars()
     except fastexcel.FastExcelError as error:
         reason = str(error).splitlines()[0]
+        if "column type" in reason:
+            kinds = reason.partition("{")[2].rstrip("}") or reason
+            raise refuse(
+                path, f"a column has cells of different kinds ({kinds}); make them all numbers or"
+                " all text",
+            ) from None  # fmt: skip
         raise refuse(path, f"the workbook is damaged or empty ({reason}); save it again") from None
     names = [str(name) for name in (header.row(0) if header.height else ()) if name is not None]
     need_distinct(names, str(path))

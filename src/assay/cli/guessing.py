@@ -1,0 +1,206 @@
+"""Files as users have them: several, named by a pattern, with other column names, or wide."""
+
+from __future__ import annotations
+
+import glob
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+from assay.cli import names, note, only_for, pairs, score_range
+from assay.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from assay.tables.guess import Guess
+    from assay.tables.load import Raw, Source
+    from assay.tables.tables import Ratings, TestSet
+
+
+def expanded(files: Sequence[Path]) -> list[Path]:
+    """The files, patterns replaced by what they match: not every shell does it."""
+    found: list[Path] = []
+    for path in files:
+        pattern = str(path)
+        if path.exists() or not glob.has_magic(pattern):
+            found.append(path)
+            continue
+        matched = sorted(Path(name) for name in glob.glob(pattern))  # noqa: PTH207
+        if not matched:
+            raise OptionError("FILES", pattern, "matches no file", "check the pattern")
+        found += matched
+    return list(dict.fromkeys(found))
+
+
+def own_kind(path: Path, columns: str | None) -> str | None:
+    """The kind of a table that has Assay's own names, or those the user gave; None: guess."""
+    from assay.tables.load import SCHEMAS
+    from assay.tables.selection import column_names
+
+    present, said = column_names(path), pairs("columns", columns)
+    if any(user not in present and "+" in user for user in said.values()):
+        return None
+    here = {*present, *(name for name, user in said.items() if user in present)}
+    fitting = [kind for kind, schema in SCHEMAS.items() if {*schema.required} <= here]
+    return next((kind for kind in ("ratings", "scores") if kind in fitting), None)
+
+
+def guessed(
+    path: Path, columns: str | None, only: str | None, lp: str | None, kind: str | None = None
+) -> Guess:
+    """What a file seems to be, said in one line; what it does not tell is asked, or refused."""
+    from assay.tables.guess import guess
+    from assay.tables.load import load
+    from assay.tables.selection import column_names
+
+    said = pairs("columns", columns)
+    present = column_names(path)
+    own = {name: user for name, user in said.items() if _has(present, user)}
+    rows = {own.get(n, n): value for n, value in only_for(only, lp, own, path).items()}
+    raw = load(path, text=lambda _: False, only=rows)
+    found = guess(raw, kind=kind, columns=own)
+    while (
+        found.questions
+        and found.questions[0].argument != "only"
+        and sys.stdin.isatty()
+        and sys.stderr.isatty()
+    ):
+        question, answer = found.questions[0], _asked(found)
+        if question.argument == "kind":
+            kind = answer
+        else:
+            own |= pairs("columns", answer)
+        found = guess(raw, kind=kind, columns=own)
+    note(found.sentence)
+    return found.need_answers()
+
+
+def _has(present: Sequence[str], user: str) -> bool:
+    """Whether a table has a column, or all columns of a wide one."""
+    return user in present or all(part.strip() in present for part in user.split("+"))
+
+
+def _asked(found: Guess) -> str:
+    question = found.questions[0]
+    note(f"{found.source}: {question.text}")
+    for number, answer in enumerate(question.answers, start=1):
+        note(f"  {number}  {answer}")
+    reply = str(typer.prompt("number, or your own", err=True)).strip()
+    if reply.isdigit() and 0 < int(reply) <= len(question.answers):
+        return question.answers[int(reply) - 1]
+    return reply
+
+
+def read_alone(
+    files: Sequence[Path],
+    *,
+    columns: str | None,
+    metrics: str | None,
+    lower_metrics: str | None,
+    exclude: str | None,
+    only: str | None,
+    lp: str | None,
+    better: Literal["higher", "lower"] | None,
+    range: str | None,
+) -> tuple[TestSet, Ratings, bool]:
+    """A test set and the ratings of several files, guessed; whether there are ratings alone.
+
+    The first file may be the test set. Without one, the rated outputs are.
+    """
+    from assay.tables.answers import join_ratings, rated_outputs
+    from assay.tables.tables import read_ratings, read_scores
+
+    left_out = names(exclude) or ()
+    test_set = None
+    if _scores_first(files, columns):
+        source, own, found = _source(files[0], columns, only, lp, "scores")
+        chosen = names(metrics)
+        test_set = read_scores(
+            source, columns=own, lower_metrics=names(lower_metrics) or (), exclude=left_out,
+            metrics=chosen if chosen is not None or found is None else found.metrics,
+            only=only_for(only, lp, own, files[0]),
+        )  # fmt: skip
+        # Metrics that were guessed are held against the ratings as if nobody had named them.
+        test_set = replace(test_set, named=chosen is not None)
+    tables = []
+    for path in files if test_set is None else files[1:]:
+        source, own, found = _source(path, columns, only, lp, "ratings")
+        if better is None and found is not None:
+            _need_direction(found)
+        table = read_ratings(
+            source, test_set, columns=own, better=better or "higher", range=score_range(range),
+            only=only_for(only, lp, own, path),
+        )  # fmt: skip
+        tables.append((str(path), table))
+    ratings = join_ratings(tables)
+    if test_set is not None:
+        return test_set, ratings, False
+    test_set = rated_outputs(
+        ratings, metrics=names(metrics) or (), lower_metrics=names(lower_metrics) or (),
+        exclude=left_out,
+    )  # fmt: skip
+    return test_set, ratings.placed_in(test_set), True
+
+
+def _need_direction(found: Guess) -> None:
+    """Ask which scores are better where the name of the score doubts the default."""
+    if found.lower_likely:
+        score = found.columns.get("score") or ", ".join(found.melted)
+        raise InputError(
+            f"{found.source}: of scores called {score} fewer is better as a rule. Say it with"
+            " `better` (lower, or higher)"
+        )
+
+
+def _scores_first(files: Sequence[Path], columns: str | None) -> bool:
+    """Whether the first file is the test set of the others."""
+    from assay.tables.guess import guess
+    from assay.tables.selection import column_names
+
+    if len(files) == 1 or {*column_names(files[0])} == {*column_names(files[1])}:
+        return False
+    if own_kind(files[0], columns) is not None:
+        return "rater" not in (*column_names(files[0]), *pairs("columns", columns))
+    return guess(files[0]).table != "ratings"
+
+
+def _source(
+    path: Path, columns: str | None, only: str | None, lp: str | None, kind: str
+) -> tuple[Source | Raw, dict[str, str], Guess | None]:  # fmt: skip
+    """What to read a file from, by which columns, and the guess where one was needed."""
+    from assay.tables.load import SCHEMAS
+    from assay.tables.selection import column_names
+
+    said = pairs("columns", columns)
+    if own_kind(path, columns) in (kind, "ratings"):
+        present = column_names(path)
+        own = {n: user for n, user in said.items() if n in SCHEMAS[kind].names and user in present}
+        return path, own, None
+    from assay.tables.answers import as_guessed
+
+    known = {n: user for n, user in said.items() if n in SCHEMAS[kind].names}
+    text = ",".join(f"{n}={user}" for n, user in known.items()) or None
+    found = guessed(path, text, only, lp, kind)
+    return as_guessed(path, found), dict(found.columns), found
+
+
+def is_foreign(files: Sequence[Path], columns: str | None) -> bool:
+    """Whether a file has neither Assay's names nor those that the user gave."""
+    try:
+        return any(own_kind(path, columns) is None for path in files)
+    except InputError:  # a file that cannot be read at all
+        return False
+
+
+def are_batches(files: Sequence[Path]) -> bool:
+    """Whether two files have the same columns, a score among them: parts of one table."""
+    from assay.tables.selection import column_names
+
+    try:
+        first, second = ({*column_names(path)} for path in files)
+    except InputError:
+        return False
+    return first == second and files[0] != files[1] and "score" in first and "rater" in first

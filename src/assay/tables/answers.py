@@ -1,0 +1,198 @@
+"""Answers as other people keep them: side by side, in several files, without a test set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from assay.errors import InputError
+from assay.results import Note
+from assay.tables.guess import Guess, side_of
+from assay.tables.load import (
+    MAX_LISTED,
+    RESERVED,
+    SCHEMAS,
+    Findings,
+    Raw,
+    Source,
+    lines_of,
+    load,
+    to_text,
+)
+from assay.tables.tables import ANSWER, Ratings, TestSet, read_scores
+
+
+def tidy(source: Source, found: Guess) -> pl.DataFrame:
+    """A table as it was guessed: Assay's names, one answer per row; every reader takes it.
+
+    >>> import assay
+    >>> wide = pl.DataFrame({"Segment": [1, 2], "Engine": ["A", "A"], "Rater 1": [70, 80],
+    ...                      "Rater 2": [75, None]})
+    >>> tidy(wide, assay.guess(wide)).rows()
+    [('1', 'A', 'Rater 1', 70), ('1', 'A', 'Rater 2', 75), ('2', 'A', 'Rater 1', 80)]
+    """
+    raw = as_guessed(source, found)
+    names = {user: name for name, user in found.columns.items()}
+    return raw.frame.drop([n for n in found.columns if n not in names], strict=False).rename(names)
+
+
+def as_guessed(source: Source, found: Guess) -> Raw:
+    """A table with one answer per row; its other columns have their own names still."""
+    found.need_answers()
+    if isinstance(source, pl.DataFrame):
+        source = source.with_columns(to_text(source[name]) for name in _texts(source, found))
+    raw = load(source, text=lambda name: name not in (*found.melted, *found.metrics))
+    if found.melted:
+        return _long(raw, found)
+    return _with_sides(raw, found) if found.table == "judgments" else raw
+
+
+def _texts(frame: pl.DataFrame, found: Guess) -> list[str]:
+    return [found.columns[name] for name in ("doc", "seg") if name in found.columns]
+
+
+def _long(raw: Raw, found: Guess) -> Raw:
+    """Every column of a rater or system as rows, an empty cell as no answer."""
+    into, value = str(found.into), str(found.value)
+    kept = [n for n in raw.frame.columns if n not in found.melted and n not in (into, value)]
+    kinds = [raw.frame.schema[name] for name in found.melted]
+    whole = all(kind.is_integer() for kind in kinds)
+    number = pl.Int64 if whole else pl.Float64
+    kind = number if all(kind.is_numeric() for kind in kinds) else pl.String
+    numbered = raw.frame.with_row_index("_row")
+    parts = [
+        numbered.select(
+            "_row", *kept, pl.lit(label).alias(into), pl.col(name).cast(kind).alias(value)
+        )
+        for name, label in found.melted.items()
+    ]
+    long = pl.concat(parts).sort("_row", maintain_order=True)
+    empty = pl.col(value).is_null()
+    if kind == pl.String:
+        empty |= pl.col(value).str.strip_chars() == ""
+    long = long.filter(~empty)
+    return replace(raw, frame=long.drop("_row"), lines=lines_of(raw, long["_row"]))
+
+
+def _with_sides(raw: Raw, found: Guess) -> Raw:
+    """Judgments whose winner is a side, where it was a column or the name of a system."""
+    left, right, winner = (found.columns[name] for name in ("left", "right", "winner"))
+    said = {*to_text(raw.frame[winner]).drop_nulls().str.strip_chars()}
+    if any(
+        said <= words.keys() for rule in SCHEMAS["judgments"].columns for words in rule.spellings
+    ):
+        return raw  # the reader knows these
+
+    def side(a: str, b: str, said: str | None) -> str | None:
+        if said is None or said in (a, b):
+            return said if said is None else "left" if said == a else "right"
+        return side_of(said, found.columns) or said
+
+    rows = raw.frame.select(pl.col(left, right, winner).cast(pl.String)).rows()
+    return replace(
+        raw, frame=raw.frame.with_columns(pl.Series(winner, [side(*row) for row in rows]))
+    )
+
+
+def join_ratings(tables: Sequence[tuple[str, Ratings]]) -> Ratings:
+    """One table of several files' ratings; an output that one rater has in two is refused.
+
+    Each comes with the name of its file, which errors use. Where no file names raters and an output
+    stands in several of them, each file is a rater.
+
+    >>> import assay
+    >>> rows = pl.DataFrame({"system": ["A", "B"], "seg": [1, 1], "score": [70, 60]})
+    >>> files = [(name, assay.read_ratings(rows)) for name in ("anna.xlsx", "ben.xlsx")]
+    >>> join_ratings(files).raters
+    ('anna', 'ben')
+    """
+    tables = _with_raters(tables)
+    if len(tables) == 1:
+        return tables[0][1]
+    seen: dict[tuple[object, ...], str] = {}
+    for source, table in tables:
+        findings = Findings(source)
+        key = [name for name in (*ANSWER, "check") if name in table.frame.columns]
+        own = dict.fromkeys(table.frame.select(key).rows(), source)
+        for row in [row for row in own if row in seen][: MAX_LISTED + 1]:
+            shown = ", ".join(f"{n} '{v}'" for n, v in zip(key, row, strict=True) if v is not None)
+            findings.add(f"{shown} is rated in {seen[row]} too; give each rating once", None, "seg")
+        findings.stop(rows=len(table))
+        seen |= own
+    first = tables[0][1]
+    notes = [Note(n.code, f"{source}: {n}") for source, table in tables for n in table.notes]
+    frames = [table.frame for _, table in tables]
+    repeats = [table.repeats for _, table in tables if table.repeats.height]
+    return replace(
+        first,
+        frame=pl.concat(frames, how="diagonal_relaxed"),
+        notes=tuple(notes),
+        repeats=pl.concat(repeats, how="diagonal_relaxed") if repeats else first.repeats,
+    )
+
+
+def _with_raters(tables: Sequence[tuple[str, Ratings]]) -> Sequence[tuple[str, Ratings]]:
+    named = [source for source, table in tables if "rater" in table.frame.columns]
+    if len(named) == len(tables) or len(tables) == 1:
+        return tables
+    if named:
+        other = next(source for source, _ in tables if source not in named)
+        raise InputError(
+            f"{named[0]} names its raters and {other} does not; add a rater column to it"
+        )
+    key = [n for n in ANSWER if n in tables[0][1].frame.columns]
+    outputs = pl.concat([table.frame.select(key) for _, table in tables])
+    if outputs.n_unique() == outputs.height:
+        return tables
+    labels = [Path(source).name.partition(".")[0] for source, _ in tables]
+    if len({*labels}) < len(labels):
+        labels = [source for source, _ in tables]
+    text = "outputs stand in several files without raters: each file was taken as one rater"
+    return [
+        (
+            source,
+            replace(
+                table,
+                frame=table.frame.with_columns(rater=pl.lit(label)),
+                notes=(*table.notes, *([Note("rater-by-file", text)] if not k else [])),
+            ),
+        )
+        for k, (label, (source, table)) in enumerate(zip(labels, tables, strict=True))
+    ]
+
+
+def rated_outputs(
+    ratings: Ratings,
+    *,
+    metrics: Sequence[str] = (),
+    lower_metrics: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+) -> TestSet:
+    """The test set where there is no other: the outputs that were rated, each once.
+
+    What is found on it is about texts like these; ``metrics`` are columns of the ratings.
+
+    >>> import assay
+    >>> rows = {"system": ["A", "A", "B"], "seg": [1, 1, 1], "rater": ["x", "y", "x"]}
+    >>> answers = assay.read_ratings(pl.DataFrame(rows | {"score": [70, 80, 60]}))
+    >>> rated_outputs(answers).frame.rows()
+    [('A', '1'), ('B', '1')]
+    """
+    scores = SCHEMAS["scores"]
+    rows = ratings.genuine.drop_nulls("score")
+    if not rows.height:
+        raise InputError("no output has a score; nothing was rated yet")
+    kept = [n for n in rows.columns if n in scores.names or n not in RESERVED]
+    key = [name for name in scores.key if name in kept]
+    test_set = read_scores(
+        rows.select(kept).unique(key, keep="first", maintain_order=True),
+        metrics=metrics, lower_metrics=lower_metrics, exclude=exclude,
+    )  # fmt: skip
+    text = (
+        f"no test set was given: the {len(test_set):,} outputs that were rated are the test set,"
+        " and verdicts are for texts like these"
+    )
+    return replace(test_set, notes=(Note("rated-outputs", text), *test_set.notes))

@@ -1,0 +1,251 @@
+"""What other people call the columns of a table, in several languages, and how names are compared.
+
+A name is taken apart into words: ``SentenceID``, ``sentence_id`` and ``Sentence no.`` are the same
+word with an ending that says it is a number or name. Accents and case do not count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from unicodedata import category, normalize
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ENDINGS = _words(
+    "id ids no nr num number n idx index nummer numero nom code key name uuid label номер"
+)
+"""Words that say that a column names something, not what."""
+LITTLE = _words("de du des la le les of the del der die das di d l")
+
+ROLES: dict[str, str] = {
+    "system": (
+        "system, sys, model, engine, mt, mtsystem, mtengine, mtmodel, mtprovider, provider, "
+        "systemname, translationsystem, translationengine, translationmodel, modell, maschine, "
+        "motor, motormt, systeme, modele, moteur, sistema, modelo, modello, motore, systém, "
+        "překladač, silnik, система, модель, движок, 系统, 模型, 引擎, 系統, システム, モデル, "
+        "エンジン, 시스템, 모델"
+    ),
+    "doc": (
+        "doc, document, docname, file, filename, article, textid, story, chapter, project, "
+        "job, dokument, datei, projekt, artikel, fichier, projet, documento, archivo, "
+        "proyecto, progetto, документ, файл, 文档, 文件, 文書, 문서"
+    ),
+    "seg": (
+        "seg, segment, sentence, sent, line, item, itemid, string, stringid, tu, unit, "
+        "sourceid, srcid, source segment id, question, prompt, example, satz, zeile, phrase, "
+        "ligne, oracion, frase, linea, segmento, veta, radek, zdanie, предложение, сегмент, "
+        "строка, предложения, сегмента, строки, 句子, 句子编号, 编号, 序号, 句号, 段落编号, "
+        "文番号, セグメント, 번호, 문장"
+    ),
+    "rater": (
+        "rater, annotator, annot, evaluator, evaluatedby, ratedby, annotatedby, judge, "
+        "assessor, scorer, user, username, worker, participant, grader, bewerter, bewerterin, "
+        "annotatorin, beurteiler, gutachter, pruefer, prufer, evaluateur, evaluatrice, "
+        "annotateur, annotatrice, juge, evaluador, evaluadora, anotador, valutatore, "
+        "annotatore, avaliador, hodnotitel, anotator, oceniajacy, оценщик, аннотатор, асессор, "
+        "эксперт, 评估者, 评估员, 标注员, 标注者, 评分人, 評価者, アノテーター, 평가자"
+    ),
+    "score": (
+        "score, rating, grade, esa, da, mqm, sqm, psqm, bewertung, punktzahl, punkte, wertung, "
+        "note, notation, evaluation, puntuacion, puntaje, calificacion, valoracion, nota, "
+        "punteggio, voto, valutazione, pontuacao, avaliacao, hodnoceni, skore, ocena, wynik, "
+        "оценка, балл, 评分, 分数, 得分, スコア, 評価, 点数, 점수, 평점"
+    ),
+    "seconds": (
+        "seconds, secs, sec, times, edittimes, ratingtimes, timesec, timesecs, timeseconds, "
+        "timeinseconds, timespents, "
+        "timespentsec, timespentseconds, secondsspent, durations, durationsec, "
+        "durationseconds, zeits, zeitsek, dauers, dauersek, sekunden, secondes, tempss, "
+        "durees, segundos, tiempos, secondi, tempos, sekundy, секунды, время сек, 秒, 用时秒"
+    ),
+    "lp": (
+        "lp, langpair, languagepair, langs, direction, languagedirection, sprachpaar, "
+        "sprachrichtung, pairelangues, pairedelangues, paridiomas, coppialingue, jazykovypar, "
+        "языковаяпара, 语言对, 言語ペア"
+    ),
+    "domain": (
+        "domain, genre, topic, subject, domane, fachgebiet, domaine, dominio, тематика, 领域"
+    ),
+    "source": (
+        "source, src, sourcetext, sourcesegment, sourcesentence, original, originaltext, "
+        "ausgangstext, quelle, quelltext, ausgangssatz, textesource, phrasesource, "
+        "textofuente, origen, textoorigen, testosorgente, originale, оригинал, исходныйтекст, "
+        "原文, 源文, 원문"
+    ),
+    "target": (
+        "target, tgt, hyp, hypothesis, translation, output, mtoutput, systemoutput, candidate, "
+        "targettext, targetsegment, machinetranslation, mt, ubersetzung, zieltext, traduction, "
+        "traduccion, traducao, traduzione, preklad, перевод, 译文, 訳文, 번역"
+    ),
+    "reference": (
+        "reference, ref, gold, humantranslation, referencetranslation, referenz, referencia, "
+        "riferimento, эталон, 参考译文, 参照訳"
+    ),
+    "words": ("words, wordcount, sourcewords, srcwords, worter, wortzahl, mots, palabras, слова"),
+    "left": ("left, lhs"),
+    "right": ("right, rhs"),
+    "winner": (
+        "winner, outcome, preference, preferred, preferredsystem, choice, better, best, result, "
+        "verdict, vote, betterone, whichisbetter, gewinner, sieger, bevorzugt, praferenz, "
+        "gagnant, prefere, ganador, preferencia, preferido, mejor, vincitore, preferito, "
+        "besser, предпочтение, победитель, 胜者, 勝者, 偏好"
+    ),
+    "editor": (
+        "editor, translator, posteditor, editedby, posteditedby, linguist, ubersetzer, "
+        "ubersetzerin, uebersetzer, traducteur, traductrice, traductor, traductora, tradutor, "
+        "traduttore, prekladatel, переводчик, редактор, 译员, 译者, 翻訳者, bearbeiter, "
+        "reviser, revisor"
+    ),
+    "mt": (
+        "mt, mtoutput, machinetranslation, rawmt, mttext, mttarget, mttranslation, "
+        "pretranslation, before, targetbefore, mtraw, original mt, rohubersetzung, "
+        "maschinelleubersetzung, maschine, traductionautomatique, traduccionautomatica, "
+        "traduzioneautomatica, машинныйперевод, 机器翻译, 機械翻訳"
+    ),
+    "edited": (
+        "edited, pe, postedit, postedited, posteditedtext, posteditedtranslation, pe text, "
+        "petext, petarget, finaltranslation, final, finaltarget, finaltext, after, "
+        "targetafter, editedtranslation, editedtarget, editedtext, nachbearbeitet, endfassung, "
+        "endversion, traductionfinale, postedite, posteditado, traduccionfinal, "
+        "traduzionefinale, 译后编辑, 终稿, постредактура"
+    ),
+    "category": (
+        "category, errorcategory, errortype, issuetype, issuecategory, type, error, kategorie, "
+        "fehlertyp, fehlerkategorie, fehlerart, typederreur, categorie, tipoerror, categoria, "
+        "错误类型"
+    ),
+    "severity": (
+        "severity, errorseverity, issueseverity, schwere, schweregrad, gravite, severite, "
+        "severidad, gravedad, gravita, zavaznost, серьезность, 严重程度"
+    ),
+    "start": ("start, spanstart, startpos, begin, errorstart"),
+    "end": ("end, spanend, endpos, errorend"),
+    "set": ("set, screen, hit"),
+    "task": ("task, batch, taskname"),
+    "check": (
+        "check, attentioncheck, isattentioncheck, control, iscontrol, isbad, ischeck, qc, iscatch"
+    ),
+    "position": ("position, order"),
+}
+"""Assay's column to what others call it."""
+
+PEOPLE = "translator, expert, person, reviewer"
+"""Names of people who may have rated, edited or, with machines in it, be the system."""
+PERSONAL = ("system", "rater", "editor")
+
+DIMENSIONS = (
+    "adequacy accuracy fluency style terminology meaning grammar clarity consistency register "
+    "tone adaquatheit genauigkeit flussigkeit fluiditat stil fidelite fluidite adecuacion "
+    "fluidez quality qualitat qualite calidad qualita overall overallquality"
+)
+"""What a score may be about; alone it is the score, beside another nobody knows."""
+
+FILLERS = _words(
+    "human raw overall final total value points score scores rating ratings annotation mean "
+    "avg average median sum gesamt span spans out max 0 1 5 6 10 25 100 percent"
+)
+"""Words that a score's name may have beside the one that says so."""
+AVERAGED = _words("mean avg average median sum total final overall mittelwert moyenne")
+STANDARDISED = _words("z std standardised standardized norm normalised normalized zscore")
+
+METRIC = re.compile(
+    r"(sent|sacre|spm?|sp)?bleu(rt)?\d*|x?comet\w*|chr ?f\d*|.*\bter\b|meteor|yi ?si\d*|"
+    r"metric ?x\w*|.*comet.*|.*bleu.*|.*chrf.*|bert ?score|prism|gemba\w*|cometkiwi|"
+    r".*kiwi.*|nist|rouge\w*|wer|cer|laser|labse|mtqe|qe|ced|unite|maTESe|perplexity|ppl|"
+    r"log ?prob|mbr|metric\b.*",
+    re.IGNORECASE,
+)
+"""Names of automatic metrics."""
+
+COUNTS = _words(
+    "chars char characters length len count counts num words tokens token position pos index "
+    "idx order rank row page year no nr n doc seg line zeichen worter lange anzahl mots "
+    "caracteres longueur palabras size day month timestamp time date"
+)
+"""Words in the names of columns that count or order something."""
+
+MACHINES = re.compile(
+    r"deepl.*|google.*|gpt.*|chatgpt.*|claude.*|gemini.*|llama.*|mistral.*|nllb.*|opus.*|"
+    r"marian.*|microsoft.*|bing.*|azure.*|amazon.*|aws.*|systran.*|modernmt.*|yandex.*|"
+    r"baidu.*|youdao.*|tencent.*|aya.*|qwen.*|tower.*|eurollm.*|madlad.*|m ?2m.*|"
+    r"online ?[a-z]|mt ?[0-9a-z]|nmt.*|smt.*|.*\bnmt|.*\bmt|apertium.*|papago.*|facebook.*|"
+    r"meta.*|openai.*|human ?[a-z]|ref ?[a-z]",
+    re.IGNORECASE,
+)
+"""Names of translation systems."""
+
+SIDES: Mapping[str, frozenset[str]] = {
+    "left": _words("a 1 left links gauche izquierda izq sinistra one first lhs"),
+    "right": _words("b 2 right rechts droite derecha der destra two second rhs"),
+}
+TIES = (
+    "tie, ties, tied, draw, both, neither, none, equal, equally good, same, no preference, "
+    "nopreference, tie bothbad, both bad, gleich, unentschieden, egal, egalite, empate, "
+    "pareggio, remiza, ничья, 平局, 引き分け, ="
+)
+"""What a judgment says that prefers neither."""
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name, without accents and case, a number apart from what it follows.
+
+    >>> words_of("SentenceID"), words_of("Satz-Nr."), words_of("Évaluateur 2"), words_of("#")
+    (['sentence', 'id'], ['satz', 'nr'], ['evaluateur', '2'], ['no'])
+    """
+    text = re.sub(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    text = "".join(c for c in normalize("NFKD", text) if category(c) != "Mn").casefold()
+    text = text.replace("#", " no ").replace("°", " no ")
+    return re.findall(r"[^\W\d_]+|\d+", text)
+
+
+def stem_of(words: list[str]) -> str:
+    """The words that say what a column is, in one.
+
+    >>> stem_of(words_of("Segment no.")), stem_of(words_of("N° de phrase"))
+    ('segment', 'phrase')
+    """
+    kept = [word for word in words if word not in ENDINGS and word not in LITTLE]
+    return "".join(kept)
+
+
+@cache
+def known_as(role: str) -> frozenset[str]:
+    """What others call one of Assay's columns, as :func:`stem_of` has it."""
+    listed = ROLES.get(role, role).split(",")
+    return frozenset(
+        form for name in listed for form in ("".join(words_of(name)), stem_of(words_of(name)))
+        if form
+    )  # fmt: skip
+
+
+@cache
+def listed(names: str) -> frozenset[str]:
+    """A list of names, each as one word."""
+    parts = names.split(",") if "," in names else names.split()
+    return frozenset("".join(words_of(part)) or part.strip() for part in parts)
+
+
+CONTROLS = _words(
+    "bad chk control attention attentioncheck check catch tutorial training practice calibration"
+    " badref repeat"
+)
+"""What stands in a column of kinds of items where an item is no ordinary one."""
+YES_OR_NO = _words("true false 0 1 yes no ja nein oui non")
+
+LOWER = _words("mqm errors error penalty penalties fehler erreurs errores errori hter")
+"""Words in the names of scores of which fewer is better, as a rule."""
+
+
+def nearly(stem: str, role: str) -> bool:
+    """Whether a name is one slip of the pen away from what a column is called."""
+    from rapidfuzz.distance import OSA
+
+    return len(stem) > 5 and any(
+        len(word) > 5 and word[0] == stem[0] and OSA.distance(word, stem, score_cutoff=1) <= 1
+        for word in known_as(role)
+    )

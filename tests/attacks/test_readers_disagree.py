@@ -1,0 +1,187 @@
+"""What is measured before a file is read must be what its reader then sees."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import struct
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.attacks.bounded import run_assay_bounded
+from tests.attacks.test_bombs import cell, workbook
+
+import assay
+from assay.errors import InputError
+from assay.tables.packed import unpack
+from assay.tables.parquet_pages import DATA_PAGE, PACKED_SIZE, _chunk, unpacked_size
+
+FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+TEXT = f"<si><t>{'A' * 1_000_000}</t></si>"
+ROWS = "".join(f'<row r="{i}"><c r="A{i}" t="s"><v>0</v></c></row>' for i in range(2, 3000))
+
+
+def changed(data: bytes, old: str, new: str) -> bytes:
+    """The workbook with this text of its sheet replaced."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as archive,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as copy,
+    ):
+        for name in archive.namelist():
+            text = archive.read(name).decode()
+            copy.writestr(name, text.replace(old, new, 1) if "sheet1" in name else text)
+    return out.getvalue()
+
+
+def default_places() -> bytes:
+    """A document type says that every cell without a place is the first one."""
+    book = workbook("<row/>" * 1_048_570 + "<row>" + "<c><v>1</v></c>" * 16_384 + "</row>")
+    kind = '<!DOCTYPE w [<!ATTLIST row r CDATA "1"><!ATTLIST c r CDATA "A1">]><worksheet'
+    return changed(book, "<worksheet", kind)
+
+
+def two_directories() -> bytes:
+    """The directory for large archives lists a small sheet, the other one a far cell."""
+    small, far = workbook(f"<row>{cell('A1')}</row>"), workbook(FAR)
+    ends = [data.rfind(b"PK\x05\x06") for data in (small, far)]
+    (count, size, start), (_, far_size, far_start) = (
+        struct.unpack_from("<10xHII", data, end)
+        for data, end in zip((small, far), ends, strict=True)
+    )
+    moved, place = bytearray(far[far_start : far_start + far_size]), 0
+    while place < far_size:
+        lengths = struct.unpack_from("<3H", moved, place + 28)
+        (old,) = struct.unpack_from("<I", moved, place + 42)
+        struct.pack_into("<I", moved, place + 42, old + start)
+        place += 46 + sum(lengths)
+    files = small[:start] + far[:far_start]
+    both = files + moved + small[start : start + size]
+    large = struct.pack(
+        "<IQHHIIQQQQ", 0x06064B50, 44, 45, 45, 0, 0, count, count, size, len(files) + far_size
+    )
+    locator = struct.pack("<IIQI", 0x07064B50, 0, len(both), 1)
+    return (
+        both
+        + large
+        + locator
+        + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, count, count, far_size, len(files), 0)
+    )
+
+
+def packed_otherwise() -> bytes:
+    """A method of packing that is unpacked in one go."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("xl/workbook.xml", b" " * 500_000_000)
+    return out.getvalue()
+
+
+WORKBOOKS = {
+    "a place with zeros": lambda: workbook(FAR.replace("XFD1", "XFD0000000001")),
+    "two places": lambda: workbook(FAR.replace('r="XFD', 'r="A1" r="XFD')),
+    "a place by default": default_places,
+    "a tag with a slash in its name": lambda: workbook(FAR.replace("<c ", "<a/b:c ")),
+    "another kind of quotes": lambda: workbook(ROWS.replace('"s"', "'s'"), TEXT),
+    "a number with a sign": lambda: workbook(ROWS.replace("<v>", "<v>+"), TEXT),
+    "texts in a comment": lambda: workbook(ROWS, "<!--<si></si>-->" + TEXT),
+    "two directories": two_directories,
+    "packed otherwise": packed_otherwise,
+}
+
+
+@pytest.mark.parametrize("name", WORKBOOKS)
+def test_a_workbook_in_disguise_is_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.xlsx"
+    path.write_bytes(WORKBOOKS[name]())
+    ran = run_assay_bounded("check", path, "--kind", "ratings")
+    assert ran.refused(), ran
+    assert max(ran.seconds / 5, ran.megabytes / 500) < 1, ran
+
+
+TABLES = {
+    "a long list": {"x": [[0] * 30_000_000, []]},
+    "a long text": {"x": ["A" * 300_000_000, ""]},
+    "bytes": {"x": [bytes(300_000_000), b""]},
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_page_out_of_proportion_is_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    columns = {"system": ["A", "B"], "seg": [1, 1], "score": [1.0, 2.0]}
+    pl.DataFrame(columns | TABLES[name]).write_parquet(path, compression="zstd")
+    ran = run_assay_bounded("check", path, "--kind", "ratings")
+    assert ran.refused(), ran
+    assert "its pages" in ran.out
+    assert max(ran.seconds / 5, ran.megabytes / 500) < 1, ran
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical])
+def test_a_long_name_in_many_rows_is_refused(kind: type[pl.DataType], tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    rows = pl.DataFrame({"seg": range(200_000)}).select(
+        pl.lit("A" * 4900).cast(kind).alias("system"), "seg", score=pl.lit(1.0)
+    )
+    rows.write_parquet(path, compression="zstd")
+    ran = run_assay_bounded("check", path, "--kind", "ratings")
+    assert ran.refused(), ran
+    assert max(ran.seconds / 5, ran.megabytes / 500) < 1, ran
+
+
+def test_headers_of_pages_that_lie(tmp_path: Path) -> None:
+    pl.DataFrame({"system": ["A"], "seg": [1], "score": [1.0]}).write_parquet(
+        path := tmp_path / "x"
+    )
+    whole = path.read_bytes()
+    assert 0 < unpacked_size(path) == unpacked_size(whole) < 1000
+    size = len(whole) - 8
+    for place in range(4, size):
+        for byte in (0, 0x0C, 0x7F, 0xFF):
+            try:
+                unpacked_size(whole[:place] + bytes([byte]) + whole[place + 1 :])
+            except (ValueError, LookupError, TypeError, AttributeError):
+                continue
+
+
+def test_texts_that_repeat_what_came_before_them_may_be_long() -> None:
+    def number(value: int) -> bytes:
+        value, out = 2 * value, b""
+        while value > 127:
+            value, out = value >> 7, out + bytes([value & 127 | 128])
+        return out + bytes([value])
+
+    for encoding, most in ((0, 2_000_000), (7, 10**12)):
+        header = b"\x15\0\x15" + number(10**6) + b"\x15" + number(4)
+        header += b"\x2c\x15" + number(10**5) + b"\x15" + number(encoding) + b"\0\0"
+        page = header + bytes(4)
+        about = {DATA_PAGE: 0, PACKED_SIZE: len(page)}
+        assert most // 20 < _chunk(page, about) < most
+
+
+def test_gzip_in_many_members_and_with_padding_is_read_soon(tmp_path: Path) -> None:
+    rows = b"".join(gzip.compress(b"A\t%d\t1\n" % i) for i in range(20_000))
+    path = tmp_path / "x.tsv.gz"
+    path.write_bytes(gzip.compress(b"system\tseg\tscore\n") + rows + bytes(50_000_000))
+    ran = run_assay_bounded("check", path, "--kind", "ratings")
+    assert "20,000 rows" in ran.out, ran
+    assert ran.seconds < 5
+
+
+def test_gzip_is_unpacked_whole() -> None:
+    for size in (0, 1, 600, 1 << 20, (1 << 20) + 1, 3_000_001):
+        for content in (os.urandom(size), b"a" * size):
+            whole = gzip.compress(content)
+            assert unpack(whole, Path("x.gz")) == content
+            with pytest.raises(InputError, match="cut off"):
+                unpack(whole[:-1], Path("x.gz"))
+
+
+def test_packed_twice(tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv.gz"
+    path.write_bytes(gzip.compress(gzip.compress(b"system\tseg\tscore\nA\t1\t1\n")))
+    with pytest.raises(InputError, match="packed twice"):
+        assay.read_ratings(path)
