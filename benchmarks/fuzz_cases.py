@@ -195,7 +195,7 @@ def make_corpus(folder: Path, call: Call) -> None:
     for line in MAKE:
         call(line.split())
     for sheet in (folder / "sheets").glob("*.csv"):
-        score = pl.when(pl.col("code").str.contains("-")).then(50 + pl.int_range(pl.len()) % 40)
+        score = pl.when(pl.col("code").str.contains("-")).then(37 * pl.int_range(pl.len()) % 100)
         scored = pl.read_csv(sheet).with_columns(score=score)
         scored.write_csv(sheet.with_suffix(".tsv"), separator="\t")
     (folder / "results").mkdir()
