@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -184,3 +185,57 @@ def test_a_position_in_a_design_of_kits_is_a_number(position: str) -> None:
     row = {"editor": "e", "position": position, "doc": "d", "system": "A"}
     with pytest.raises(InputError, match="row 1 of the design has no position like 1, 2 or 3"):
         read_design(pl.DataFrame([row]))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        ("", "100", "low: is not below high"),
+        ("x", "100", "'x' is not a number"),
+        ("0", "1e300", "is larger than"),
+        ("5", "5", "low: is not below high"),
+        (None, None, "the key has no rows"),
+    ],
+)
+def test_a_key_of_sheets_without_a_scale_is_refused(
+    low: str | None, high: str | None, said: str, tmp_path: Path
+) -> None:
+    """Ended in an error of polars; a key without rows in one of `next`."""
+    names = [
+        "rater",
+        "file",
+        "code",
+        "task",
+        "place",
+        "reason",
+        "check",
+        "lp",
+        "doc",
+        "seg",
+        "system",
+        "source",
+        "output",
+    ]
+    row = {**dict.fromkeys(names, "a"), "low": low, "high": high}
+    frame = pl.DataFrame([row])[: 0 if low is None else 1]
+    sheet = tmp_path / "a.tsv"
+    sheet.write_text("code\tsource\toutput\tscore\nb\ta\ta\t5\n")
+    with pytest.raises(InputError, match=said):
+        assay.collect_sheets(frame, [sheet])
+
+
+def test_a_word_document_whose_styles_are_gone_is_refused(tmp_path: Path) -> None:
+    """It opens, and fails where a paragraph is asked for its style."""
+    docx = pytest.importorskip("docx")
+    document, path = docx.Document(), tmp_path / "book.docx"
+    document.add_paragraph("Some words.")
+    document.save(str(path))
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    kind = b"application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml"
+    parts["[Content_Types].xml"] = parts["[Content_Types].xml"].replace(kind, b"text/xml")
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    with pytest.raises(TableError, match="is not a Word document"):
+        assay.read_pieces(path, words=1)

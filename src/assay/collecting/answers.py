@@ -14,7 +14,16 @@ from assay.collecting.sheets import CONTEXT
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.kits.collect import listed, short
 from assay.results import CONTROLS, Note, has_note, plural
-from assay.tables.load import Findings, Raw, Source, load, refuse, to_number, to_text
+from assay.tables.load import (
+    Findings,
+    Raw,
+    Source,
+    load,
+    refuse,
+    refuse_infinite,
+    to_number,
+    to_text,
+)
 from assay.tables.tables import Better, Ratings, check_direction, read_ratings
 from assay.tables.typed_files import save
 
@@ -91,7 +100,8 @@ def write_collected(ratings: Ratings, path: Path) -> CollectedSheets:
 
 def _keys(key: Source) -> dict[str, pl.DataFrame]:
     """The key's rows by rater."""
-    frame = load(key, text=lambda name: True).frame
+    raw = load(key, text=lambda name: True)
+    frame, findings = raw.frame, Findings(raw)
     lacking = [name for name in KEY_COLUMNS if name not in frame.columns]
     if lacking:
         raise InputError(
@@ -102,7 +112,15 @@ def _keys(key: Source) -> dict[str, pl.DataFrame]:
     words = [
         value.replace("", None) if value.name in blank else value.fill_null("") for value in words
     ]
-    limits = [frame[name].cast(pl.Float64) for name in ("low", "high")]
+    limits = [to_number(frame[name], findings, name) for name in ("low", "high")]
+    for limit in limits:
+        refuse_infinite(limit, limit.name, findings)
+    wrong = ~(limits[0] < limits[1]).fill_null(False)
+    message = "is not below high; give the key as it was written"
+    findings.rows(wrong, "low", to_text(frame["low"]), message)
+    findings.stop()
+    if not frame.height:
+        raise InputError("the key has no rows; give the key as it was written")
     frame = pl.DataFrame([*words, *limits])
     if frame["code"].n_unique() < frame.height:
         raise InputError("the key names an output twice; give the key as it was written")

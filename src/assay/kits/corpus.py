@@ -155,14 +155,14 @@ def _from_docx(path: Path) -> tuple[list[_Paragraph], tuple[Note, ...]]:
     need_sound_archive(data, path, "Word document")
     try:
         document = docx.Document(io.BytesIO(data))
-    except Exception:  # a damaged package fails in as many ways as it has parts
+        found = [
+            _Paragraph(line.strip(), getattr(paragraph.style, "name", None) or "")
+            for paragraph in document.paragraphs
+            for line in paragraph.text.splitlines()
+        ]
+        tables = len(document.tables)
+    except Exception:  # a damaged package fails in as many ways as it has parts, some late
         raise refuse(str(path), "is not a Word document (.docx); save it again from Word") from None
-    found = [
-        _Paragraph(line.strip(), getattr(paragraph.style, "name", None) or "")
-        for paragraph in document.paragraphs
-        for line in paragraph.text.splitlines()
-    ]
-    tables = len(document.tables)
     text = f"{path.name}: {tables} tables in the document were not read"
     return found, (Note("tables-not-read", text),) if tables else ()
 
