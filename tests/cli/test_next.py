@@ -63,7 +63,7 @@ def test_table(campaign: Path) -> None:
     assert ran.exit_code == 0
     assert "To rate next (docs-incr-human)" in ran.stdout
     assert "signature: next|docs-incr-human|" in ran.stdout
-    assert "no known inclusion probabilities" in ran.stderr
+    assert "inclusion probabilities are unknown" in ran.stderr
 
 
 def test_saved_for_the_report(campaign: Path) -> None:

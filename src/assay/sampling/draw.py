@@ -86,9 +86,7 @@ def _drawn_rows(
         )
     drawn = plan.draw(rng)
     if not drawn.sizes[0]:
-        raise InputError(
-            f"a budget of {n} is too small for the design {design.short}; give more"
-        )
+        raise InputError(f"a budget of {n} is too small for the design {design.short}; give more")
     return sample_rows(population, drawn, pi, plan, rng)
 
 

@@ -163,9 +163,9 @@ def _single(sample: Sample, layout: Layout) -> list[Note]:
         Note(
             "single-segments",
             f"raters will see single segments rather than passages ({single:.0%} of the pieces):"
-            f" so small do {get['looks']} planned looks cut the documents; with {FEWER_LOOKS} (design"
-            f" '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f} segments instead"
-            f" of {sizes.mean():.1f}",
+            f" so small do {get['looks']} planned looks cut the documents; with {FEWER_LOOKS}"
+            f" (design '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f}"
+            f" segments instead of {sizes.mean():.1f}",
         )
     ]
 
