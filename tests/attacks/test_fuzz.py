@@ -37,7 +37,7 @@ def fuzz(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
 def test_a_few_hundred_cases(fuzz: ModuleType) -> None:
-    found = fuzz.fuzz(seed=14, minutes=3, cases=300, workers=1)
+    found = fuzz.fuzz(seed=15, minutes=3, cases=300, workers=1)
     assert [one for one in found if one.fault] == []
     assert [one.number for one in found] == list(range(300))
     assert {one.code for one in found} == {0, 2}
