@@ -1,0 +1,1 @@
+"""A project that collects answers in a browser. Needs the extra ``campaign``."""

@@ -1,0 +1,136 @@
+"""What passes between the rooms of a campaign: what was shown, what was answered, what is refused.
+
+The page sends JSON, a protocol checks it against what was shown and returns :class:`Answer`, the
+store keeps that, and the exchange makes tables of :class:`Stored`. Nothing here knows SQL or HTTP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from assay.errors import AssayError
+
+Side = Literal["source", "target"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A marked stretch: code points, half open; a missing mark has ``start == end``."""
+
+    side: Side
+    start: int
+    end: int
+    severity: str
+    category: str | None = None
+    origin: str | None = None
+    """``None`` where the rater made it; else ``kept`` or ``changed`` of a mark shown before."""
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSegment:
+    """A segment of a task: its place, whether it is rated or context, its source."""
+
+    place: int
+    rate: bool
+    source: str | None
+    media: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOutput:
+    """One system's outputs of all segments of a task, under a code that means nothing."""
+
+    code: str
+    label: str
+    texts: tuple[str | None, ...]
+    """One per segment; None where the system has none."""
+    spans: tuple[tuple[Span, ...], ...] = ()
+    """Marks that the rater begins with, one tuple per segment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A task as one rater sees it under one lease."""
+
+    lease: str
+    segments: tuple[ShownSegment, ...]
+    outputs: tuple[ShownOutput, ...]
+    screens: tuple[tuple[str, ...], ...]
+    """The codes of every screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One checked answer: about one output of one segment, or about a comparison of several."""
+
+    code: str | None = None
+    """The output; None for a comparison."""
+    place: int | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    spans: tuple[Span, ...] = ()
+    no_error: bool = False
+    """The rater said that there is no error."""
+    skipped: str | None = None
+    """The reason why it was left out."""
+    comment: str | None = None
+    winner: str | None = None
+    """Of a comparison of two: a code, or ``tie``."""
+    strength: int | None = None
+    reason: str | None = None
+    ranks: dict[str, int] = field(default_factory=dict)
+    """Of a comparison: code to rank, 1 the best; equal ranks are ties."""
+    edited: str | None = None
+    keys: dict[str, int] = field(default_factory=dict)
+    pauses: dict[str, int] = field(default_factory=dict)
+    sessions: tuple[dict[str, Any], ...] = ()
+    """Of an edit: times from focus to focus, with active and idle milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When and for how long a screen was worked on; the client's clock, kept apart from ours."""
+
+    opened: str | None = None
+    first: str | None = None
+    sent: str | None = None
+    active_ms: int = 0
+    idle_ms: int = 0
+    away: int = 0
+    """How often the page was left."""
+    device: Literal["pointer", "keyboard", "both"] | None = None
+
+
+class CampaignError(AssayError):
+    """A request that a campaign does not carry out; ``status`` is the HTTP status it becomes."""
+
+    status = 409
+
+
+class NotYoursError(CampaignError):
+    """Nothing of this rater's has that name: not theirs and not there look the same."""
+
+    status = 404
+
+
+class NotNowError(CampaignError):
+    """The campaign is closed or paused, or the rater is left out; the sentence says what to do."""
+
+    status = 409
+
+
+class UnavailableError(CampaignError):
+    """Nothing can be written now, such as on a full disk; the same request may be sent again."""
+
+    status = 503
+
+
+class InvalidAnswerError(CampaignError):
+    """An answer that does not fit what was shown; every fault with its path."""
+
+    status = 422
+
+    def __init__(self, faults: list[tuple[str, str]]) -> None:
+        self.faults = faults
+        super().__init__("; ".join(f"{path}: {message}" for path, message in faults))
