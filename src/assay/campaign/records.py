@@ -72,6 +72,8 @@ class Answer:
     spans: tuple[Span, ...] = ()
     no_error: bool = False
     """The rater said that there is no error."""
+    asked: bool = False
+    """A low score without a mark was asked about, and stayed."""
     skipped: str | None = None
     """The reason why it was left out."""
     comment: str | None = None
