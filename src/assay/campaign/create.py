@@ -1,4 +1,4 @@
-"""A new campaign: everything that is known before the first answer, written at once or not at all."""
+"""A new campaign: all that is known before the first answer, written at once or not at all."""
 
 from __future__ import annotations
 
@@ -42,5 +42,3 @@ def create_campaign(
             for (_, system), leader in contents.leaders[number].items()),
         sum(map(len, contents.spoiled)), contents.seed, links,
     )  # fmt: skip
-
-

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -106,14 +107,10 @@ def read_items(test_set: TestSet) -> Items:
     if "media" in frame.columns:
         for place, value in zip(row.tolist(), frame["media"].to_list(), strict=True):
             media[place] = media[place] or value
-    edges = np.concatenate([[0], np.cumsum(test_set.documents["segments"].to_numpy())])
+    edges = np.cumsum([0, *test_set.documents["segments"]])
     if not test_set.has_documents:
         edges = np.arange(count + 1)
-    bounds = [
-        (int(low), int(high))
-        for low, high in zip(edges, edges[1:], strict=False)
-        for _ in range(high - low)
-    ]
+    bounds = [(low, high) for low, high in pairwise(edges.tolist()) for _ in range(high - low)]
     return Items(
         test_set.systems, tuple(column["lp"]), tuple(column["doc"]),
         tuple(segments["seg"].to_list()), tuple(column["source"]), tuple(media), tuple(bounds),

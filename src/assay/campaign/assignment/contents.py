@@ -113,7 +113,7 @@ def _names(settings: Settings, kits: KitDesign | None) -> tuple[str, ...]:
     )
     twice = [name for name, often in Counter(names).items() if often > 1]
     if twice:
-        raise InputError(f"raters.names has '{twice[0]}' twice; give every rater a name of their own")
+        raise InputError(f"raters.names has '{twice[0]}' twice; name every rater once")
     return names
 
 

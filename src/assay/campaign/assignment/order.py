@@ -107,7 +107,7 @@ def plan_kits(test_set: TestSet, kits: KitDesign) -> list[PlannedTask]:
                 "kits", value, f"is a {what} that the scores do not have",
                 f"name the {what}s of the kits as in the scores",
             )  # fmt: skip
-        rated = {place: (system[item.system],) for place in documents[item.document]}
+        rated = dict.fromkeys(documents[item.document], (system[item.system],))
         tasks.append(PlannedTask(
             "rate", numbers[item.document], rated, editor=item.editor,
         ))  # fmt: skip

@@ -144,7 +144,9 @@ def _artifacts(db: Connection, contents: Contents) -> None:
         "errors": contents.errors.frame if contents.errors else None,
     }
     bodies = {
-        name: parquet_bytes(frame, Path(name)) for name, frame in frames.items() if frame is not None
+        name: parquet_bytes(frame, Path(name))
+        for name, frame in frames.items()
+        if frame is not None
     }
     if contents.kits is not None:
         bodies["kits"] = dump(contents.kits.to_dict()).encode()
@@ -216,6 +218,11 @@ def _slots_of(number: int, task: PlannedTask, contents: Contents) -> Iterator[di
             continue
         text = spoiled.get((segment, system), contents.items.targets[segment, system])
         yield {
-            "task": number + 1, "place": segment - first, "system": system, "shown_as": leader,
-            "segment": segment, "text": text_hash(text), "spoiled": (segment, system) in spoiled,
+            "task": number + 1,
+            "place": segment - first,
+            "system": system,
+            "shown_as": leader,
+            "segment": segment,
+            "text": text_hash(text),
+            "spoiled": (segment, system) in spoiled,
         }

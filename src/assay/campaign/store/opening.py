@@ -20,8 +20,8 @@ from assay.errors import InputError, OptionError
 FILE, LOCK = "campaign.db", "campaign.lock"
 BUSY_MS = 10_000
 REMOTE = {
-    "9p", "afs", "beegfs", "ceph", "cifs", "fuse.glusterfs", "fuse.sshfs", "gpfs", "lustre", "ncpfs",
-    "nfs", "nfs4", "smb3", "smbfs",
+    "9p", "afs", "beegfs", "ceph", "cifs", "fuse.glusterfs", "fuse.sshfs", "gpfs", "lustre",
+    "ncpfs", "nfs", "nfs4", "smb3", "smbfs",
 }  # fmt: skip
 """File systems over a network, on which SQLite's locks cannot be relied on."""
 POSTGRES_WORKERS = 4

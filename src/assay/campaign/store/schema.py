@@ -89,7 +89,8 @@ segment = Table(
     Column("media", JSON),
 )  # fmt: skip
 output = Table(
-    "output", METADATA, _to("segment", "segment", primary=True), _to("system", "system", primary=True),
+    "output", METADATA,
+    _to("segment", "segment", primary=True), _to("system", "system", primary=True),
     Column("text", Text, ForeignKey("text.hash"), nullable=False),
 )  # fmt: skip
 task = Table(
@@ -231,7 +232,6 @@ event = Table(
 )  # fmt: skip
 mark = Table(
     "mark", METADATA, _id(),
-    _to("segment", "segment"), _to("system", "system"),
+    _to("segment", "segment", index=True), _to("system", "system"),
     Column("body", JSON, nullable=False),
-    Index("ix_mark_output", "segment", "system"),
 )  # fmt: skip

@@ -155,9 +155,7 @@ class PooledWriter:
         try:
             return self._pool.submit(self._tried, work, arguments)
         except RuntimeError:
-            raise UnavailableError(
-                "the campaign is being stopped; try again in a minute"
-            ) from None
+            raise UnavailableError("the campaign is being stopped; try again in a minute") from None
 
     def close(self) -> None:
         """Finish what was submitted, and stop."""

@@ -82,9 +82,7 @@ def send(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) ->
 def _need_screen(lease: Record, screen: object) -> None:
     whole = isinstance(screen, int) and not isinstance(screen, bool)
     if not whole or not 0 <= screen < lease.screens:  # type: ignore[operator]
-        raise InvalidAnswerError(
-            [("screen", f"the task has the screens 0 to {lease.screens - 1}")]
-        )
+        raise InvalidAnswerError([("screen", f"the task has the screens 0 to {lease.screens - 1}")])
 
 
 def _need_open_campaign(unit: Unit) -> None:
@@ -188,9 +186,7 @@ def _next(unit: Unit, lease: Record, rater_id: int) -> str:
     return "done" if task is None else "task"
 
 
-def _keep(
-    unit: Unit, sent: int, lease: Record, shown: Shown, answers: tuple[Answer, ...]
-) -> None:
+def _keep(unit: Unit, sent: int, lease: Record, shown: Shown, answers: tuple[Answer, ...]) -> None:
     """Append the answers, their marks and keys."""
     hashes = _hashes(unit, lease, shown)
     for answer in answers:
@@ -217,9 +213,7 @@ def _keep(
             ))  # fmt: skip
 
 
-def _hashes(
-    unit: Unit, lease: Record, shown: Shown
-) -> dict[tuple[str | None, int | None], str]:
+def _hashes(unit: Unit, lease: Record, shown: Shown) -> dict[tuple[str | None, int | None], str]:
     """Which text every output that is judged showed."""
     rows = unit.all(
         select(s.shown.c.code, s.slot.c.segment, s.slot.c.text, s.task.c.first)

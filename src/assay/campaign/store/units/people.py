@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
@@ -31,8 +31,8 @@ class Link:
     id: int
     role: Role
     rater: str | None = None
-    rater_id: int | None = None
     language: str | None = None
+    rater_id: int | None = None
 
 
 def token_hash(token: str) -> str:
@@ -78,7 +78,9 @@ def add_raters(unit: Unit, raters: int | Sequence[str], actor: str) -> list[dict
         if not name or name in known or names.count(name) > 1:
             fault = "is there already" if name in known else "is not a new name"
             raise OptionError("raters", repr(name), fault, "give every rater a name of their own")
-    return [{"rater": name, "token": new_link(unit, "rater", add_rater(unit, name))} for name in names]
+    return [
+        {"rater": name, "token": new_link(unit, "rater", add_rater(unit, name))} for name in names
+    ]
 
 
 def set_state(unit: Unit, state: str, actor: str, reason: str | None = None) -> None:
