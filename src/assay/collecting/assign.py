@@ -115,7 +115,9 @@ def _check(raters: int, overlap: float, per_output: int, checks: float, repeats:
         )  # fmt: skip
 
 
-def snippet_tasks(drawn: Sample | TestSet) -> tuple[TestSet, list[list[AssignedSegment]], list[Note]]:
+def snippet_tasks(
+    drawn: Sample | TestSet,
+) -> tuple[TestSet, list[list[AssignedSegment]], list[Note]]:
     """The segments of every task with their systems, in reading order; what to know of them."""
     test_set = drawn.checked if isinstance(drawn, Sample) else drawn
     if test_set is None:

@@ -96,7 +96,7 @@ def wire_answer(db: Connection, row: Any) -> dict[str, Any]:
         {
             name: getattr(mark, name)
             for name in ("side", "start", "end", "severity", "category", "origin", "missing")
-            if getattr(mark, name) not in (None, False)
+            if getattr(mark, name) is not None and getattr(mark, name) is not False
         }
         for mark in spans
     ]
@@ -164,15 +164,12 @@ def _told(db: Connection) -> tuple[str, ...]:
 
 def raters_status(db: Connection) -> tuple[RaterStatus, ...]:
     """How far every rater is."""
-    held = dict(
-        db.execute(
-            select(s.lease.c.rater, func.count())
-            .where(s.lease.c.state == "open")
-            .group_by(s.lease.c.rater)
-        )
-        .tuples()
-        .all()
-    )
+    counted = db.execute(
+        select(s.lease.c.rater, func.count())
+        .where(s.lease.c.state == "open")
+        .group_by(s.lease.c.rater)
+    ).all()
+    held: dict[int, int] = {row[0]: row[1] for row in counted}
     checks = db.execute(
         select(s.lease.c.rater, s.check_result.c.passed, func.count())
         .join(s.lease, s.lease.c.id == s.check_result.c.lease)

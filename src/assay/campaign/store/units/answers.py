@@ -151,7 +151,7 @@ def _is_late(unit: Unit, lease: Record, revision: int) -> bool:
         return True
     if revision > 1:
         return False
-    return lease.state != "open" or lease.until < unit.now
+    return bool(lease.state != "open" or lease.until < unit.now)
 
 
 def _progress(

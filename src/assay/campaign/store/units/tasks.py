@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
@@ -167,9 +168,8 @@ def _open(unit: Unit, rater: Record, task: Record, reason: str) -> Record:
     copy = unit.free_copy(task.id)
     assert copy is not None
     lease = secrets.token_hex(16)
-    if task.body is not None:
-        parts: list[list[int | None]] = [[None]]
-    else:
+    parts: Sequence[Sequence[int | None]] = [[None]]
+    if task.body is None:
         own = select(s.slot.c.shown_as).distinct().where(s.slot.c.task == task.id)
         systems = sorted(unit.db.execute(own).scalars())
         parts = screens(
