@@ -26,7 +26,8 @@ def pilot(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(make_app(["plan"]), ["plan", *(str(argument) for argument in arguments)])
+    words = ["plan", *(str(argument) for argument in arguments)]
+    return CliRunner().invoke(make_app(["plan"]), words)
 
 
 ASSUMED = ("--population", 1400, "--sd", 3, "--correlation", 0.4)
