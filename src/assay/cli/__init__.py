@@ -69,10 +69,6 @@ COMMANDS = {
 RENAMED = {
     "rng": "seed",
     "raters": "exclude_raters",
-    "seconds_per_judgment": "seconds",
-    "cost_per_judgment": "cost",
-    "seconds_per_rating": "seconds",
-    "cost_per_rating": "cost",
     "bin": "bin_size",
     "max": "max_snippet",
     "limit": "size_limit",

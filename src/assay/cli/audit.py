@@ -21,6 +21,7 @@ from assay.cli.options import (
     LP,
     METRICS,
     ONLY,
+    PAY,
     SAMPLE,
     SAVE,
     SEED,
@@ -60,6 +61,7 @@ def audit(
     ] = None,
     better: BETTER = "higher",
     level: LEVEL = 0.95,
+    pay: PAY = None,
     columns: COLUMNS = None,
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,
@@ -89,7 +91,7 @@ def audit(
             raise OptionError(
                 option, given, "is for ratings with a --sample or --assume", "leave it out"
             )
-    common = {"published": published, "family": family, "level": level, "rng": seed}
+    common = {"published": published, "family": family, "level": level, "pay": pay, "rng": seed}
     of_ratings = {"sample": sample, "assume": assume, "target": target, "practice": practice}
     of_ratings = {name: value for name, value in of_ratings.items() if value is not None}
     if format is None and _need_guess(tables, columns):

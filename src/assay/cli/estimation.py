@@ -14,7 +14,6 @@ from assay.cli.options import (
     BACKEND,
     BETTER,
     COLUMNS,
-    COST,
     DRAWS,
     EACH_PAIR,
     EXCLUDE,
@@ -27,6 +26,7 @@ from assay.cli.options import (
     LP,
     METRICS,
     ONLY,
+    PAY,
     PER_OUTPUT_OPTION,
     RANGE,
     RATED_FILES,
@@ -93,7 +93,7 @@ def estimate(
         ),
     ] = False,
     family: FAMILY = False,
-    cost: COST = None,
+    pay: PAY = None,
     better: BETTER = "higher",
     range: RANGE = None,
     level: LEVEL = 0.95,
@@ -142,7 +142,7 @@ def estimate(
         borrow=borrow,
         history=past,
         family=family,
-        cost_per_rating=cost,
+        pay=pay,
     )
     deliver(result, save, json)
 
@@ -234,6 +234,7 @@ def monitor(
     ] = False,
     each_pair: EACH_PAIR = False,
     systems: SYSTEMS = None,
+    pay: PAY = None,
     better: BETTER = "higher",
     range: RANGE = None,
     level: LEVEL = 0.95,
@@ -263,7 +264,7 @@ def monitor(
         of_ratings = {"sample": sample, "half_width": half_width, "range": range, "looks": looks,
                       "before": before}  # fmt: skip
         monitor_judged(
-            scores, of_ratings, family=not each_pair, systems=systems, level=level,
+            scores, of_ratings, family=not each_pair, systems=systems, level=level, pay=pay,
             columns=columns, exclude=exclude, only=only, lp=lp, save=save, json=json,
         )  # fmt: skip
         return
@@ -276,7 +277,7 @@ def monitor(
     result = run(
         test_set, given, sample=read_sample(drawn, test_set), half_width=half_width, goal=goal,
         looks=look_plan(looks), before=_earlier(before), per_output=per_output, guarantee=guarantee,
-        level=level,
+        level=level, pay=pay,
     )  # fmt: skip
     deliver(result, save, json)
 

@@ -92,7 +92,13 @@ EACH_PAIR = Annotated[
         "--each-pair", help="From judgments: the level is for each pair, not for all together."
     ),
 ]
-COST = Annotated[float | None, typer.Option("--cost", help="What one answer costs.")]
+PAY = Annotated[
+    str | None,
+    typer.Option(
+        "--pay", help="What one answer costs: '0.12 EUR per rating', '18 EUR per hour, 40 s per"
+        " rating'.", metavar="PRICE",
+    ),
+]  # fmt: skip
 TARGET = Annotated[
     str | None,
     typer.Option("--target", help="What intervals are for: raters, texts or answers."),

@@ -17,6 +17,7 @@ from assay.cli.options import (
     JSON,
     LP,
     ONLY,
+    PAY,
     SAVE,
     SCORES_OPTION,
     SEED,
@@ -92,6 +93,7 @@ def rank(
             "--rank-sum", help="From ratings: test single outputs, as WMT does, not documents."
         ),
     ] = False,
+    pay: PAY = None,
     better: BETTER = "higher",
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
@@ -117,7 +119,7 @@ def rank(
     save_file(save)
     common = _given({
         "method": method, "range_kind": range_kind, "level": level, "sides": sides, "holm": holm,
-        "resamples": resamples, "rng": seed,
+        "resamples": resamples, "rng": seed, "pay": pay,
     })  # fmt: skip
     of_judgments = _given(
         {"ranges": ranges, "resample": resample, "ties": ties, "calibrate": calibrate or None}
@@ -187,8 +189,8 @@ def _with_pairs(result: Ranking) -> Callable[[], None]:
 
 def monitor_judged(
     judgments: Path, of_ratings: dict[str, Any], *, family: bool,
-    systems: str | None, level: float, columns: str | None, exclude: str | None, only: str | None,
-    lp: str | None, save: Path | None, json: bool,
+    systems: str | None, level: float, pay: str | None, columns: str | None,
+    exclude: str | None, only: str | None, lp: str | None, save: Path | None, json: bool,
 ) -> None:  # fmt: skip
     """``assay monitor`` with one file: judgments; options that only ratings have are refused."""
     from assay.cli import answers_kind, deliver
@@ -199,7 +201,9 @@ def monitor_judged(
     _refuse("ratings", _given(of_ratings))
     save_file(save)
     table = read_judged(judgments, columns, exclude, only, lp)
-    result = monitor_judgments(table, systems=_system_names(systems), family=family, level=level)
+    result = monitor_judgments(
+        table, systems=_system_names(systems), family=family, level=level, pay=pay
+    )
     deliver(result, save, json)
 
 

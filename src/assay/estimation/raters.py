@@ -120,7 +120,7 @@ def _with_themselves(given: _Given) -> tuple[dict[str, dict[str, Any]], float]:
     later = given.placed.genuine_repeats
     if not len(later):
         return {}, float("nan")
-    pairs = later.select(*key, "score").join(first, on=key, maintain_order="left")
+    pairs = later.select(*key, "score").join(first, on=key, how="inner", maintain_order="left")
     away = (pl.col("score") - pl.col("first")).abs().mean().alias("self_difference")
     by_rater = pairs.group_by("rater").agg(pl.len().alias("repeats"), away)
     firsts = pairs.select(*key, pl.col("first").alias("score")).unique(key, maintain_order=True)
