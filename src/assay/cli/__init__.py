@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 COMMANDS = {
+    "new": "new:new",
     "demo": "demo:demo",
     "check": "tables:check",
     "convert": "tables:convert",
@@ -79,7 +80,7 @@ RENAMED = {
 """Arguments of the library whose parameter here has another name."""
 
 PANELS = {
-    "Start": ("demo", "check", "convert"),
+    "Start": ("new", "demo", "check", "convert"),
     "Plan": ("plan", "stability", "evaluate"),
     "Sample": ("sample",),
     "Collect": ("collect",),

@@ -15,6 +15,7 @@ from assay.cli.options import (
     KEY,
     PER_OUTPUT_OPTION,
     RANGE,
+    RATERS,
     SAMPLE,
     SAVE_ONLY,
     SEED,
@@ -41,9 +42,7 @@ def collect(
         Literal["xlsx", "csv"] | None,
         typer.Option("--sheets", help="Write a blind sheet per rater, of this type."),
     ] = None,
-    raters: Annotated[
-        str | None, typer.Option("--raters", help="Who rates: names, or how many.", metavar="A,B|N")
-    ] = None,
+    raters: RATERS = None,
     sample: SAMPLE = None,
     overlap: Annotated[
         float | None,

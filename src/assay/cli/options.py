@@ -133,6 +133,9 @@ SCHEDULER = Annotated[
     typer.Option("--scheduler", help="A dask cluster: tcp://HOST:8786.", metavar="ADDRESS"),
 ]
 PER_OUTPUT_OPTION = typer.Option("--per-output", help="Raters of every output; default: 1.")
+RATERS = Annotated[
+    str | None, typer.Option("--raters", help="Who rates: names, or how many.", metavar="A,B|N")
+]
 KEY = Annotated[
     Path | None,
     typer.Option("--key", help="Where the key goes; default: FOLDER-key.tsv.", metavar="FILE"),

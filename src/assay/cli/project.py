@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from typer.core import TyperArgument
 
 from assay.cli import note
 from assay.errors import InputError
+from assay.pay import Costs
 from assay.project.project import Project
 from assay.project.rules import better_of, range_of
 
@@ -24,19 +26,18 @@ SETTINGS = {
     "stability": "columns metrics lower_metrics exclude",
     "next": "sample better columns metrics exclude",
     "monitor": "sample better range level columns metrics lower_metrics exclude half_width looks"
-    " goal guarantee per_output",
-    "estimate": "sample better range level columns metrics lower_metrics exclude target method"
-    " cost",
+    " goal guarantee per_output pay",
+    "estimate": "sample better range level columns metrics lower_metrics exclude target method pay",
     "raters": "sample better range columns exclude",
     "evaluate": "better level columns metrics lower_metrics exclude",
-    "rank": "better level columns exclude",
-    "audit": "sample better level columns metrics lower_metrics exclude target",
+    "rank": "better level columns exclude pay",
+    "audit": "sample better level columns metrics lower_metrics exclude target pay",
     "next-set": "columns exclude",
     "effort": "rate",
     "sheets": "sample columns raters overlap per_output checks repeats range instructions",
 }
 """The parameters that a command takes from the settings; ``sheets`` is collect that writes them."""
-OF_JUDGMENTS = frozenset(["columns", "exclude", "level"])
+OF_JUDGMENTS = frozenset(["columns", "exclude", "level", "pay"])
 """Those of them that a command takes when its answers are judgments."""
 OF_FILES = frozenset(["sample", "columns"])
 """Those that are about the project's own files."""
@@ -172,7 +173,7 @@ class _Filling:
             "guarantee": stop.guarantee or None,
             "target": of.target,
             "method": of.method,
-            "cost": of.pay.per_rating,
+            "pay": Costs(**asdict(of.pay)).text or None,
             "rate": of.pay.per_hour,
             "raters": _joined(raters.names) or (str(raters.number) if raters.number > 1 else None),
             "per_output": raters.per_task if raters.per_task > 1 else None,
