@@ -14,7 +14,9 @@ from assay.cli.options import (
     COLUMNS,
     EXCLUDE,
     FORMAT,
+    FROM_HELP,
     JSON,
+    KIND,
     LOWER_METRICS,
     LP,
     METRICS,
@@ -39,9 +41,7 @@ def new(
     ] = None,
     origin: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--from", help="Tables, a folder of text files, or a WMT folder.", metavar="SOURCE..."
-        ),
+        typer.Option("--from", help=FROM_HELP, metavar="SOURCE..."),
     ] = None,
     protocol: Annotated[
         Literal["da", "sqm", "xsts", "scale", "esa", "mqm", "pairwise", "ranking", "post-edit"]
@@ -55,12 +55,7 @@ def new(
     lower_metrics: LOWER_METRICS = None,
     exclude: EXCLUDE = None,
     better: BETTER_IF_RATED = None,
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            "--kind", help="scores, ratings, errors, judgments, edits or sample; default: a guess."
-        ),
-    ] = None,
+    kind: KIND = None,
     format: FORMAT = None,
     lp: LP = None,
     only: ONLY = None,
