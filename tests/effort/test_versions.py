@@ -16,7 +16,7 @@ import assay
 from assay.effort.alignment import align
 from assay.effort.versions import read_versions
 from assay.errors import InputError
-from assay.formats.xliff_segments import Segment
+from assay.formats.xliff_segments import VersionSegment
 from assay.tables.tables import Edits
 
 
@@ -133,8 +133,8 @@ def test_files_of_one_name_are_documents_of_their_own(folders: tuple[Path, Path]
     }  # fmt: skip
 
 
-def _segments(**texts: str) -> list[Segment]:
-    return [Segment(name, text, "", 1) for name, text in texts.items()]
+def _segments(**texts: str) -> list[VersionSegment]:
+    return [VersionSegment(name, text, "", 1) for name, text in texts.items()]
 
 
 def test_alignment() -> None:

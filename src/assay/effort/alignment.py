@@ -6,15 +6,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from assay.formats.xliff_segments import Segment
+from assay.formats.xliff_segments import VersionSegment
 
-Group: TypeAlias = tuple[list[Segment], list[Segment]]
+Group: TypeAlias = tuple[list[VersionSegment], list[VersionSegment]]
 """The segments of one stretch of text, before and after; usually one each."""
 
 
 def align(
-    before: Sequence[Segment], after: Sequence[Segment]
-) -> tuple[list[Group], list[Segment], list[Segment]]:
+    before: Sequence[VersionSegment], after: Sequence[VersionSegment]
+) -> tuple[list[Group], list[VersionSegment], list[VersionSegment]]:
     """What belongs together, and what is left over of either version.
 
     Segments with the same number and source belong together; of the rest those that cover the same
@@ -22,7 +22,7 @@ def align(
     wherever they stand. Without sources, numbers alone decide.
 
     >>> def segments(**texts):
-    ...     return [Segment(k, source, "", 1) for k, source in texts.items()]
+    ...     return [VersionSegment(k, source, "", 1) for k, source in texts.items()]
     >>> old = segments(a="One. Two.", b="Three.")
     >>> groups, *_ = align(old, segments(a="One.", c="Two.", b="Three."))
     >>> [[len(side) for side in group] for group in groups]
@@ -44,21 +44,21 @@ def align(
     return sorted(groups, key=lambda group: place[id(group[1][0])]), left, right
 
 
-def _have_sources(segments: Sequence[Segment]) -> bool:
+def _have_sources(segments: Sequence[VersionSegment]) -> bool:
     return any(segment.source for segment in segments)
 
 
-def _squeezed(segment: Segment) -> str:
+def _squeezed(segment: VersionSegment) -> str:
     """The source without white space, which tools move about at the ends of segments."""
     return "".join((segment.source or "").split())
 
 
 def _by_key(
-    before: Sequence[Segment], after: Sequence[Segment], keys: Sequence[object],
+    before: Sequence[VersionSegment], after: Sequence[VersionSegment], keys: Sequence[object],
     others: Sequence[object],
-) -> tuple[list[Group], list[Segment], list[Segment]]:  # fmt: skip
+) -> tuple[list[Group], list[VersionSegment], list[VersionSegment]]:  # fmt: skip
     """One to one by a key; of several with the same key the first with the first."""
-    waiting: defaultdict[object, list[Segment]] = defaultdict(list)
+    waiting: defaultdict[object, list[VersionSegment]] = defaultdict(list)
     for segment, key in zip(reversed(before), reversed(keys), strict=True):
         waiting[key].append(segment)
     groups: list[Group] = []
@@ -73,15 +73,15 @@ def _by_key(
 
 
 def _by_stretch(
-    before: Sequence[Segment], after: Sequence[Segment], groups: Sequence[Group]
-) -> tuple[list[Group], list[Segment], list[Segment]]:
+    before: Sequence[VersionSegment], after: Sequence[VersionSegment], groups: Sequence[Group]
+) -> tuple[list[Group], list[VersionSegment], list[VersionSegment]]:
     """Between segments that are joined already, stretches of the same text."""
     partner = {id(group[1][0]): group[0][0] for group in groups}
     place = {id(segment): k for k, segment in enumerate(before)}
     joined = {id(group[0][0]) for group in groups}
     found: list[Group] = []
-    left: list[Segment] = []
-    right: list[Segment] = []
+    left: list[VersionSegment] = []
+    right: list[VersionSegment] = []
     start, waiting = 0, []
     for segment in [*after, None]:
         mate = None if segment is None else partner.get(id(segment))
@@ -99,11 +99,11 @@ def _by_stretch(
 
 
 def _stretches(
-    before: Sequence[Segment], after: Sequence[Segment]
-) -> tuple[list[Group], list[Segment], list[Segment]]:
+    before: Sequence[VersionSegment], after: Sequence[VersionSegment]
+) -> tuple[list[Group], list[VersionSegment], list[VersionSegment]]:
     """The shortest stretches from the front that are the same text on both sides."""
     groups: list[Group] = []
-    sides: tuple[list[Segment], list[Segment]] = ([], [])
+    sides: tuple[list[VersionSegment], list[VersionSegment]] = ([], [])
     texts = ["", ""]
     places = [0, 0]
     both = (before, after)

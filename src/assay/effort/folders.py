@@ -23,7 +23,7 @@ PARTS = ("system", "editor", "doc", "any")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BilingualFile:
     """A file, the folders it lies in below the one that was given, and its name."""
 
     path: Path
@@ -36,7 +36,7 @@ class Place:
         return "/".join((*self.folders, self.path.name))
 
 
-def files_in(where: Sequence[Path], argument: str) -> tuple[list[Place], list[Path]]:
+def files_in(where: Sequence[Path], argument: str) -> tuple[list[BilingualFile], list[Path]]:
     """The bilingual files below folders, and the others, which are passed over."""
     found, other = [], []
     for root in where:
@@ -51,7 +51,7 @@ def files_in(where: Sequence[Path], argument: str) -> tuple[list[Place], list[Pa
                 continue
             folders = () if root.is_file() else path.relative_to(root).parts[:-1]
             name = path.name.lower().rpartition(ending)[0]
-            found.append(Place(path, folders, path.name[: len(name)]))
+            found.append(BilingualFile(path, folders, path.name[: len(name)]))
     if not found:
         kinds = ", ".join(sorted({path.suffix or path.name for path in other})) or "nothing"
         shown = ", ".join(map(str, where))
@@ -66,8 +66,8 @@ def files_in(where: Sequence[Path], argument: str) -> tuple[list[Place], list[Pa
 class Pair:
     """One file before and after editing."""
 
-    before: Place
-    after: Place
+    before: BilingualFile
+    after: BilingualFile
 
     @property
     def ending(self) -> str:
@@ -76,8 +76,8 @@ class Pair:
 
 
 def pair_files(
-    before: Sequence[Place], after: Sequence[Place]
-) -> tuple[list[Pair], list[str], list[Place]]:
+    before: Sequence[BilingualFile], after: Sequence[BilingualFile]
+) -> tuple[list[Pair], list[str], list[BilingualFile]]:
     """Every edited file with its version before editing; what could not be paired, and why."""
     pairs: list[Pair] = []
     faults: list[str] = []
@@ -98,7 +98,9 @@ def pair_files(
     return pairs, faults, [place for place in before if place.path not in used]
 
 
-def _versions_of(place: Place, before: Sequence[Place], known: set[str]) -> list[Place]:
+def _versions_of(
+    place: BilingualFile, before: Sequence[BilingualFile], known: set[str]
+) -> list[BilingualFile]:
     """The files before editing that an edited one may come from: those most alike by name.
 
     A file in one of the ``known`` folders before editing comes from no other of these.
@@ -241,7 +243,7 @@ def _unknown(
 def by_pattern(pairs: Sequence[Pair], pattern: str) -> dict[str, list[str]]:
     """The parts of every edited file's path that a pattern names.
 
-    >>> place = Place(Path("x/DeepL/manual_anna.xlf"), ("DeepL",), "manual_anna")
+    >>> place = BilingualFile(Path("x/DeepL/manual_anna.xlf"), ("DeepL",), "manual_anna")
     >>> by_pattern([Pair(place, place)], "{system}/{doc}_{editor}")
     {'system': ['DeepL'], 'doc': ['manual'], 'editor': ['anna']}
     """

@@ -19,7 +19,7 @@ from assay.effort.alignment import Group, align
 from assay.effort.folders import Pair, Roles, by_pattern, files_in, name_roles, pair_files
 from assay.errors import InputError, OptionError, TableError
 from assay.formats.versions import read_version
-from assay.formats.xliff_segments import Segment, Version
+from assay.formats.xliff_segments import Version, VersionSegment
 from assay.results import Note, plural
 from assay.stats.progress import Progress, silent
 from assay.tables.load import Columns
@@ -138,8 +138,8 @@ class _Joined:
     after: Version
     left_out: Counter[str] = field(default_factory=Counter)
     groups: list[Group] = field(default_factory=list)
-    left: list[Segment] = field(default_factory=list)
-    right: list[Segment] = field(default_factory=list)
+    left: list[VersionSegment] = field(default_factory=list)
+    right: list[VersionSegment] = field(default_factory=list)
     fault: str | None = None
 
     def __post_init__(self) -> None:
@@ -186,7 +186,7 @@ class _Joined:
             }
 
 
-def _text(segments: Sequence[Segment], what: str) -> str | None:
+def _text(segments: Sequence[VersionSegment], what: str) -> str | None:
     """The text of segments that were split, or of one."""
     texts = [getattr(one, what) for one in segments]
     if any(text is None for text in texts):
@@ -196,12 +196,12 @@ def _text(segments: Sequence[Segment], what: str) -> str | None:
     return texts[0] if len(texts) == 1 else between.join(text.strip() for text in texts)
 
 
-def _first(segments: Sequence[Segment], what: str) -> Any:
+def _first(segments: Sequence[VersionSegment], what: str) -> Any:
     return next((value for one in segments if (value := getattr(one, what))), None)
 
 
 def _left_out(
-    old: Sequence[Segment], new: Sequence[Segment], mt: str | None, edited: str | None
+    old: Sequence[VersionSegment], new: Sequence[VersionSegment], mt: str | None, edited: str | None
 ) -> str | None:
     """Why a segment does not count, or None."""
     done = [one.confirmed for one in new]

@@ -17,7 +17,7 @@ from assay.errors import InputError, need_known
 from assay.formats.files import text_lines
 from assay.formats.xliff import CODE, Element, child, flat_text, line_of, local, read_xml
 from assay.formats.xliff_dialects import MEMSOURCE, SDL
-from assay.formats.xliff_segments import Segment, Version, read_xliff_version
+from assay.formats.xliff_segments import Version, VersionSegment, read_xliff_version
 from assay.tables.load import FILE_TYPES, Findings, load, refuse, to_number, to_text
 from assay.tables.names import known_as, stem_of, words_of
 
@@ -58,7 +58,7 @@ def read_version(
         version = _memory(path)
     elif ending == ".txt":
         lines = enumerate(text_lines(path), start=1)
-        version = Version(path, tuple(Segment(str(k), None, text, k) for k, text in lines))
+        version = Version(path, tuple(VersionSegment(str(k), None, text, k) for k, text in lines))
     else:
         version = _table(path, role, columns or {})
     if not version.segments:
@@ -84,7 +84,7 @@ def _memory(path: Path) -> Version:
         said, written = (_seg(texts[name]) for name in (source, target))
         who = texts[target].get("changeid") or texts[target].get("creationid")
         name = unit.get("tuid") or str(number)
-        found.append(Segment(name, said, written, line_of(unit), editor=who))
+        found.append(VersionSegment(name, said, written, line_of(unit), editor=who))
     return Version(path, tuple(found), (source, target))
 
 
@@ -108,9 +108,9 @@ def _table(path: Path, role: Literal["before", "after"], columns: Mapping[str, s
     return Version(path, tuple(_row(number, *row) for number, row in enumerate(rows, start=1)))
 
 
-def _row(number: int, line: int, cells: dict[str, Any]) -> Segment:
+def _row(number: int, line: int, cells: dict[str, Any]) -> VersionSegment:
     known = {"source": None, **cells, "target": cells["target"] or ""}
-    return Segment(**{**known, "seg": known.get("seg") or str(number)}, line=line)
+    return VersionSegment(**{**known, "seg": known.get("seg") or str(number)}, line=line)
 
 
 def _columns(

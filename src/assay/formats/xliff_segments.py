@@ -50,7 +50,7 @@ BY_MEMORY = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class VersionSegment:
     """One segment of one version of a file; None where the file does not say."""
 
     seg: str
@@ -71,7 +71,7 @@ class Version:
     """A file as it stood before or after editing."""
 
     path: Path
-    segments: tuple[Segment, ...]
+    segments: tuple[VersionSegment, ...]
     languages: tuple[str | None, str | None] = (None, None)
     """Source and target."""
 
@@ -90,7 +90,7 @@ def read_xliff_version(path: Path) -> Version:
     return Version(path, tuple(found), (first.get(names[0]), first.get(names[1])))
 
 
-def _units(file: Element, path: Path) -> Iterator[Segment]:
+def _units(file: Element, path: Path) -> Iterator[VersionSegment]:
     phases = phase_names(file)
     users = {u.get("id", ""): u.get("username") for u in file.getroottree().iter(_m("user"))}
     for unit in file.iter("{*}trans-unit"):
@@ -103,11 +103,11 @@ def _units(file: Element, path: Path) -> Iterator[Segment]:
             yield _unit(unit, phases, users, path)
 
 
-def _trados(unit: Element, part: Element) -> Segment:
+def _trados(unit: Element, part: Element) -> VersionSegment:
     name, origin = part.get("id", ""), (part.get("origin") or "").lower()
     history = [part, *part.iter(f"{{{SDL}}}prev-origin")]
     machine = next((item for item in history if item.get("origin") in MACHINES), None)
-    return Segment(
+    return VersionSegment(
         seg=name,
         source=marked(child(unit, "seg-source"), name),
         target=marked(child(unit, "target"), name) or "",
@@ -122,7 +122,7 @@ def _trados(unit: Element, part: Element) -> Segment:
 
 def _unit(
     unit: Element, phases: dict[str, str], users: dict[str, str | None], path: Path
-) -> Segment:
+) -> VersionSegment:
     target = child(unit, "target")
     state = None if target is None else target.get("state")
     made = "" if target is None else target.get("state-qualifier") or ""
@@ -139,7 +139,7 @@ def _unit(
         fault = f"expected milliseconds in {name}, found '{text}'; export the file again"
         raise refuse(path, fault, line=line_of(unit)) from None
     locked = unit.get(_m("locked")) or unit.get(f"{{{MEMOQ}}}locked")
-    return Segment(
+    return VersionSegment(
         seg=unit.get("id", ""),
         source=text_in(unit, "source"),
         target="" if target is None else flat_text(target, CODE),
@@ -160,14 +160,14 @@ def _by_machine(made: str, origin: str) -> bool | None:
     return False if made in BY_MEMORY or origin in MEMORIES else None
 
 
-def _units2(file: Element) -> Iterator[Segment]:
+def _units2(file: Element) -> Iterator[VersionSegment]:
     for unit in file.iter("{*}unit"):
         if (unit.get("translate") or "yes").lower() == "no":
             continue
         parts = list(children(unit, "segment"))
         for number, part in enumerate(parts, start=1):
             name, state = unit.get("id", ""), part.get("state")
-            yield Segment(
+            yield VersionSegment(
                 seg=f"{name}/{part.get('id') or number}" if len(parts) > 1 else name,
                 source=text_in(part, "source", frozenset()),
                 target=text_in(part, "target", frozenset()) or "",
