@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import assay
-from assay.effort.advice import next_steps
 from assay.effort.results import EffortDifference
-from assay.effort.verdict import Verdict
+from assay.effort.verdict import Verdict, next_steps
+from assay.pay import money_text, time_text
 from assay.stats.reml import gap_power
 from assay.worlds.editing import EditingWorld
 
@@ -36,9 +36,10 @@ def test_advice_has_hours_and_a_price() -> None:
     (line,) = assay.effort(edits, rate="40 EUR", rng=1).next
     hours = edits.frame["seconds"].sum() / 3600 / 6
     more = int(line.split("about ")[1].split(" ")[0])
-    assert f"({more * hours:,.3g} h, {more * hours * 40:,.2f} EUR)" in line
+    spent = time_text(60 * more * hours)
+    assert f"({spent}, {money_text(more * hours * 40, 'EUR')})" in line
     (line,) = assay.effort(edits, rng=1).next
-    assert f"({more * hours:,.3g} h)," in line
+    assert f"({spent})," in line
 
 
 def _difference(result: assay.Effort, verdict: Verdict) -> EffortDifference:

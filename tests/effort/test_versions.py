@@ -16,7 +16,7 @@ import assay
 from assay.effort.alignment import align
 from assay.effort.versions import read_versions
 from assay.errors import InputError
-from assay.formats.xliff_segments import VersionSegment
+from assay.formats.versions import VersionSegment
 from assay.tables.tables import Edits
 
 

@@ -20,7 +20,6 @@ from assay.cli import (
     save_file,
     say,
 )
-from assay.cli.guessing import expanded
 from assay.cli.options import (
     BETTER_IF_RATED,
     COLUMNS,
@@ -52,10 +51,13 @@ def effort(
     ] = None,
     before: Annotated[
         list[Path] | None,
-        typer.Option("--before", help="Folder or files of a translation tool before editing."),
+        typer.Option(
+            "--before", help="Folder of a translation tool's files before editing.", metavar="DIR"
+        ),
     ] = None,
     after: Annotated[
-        list[Path] | None, typer.Option("--after", help="The same files after editing.")
+        list[Path] | None,
+        typer.Option("--after", help="The same files after editing.", metavar="DIR"),
     ] = None,
     pattern: Annotated[
         str | None,
@@ -213,7 +215,7 @@ def _read_versions(
     refuse_alone("before", before, "after", after)
     refuse_alone("after", after, "before", before)
     return read_versions(
-        expanded(before or []), expanded(after or []), system=system, editor=editor,
+        before or [], after or [], system=system, editor=editor,
         pattern=pattern, columns=pairs("columns", columns), progress=progress,
     )  # fmt: skip
 
@@ -238,7 +240,7 @@ def read_edit_files(
     for place, file in enumerate(files):
         if os.path.realpath(file) in [os.path.realpath(other) for other in files[:place]]:
             raise OptionError("EDITS", file, "was given twice", "name each file once")
-    sources = [_source(file, format, system, editor, columns) for file in expanded(files)]
+    sources = [_source(file, format, system, editor, columns) for file in files]
     return join_edits(sources, only=pairs("only", only))
 
 
@@ -246,11 +248,10 @@ def _source(
     file: Path, format: str | None, system: str | None, editor: str | None, columns: str | None
 ) -> tuple[Source | Raw, dict[str, str] | None]:
     """What to read a file from, and by which columns."""
-    from assay.formats.catalogue import Options, load_format
-    from assay.formats.versions import tool_format
-
-    name = tool_format(file) if format is None else _known_format(format)
+    name = _tool_format(file) if format is None else _known_format(format)
     if name is not None:
+        from assay.formats.catalogue import Options, load_format
+
         return load_format(file, name, "edits", Options(system=system, editor=editor)), None
     given = {k: v for k, v in (("system", system), ("editor", editor)) if v is not None}
     if not _is_own(file, columns):
@@ -258,6 +259,17 @@ def _source(
     for option, value in given.items():
         raise OptionError(option, value, "is in the table already", "leave it out")
     return file, columns_for(columns, ("edits", file))[0]
+
+
+def _tool_format(file: Path) -> str | None:
+    """The format of a translation tool's file; None for a table."""
+    from assay.tables.load import FILE_TYPES
+
+    if file.suffix.lower() in FILE_TYPES:
+        return None
+    from assay.formats.versions import tool_format
+
+    return tool_format(file)
 
 
 def _is_own(file: Path, columns: str | None) -> bool:

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 from scipy import special
 
-from assay.effort.advice import difference_warnings, needed_to_decide, next_steps
 from assay.effort.model import (
     LIMITS,
     EffortModel,
@@ -35,7 +34,13 @@ from assay.effort.results import (
     summarise_documents,
     summarise_systems,
 )
-from assay.effort.verdict import Verdict, judge
+from assay.effort.verdict import (
+    Verdict,
+    difference_warnings,
+    judge,
+    needed_to_decide,
+    next_steps,
+)
 from assay.errors import OptionError, need_count
 from assay.results import Note
 from assay.stats.intervals import holm

@@ -8,6 +8,7 @@ what the files themselves say, or by names of machines; else it is asked.
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class BilingualFile:
 def files_in(where: Sequence[Path], argument: str) -> tuple[list[BilingualFile], list[Path]]:
     """The bilingual files below folders, and the others, which are passed over."""
     found, other = [], []
-    for root in where:
+    for root in _matched(where):
         if not root.exists():
             raise OptionError(argument, root, "does not exist", "give the folder of the files")
         for path in [root] if root.is_file() else sorted(root.rglob("*")):
@@ -60,6 +61,16 @@ def files_in(where: Sequence[Path], argument: str) -> tuple[list[BilingualFile],
             "give the folder with the SDLXLIFF, MXLIFF, XLIFF, Excel, CSV or text files",
         )  # fmt: skip
     return found, other
+
+
+def _matched(where: Sequence[Path]) -> list[Path]:
+    """The paths, patterns replaced by what they match."""
+    found: list[Path] = []
+    for path in where:
+        pattern = not path.exists() and glob.has_magic(str(path))
+        every = sorted(map(Path, glob.glob(str(path)))) if pattern else []  # noqa: PTH207
+        found += every or [path]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

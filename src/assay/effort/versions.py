@@ -18,8 +18,7 @@ import polars as pl
 from assay.effort.alignment import Group, align
 from assay.effort.folders import Pair, Roles, by_pattern, files_in, name_roles, pair_files
 from assay.errors import InputError, OptionError, TableError
-from assay.formats.versions import read_version
-from assay.formats.xliff_segments import Version, VersionSegment
+from assay.formats.versions import Version, VersionSegment, read_version
 from assay.results import Note, plural
 from assay.stats.progress import Progress, silent
 from assay.tables.load import Columns

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from assay.effort.advice import money
 from assay.effort.results import EditorEffort, Effort
 from assay.effort.verdict import Verdict, less_and_more
 from assay.results import p_value, percent, plural
@@ -108,7 +107,7 @@ def _amount(result: Effort, system: str, *, short: bool = False) -> str:
     measure = "" if result.verdict is None else result.verdict.measure
     hours, price = item.hours_per_1000_words, item.price_per_1000_words
     if measure == "time" and hours is not None:
-        main = f"{hours:.2f} h" if price is None else money(price, result.currency)
+        main = f"{hours:.2f} h" if price is None else _money(price, result.currency)
         more = "" if price is None else f" ({hours:.2f} h)"
         return main if short else f"{main} per 1,000 words{more}"
     mean = item.measures[measure].mean
@@ -150,6 +149,15 @@ def _pairs(result: Effort) -> str:
         f"{less} takes less effort than {more} ({', '.join(names)})"
         for (less, more), names in measures.items()
     )
+
+
+def _money(amount: float, currency: str | None) -> str:
+    """A price to the cent, with its currency.
+
+    XX, None)
+    ('20.67 EUR', '7.90')
+    """
+    return f"{amount:,.2f}" + (f" {currency}" if currency else "")
 
 
 def _and(names: Sequence[str]) -> str:
