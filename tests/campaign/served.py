@@ -25,7 +25,14 @@ FAMILY = "👨‍👩‍👧‍👦"
 
 TEXTS: dict[str, list[tuple[str, list[str]]]] = {
     "de-en": [
-        ("Er kam spät nach Hause.", ["He came home late.", "He came late at home.", "He got home late."]),
+        (
+            "Er kam spät nach Hause.",
+            [
+                "He came home late.",
+                "He came late at home.",
+                "He got home late.",
+            ],
+        ),
         (
             "Das Schiff liegt seit gestern im Hafen.",
             [
@@ -42,21 +49,84 @@ TEXTS: dict[str, list[tuple[str, list[str]]]] = {
                 "No one knows why the captain has not let his crew go ashore so far.",
             ],
         ),
-        ("Die Behörden schweigen.", ["The authorities are silent.", "The authority is silent.", "Authorities keep quiet."]),
+        (
+            "Die Behörden schweigen.",
+            [
+                "The authorities are silent.",
+                "The authority is silent.",
+                "Authorities keep quiet.",
+            ],
+        ),
     ],
     "en-ar": [
-        ("The 2002 report was long.", ["كان تقرير 2002 طويلا.", "تقرير عام 2002 كان طويلا جدا.", "التقرير طويل في 2002."]),
-        (f"The family {FAMILY} came home.", [f"عادت العائلة {FAMILY} إلى البيت.", f"جاءت الأسرة {FAMILY} إلى المنزل.", "عادت العائلة."]),
-        ("Nobody knows why.", ["لا أحد يعرف لماذا.", "لا يعرف أحد السبب.", "لماذا لا أحد يعرف."]),
-        ("The port is closed.", ["الميناء مغلق.", "الميناء مغلقة.", "أغلق الميناء."]),
+        (
+            "The 2002 report was long.",
+            [
+                "كان تقرير 2002 طويلا.",
+                "تقرير عام 2002 كان طويلا جدا.",
+                "التقرير طويل في 2002.",
+            ],
+        ),
+        (
+            f"The family {FAMILY} came home.",
+            [
+                f"عادت العائلة {FAMILY} إلى البيت.",
+                f"جاءت الأسرة {FAMILY} إلى المنزل.",
+                "عادت العائلة.",
+            ],
+        ),
+        (
+            "Nobody knows why.",
+            [
+                "لا أحد يعرف لماذا.",
+                "لا يعرف أحد السبب.",
+                "لماذا لا أحد يعرف.",
+            ],
+        ),
+        (
+            "The port is closed.",
+            [
+                "الميناء مغلق.",
+                "الميناء مغلقة.",
+                "أغلق الميناء.",
+            ],
+        ),
     ],
     "en-ja": [
-        ("The ship is in the port.", ["船は港に停泊しています。", "船は昨日から港にある。", "その船は港の中です。"]),
-        (f"The family {FAMILY} came home.", [f"家族{FAMILY}は家に帰りました。", f"ファミリー{FAMILY}が家に来た。", "家族は帰宅した。"]),
-        ("Nobody knows why.", ["理由は誰も知りません。", "誰もなぜ知らない。", "なぜかは誰にも分からない。"]),
-        ("The authorities are silent.", ["当局は沈黙している。", "当局は静かです。", "権威は黙っています。"]),
+        (
+            "The ship is in the port.",
+            [
+                "船は港に停泊しています。",
+                "船は昨日から港にある。",
+                "その船は港の中です。",
+            ],
+        ),
+        (
+            f"The family {FAMILY} came home.",
+            [
+                f"家族{FAMILY}は家に帰りました。",
+                f"ファミリー{FAMILY}が家に来た。",
+                "家族は帰宅した。",
+            ],
+        ),
+        (
+            "Nobody knows why.",
+            [
+                "理由は誰も知りません。",
+                "誰もなぜ知らない。",
+                "なぜかは誰にも分からない。",
+            ],
+        ),
+        (
+            "The authorities are silent.",
+            [
+                "当局は沈黙している。",
+                "当局は静かです。",
+                "権威は黙っています。",
+            ],
+        ),
     ],
-}  # fmt: skip
+}
 
 
 def scores(pair: str, systems: int = 3, copies: int = 1) -> assay.TestSet:
@@ -97,7 +167,7 @@ def make(
     folder.mkdir(parents=True, exist_ok=True)
     settings = Settings(
         name="harbour news", protocol=protocol,  # type: ignore[arg-type]
-        screen=Screen(outputs=outputs, context=5, most_outputs=4000, languages=tuple(pair.split("-"))),  # type: ignore[arg-type]
+        screen=Screen(outputs, languages=tuple(pair.split("-")), most_outputs=4000),  # type: ignore[arg-type]
         raters=more.pop("raters", Raters(number=2, overlap="100%")), **more,
     )  # fmt: skip
     made = create_campaign(folder, settings, test_set=scores(pair, systems, copies), rng=7)

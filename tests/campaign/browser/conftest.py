@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
-
 from tests.campaign.served import Served, make, serving
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -35,7 +34,9 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     with ExitStack() as stack:
 
         def start(protocol: str, pair: str = "de-en", **more: Any) -> Served:
-            made = make(tmp_path / f"{protocol}-{len(list(tmp_path.iterdir()))}", protocol, pair, **more)
+            made = make(
+                tmp_path / f"{protocol}-{len(list(tmp_path.iterdir()))}", protocol, pair, **more
+            )
             return stack.enter_context(serving(*made))
 
         yield start
@@ -60,7 +61,10 @@ def open_page(context: BrowserContext) -> Iterator[Open]:
             allowed.append(allow)
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda said: faults.append(said.text) if said.type in ("error", "warning") else None)
+        page.on(
+            "console",
+            lambda said: faults.append(said.text) if said.type in ("error", "warning") else None,
+        )
         page.goto(address)
         page.wait_for_selector(wait)
         return page

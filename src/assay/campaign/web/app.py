@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -11,14 +10,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from assay._version import __version__
+from assay.campaign.campaign import Campaign
 from assay.campaign.records import CampaignError, InvalidAnswerError
 from assay.campaign.web import owner, public, rater
 from assay.campaign.web.roles import SENTENCES, Visits
 from assay.campaign.web.security import Guard, refused
-from assay.campaign.web.seam import Campaign
 from assay.campaign.web.wire import Refusal
-
-log = logging.getLogger("assay.campaign")
 
 
 def create_app(campaign: Campaign, *, public_url: str | None = None) -> FastAPI:
@@ -35,7 +32,6 @@ def create_app(campaign: Campaign, *, public_url: str | None = None) -> FastAPI:
     app.add_exception_handler(CampaignError, _campaign_refused)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _http_refused)
-    app.add_exception_handler(Exception, _failed)
     _describe(app)
     return app
 
@@ -61,11 +57,6 @@ async def _http_refused(request: Request, error: Exception) -> JSONResponse:
     if error.status_code == 400:  # a body that cannot even be parsed
         return _faulty([("body", "is not JSON that can be read")])
     return refused(error.status_code, SENTENCES.get(error.status_code, str(error.detail)))
-
-
-async def _failed(request: Request, error: Exception) -> JSONResponse:
-    log.error("a request failed", exc_info=error)
-    return refused(503, SENTENCES[503])
 
 
 def _faulty(faults: list[tuple[str, str]]) -> JSONResponse:

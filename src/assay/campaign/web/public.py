@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from assay.campaign.web import wire
 from assay.campaign.web.rater import read, written
-from assay.campaign.web.roles import SENTENCES, Anyone, documented, find_link
+from assay.campaign.web.roles import SENTENCES, Anyone, Uncounted, documented, find_link
 from assay.campaign.web.security import COOKIE
 
 routes = APIRouter(tags=["public"])
@@ -120,7 +120,7 @@ def _need_open_door(request: Request, slug: str) -> None:
 
 
 @routes.get("/static/{path:path}", response_class=Response, responses=documented(404))
-async def static(request: Request, path: Name) -> Response:
+async def static(request: Request, visitor: Uncounted, path: Name) -> Response:
     """A module, style or catalogue of the pages."""
     found = static_files().get(path)
     if found is None:
@@ -133,7 +133,7 @@ async def static(request: Request, path: Name) -> Response:
 
 
 @routes.get("/healthz", responses=documented())
-async def healthz(visitor: Anyone) -> dict[str, str]:
+async def healthz(visitor: Uncounted) -> dict[str, str]:
     """The server answers."""
     return {"state": "ok"}
 

@@ -88,7 +88,7 @@ async def decline_task(request: Request, link: Rater, lease: Lease, body: wire.R
     responses=documented(401, 403, 404, 409, 413, 415, 422),
 )
 async def report_problem(
-    request: Request, link: Rater, lease: Lease, body: wire.Problem
+    request: Request, link: Rater, lease: Lease, body: wire.ProblemText
 ) -> Response:
     """Tell the owner that something is wrong with an item."""
     await written(request, "problem", link, lease, body.text)
@@ -109,9 +109,7 @@ async def mine_one(request: Request, link: Rater, lease: Lease) -> dict[str, Any
     return task
 
 
-@routes.put(
-    "/api/language", status_code=204, responses=documented(401, 403, 413, 415, 422)
-)
+@routes.put("/api/language", status_code=204, responses=documented(401, 403, 413, 415, 422))
 async def choose_language(request: Request, link: Rater, body: wire.Language) -> Response:
     """The language that the pages speak to this rater."""
     await written(request, "language", link, body.language)

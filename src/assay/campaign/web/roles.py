@@ -8,9 +8,10 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from assay.campaign.web.seam import Campaign, Link
+from assay.campaign.campaign import Campaign
+from assay.campaign.store.units.people import Link
 from assay.campaign.web.limits import Limit
-from assay.campaign.web.security import COOKIE
+from assay.campaign.web.security import COOKIE, UNAVAILABLE
 
 SENTENCES = {
     401: "this page needs the link that you were given",
@@ -21,7 +22,7 @@ SENTENCES = {
     415: "the body is not JSON",
     422: "what was sent does not fit; every fault is listed with its path",
     429: "too many requests; wait a moment",
-    503: "nothing can be stored now; send the same again in a few seconds",
+    503: UNAVAILABLE,
 }
 """What every refusal means, as OpenAPI lists them too."""
 
@@ -37,11 +38,14 @@ class Visits:
 class Needs:
     """A dependency that lets only links of these roles pass, or anyone if none is named."""
 
-    def __init__(self, *roles: str) -> None:
+    def __init__(self, *roles: str, counted: bool = True) -> None:
         self.roles = roles
+        self.counted = counted
 
     async def __call__(self, request: Request) -> Link | None:
         """The link of the request, counted and checked."""
+        if not self.counted:
+            return None
         state = request.app.state
         token = token_of(request)
         link = await find_link(state.campaign, token) if token else None
@@ -75,6 +79,8 @@ def token_of(request: Request) -> str | None:
 
 
 Anyone = Annotated[Link | None, Depends(Needs())]
+Uncounted = Annotated[None, Depends(Needs(counted=False))]
+"""Anyone, as often as they like: what comes from memory and is the same for all."""
 Rater = Annotated[Link, Depends(Needs("rater"))]
 Owner = Annotated[Link, Depends(Needs("owner"))]
 Reader = Annotated[Link, Depends(Needs("owner", "viewer"))]

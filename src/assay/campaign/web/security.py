@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import traceback
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+log = logging.getLogger("assay.campaign")
 
 MOST_BYTES = 256 * 1024
 """The largest body."""
 OWN_HEADER = "x-assay"
 """Sent by our pages with every write; a form on another site cannot send it."""
 COOKIE = "assay"
+UNAVAILABLE = "nothing can be stored now; send the same again in a few seconds"
 
 CONTENT_POLICY = "; ".join((
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
@@ -29,10 +35,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-
-
-class BodyTooLargeError(Exception):
-    """A body that went on beyond the limit."""
 
 
 class Guard:
@@ -65,9 +67,11 @@ class Guard:
             return
         try:
             await self.app(scope, _limited(receive), send_guarded)
-        except BodyTooLargeError:
+        except Exception as error:
+            where = "".join(traceback.format_tb(error.__traceback__))
+            log.error("a request failed: %s\n%s", type(error).__name__, where)  # never its text
             if not started:
-                await _too_large()(scope, receive, send_guarded)
+                await refused(503, UNAVAILABLE)(scope, receive, send_guarded)
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
         if scope["method"] not in ("POST", "PUT", "PATCH", "DELETE"):
@@ -105,7 +109,7 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         read += len(message.get("body", b""))
         if read > MOST_BYTES:
-            raise BodyTooLargeError
+            raise HTTPException(413)
         return message
 
     return receive_limited

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from assay.campaign.campaign import Campaign
 from assay.campaign.web.app import create_app
-from assay.campaign.web.seam import Campaign
 
 MOST_SECONDS = 8
 """For requests that are under way when the server is told to stop."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -48,23 +48,11 @@ class Draft(Strict):
     body: Body
 
 
-class Timing(Strict):
-    """The client's clock, kept apart from the server's."""
-
-    opened: Text | None = Field(None, max_length=40)
-    first: Text | None = Field(None, max_length=40)
-    sent: Text | None = Field(None, max_length=40)
-    active_ms: int = Field(0, ge=0, le=10**10)
-    idle_ms: int = Field(0, ge=0, le=10**10)
-    away: int = Field(0, ge=0, le=10**6)
-    device: Literal["pointer", "keyboard", "both"] | None = None
-
-
 class Sent(Strict):
     """The answers of one screen; the same key twice is stored once."""
 
     key: Text = Field(min_length=8, max_length=100)
-    timing: Timing = Timing()
+    timing: Body = Field(default_factory=dict)
     answers: Annotated[list[Any], AfterValidator(storable)] = Field(max_length=10_000)
 
 
@@ -74,7 +62,7 @@ class Reason(Strict):
     reason: Text = Field(min_length=1, max_length=2000)
 
 
-class Problem(Strict):
+class ProblemText(Strict):
     """What is wrong with an item."""
 
     text: Text = Field(min_length=1, max_length=10_000)
@@ -96,14 +84,7 @@ class Joining(Strict):
 class Why(Strict):
     """An owner's reason, if there is one."""
 
-    reason: Text | None = Field(None, max_length=2000)
-
-
-class About(Strict):
-    """One rater, and why."""
-
-    rater: Text = Field(min_length=1, max_length=200)
-    reason: Text | None = Field(None, max_length=2000)
+    reason: Text | None = Field(default=None, max_length=2000)
 
 
 class Fault(BaseModel):

@@ -110,6 +110,12 @@ class Page {
     this.leave();
     this.foot.hidden = true;
     fill(this.main, h("div", { class: "message" }, h("h1", {}, title), text && h("p", { lang: "en", dir: "auto" }, text), more));
+    this.turn();
+  }
+
+  /** Count what was shown, so that whoever drives the page can wait for the next thing. */
+  turn() {
+    this.main.dataset.turn = String(Number(this.main.dataset.turn || 0) + 1);
   }
 
   /** @param {any} reply */
@@ -140,6 +146,7 @@ class Page {
     work.addEventListener("elsewhere", () => this.load());
     fill(this.status);
     fill(this.main, this.banner(task), this.view.root);
+    this.turn();
     this.view.start();
     this.foot.hidden = false;
     this.asked = false;
