@@ -16,8 +16,8 @@ from assay.cli import PANELS, make_app
 TARGET = Path(__file__).with_name("cli.md")
 INTRODUCTION = """# The command line
 
-This page is generated from what `--help-all` shows; `--help` alone shows the everyday options.
-Every command prints a readable table, and with `--json` exactly one JSON object on stdout; progress,
+This page is generated from what `--help-all` shows; `--help` alone the everyday options. Every
+command prints a readable table, and with `--json` exactly one JSON object on stdout; progress,
 notes and warnings go to stderr. Exit code 0: done; 2: bad input, with a message that says where and
 what to do; 1: anything else.
 """

@@ -172,9 +172,7 @@ def _guessed(
 def convert(
     source: Annotated[Path, typer.Argument(help="What to read.", metavar="SRC")],
     target: Annotated[Path, typer.Argument(help="What to write.", metavar="DST")],
-    origin: Annotated[
-        str, typer.Option("--from", help=FROM_HELP)
-    ],
+    origin: Annotated[str, typer.Option("--from", help=FROM_HELP)],
     to: Annotated[str, typer.Option("--to", help="Table or format of DST.")],
     sample: Annotated[
         Path | None,
