@@ -34,9 +34,21 @@ if TYPE_CHECKING:
     from assay.tables.tables import Ratings, TestSet
 
 
+class PlanGroup(TyperGroup):
+    """Plans by name; without a name it is that of the whole campaign."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the name in front where there is none."""
+        named = bool(args) and args[0] in self.commands
+        unknown = bool(args) and not args[0].startswith("-")
+        return super().parse_args(ctx, args if named or unknown else [CAMPAIGN, *args])
+
+
+CAMPAIGN = "campaign"
+
 plan = typer.Typer(
+    cls=PlanGroup,
     help="Plan how much to rate, before anything is spent.",
-    no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -84,6 +96,83 @@ EFFECT = Annotated[
 @plan.callback()
 def _plan() -> None:
     """Plan how much to rate, before anything is spent."""
+
+
+@plan.command(CAMPAIGN)
+def campaign_command(
+    budget: Annotated[str | None, BUDGET_OPTION] = None,
+    half_width: Annotated[float | None, HALF_WIDTH_OPTION] = None,
+    decide: Annotated[
+        float | None,
+        typer.Option("--decide", help="The true difference of two systems that shall be found."),
+    ] = None,
+    pay: PAY = None,
+    scores: Annotated[Path | None, SCORES_OPTION] = None,
+    pilot: PILOT = None,
+    systems: SYSTEMS = None,
+    population: POPULATION = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option("--protocol", help="How it is rated: esa, da, sqm, xsts, scale or mqm."),
+    ] = None,
+    raters: RATERS = None,
+    overlap: OVERLAP = None,
+    per_output: Annotated[int | None, PER_OUTPUT_OPTION] = None,
+    range: RANGE = None,
+    better: BETTER_IF_RATED = None,
+    columns: COLUMNS = None,
+    exclude: EXCLUDE = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Plan a campaign: what a budget finds, or what finding a difference takes.
+
+    In a project, systems, segments, raters, pay and a pilot come from there, and it keeps the
+    number of segments for assay sample. Without a pilot, ratings are taken to vary as in
+    published campaigns. More detailed plans: assay plan ratings, comparison, judgments, editors.
+
+    Example: assay plan --systems 2 --population 1800 --budget "300 EUR" --pay "0.12 EUR per rating"
+
+    Example: assay plan --scores scores.tsv --decide 2
+    """
+    from assay.cli import deliver, find_own_project, note, read_rated, read_test_set, score_range
+    from assay.planning.campaign import plan_campaign
+    from assay.project.costs import keep_plan
+
+    save_file(save)
+    project = find_own_project()
+    read: dict[str, Any] = {"columns": columns, "metrics": "", "exclude": exclude}
+    test_set, rated = None, None
+    if pilot is not None and scores is None:
+        raise OptionError("pilot", pilot, "is about a test set", "give its --scores too")
+    if scores is not None and pilot is not None:
+        rated = read_rated(
+            scores, pilot, only=None, lp=None, better=better or "higher",
+            range=range, **read,
+        )  # fmt: skip
+        test_set = rated[0]
+    elif scores is not None:
+        (own,) = columns_for(columns, ("scores", scores))
+        test_set = read_test_set(scores, own, lower_metrics=None, **read)
+    count = _how_many(systems)
+    if test_set is not None:
+        count = len(test_set.systems) if count is None else count
+        population = test_set.segments.height if population is None else population
+    if count is None or population is None:
+        raise InputError(
+            "how much there is to rate is not known; give --scores, the test set, or --systems and"
+            " --population"
+        )
+    result = plan_campaign(
+        count, population, budget=budget, half_width=half_width, decide=decide, pay=pay,
+        pilot=rated, protocol=protocol or "esa", scale=score_range(range),
+        raters=None if raters is None else _how_many(raters),
+        **{name: value for name, value in (("overlap", overlap), ("per_output", per_output))
+           if value is not None},
+    )  # fmt: skip
+    deliver(result, save, json)
+    if project is not None and result.needed is not None:
+        note(keep_plan(project, result))
 
 
 @plan.command("ratings")
