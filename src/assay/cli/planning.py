@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
-from assay.cli import names, read_judged, read_rated, save_file
+from assay.cli import columns_for, names, read_judged, read_rated, save_file
 from assay.cli.options import (
     BETTER_IF_RATED,
+    BUDGET_OPTION,
     COLUMNS,
     EDITOR,
     EXCLUDE,
     FORMAT,
+    HALF_WIDTH_OPTION,
     JSON,
     LEVEL,
     LOWER_METRICS,
     LP,
     METRICS,
     ONLY,
+    OVERLAP,
     PAY,
+    PER_OUTPUT_OPTION,
     RANGE,
+    RATERS,
     SAVE,
+    SCORES_OPTION,
     SEED,
     SIDES,
     SYSTEM,
@@ -93,13 +100,9 @@ EFFECT = Annotated[
 ]
 
 
-@plan.callback()
-def _plan() -> None:
-    """Plan how much to rate, before anything is spent."""
-
-
 @plan.command(CAMPAIGN)
 def campaign_command(
+    context: typer.Context,
     budget: Annotated[str | None, BUDGET_OPTION] = None,
     half_width: Annotated[float | None, HALF_WIDTH_OPTION] = None,
     decide: Annotated[
@@ -135,25 +138,15 @@ def campaign_command(
 
     Example: assay plan --scores scores.tsv --decide 2
     """
-    from assay.cli import deliver, find_own_project, note, read_rated, read_test_set, score_range
+    from assay.cli import deliver, note, score_range
     from assay.planning.campaign import plan_campaign
-    from assay.project.costs import keep_plan
 
     save_file(save)
-    project = find_own_project()
-    read: dict[str, Any] = {"columns": columns, "metrics": "", "exclude": exclude}
-    test_set, rated = None, None
     if pilot is not None and scores is None:
         raise OptionError("pilot", pilot, "is about a test set", "give its --scores too")
-    if scores is not None and pilot is not None:
-        rated = read_rated(
-            scores, pilot, only=None, lp=None, better=better or "higher",
-            range=range, **read,
-        )  # fmt: skip
-        test_set = rated[0]
-    elif scores is not None:
-        (own,) = columns_for(columns, ("scores", scores))
-        test_set = read_test_set(scores, own, lower_metrics=None, **read)
+    own = scores is not None and _is_taken(context, "scores")
+    answers = [pilot] if pilot else _answers(context) if own else []
+    test_set, rated = _known(scores, answers, better, range, columns, exclude)
     count = _how_many(systems)
     if test_set is not None:
         count = len(test_set.systems) if count is None else count
@@ -163,16 +156,58 @@ def campaign_command(
             "how much there is to rate is not known; give --scores, the test set, or --systems and"
             " --population"
         )
-    result = plan_campaign(
-        count, population, budget=budget, half_width=half_width, decide=decide, pay=pay,
-        pilot=rated, protocol=protocol or "esa", scale=score_range(range),
-        raters=None if raters is None else _how_many(raters),
-        **{name: value for name, value in (("overlap", overlap), ("per_output", per_output))
-           if value is not None},
-    )  # fmt: skip
+    shared = {"overlap": overlap, "per_output": per_output}
+    options: dict[str, Any] = {name: value for name, value in shared.items() if value is not None}
+    options |= {
+        "budget": budget, "half_width": half_width, "decide": decide, "pay": pay,
+        "protocol": protocol or "esa", "scale": score_range(range), "raters": _how_many(raters),
+    }  # fmt: skip
+    try:
+        result = plan_campaign(count, population, pilot=rated, **options)
+    except InputError as error:
+        if rated is None or pilot is not None:
+            raise
+        note(f"these ratings are too few to plan by: {error}")
+        result = plan_campaign(count, population, **options)
     deliver(result, save, json)
-    if project is not None and result.needed is not None:
-        note(keep_plan(project, result))
+    if context.obj is not None and own and result.needed is not None:
+        from assay.cli.project import keep_plan
+
+        typed = None if _is_taken(context, "pay") else pay
+        note(keep_plan(context.obj, result, typed))
+
+
+def _is_taken(context: typer.Context, name: str) -> bool:
+    """Whether the project said it, not the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "DEFAULT_MAP"
+
+
+def _answers(context: typer.Context) -> list[Path]:
+    """The ratings that the project has by now."""
+    project = context.obj
+    return [path for path in project.paths(project.settings.ratings) if path.exists()]
+
+
+def _known(
+    scores: Path | None, answers: list[Path], better: Literal["higher", "lower"] | None,
+    range: str | None, columns: str | None, exclude: str | None,
+) -> tuple[TestSet | None, tuple[TestSet, Ratings] | None]:  # fmt: skip
+    """The test set, and a pilot where some of it is rated."""
+    from assay.cli import read_test_set
+
+    if scores is None:
+        return None, None
+    read: dict[str, Any] = {
+        "columns": columns, "metrics": "", "lower_metrics": None, "exclude": exclude,
+    }  # fmt: skip
+    if answers:
+        rated = read_rated(
+            scores, answers, only=None, lp=None, better=better or "higher", range=range, **read
+        )
+        return rated[0], rated
+    (own,) = columns_for(columns, ("scores", scores))
+    return read_test_set(scores, own, **read), None
 
 
 @plan.command("ratings")

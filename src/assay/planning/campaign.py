@@ -71,9 +71,11 @@ class CampaignPlan(Plan, kind="plan-campaign"):
     @property
     def signature(self) -> str:
         """How these numbers came about, in one line."""
+        goals = {"decide": self.decide, "half_width": self.half_width}
         return signature(
             "plan", self.source, self.protocol, N=self.population, systems=self.systems,
-            budget=self.budget, decide=self.decide, half_width=self.half_width,
+            budget=self.budget,
+            **{name: None if value is None else f"{value:g}" for name, value in goals.items()},
             per_output=self.per_output, overlap=f"{self.overlap:g}", t=f"{self.level:g}",
             power=f"{self.power:g}",
         )  # fmt: skip
@@ -134,7 +136,10 @@ def plan_campaign(
         choices = [campaign.choice("share", n, overlap) for n in dict.fromkeys(sizes)]
     elif main:
         choices[:] = campaign.compared(main, wanted)
-    if main is None and goal != "shares":
+    if choices and goal != "shares":
+        overlap = round(choices[0].opinions - per_output, 6)
+        notes += _left_over(wanted, choices[0].ratings, systems)
+    elif goal != "shares":
         notes.append(campaign.out_of_reach(half_width, decide))
     return CampaignPlan(
         needed=main, level=level, source="typical" if pilot is None else "pilot",
@@ -170,6 +175,15 @@ def _shared(overlap: float, per_output: int, raters: int | None) -> tuple[float,
         " and other raters may say otherwise; a second one for 10% of the tasks would tell"
     )
     return 0.0, [Note("no-overlap", text)]
+
+
+def _left_over(wanted: float, ratings: int, systems: int) -> list[Note]:
+    """What the budget has beyond everything rated twice."""
+    left = int(wanted) - ratings
+    if left <= 2 * systems:
+        return []
+    text = f"the budget has {left:,} ratings more than everything rated by so many raters takes"
+    return [Note("budget-left", text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +254,7 @@ class _Campaign:
     def finds(self, segments: int, overlap: float) -> float:
         """The smallest true difference that is found."""
         spread = self.spreads.differences
-        if spread is None:
+        if spread is None or self.systems < 2:
             return math.nan
         precision = self.rated(spread, overlap).precision(segments)
         n = np.array(segments)
@@ -272,8 +286,9 @@ class _Campaign:
             # More than once is paid for: what is left buys second opinions.
             overlap = min(1.0, ratings / (n * self.systems) - self.per_output)
         found = [self.choice("plan", n, overlap)]
-        if n >= 4:
-            found.append(self.choice("half", n // 2, self.overlap))
+        half = self.size(n * self.each(overlap) / 2)
+        if half >= 2:
+            found.append(self.choice("half", half, self.overlap))
         twice = segments_for(ratings, self.each(1.0), self.population)
         if 2 <= twice < n and self.overlap:
             found.append(self.choice("second-opinions", twice, 1.0))
