@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,6 @@ import polars as pl
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
 from assay.estimation.composite import MOST_SYSTEMS, make_composite
-from assay.estimation.kernels import SeverityError
 from assay.estimation.results import (
     Comparison,
     Difference,
@@ -37,6 +36,9 @@ from assay.stats.intervals import (
     order_of_differences,
 )
 from assay.tables.tables import Errors, Ratings, Sample, TestSet, add_history
+
+if TYPE_CHECKING:
+    from assay.estimation.raters import SeverityError
 
 MIN_RATINGS_FOR_DIRECTION = 50
 """With fewer, a correlation with metrics says nothing about directions."""
