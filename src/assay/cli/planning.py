@@ -48,7 +48,8 @@ class PlanGroup(TyperGroup):
         """Put the name in front where there is none."""
         named = bool(args) and args[0] in self.commands
         unknown = bool(args) and not args[0].startswith("-")
-        return super().parse_args(ctx, args if named or unknown else [CAMPAIGN, *args])
+        whole = named or unknown or ctx.resilient_parsing
+        return super().parse_args(ctx, args if whole else [CAMPAIGN, *args])
 
 
 CAMPAIGN = "campaign"
@@ -132,13 +133,14 @@ def campaign_command(
 
     In a project, systems, segments, raters, pay and a pilot come from there, and it keeps the
     number of segments for assay sample. Without a pilot, ratings are taken to vary as in
-    published campaigns. More detailed plans: assay plan ratings, comparison, judgments, editors.
+    published campaigns. `assay plan` alone means this plan; ratings, comparison, judgments and
+    editors are more detailed ones.
 
-    Example: assay plan --systems 2 --population 1800 --budget "300 EUR" --pay "0.12 EUR per rating"
+    Example: assay plan campaign --scores scores.tsv --budget "300 EUR" --pay "0.12 EUR per rating"
 
-    Example: assay plan --scores scores.tsv --decide 2
+    Example: assay plan campaign --systems 2 --population 1800 --decide 2
     """
-    from assay.cli import deliver, note, score_range
+    from assay.cli import deliver, note, say, score_range
     from assay.planning.campaign import plan_campaign
 
     save_file(save)
@@ -170,11 +172,15 @@ def campaign_command(
         note(f"these ratings are too few to plan by: {error}")
         result = plan_campaign(count, population, **options)
     deliver(result, save, json)
-    if context.obj is not None and own and result.needed is not None:
+    if result.needed is None:
+        return
+    if context.obj is not None and own:
         from assay.cli.project import keep_plan
 
         typed = None if _is_taken(context, "pay") else pay
         note(keep_plan(context.obj, result, typed))
+    elif not json:
+        say(f"next: assay sample {scores or 'SCORES'} --budget {result.needed}")
 
 
 def _is_taken(context: typer.Context, name: str) -> bool:

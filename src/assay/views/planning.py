@@ -41,10 +41,9 @@ def campaign_section(plan: CampaignPlan) -> Section:
         f" {percent(plan.level)} interval of a system's score."
     )
     blocks: list[Block] = [table("plan-campaign", caption, columns, rows)] if rows else []
-    todo = () if plan.needed is None else (f"assay sample --budget {plan.needed}",)
     return Section(
         "plan-campaign", "The plan", " ".join(_campaign_lead(plan, first)), tuple(blocks),
-        plan.signature, stage="plan", notes=plan.notes, next=todo,
+        plan.signature, stage="plan", notes=plan.notes,
     )  # fmt: skip
 
 
