@@ -21,7 +21,7 @@ from assay.project.rules import better_of, range_of
 if TYPE_CHECKING:
     from assay.cli import Command
     from assay.planning.campaign import CampaignPlan
-    from assay.project.settings import Settings
+    from assay.project.settings import Pay, Settings
 
 SETTINGS = {
     "plan campaign": "scores pay protocol raters overlap per_output range better columns exclude",
@@ -84,6 +84,8 @@ class _Filling:
         self.settings = project.settings
         arguments = [item.name for item in command.params if isinstance(item, TyperArgument)]
         self.named = any(name in given for name in (*arguments, "scores"))
+        # The files of a translation tool, in place of tables of edits.
+        self.named |= name == "effort" and "before" in given
 
     def near(self, *files: str | None) -> list[str]:
         """Files of the project as they are called from here."""
@@ -180,7 +182,7 @@ class _Filling:
             "pay": pay_of_settings(of).text or None,
             "scores": next(iter(self.near(of.scores)), None),
             "protocol": of.protocol,
-            "rate": of.pay.per_hour,
+            "rate": None if of.pay.per_hour is None else _hourly(of.pay),
             "raters": _joined(raters.names) or (str(raters.number) if raters.number > 1 else None),
             "per_output": raters.per_task if raters.per_task > 1 else None,
             "overlap": share_of(raters.overlap),
@@ -285,6 +287,10 @@ def _run(command: str) -> None:
 
 def _joined(names: Iterable[str]) -> str | None:
     return ",".join(names) or None
+
+
+def _hourly(pay: Pay) -> str:
+    return f"{pay.per_hour:.12g}" + (f" {pay.currency}" if pay.currency else "")
 
 
 def pay_of_settings(of: Settings) -> Costs:
