@@ -105,7 +105,7 @@ Assay: how good your translation systems are, and how sure you can be, from few 
 A project is a folder that remembers its files and settings:
   new       what there is to rate      assay new mine --from outputs.csv --protocol esa
                                        cd mine
-  plan      how much must be rated?    assay plan ratings --population 1400 --sd 12 --half-width 2
+  plan      what will it find, cost?   assay plan --budget "90 EUR" --pay "0.05 EUR per rating"
   sample    which segments to show?    assay sample --budget 20%
   collect   blind sheets for raters    assay collect --sheets xlsx --raters Ada,Ben
             what they sent back        assay collect answers/*.xlsx

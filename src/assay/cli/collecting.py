@@ -13,6 +13,7 @@ from assay.cli.options import (
     COLUMNS,
     JSON,
     KEY,
+    OVERLAP,
     PER_OUTPUT_OPTION,
     RANGE,
     RATERS,
@@ -44,10 +45,7 @@ def collect(
     ] = None,
     raters: RATERS = None,
     sample: SAMPLE = None,
-    overlap: Annotated[
-        float | None,
-        typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
-    ] = None,
+    overlap: OVERLAP = None,
     per_output: Annotated[int | None, PER_OUTPUT_OPTION] = None,
     checks: Annotated[
         float | None,

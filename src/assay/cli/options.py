@@ -132,6 +132,15 @@ SCHEDULER = Annotated[
     str | None,
     typer.Option("--scheduler", help="A dask cluster: tcp://HOST:8786.", metavar="ADDRESS"),
 ]
+BUDGET_OPTION = typer.Option(
+    "--budget",
+    help="What may be rated or spent: 142 segments, 20%, '15000 ratings', '300 EUR' or '20 hours'.",
+    metavar="N|P%|AMOUNT",
+)
+OVERLAP = Annotated[
+    float | None,
+    typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
+]
 PER_OUTPUT_OPTION = typer.Option("--per-output", help="Raters of every output; default: 1.")
 FROM_HELP = (
     "What there is: tables, a folder of texts, a WMT folder; convert: the table or format of SRC."
@@ -180,6 +189,7 @@ SHOWN = {
     "next-set": "systems scores goal per_set count seed save json",
     "stability": "metric budget designs held_out draws by figure save",
     "evaluate": "methods sizes draws half_width better workers save json",
+    "plan campaign": "budget half_width decide pay systems raters save json",
     "plan ratings": "half_width population sd systems pay spend save json",
     "plan comparison": "gap population difference_sd pay spend save json",
     "plan judgments": "pilot systems sigma significant pay spend save json",
