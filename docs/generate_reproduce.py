@@ -54,7 +54,8 @@ printed rounding and two Monte-Carlo errors of the difference (ours and the pape
 different where they differ by more; there is nothing between. A simulated number also has a rival
 that it must be told from, such as the method that does nothing; where the mark reaches half of
 the way to the rival, nothing can be told. What is derived from printed numbers, other readings of
-the paper, and what goes beyond it stand beside them and do not count.
+the paper, and what goes beyond it stand beside them and do not count; most of
+that is in the saved result and its report only.
 """
 
 DATA = {
@@ -100,13 +101,11 @@ of a win rate is 50 %. Wins depend on the draws and are compared with the paper'
 }
 
 BESIDE = {
-    "koehn2012": ("Table 1, literal", "readings", "beyond"),
-    "korotaev2022": ("section 3.2", "Table 2, as described", "Table 3, as described",
-                     "Table 4, as described", "H1", "H2", "section 4.3", "beyond"),
-    "lo2023": ("beyond",),
-    "saldias2022": ("other means", "literal", "beyond"),
-}  # fmt: skip
-"""Tables that stand beside the printed numbers, of those that a page can bear."""
+    "koehn2012": ("Table 1, literal", "readings"),
+    "korotaev2022": ("Table 2, as described",),
+    "saldias2022": ("other means",),
+}
+"""Tables beside the printed numbers that settle how a paper is read; others are in the result."""
 
 
 def page(results: Iterable[Reproduction]) -> str:
@@ -149,7 +148,7 @@ def _paper(result: Reproduction) -> Iterator[str]:
     missing = list(_missing(cell for cell in reversed(numbers) if cell.outcome == "no data"))
     if missing:
         yield "### No data\n\n" + "\n".join(missing)
-    for name in BESIDE[result.paper]:
+    for name in BESIDE.get(result.paper, ()):
         cells = [cell for cell in result.table(name) if not cell.number]
         if cells:
             yield f"### Beside: {name}"

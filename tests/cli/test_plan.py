@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
 import assay
-from assay.cli.planning import plan
+from assay.cli import make_app
 from assay.errors import InputError, OptionError
 
 
@@ -27,9 +26,8 @@ def pilot(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> Result:
-    app = typer.Typer()
-    app.add_typer(plan, name="plan")
-    return CliRunner().invoke(app, ["plan", *(str(argument) for argument in arguments)])
+    words = ["plan", *(str(argument) for argument in arguments)]
+    return CliRunner().invoke(make_app(["plan"]), words)
 
 
 ASSUMED = ("--population", 1400, "--sd", 3, "--correlation", 0.4)
@@ -47,7 +45,16 @@ def test_ratings_json() -> None:
 
 def test_ratings_table(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
-    options = ("--half-width", 0.3, "--seconds", 30, "--cost", 0.5, "--systems", 8, "--features", 2)
+    options = (
+        "--half-width",
+        0.3,
+        "--pay",
+        "0.5 EUR per rating, 30 s per rating",
+        "--systems",
+        8,
+        "--features",
+        2,
+    )
     ran = run("ratings", *ASSUMED, *options, "--sizes", "100, 700", "-o", file)
     assert ran.exit_code == 0, ran.output
     assert "half-width" in ran.stdout
@@ -55,8 +62,9 @@ def test_ratings_table(tmp_path: Path) -> None:
     assert "cost" in ran.stdout
     assert "For intervals of ±0.3, 304 of 1,400 segments" in ran.stdout
     assert "or 266 with the help of metrics (correlation 0.40)" in ran.stdout
-    assert "In all 2,432 ratings (304 segments x 8 systems x one rater): 20.3 hours" in ran.stdout
-    assert "and a cost of 1,216.00" in ran.stdout
+    assert (
+        "In all 2,432 ratings (304 segments x 8 systems x one rater): 1,216 EUR, 20 h" in ran.stdout
+    )
     assert "signature: plan-ratings|given|N:1400|" in ran.stdout
     assert f"written to {file}" in ran.stdout
     saved = json.loads(file.read_text("utf-8"))

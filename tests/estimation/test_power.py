@@ -14,6 +14,7 @@ from tests.estimation.test_edges import drawn, tables
 import assay
 from assay.errors import OptionError
 from assay.estimation.estimate import next_steps
+from assay.pay import Costs
 from assay.stats.intervals import Precision, power_of
 
 A = [1.0, 2.0, 3.0, 6.0, 2.0, 5.0, 1.0, 4.0, 2.0, 8.0]
@@ -108,9 +109,10 @@ def test_next_steps_count_hours_and_money() -> None:
     sample = assay.sample(world.test_set, budget="15%", rng=1)
     ratings = world.rate(sample)
     timed = replace(ratings, frame=ratings.frame.with_columns(seconds=pl.lit(36.0)))
-    result = assay.estimate(world.test_set, timed, sample=sample, cost_per_rating=0.5)
+    result = assay.estimate(world.test_set, timed, sample=sample, pay="0.5 EUR per rating")
     line = next(line for line in result.next if "rate another" in line)
     more = int(re.search(r"([\d,]+) more ratings", line)[1].replace(",", ""))  # type: ignore[index]
-    assert f"about {more / 100:,.1f} hours, a cost of {more / 2:,.2f}" in line
-    with pytest.raises(OptionError, match="cost_per_rating .* is not a cost"):
-        assay.estimate(world.test_set, timed, sample=sample, cost_per_rating=-1)
+    cost = Costs(per_rating=0.5, seconds_per_rating=36.0, currency="EUR").cost(more)
+    assert f"({more:,} more ratings: {cost})" in line
+    with pytest.raises(OptionError, match="pay .* is not a price"):
+        assay.estimate(world.test_set, timed, sample=sample, pay=Costs(per_rating=-1))

@@ -440,3 +440,17 @@ def test_raters_of_one_system_each_are_warned_about() -> None:
         [(system, seg, f"{system}{seg}", score) for system, seg, _, score in rows],
     ):
         assert not has_note(assay.estimate(*tables(other)).notes, "raters-by-system")
+
+
+def test_a_row_called_a_repeat_is_never_the_first_answer() -> None:
+    frame = pl.DataFrame(
+        [("A", "1", "x", 9.0, "1"), ("A", "1", "x", 5.0, ""), ("A", "2", "x", 4.0, "yes"),
+         ("A", "2", "y", 7.0, "0")],
+        schema=["system", "seg", "rater", "score", "repeat"], orient="row",
+    )  # fmt: skip
+    ratings = read_ratings(frame)
+    assert ratings.frame["score"].to_list() == [5.0, 7.0]
+    assert ratings.repeats["score"].to_list() == [9.0, 4.0]
+    again = ratings.placed_in(read_scores(frame.select("system", "seg").unique()))
+    assert again.frame["score"].to_list() == [5.0, 7.0]
+    assert again.repeats["score"].to_list() == [9.0]

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy import sparse
 
 import assay
 from assay.estimation import kernels
@@ -59,6 +60,22 @@ def tables(answers: np.ndarray, document: np.ndarray) -> tuple[TestSet, Ratings]
     })  # fmt: skip
     test_set = read_scores(frame.select("system", "doc", "seg").unique(maintain_order=True))
     return test_set, read_ratings(frame, test_set)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (7, 5, 4), (40, 3, 60)])
+def test_products_of_sparse_matrices_are_those_of_scipy(shape: tuple[int, int, int]) -> None:
+    rng = np.random.default_rng(1)
+    pairs = [(shape[0], shape[1]), (shape[1], shape[2])]
+    known = [sparse.random_array(pair, density=0.4, rng=rng).tocoo() for pair in pairs]
+    ours = [kernels._Matrix(*one.coords, one.data) for one in known]
+    product, group = ours[0] @ ours[1], rng.integers(0, 3, max(shape))
+    dense = np.zeros((shape[0], shape[2]))
+    dense[product.row, product.column] = product.value
+    assert dense == pytest.approx((known[0] @ known[1]).toarray())
+    again = product.gathered(group)
+    assert again.value.sum() == pytest.approx(dense.sum())
+    assert len(again.value) <= 9
+    assert product.transposed().squares() == pytest.approx((dense**2).sum())
 
 
 class TestVariance:

@@ -20,6 +20,8 @@ from assay.ranking.strengths import Strengths
 from assay.results import has_note
 from assay.views.section import section_of
 
+PAY = "0.1 EUR per judgment, 8 s per judgment"
+
 
 def test_by_the_paper_and_by_theory() -> None:
     """koehn2012, Table 4: 15 systems, sigma 10: 12k, 40k, 80k, 350k."""
@@ -34,8 +36,7 @@ def test_by_the_paper_and_by_theory() -> None:
 
 def test_minutes_and_money() -> None:
     plan = assay.plan_judgments(
-        6, sigma=8.0, significant=0.7, test="pooled", seconds_per_judgment=6.0,
-        cost_per_judgment=0.1,
+        6, sigma=8.0, significant=0.7, test="pooled", pay="0.1 EUR per judgment, 6 s per judgment",
     )  # fmt: skip
     assert plan.needed == plan.needed_by["pooled"]
     assert plan.minutes == pytest.approx(plan.needed / 10)
@@ -142,20 +143,16 @@ def test_command(run_assay: Callable[..., Any], tmp_path: Path, few_campaigns: N
     file = tmp_path / "judgments.tsv"
     assay.simulate_judgments(6, 2000, segments=50, segment_share=0.3, rng=1).write(file)
     saved = tmp_path / "plan.json"
-    ran = run_assay(
-        "plan", "judgments", "--pilot", file, "--seconds", 8, "--cost", 0.1, "-o", saved
-    )
+    ran = run_assay("plan", "judgments", "--pilot", file, "--pay", PAY, "-o", saved)
     assert ran.code == 0, ran.err
     for words in (
         "more, sign test",
         "so far should decide",
         "on new segments",
-        "hours",
+        " h (by sign",
     ):
         assert words in ran.out
-    plan = assay.plan_judgments(
-        pilot=assay.read_judgments(file), seconds_per_judgment=8, cost_per_judgment=0.1
-    )
+    plan = assay.plan_judgments(pilot=assay.read_judgments(file), pay=PAY)
     assert type(plan).from_dict(json.loads(saved.read_text("utf-8"))) == plan
     assert json.loads(saved.read_text("utf-8"))["source"] == "pilot"
     ran = run_assay("plan", "judgments", "--systems", 8, "--sigma", 5, "--clusters", 3, "--seed", 1)
@@ -202,17 +199,17 @@ def test_two_sided_tests_take_more() -> None:
 
 
 def test_what_there_is_to_spend_decides_so_many_pairs() -> None:
-    plan = assay.plan_judgments(15, sigma=10, seconds_per_judgment=9, spend="200 h", sides=1)
+    plan = assay.plan_judgments(15, sigma=10, pay="9 s per judgment", spend="200 h", sides=1)
     assert plan.bought == 80_000
     assert plan.brings is not None
     assert plan.brings["sign"] == pytest.approx(0.8, abs=0.001)
     shown = [str(block) for block in section_of(plan).blocks]
     assert any("200 h are enough for 80,000 judgments. That decides 80%" in line for line in shown)
-    money = assay.plan_judgments(15, sigma=10, cost_per_judgment=0.25, spend="2000 EUR")
+    money = assay.plan_judgments(15, sigma=10, pay="0.25 EUR per judgment", spend="2000 EUR")
     assert money.bought == 8000
     assert assay.plan_judgments(15, sigma=10, spend="500 judgments").bought == 500
     refused = {
-        "40 h": "seconds_per_judgment", "9 EUR": "cost_per_judgment",
+        "40 h": "is a time, and how long", "9 EUR": "is money, and what a rating",
         "9 judgments": "a screen has 10", "90 ratings": "judgments",
     }  # fmt: skip
     for spend, match in refused.items():

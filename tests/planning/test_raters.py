@@ -13,10 +13,11 @@ from scipy import stats
 import assay
 from assay.errors import InputError, OptionError
 from assay.estimation.kernels import rater_variance
+from assay.pay import UNPAID, Costs, parse_amount
 from assay.planning.pilot import read_pilot
 from assay.planning.ratings import plan_comparison, plan_ratings
 from assay.planning.results import RatingsPlan
-from assay.planning.spending import Costs, opinions_of, share_out
+from assay.planning.spending import opinions_of, share_out
 from assay.planning.spread import RaterPart, Spread
 from assay.results import has_note
 from assay.tables.tables import Ratings, TestSet, read_ratings
@@ -105,7 +106,14 @@ class TestSecondOpinions:
 
     def test_by_hand(self) -> None:
         spread = Spread(1000, 3.0, 0.95, raters=RaterPart(12.0, 20.0, 4.0, task=5.0))
-        rows = share_out(800, spread, Costs(2, 30, 0.5), gap=None, overlaps=(0.0, 1.0))
+        rows = share_out(
+            800,
+            spread,
+            2,
+            Costs(per_rating=0.5, seconds_per_rating=30),
+            gap=None,
+            overlaps=(0.0, 1.0),
+        )
         assert [(row.segments, row.ratings) for row in rows] == [(400, 800), (200, 800)]
         assert [(row.minutes, row.money) for row in rows] == [(400, 400)] * 2
         # v / N + (1/n - 1/N) (v - u): tasks of the pilot's length
@@ -123,16 +131,16 @@ class TestSecondOpinions:
 
     def test_what_is_best(self) -> None:
         # As long as there are new segments they bring more; then second opinions are all there is.
-        costs, spread = Costs(1, None, None), Spread(1000, 3.0, 0.95, raters=RaterPart(8, 50, 4.0))
+        spread = Spread(1000, 3.0, 0.95, raters=RaterPart(8, 50, 4.0))
         for ratings, best in ((600, 0.0), (2000, 1.0), (5000, 2.0)):
-            rows = share_out(ratings, spread, costs, gap=None)
+            rows = share_out(ratings, spread, 1, UNPAID, gap=None)
             assert next(row.overlap for row in rows if row.best) == best
-        assert share_out(600, Spread(1000, 3.0, 0.95), costs, gap=None) == ()
+        assert share_out(600, Spread(1000, 3.0, 0.95), 1, UNPAID, gap=None) == ()
 
     def test_the_best_is_the_narrowest(self, world: World) -> None:
         # few tasks tell of the raters, so that a few second opinions narrow the interval a little
         spread = Spread(1000, 3.0, 0.95, raters=RaterPart(8, 5, 4.0))
-        rows = share_out(300, spread, Costs(1, None, None), gap=None)
+        rows = share_out(300, spread, 1, UNPAID, gap=None)
         best = next(row for row in rows if row.best)
         assert best.half_width == min(row.half_width for row in rows)
         assert 1 < rows[0].half_width / best.half_width < 1.03
@@ -220,7 +228,9 @@ class TestSpending:
         ],
     )  # fmt: skip
     def test_amounts(self, text: str, ratings: float) -> None:
-        assert Costs(8, seconds=30, price=0.5).ratings(text) == pytest.approx(ratings)
+        assert Costs(per_rating=0.5, seconds_per_rating=30).ratings(
+            parse_amount(text)
+        ) == pytest.approx(ratings)
 
     @pytest.mark.parametrize(
         ("text", "message"),
@@ -239,11 +249,11 @@ class TestSpending:
     )  # fmt: skip
     def test_no_amounts(self, text: str, message: str) -> None:
         with pytest.raises(OptionError, match=message) as refused:
-            Costs(8, seconds=30, price=0.5).ratings(text)
+            Costs(per_rating=0.5, seconds_per_rating=30).ratings(parse_amount(text))
         assert f"({text})" in str(refused.value)
 
     def test_the_other_way_round(self) -> None:
-        options = {"population": 1400, "sd": 3.0, "systems": 8, "cost_per_rating": 0.5}
+        options = {"population": 1400, "sd": 3.0, "systems": 8, "pay": "0.5 EUR per rating"}
         plan = plan_ratings(**options, spend="1216 EUR")  # type: ignore[arg-type]
         assert plan.bought is not None
         assert (plan.bought.n, plan.bought.ratings, plan.bought.money) == (304, 2432, 1216)
@@ -255,7 +265,7 @@ class TestSpending:
 
     def test_a_comparison(self) -> None:
         plan = plan_comparison(
-            population=2000, difference_sd=3.0, gap=0.4, seconds_per_rating=60, spend="20 h"
+            population=2000, difference_sd=3.0, gap=0.4, pay="60 s per rating", spend="20 h"
         )
         assert plan.bought is not None
         assert (plan.bought.n, plan.bought.minutes) == (600, 1200)
@@ -263,9 +273,9 @@ class TestSpending:
 
     def test_refusals(self) -> None:
         given = {"population": 1400, "sd": 3.0, "systems": 8}
-        with pytest.raises(InputError, match="is a time; give `seconds_per_rating` too"):
+        with pytest.raises(InputError, match="is a time, and how long a rating takes is not known"):
             plan_ratings(**given, spend="40 h")  # type: ignore[arg-type]
-        with pytest.raises(InputError, match="is money; give `cost_per_rating` too"):
+        with pytest.raises(InputError, match="is money, and what a rating costs is not known"):
             plan_ratings(**given, spend="40 EUR")  # type: ignore[arg-type]
         with pytest.raises(OptionError, match="buys 15 ratings, not two segments of all systems"):
             plan_ratings(**given, spend="15 ratings")  # type: ignore[arg-type]

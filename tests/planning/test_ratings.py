@@ -53,7 +53,7 @@ class TestByHand:
 
     def test_needed(self) -> None:
         plan = plan_ratings(population=1400, sd=3, correlation=0.4, half_width=0.3, systems=8,
-                            seconds_per_rating=30, cost_per_rating=0.5)  # fmt: skip
+                            pay="0.5 EUR per rating, 30 s per rating")  # fmt: skip
         # infinite population (1.968 * 3 / .3)^2 = 387; / (1 + 387/1400) = 303.4
         assert plan.needed == 304
         assert plan.needed_with_metrics == 266
@@ -99,8 +99,7 @@ class TestByHand:
         )
         assert set(content) >= {
             "needed", "needed_with_metrics", "curve", "minutes", "money", "population", "sd",
-            "correlation", "level", "design_effect", "systems", "seconds_per_rating",
-            "cost_per_rating", "half_width",
+            "correlation", "level", "design_effect", "systems", "pay", "half_width",
         }  # fmt: skip
         assert set(content["curve"][0]) >= {"n", "share", "half_width", "half_width_with_metrics"}
         assert plan.to_frame().height == len(plan.curve) == 10
@@ -352,8 +351,8 @@ class TestRefusals:
             ({"features": 0}, r"features \(0\) is not a whole number from 1 on"),
             ({"design_effect": 0}, r"design_effect \(0\) is not a positive"),
             ({"systems": 0}, r"systems \(0\) is not a whole number from 1 on"),
-            ({"seconds_per_rating": 0}, r"seconds_per_rating \(0\) is not"),
-            ({"cost_per_rating": -1}, r"cost_per_rating \(-1\) is not"),
+            ({"pay": "0 s per rating"}, r"pay \(0 s per rating\) takes no time"),
+            ({"pay": "much"}, r"pay \(much\) is not a price"),
             ({"sizes": [1]}, r"sizes \(1\) is not a whole number from 2 on"),
             ({"sizes": [101]}, r"sizes \(101\) exceeds the 100 segments; give at most 100"),
         ],
@@ -408,7 +407,7 @@ class TestComparison:
 
     def test_metrics_help(self) -> None:
         plan = plan_comparison(population=2000, gap=0.3, difference_sd=2, correlation=0.5,
-                               seconds_per_rating=60, cost_per_rating=1)  # fmt: skip
+                               pay="1 EUR per rating, 60 s per rating")  # fmt: skip
         assert plan.needed_with_metrics is not None
         assert plan.needed_with_metrics < plan.needed
         assert plan.minutes == 2 * plan.needed == plan.money

@@ -12,11 +12,13 @@ from scipy import optimize, special
 
 from assay.stats.intervals import (
     _gauss_legendre,
+    chi_squared_quantile,
     detectable_shift,
     interval_within,
     noncentral_t_cdf,
     normal_cdf,
     power_of,
+    root_between,
     t_cdf,
     t_interval,
     t_quantile,
@@ -161,6 +163,22 @@ class TestWithinWhatIsPossible:
 def test_normal_cdf_against_scipy() -> None:
     x = np.linspace(-9, 9, 2001)
     assert normal_cdf(x) == pytest.approx(special.ndtr(x), rel=1.3e-7)
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 7, 40, 501, 20_000])
+def test_quantiles_of_chi_squared_are_those_of_scipy(degrees: int) -> None:
+    for p in (1e-6, 0.025, 0.05, 0.5, 0.95, 0.999):
+        known = special.chdtri(degrees, 1 - p)
+        assert chi_squared_quantile(p, degrees) == pytest.approx(known, rel=1e-8)
+
+
+@given(st.floats(0.01, 0.99), st.floats(0.2, 5))
+def test_a_root_is_found_between_two_values(root: float, power: float) -> None:
+    def rising(x: float) -> float:
+        return float(x**power - root**power)
+
+    found = root_between(rising, 0.0, rising(0.0), 1.0, rising(1.0), 1e-12)
+    assert rising(found) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_power_with_any_number_of_degrees() -> None:

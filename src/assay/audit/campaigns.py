@@ -40,6 +40,7 @@ from assay.designs.population import Population
 from assay.errors import InputError
 from assay.estimation.estimate import estimate
 from assay.estimation.results import Estimates, SystemEstimate
+from assay.pay import Costs, pay_of
 from assay.planning.judgments import JudgmentsPlan, plan_judgments
 from assay.ranking.counts import count
 from assay.ranking.rank import Ranking, SystemRank, rank
@@ -72,6 +73,7 @@ def audit_ratings(
     family: bool = False,
     practice: Literal["mean", "z"] = "mean",
     level: float = LEVEL,
+    pay: Costs | str | None = None,
     rng: Rng = None,
 ) -> Audit:
     """Audit a finished campaign of ratings: coverage, matching, power, and what holds.
@@ -89,7 +91,8 @@ def audit_ratings(
     distinction is about, as in :func:`assay.estimate`: by default raters like these where tasks
     have two, else texts once more than half is rated. family: decide so that all verdicts together
     are right at this level (Holm 1979), not each by itself. practice: whether the ranking as done
-    at WMT uses the mean, or the mean of scores standardised per rater (``z``).
+    at WMT uses the mean, or the mean of scores standardised per rater (``z``). pay: what a rating
+    costs, for what is to be done next.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -110,7 +113,7 @@ def audit_ratings(
     basis = _basis(given, ratings, rated, target, sample)
     estimates = estimate(
         basis.test_set, basis.ratings, sample=sample, assume=assumed, level=level,
-        target=basis.target, family=family,
+        target=basis.target, family=family, pay=pay,
     )  # fmt: skip
     pairs = rated_pairs(estimates)
     order = {item.system: item.estimate for item in estimates.systems}
@@ -153,7 +156,9 @@ def audit_ratings(
             *unclaimed(claims, given.systems),
         ),
     )  # fmt: skip
-    return replace(result, findings=ratings_findings(result), next=ratings_next(result))
+    return replace(
+        result, findings=ratings_findings(result), next=ratings_next(result, estimates.paid)
+    )
 
 
 def _mean_stability(estimates: Estimates) -> float | None:
@@ -169,6 +174,7 @@ def audit_judgments(
     published: Source | None = None,
     family: bool = False,
     level: float = LEVEL,
+    pay: Costs | str | None = None,
     rng: Rng = None,
     progress: Progress = silent,
 ) -> Audit:
@@ -182,7 +188,7 @@ def audit_judgments(
     test_set: what there was to judge, for coverage, where the judgments name segments.
     published: a table of what was claimed, as in :func:`assay.audit_ratings`; without it, the order
     of the scores is audited. family: decide so that all verdicts together are right (Holm 1979);
-    clusters and rank ranges are then what the decided pairs leave.
+    clusters and rank ranges are then what the decided pairs leave. pay: what a judgment costs.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -191,6 +197,7 @@ def audit_judgments(
     (3, 0)
     """
     _need_table(judgments, Judgments)
+    paid = pay_of(pay)
     generator, seed = seeded(rng)
     first, second = spawn(generator, 2)
     ranking = rank(judgments, level=level, rng=first, progress=progress)
@@ -232,7 +239,7 @@ def audit_judgments(
             *unclaimed(claims, list(scores)),
         ),
     )
-    return replace(result, findings=judgments_findings(result), next=judgments_next(result))
+    return replace(result, findings=judgments_findings(result), next=judgments_next(result, paid))
 
 
 # --- ratings

@@ -13,6 +13,7 @@ import polars as pl
 from assay.audit.results import Audit, AuditedPair, Claim, ClaimCounts
 from assay.designs.base import design_of
 from assay.errors import InputError, OptionError, need_known
+from assay.pay import Costs
 from assay.ranking.counts import listed
 from assay.results import Note, has_note, percent, plural
 from assay.tables.load import Source, load
@@ -433,37 +434,41 @@ def _agreement(audit: Audit, what: str) -> list[str]:
     ]
 
 
-def ratings_next(audit: Audit) -> tuple[str, ...]:
+def ratings_next(audit: Audit, pay: Costs) -> tuple[str, ...]:
     """How many ratings would decide enough pairs."""
     power, now = audit.power, audit.coverage.answers
     if power.expected >= power.power or power.detectable is None:
         return ()
     share = f"{power.power:.0%} of pairs to be decided"
+    about = "" if power.needed is None else f"about {pay.counted(power.needed, 'ratings')}"
     if audit.target == "raters":
         if power.needed is None:
             return (f"for {share}, more raters for every task; more segments are not enough",)
-        return (f"for {share}: about {power.needed:,} ratings of this test set by such raters",)
+        return (f"for {share}: {about} of this test set by such raters",)
     if audit.target == "answers":
         if power.needed is None:
             return (f"for {share}, not even rating everything is enough",)
-        return (f"for {share}: about {power.needed:,} ratings of this test set",)
+        return (f"for {share}: {about} of this test set",)
     if power.needed is None:
         return (f"for {share}: more than 1,000 times as many {audit.unit}s",)
     return (
-        f"for {share}: about {power.needed:,} ratings, {power.needed / now:.1f} times as many"
+        f"for {share}: {about}, {power.needed / now:.1f} times as many"
         f" {audit.unit}s, rated like these, if the true differences are as large as the observed"
         " ones after allowing for chance",
     )
 
 
-def judgments_next(audit: Audit) -> tuple[str, ...]:
+def judgments_next(audit: Audit, pay: Costs) -> tuple[str, ...]:
     """How many judgments would decide enough pairs."""
     needed, now = audit.power.needed_by or {}, audit.coverage.answers
     parts = []
     for name, words in (("sign", "sign tests"), ("pooled", "the pooled test")):
         total = needed.get(name)
         if total is not None and total > now:
-            parts.append(f"{total:,} judgments by {words} ({total - now:,} more)")
+            cost = pay.cost(total - now)
+            parts.append(
+                f"{total:,} judgments by {words} ({total - now:,} more{cost and ': '}{cost})"
+            )
     if not parts:
         return ()
     if audit.power.needed_by_curve is not None:

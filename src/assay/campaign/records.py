@@ -6,10 +6,14 @@ store keeps that, and the exchange makes tables of :class:`Stored`. Nothing here
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import AssayError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Side = Literal["source", "target"]
 
@@ -72,6 +76,8 @@ class Answer:
     spans: tuple[Span, ...] = ()
     no_error: bool = False
     """The rater said that there is no error."""
+    asked: bool = False
+    """A low score without a mark was asked about, and stayed."""
     skipped: str | None = None
     """The reason why it was left out."""
     comment: str | None = None
@@ -100,6 +106,77 @@ class Timing:
     away: int = 0
     """How often the page was left."""
     device: Literal["pointer", "keyboard", "both"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An answer with who gave it and to what; one for every system that it counts for.
+
+    Identical outputs share a code, so one answer may count for several systems. An answer to a
+    comparison is here once for each system compared, with the code under which that was shown.
+    """
+
+    number: int
+    """The answer; the same in all rows of one answer."""
+    answer: Answer
+    rater: str
+    excluded: bool
+    """Whether the rater is left out at the moment."""
+    lp: str | None
+    doc: str | None
+    seg: str
+    system: str
+    code: str
+    """Under which the system was shown to this rater."""
+    label: str
+    column: int
+    """Where on the screen the output stood, from 0."""
+    source: str | None
+    text: str | None
+    """What was shown; of a check, the spoiled copy."""
+    text_hash: str | None
+    kind: str
+    """Why the rater had the task: ``rate``, ``check``, ``repeat``, ``tutorial`` or ``qualify``."""
+    spoiled: bool
+    passed: bool | None
+    """Of a check: whether it was found out."""
+    task: int
+    order: int
+    """The task's place in the order."""
+    reason: str
+    """Why the rater got the task then: ``order``, ``expired``, ``overlap``, ..."""
+    snippet: str | None
+    stratum: str | None
+    probability: float | None
+    block: int | None
+    block_probability: float | None
+    lease: str
+    screen: int
+    revision: int
+    late: bool
+    opened: int
+    """When the task was given out: milliseconds since 1970, the server's clock."""
+    received: int
+    timing: Timing
+    instructions: str | None
+    """The hash of the instructions as they were."""
+    version: str
+    """The software that took the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """Everything that a campaign has gathered, for export."""
+
+    answers: tuple[Stored, ...]
+    """The latest revision of every answer, in the order received."""
+    raters: tuple[Mapping[str, Any], ...]
+    """One per rater: ``rater``, ``state``, ``tasks``, ``seconds``, ..."""
+    events: tuple[Mapping[str, Any], ...]
+    """One per event: ``at``, ``actor``, ``kind``, ``subject``, ``body``."""
+    scores: pl.DataFrame
+    """The test set as it came in."""
+    sample: pl.DataFrame | None = None
 
 
 class CampaignError(AssayError):

@@ -36,7 +36,10 @@ RANGE = Annotated[
     typer.Option("--range", help="The rating scale; scores outside are refused.", metavar="LO,HI"),
 ]
 SCORES = Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")]
-RATINGS = Annotated[Path, typer.Argument(help="What the raters answered.", metavar="RATINGS")]
+RATINGS = Annotated[
+    list[Path],
+    typer.Argument(help="What the raters answered, in one or more files.", metavar="RATINGS..."),
+]
 RATED_FILES = Annotated[
     list[Path],
     typer.Argument(
@@ -89,7 +92,13 @@ EACH_PAIR = Annotated[
         "--each-pair", help="From judgments: the level is for each pair, not for all together."
     ),
 ]
-COST = Annotated[float | None, typer.Option("--cost", help="What one answer costs.")]
+PAY = Annotated[
+    str | None,
+    typer.Option(
+        "--pay", help="What one answer costs: '0.12 EUR per rating', '18 EUR per hour, 40 s per"
+        " rating'.", metavar="PRICE",
+    ),
+]  # fmt: skip
 TARGET = Annotated[
     str | None,
     typer.Option("--target", help="What intervals are for: raters, texts or answers."),

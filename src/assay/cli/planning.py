@@ -11,7 +11,6 @@ from assay.cli import names, read_judged, read_rated, save_file
 from assay.cli.options import (
     BETTER_IF_RATED,
     COLUMNS,
-    COST,
     EDITOR,
     EXCLUDE,
     FORMAT,
@@ -21,6 +20,7 @@ from assay.cli.options import (
     LP,
     METRICS,
     ONLY,
+    PAY,
     RANGE,
     SAVE,
     SEED,
@@ -52,7 +52,6 @@ POWER = Annotated[float, typer.Option("--power", help="Probability of finding th
 GAP = Annotated[
     float, typer.Option("--gap", help="The difference to be found, in the unit of the scores.")
 ]
-SECONDS = Annotated[float | None, typer.Option("--seconds", help="Seconds one answer takes.")]
 SIZES = Annotated[
     str | None, typer.Option("--sizes", help="Sizes to show results for.", metavar="N,...")
 ]
@@ -104,8 +103,7 @@ def ratings_command(
     systems: SYSTEMS = None,
     level: LEVEL = 0.95,
     design_effect: EFFECT = 1.0,
-    seconds: SECONDS = None,
-    cost: COST = None,
+    pay: PAY = None,
     spend: SPEND = None,
     sizes: SIZES = None,
     better: BETTER_IF_RATED = None,
@@ -126,7 +124,7 @@ def ratings_command(
 
     Example: assay plan ratings scores.tsv ratings.tsv --half-width .3 --better lower
 
-    Example: assay plan ratings scores.tsv ratings.tsv --seconds 40 --spend "40 h" --better lower
+    Example: assay plan ratings scores.tsv ratings.tsv --pay "40 s per rating" --spend "40 h"
     """
     from assay.cli import deliver
     from assay.planning.ratings import plan_ratings
@@ -141,7 +139,7 @@ def ratings_command(
     result = plan_ratings(
         population=population, half_width=half_width, sd=sd, correlation=correlation,
         features=features, pilot=pilot, level=level, design_effect=design_effect, systems=count,
-        seconds_per_rating=seconds, cost_per_rating=cost, sizes=_numbers(sizes),
+        pay=pay, sizes=_numbers(sizes),
         spend=spend,
     )  # fmt: skip
     deliver(result, save, json)
@@ -162,8 +160,7 @@ def comparison_command(
     features: FEATURES = None,
     level: LEVEL = 0.95,
     design_effect: EFFECT = 1.0,
-    seconds: SECONDS = None,
-    cost: COST = None,
+    pay: PAY = None,
     spend: SPEND = None,
     sizes: SIZES = None,
     better: BETTER_IF_RATED = None,
@@ -192,7 +189,7 @@ def comparison_command(
     result = plan_comparison(
         gap=gap, power=power, population=population, difference_sd=difference_sd,
         correlation=correlation, features=features, pilot=pilot, level=level,
-        design_effect=design_effect, seconds_per_rating=seconds, cost_per_rating=cost,
+        design_effect=design_effect, pay=pay,
         sizes=_numbers(sizes), spend=spend,
     )  # fmt: skip
     deliver(result, save, json)
@@ -230,8 +227,7 @@ def judgments_command(
     ] = None,
     level: LEVEL = 0.95,
     sides: SIDES = 2,
-    seconds: SECONDS = None,
-    cost: COST = None,
+    pay: PAY = None,
     spend: SPEND = None,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
@@ -248,7 +244,7 @@ def judgments_command(
 
     Example: assay plan judgments --pilot judgments.tsv --test pooled
 
-    Example: assay plan judgments --systems 15 --sigma 10 --seconds 20 --spend "40 h"
+    Example: assay plan judgments --systems 15 --sigma 10 --pay "20 s per judgment" --spend "40 h"
     """
     from assay.cli import deliver, progress_bars
     from assay.planning.judgments import plan_judgments
@@ -266,7 +262,7 @@ def judgments_command(
             _how_many(systems), sigma=sigma, pilot=judged, significant=significant,
             clusters=clusters, range_size=range_size, test=test, per_set=per_set, level=level,
             sides=sides,  # type: ignore[arg-type]
-            seconds_per_judgment=seconds, cost_per_judgment=cost, spend=spend, rng=seed,
+            pay=pay, spend=spend, rng=seed,
             progress=progress,
         )  # fmt: skip
     deliver(result, save, json)

@@ -17,6 +17,7 @@ from assay.cli.options import (
     JSON,
     LP,
     ONLY,
+    PAY,
     SAVE,
     SCORES_OPTION,
     SEED,
@@ -26,11 +27,17 @@ from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from assay.ranking.rank import Ranking
+    from assay.tables.tables import Judgments, Ratings
 
 
 def rank(
-    table: Annotated[
-        Path, typer.Argument(help="Judgments (left, right, winner) or ratings.", metavar="FILE")
+    context: typer.Context,
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Judgments (left, right, winner) or ratings, in one or more files.",
+            metavar="FILE...",
+        ),
     ],
     method: Annotated[
         str | None,
@@ -86,6 +93,7 @@ def rank(
             "--rank-sum", help="From ratings: test single outputs, as WMT does, not documents."
         ),
     ] = False,
+    pay: PAY = None,
     better: BETTER = "higher",
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
@@ -105,21 +113,22 @@ def rank(
 
     Example: assay rank judgments.tsv --ranges pooled
     """
-    from assay.cli import deliver, progress_bars, read_answers
+    from assay.cli import deliver, progress_bars
     from assay.tables.tables import Judgments
 
     save_file(save)
     common = _given({
         "method": method, "range_kind": range_kind, "level": level, "sides": sides, "holm": holm,
-        "resamples": resamples, "rng": seed,
+        "resamples": resamples, "rng": seed, "pay": pay,
     })  # fmt: skip
     of_judgments = _given(
         {"ranges": ranges, "resample": resample, "ties": ties, "calibrate": calibrate or None}
     )
     of_ratings = _given({"cluster_rule": cluster_rule, "rank_sum": rank_sum or None})
-    answers = read_answers(
-        table, columns=columns, exclude=exclude, only=only, lp=lp, better=better, format=format
-    )
+    answers = _answers(
+        files, context, columns=columns, exclude=exclude, only=only, lp=lp, better=better,
+        format=format,
+    )  # fmt: skip
     if isinstance(answers, Judgments):
         from assay.ranking.rank import rank as run
 
@@ -132,6 +141,33 @@ def rank(
         _refuse("judgments", of_judgments)
         result = rank_ratings(answers, **common, **of_ratings)
     deliver(result, save, json, _with_pairs(result) if pairs else None)
+
+
+def _answers(
+    files: list[Path], context: typer.Context, *, columns: str | None, exclude: str | None,
+    only: str | None, lp: str | None, better: Literal["higher", "lower"], format: str | None,
+) -> Judgments | Ratings:  # fmt: skip
+    """The judgments or ratings of one file or several; what has others' names is guessed."""
+    from assay.cli import read_answers
+
+    if format is not None or len(files) == 1:
+        if len(files) > 1:
+            raise OptionError("format", format, "is for one file", "convert each to a table first")
+        try:
+            return read_answers(
+                files[0], columns=columns, exclude=exclude, only=only, lp=lp, better=better,
+                format=format,
+            )  # fmt: skip
+        except InputError:
+            from assay.cli.guessing import is_foreign
+
+            if format is not None or not is_foreign(files, columns):
+                raise
+    from assay.cli.guessing import read_foreign, stated
+
+    return read_foreign(
+        files, columns=columns, exclude=exclude, only=only, lp=lp, better=stated(context, better)
+    )[0]
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
@@ -153,8 +189,8 @@ def _with_pairs(result: Ranking) -> Callable[[], None]:
 
 def monitor_judged(
     judgments: Path, of_ratings: dict[str, Any], *, family: bool,
-    systems: str | None, level: float, columns: str | None, exclude: str | None, only: str | None,
-    lp: str | None, save: Path | None, json: bool,
+    systems: str | None, level: float, pay: str | None, columns: str | None,
+    exclude: str | None, only: str | None, lp: str | None, save: Path | None, json: bool,
 ) -> None:  # fmt: skip
     """``assay monitor`` with one file: judgments; options that only ratings have are refused."""
     from assay.cli import answers_kind, deliver
@@ -165,7 +201,9 @@ def monitor_judged(
     _refuse("ratings", _given(of_ratings))
     save_file(save)
     table = read_judged(judgments, columns, exclude, only, lp)
-    result = monitor_judgments(table, systems=_system_names(systems), family=family, level=level)
+    result = monitor_judgments(
+        table, systems=_system_names(systems), family=family, level=level, pay=pay
+    )
     deliver(result, save, json)
 
 

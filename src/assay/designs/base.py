@@ -18,7 +18,7 @@ import pkgutil
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
@@ -319,6 +319,11 @@ class PieceDesign(SamplingDesign):
         both = np.where(pairs > 0, self._union(length[:, None], lag[None, :], f), 0.0)
         return pair_lever(count @ both, count @ pairs, f)
 
+    @cached_property
+    def _levers(self) -> dict[tuple[bytes, float], np.ndarray]:
+        """Those found so far: systems and their pairs mostly have the same segments."""
+        return {}
+
     @property
     def _shares(self) -> list[float]:
         """The shares of the test set that the draws of a sample have."""
@@ -344,11 +349,13 @@ class PieceDesign(SamplingDesign):
             return plain, np.ones(len(drawn))
         f = min(1.0, float(units.pi[held].mean()))
         lengths = np.bincount(units.document)
-        lever = self.lever(lengths[lengths > 0], f)
+        lengths = lengths[lengths > 0]
+        if (key := (lengths.tobytes(), f)) not in self._levers:
+            self._levers[key] = self.lever(lengths, f)
         w = drawn / units.pi
         means = (w * np.where(drawn, e, 0.0)).sum(axis=1) / np.maximum(w.sum(axis=1), 1e-300)
         found = likeness(e - means[:, None], drawn, units.document)
-        effect, noise = serial_effect(found, lever)
+        effect, noise = serial_effect(found, self._levers[key])
         degrees = 1 / (1 / np.maximum(n - 1.0, 1.0) + noise / 2)
         return plain * effect, np.maximum(degrees, 1.0)
 
@@ -713,7 +720,7 @@ def usual_likeness(document: np.ndarray) -> np.ndarray:
     >>> usual_likeness(np.repeat([0, 1], 10)).tolist(), usual_likeness(np.zeros(40, int)).tolist()
     ([0.05, 0.1], [0.0, 0.25])
     """
-    long = len(document) > LONG * len(np.unique(document))
+    long = len(document) > LONG * np.count_nonzero(np.bincount(document))
     return np.array(USUAL_LONG if long else USUAL)
 
 

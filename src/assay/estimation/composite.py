@@ -34,7 +34,7 @@ import numpy as np
 
 from assay.errors import InputError
 from assay.results import Note, plural
-from assay.stats.intervals import normal_cdf, t_cdf, t_quantile
+from assay.stats.intervals import normal_cdf, root_between, t_cdf, t_quantile
 from assay.tables.tables import TestSet
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ def _notes(
 
 
 SLOPE, SLOPE_SD = 1.5, 0.5
-CRITICAL_VALUE_ERROR = 1e-6
+CRITICAL_ERROR = 1e-8
 TAU_TOP, TAU_POINTS = 3.0, 41
 MISJUDGED = 0.2
 """The prior probability that the metrics misjudge one system."""
@@ -533,18 +533,15 @@ def robust_factor(ratio: np.ndarray, level: float) -> np.ndarray:
     >>> robust_factor(np.array([0.0, 1.0]), 0.95).round(3).tolist()
     [1.0, 1.176]
     """
-    grid, factors = _robust_table(level)
-    return np.asarray(np.interp(ratio, grid, factors))
-
-
-@lru_cache(maxsize=8)
-def _robust_table(level: float) -> tuple[np.ndarray, np.ndarray]:
     grid = np.r_[0.0, np.geomspace(1e-2, 100, 40)]
+    place = np.clip(np.searchsorted(grid, ratio), 1, len(grid) - 1)
+    near = grid[np.flatnonzero(np.bincount(np.r_[place - 1, place]))]
+    critical = np.array([robust_critical_value(float(one), level) for one in near])
     normal = NormalDist().inv_cdf(0.5 + level / 2)
-    critical = np.array([robust_critical_value(one, level) for one in grid])
-    return grid, critical / np.sqrt(1 + grid) / normal
+    return np.asarray(np.interp(ratio, near, critical / np.sqrt(1 + near) / normal))
 
 
+@lru_cache(maxsize=256)
 def robust_critical_value(ratio: float, level: float) -> float:
     """The critical value cva(m2) of Armstrong, Kolesar and Plagborg-Moller (2022, eq. 5).
 
@@ -554,15 +551,15 @@ def robust_critical_value(ratio: float, level: float) -> float:
     """
     t = np.r_[0.0, np.geomspace(1e-3, 1e3, 1200)]
 
-    def missed(chi: float) -> float:
+    def spared(chi: float) -> float:
         r = normal_cdf(-chi - np.sqrt(t)) + normal_cdf(-chi + np.sqrt(t))
         rise = (r[1:] - r[0]) / t[1:]
         top = int(rise.argmax())
-        return float(r[0] + rise[top] * ratio if ratio < t[top + 1] else np.interp(ratio, t, r))
+        missed = r[0] + rise[top] * ratio if ratio < t[top + 1] else np.interp(ratio, t, r)
+        return 1 - level - float(missed)
 
     normal = NormalDist().inv_cdf(0.5 + level / 2)
-    low, high = 0.0, normal + 1 + math.sqrt((1 + ratio) / (1 - level))
-    while high - low > CRITICAL_VALUE_ERROR:  # loading scipy's root finders takes longer
-        middle = (low + high) / 2
-        low, high = (middle, high) if missed(middle) > 1 - level else (low, middle)
-    return (low + high) / 2
+    low = max(normal, math.sqrt(ratio) + NormalDist().inv_cdf(level))  # with one bias alone
+    high = normal + 1 + math.sqrt((1 + ratio) / (1 - level))
+    below, above = spared(low), spared(high)
+    return low if below >= 0 else root_between(spared, low, below, high, above, CRITICAL_ERROR)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,6 @@ import polars as pl
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
 from assay.estimation.composite import MOST_SYSTEMS, make_composite
-from assay.estimation.kernels import SeverityError
 from assay.estimation.results import (
     Comparison,
     Difference,
@@ -25,7 +24,8 @@ from assay.estimation.results import (
     scored,
 )
 from assay.estimation.study import Features, Study, make_study
-from assay.results import Note, has_note
+from assay.pay import Costs, pay_of
+from assay.results import Note, has_note, plural
 from assay.stats.intervals import (
     LEVEL,
     POWER,
@@ -36,6 +36,9 @@ from assay.stats.intervals import (
     order_of_differences,
 )
 from assay.tables.tables import Errors, Ratings, Sample, TestSet, add_history
+
+if TYPE_CHECKING:
+    from assay.estimation.raters import SeverityError
 
 MIN_RATINGS_FOR_DIRECTION = 50
 """With fewer, a correlation with metrics says nothing about directions."""
@@ -62,7 +65,7 @@ def estimate(
     borrow: bool = False,
     history: tuple[TestSet, Ratings] | None = None,
     family: bool = False,
-    cost_per_rating: float | None = None,
+    pay: Costs | str | None = None,
 ) -> Estimates:
     """Estimate every system's score on the whole test set.
 
@@ -87,8 +90,8 @@ def estimate(
     the answers, and once more than half is rated those for texts, where these are wider.
 
     Every difference is decided by itself at this ``level``; with ``family`` they are decided so
-    that all verdicts together are right at this level (Holm 1979). With ``cost_per_rating`` the
-    next steps also say what they cost.
+    that all verdicts together are right at this level (Holm 1979). With ``pay`` ("0.12 EUR per
+    rating", or "18 EUR per hour") the next steps also say what they cost.
 
     Without a ``sample``, every output must be rated, or ``assume`` must state that the rated
     segments (``random``) or documents (``documents``) are a simple random sample; the result
@@ -114,8 +117,7 @@ def estimate(
     (1, True)
     """
     _check(test_set, by, compare, remove_severity, borrow)
-    if cost_per_rating is not None and not 0 <= cost_per_rating < np.inf:
-        raise OptionError("cost_per_rating", cost_per_rating, "is not a cost", "give 0 or more")
+    paid = pay_of(pay)
 
     excluded = [exclude_raters] if isinstance(exclude_raters, str) else list(exclude_raters)
     steps, severity = _changed(test_set, ratings, excluded, remove_severity)
@@ -143,7 +145,7 @@ def estimate(
         result = replace(result, breakdown=break_down(whole, by or "category", errors))
     if compare is not None or len(result.systems) == 2:
         result = replace(result, comparison=compare_two(result, *(compare or ())))
-    result = _with_stability(replace(result, cost_per_rating=cost_per_rating))
+    result = _with_stability(replace(result, pay=paid))
     if study.features is not None and len(result.systems) <= MOST_SYSTEMS:
         result = replace(result, composite=make_composite(study, result, history))
     elif study.features is not None:
@@ -582,12 +584,8 @@ def _amount(segments: int, estimates: Estimates) -> str:
     """So many segments of every system, in ratings and, where known, in hours and money."""
     rated = sum(item.n for item in estimates.systems)
     ratings = round(segments * len(estimates.systems) * max(estimates.ratings / max(rated, 1), 1))
-    text = f"{segments:,} segments ({ratings:,} more ratings"
-    if estimates.hours is not None and estimates.ratings:
-        text += f", about {estimates.hours / estimates.ratings * ratings:,.1f} hours"
-    if estimates.cost_per_rating is not None:
-        text += f", a cost of {estimates.cost_per_rating * ratings:,.2f}"
-    return f"{text})"
+    cost = estimates.paid.cost(ratings)
+    return f"{plural(segments, 'segment')} ({ratings:,} more ratings{cost and ': '}{cost})"
 
 
 def _to_decide(item: Difference, estimates: Estimates) -> str:

@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.designs.base import FULL_LEVERAGE, SamplingDesign
 from assay.designs.units import DesignUnits
@@ -29,7 +28,7 @@ from assay.errors import InputError, OptionError, did_you_mean
 from assay.results import Note
 from assay.stats.betting import betting_interval
 from assay.stats.bounds import bernstein_bound, hoeffding_bound
-from assay.stats.intervals import Interval
+from assay.stats.intervals import Interval, chi_squared_quantile
 from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
 from assay.tables.tables import Ratings, Sample, TestSet
 
@@ -691,6 +690,40 @@ def severity_variance(
     return SeverityVariance(float(np.clip(variance, 0.0, most)), max(degrees, 1.0))
 
 
+class _Matrix(NamedTuple):
+    """The cells of a sparse matrix; scipy's takes longer to load than a small estimation takes."""
+
+    row: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+
+    def __matmul__(self, other: _Matrix) -> _Matrix:
+        order = np.argsort(other.row, kind="stable")
+        rows = other.row[order]
+        start, end = (np.searchsorted(rows, self.column, side) for side in ("left", "right"))
+        n = end - start
+        ours = np.repeat(np.arange(len(n)), n)
+        theirs = order[np.arange(len(ours)) + np.repeat(start - np.cumsum(n) + n, n)]
+        product = self.value[ours] * other.value[theirs]
+        return _summed(self.row[ours], other.column[theirs], product)
+
+    def transposed(self) -> _Matrix:
+        return _Matrix(self.column, self.row, self.value)
+
+    def gathered(self, group: np.ndarray) -> _Matrix:
+        """The sums over groups of rows and of columns."""
+        return _summed(group[self.row], group[self.column], self.value)
+
+    def squares(self) -> float:
+        """The sum of the squares of all cells."""
+        return float((self.value**2).sum())
+
+
+def _summed(row: np.ndarray, column: np.ndarray, value: np.ndarray) -> _Matrix:
+    number, first = _numbered(row, column)
+    return _Matrix(row[first], column[first], np.bincount(number, value))
+
+
 class _Work(NamedTuple):
     """What raters did of tasks that others did, too: an entry for each system, task and rater.
 
@@ -703,7 +736,7 @@ class _Work(NamedTuple):
     rater: np.ndarray
     outputs: np.ndarray
     d: np.ndarray
-    q: scipy.sparse.csr_array
+    q: _Matrix
 
 
 def _work_in_common(
@@ -717,9 +750,10 @@ def _work_in_common(
     deviation = (score - (np.bincount(output, score) / counts)[output])[several]
     system, task, rater = system[several], task[several], rater[several]
     cell, first = _numbered(system, task, rater)
-    each = _sparse(output[several], cell, 1 / np.sqrt(counts[output[several]]))
+    each = _Matrix(output[several], cell, 1 / np.sqrt(counts[output[several]]))
     outputs = np.bincount(cell).astype(float)
-    q = scipy.sparse.csr_array(scipy.sparse.diags_array(outputs) - each.T @ each)
+    q = each.transposed() @ each
+    q = q._replace(value=np.where(q.row == q.column, outputs[q.row], 0.0) - q.value)
     d = np.bincount(cell, deviation)
     return _Work(system[first], task[first], rater[first], outputs, d, q)
 
@@ -743,21 +777,22 @@ def _severity_in_common(work: _Work) -> tuple[float, _Moment | None]:
     those of the contrasts between raters that it is made of. None where no two doubly rated tasks
     have a rater in common. The most is the upper end of the 95% interval of both together.
     """
-    d, q, cells = work.d, work.q, np.arange(len(work.d))
+    d, q = work.d, work.q
     own, first = _numbered(work.system, work.rater)
     total = np.bincount(own, d)
-    by_system = _sparse(own, cells)
-    whole = by_system @ q @ by_system.T
-    alone, between = float(q.power(2).sum()), float(whole.power(2).sum())
+    whole = q.gathered(own)
+    alone, between = q.squares(), whole.squares()
     found, left = float(d @ d) / alone, between - alone
     tasks = len(np.unique(work.task))
     extra = len(_numbered(work.task, work.rater)[1]) - tasks
-    most = found * extra / float(scipy.special.chdtri(extra, 0.95))
+    most = found * extra / chi_squared_quantile(0.05, extra)
     if left <= 1e-9 * between:
         return most, None
-    one, many = _sparse(work.rater[first], np.arange(len(first))), _sparse(work.rater, cells)
-    form = one @ (whole @ whole) @ one.T - many @ (q @ q) @ many.T
-    degrees = form.trace() ** 2 / float(form.power(2).sum())
+    one, many = (whole @ whole).gathered(work.rater[first]), (q @ q).gathered(work.rater)
+    form = _summed(
+        *(np.r_[a, b] for a, b in zip(one, many._replace(value=-many.value), strict=True))
+    )
+    degrees = float(form.value[form.row == form.column].sum()) ** 2 / form.squares()
     noise = 2 * found**2 * alone / (left * tasks)
     return most, _Moment(float(total @ total - d @ d) / left, degrees, noise)
 
@@ -792,13 +827,11 @@ def lasting_taste(
     level = np.bincount(cell, work.d) / np.bincount(cell, work.outputs)
     d = work.d - work.outputs * level[cell]
     own, done = _numbered(work.system, work.rater)[0], _numbered(work.task)[0]
-    table = _sparse(done, own, d)
-    by_system = _sparse(own, np.arange(len(own)))
-    left = float((by_system @ work.q @ by_system.T).power(2).sum() - work.q.power(2).sum())
+    table = _Matrix(done, own, d) if done.max() < own.max() else _Matrix(own, done, d)
+    left = work.q.gathered(own).squares() - work.q.squares()
     # The squares of all products of tasks have one sum, whichever way round they are counted.
-    products = table @ table.T if table.shape[0] < table.shape[1] else table.T @ table
     itself = np.bincount(done, d**2)
-    squares = float(products.power(2).sum() - (itself**2).sum())
+    squares = (table @ table.transposed()).squares() - float(itself @ itself)
     if not left > 0 or not squares > 1e-9 * float(itself @ itself):
         return None
     together = float((np.bincount(own, d) ** 2).sum() - d @ d)
@@ -841,12 +874,6 @@ def _pairs_inside(z: np.ndarray, group: np.ndarray) -> tuple[float, float]:
     """Half the sum of all squared differences inside groups, and the number of the pairs."""
     n, total = np.bincount(group), np.bincount(group, z)
     return float((n * np.bincount(group, z**2) - total**2).sum()), float((n * (n - 1)).sum())
-
-
-def _sparse(
-    row: np.ndarray, column: np.ndarray, values: np.ndarray | None = None
-) -> scipy.sparse.csr_array:
-    return scipy.sparse.csr_array((np.ones(len(row)) if values is None else values, (row, column)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -917,51 +944,6 @@ class Overlap:
         """How much more than others' these ratings of a system vary; 0 where it is not known."""
         typical = self.typical[0]
         return float(x.var(ddof=1)) / typical if typical > 0 and len(x) > 1 else 0.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SeverityError:
-    """What it adds to an error that the severities taken off the ratings are estimates.
-
-    One entry per rating: its system, segment, rater and 1 over the raters of its output. A score
-    moves by w'b, b the severities and w the raters' shares of it, so that its variance has the part
-    w' Cov(b) w; a difference that of the difference of the shares.
-    """
-
-    system: np.ndarray
-    segment: np.ndarray
-    rater: np.ndarray
-    share: np.ndarray
-    covariance: np.ndarray
-    degrees: float
-    fitted: int
-    """Severities that were fitted, less one for every group of raters."""
-    left: np.ndarray
-    """Raters x raters: what is left of severities b is left b, their mean inside each group."""
-    found: SeverityVariance | None
-    """How far the raters differed before, None where no output has several."""
-
-    def inflated(self, overlap: Overlap) -> Overlap:
-        """What raters differ by, found after severities were fitted to the same ratings."""
-        old, factor = overlap.variance, 1 + self.fitted / self.degrees
-        new = old._replace(scores=old.scores * factor, differences=old.differences * factor)
-        return replace(overlap, variance=new)
-
-    def variance(self, w: np.ndarray) -> float:
-        """What is added to the variance of a score or difference with these shares."""
-        return float(max(w @ self.covariance @ w, 0.0))
-
-    def part(self, w: np.ndarray) -> float:
-        """The variance of a score over the mean severity of its raters, which nothing takes off."""
-        if self.found is None:
-            return 0.0
-        return self.found.variance * float(((w @ self.left) ** 2).sum())
-
-    def shares(self, i: int, weight: np.ndarray) -> np.ndarray:
-        """The raters' shares of a system's score, with the ``weight`` of every segment in it."""
-        own = self.system == i
-        each = weight[self.segment[own]] * self.share[own]
-        return np.bincount(self.rater[own], each, minlength=len(self.covariance))
 
 
 def find_overlap(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -45,6 +45,7 @@ from assay.estimation.rated_order import (
 from assay.estimation.results import _frame, noted
 from assay.estimation.skipping import skipping_notes
 from assay.estimation.study import Study, make_study
+from assay.pay import UNPAID, Costs, pay_of
 from assay.results import Note, Result, percent, signature
 from assay.stats.intervals import LEVEL
 from assay.tables.tables import Ratings, Sample, TestSet
@@ -102,6 +103,10 @@ class Monitoring(Result, kind="monitoring"):
     planned: tuple[int, ...] = ()
     limits: tuple[float, ...] = ()
     rest: tuple[str, ...] = ()
+    ahead: int = 0
+    """Ratings until the next look, of the systems that do not rest."""
+    pay: Costs = UNPAID
+    """What a rating costs, and how long it takes."""
     awaited: tuple[Awaited, ...] = ()
     notes: tuple[Note, ...] = ()
 
@@ -133,6 +138,7 @@ def monitor(
     looks: int | Sequence[int] | None = None,
     before: Monitoring | None = None,
     per_output: int = 1,
+    pay: Costs | str | None = None,
     guarantee: bool = False,
     level: float = LEVEL,
 ) -> Monitoring:
@@ -149,7 +155,8 @@ def monitor(
 
     ``before`` is the earlier result: its looks stay what they were, and only new ones are computed.
     With ``guarantee`` one may look at will: the interval is the any-time betting sequence, for
-    simple random samples and ratings with a stated range.
+    simple random samples and ratings with a stated range. ``pay`` says what a rating costs, for
+    what is still to be rated.
 
     >>> import assay
     >>> world = assay.simulate(documents=40, systems=3, rng=1)
@@ -159,6 +166,7 @@ def monitor(
     (True, [2.45, 2.0])
     """
     _check(half_width, goal, per_output, guarantee, looks, before)
+    paid = pay_of(pay)
     if isinstance(sample, Sample) and isinstance(test_set, TestSet):
         sample = sample.placed_in(test_set)  # once, for all that follows
     study = make_study(
@@ -178,7 +186,7 @@ def monitor(
     if guarantee:
         plan = LookPlan((), (), half_width)
         found = [follow_at_will(watched, plan, item) for item in items]
-        return _wrapped(watched, plan, found, goal)
+        return replace(_wrapped(watched, plan, found, goal), pay=paid)
     plan = make_plan(watched, looks, goal, half_width)
     past: dict[str, dict[int, Look]] = {}
     if before is not None:
@@ -187,7 +195,8 @@ def monitor(
         for look in before.looks:
             past.setdefault(look.what, {})[look.n] = look
     found = [follow(watched, plan, item, past.get(item.what, {})) for item in items]
-    return _wrapped(watched, plan, found, goal)
+    result = _wrapped(watched, plan, found, goal)
+    return replace(result, ahead=result.ahead * per_output, pay=paid)
 
 
 # --- verdicts -----------------------------------------------------------------------------------
@@ -231,9 +240,16 @@ def _wrapped(watched: Watched, plan: LookPlan, found: Sequence[Followed], goal: 
         planned=plan.sizes,
         limits=plan.limits,
         rest=rest,
+        ahead=_ahead(watched, waiting, end),
         awaited=awaited,
         notes=noted(notes),
     )
+
+
+def _ahead(watched: Watched, waiting: Sequence[Item], end: int) -> int:
+    """The outputs up to the next look that have no answer yet, of all that is still open."""
+    systems = sorted({k for item in waiting for k in item[1:]})
+    return int((~watched.progress.done[systems, :end]).sum()) if systems else 0
 
 
 def _over(watched: Watched, one: Followed) -> bool:

@@ -10,7 +10,12 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.estimation.kernels import SeverityError, find_tasks, severity_variance
+from assay.estimation.kernels import (
+    Overlap,
+    SeverityVariance,
+    find_tasks,
+    severity_variance,
+)
 from assay.estimation.results import RaterEstimate, RaterReport, RaterSummary, noted, scored
 from assay.estimation.study import Study, make_study
 from assay.results import Note
@@ -120,7 +125,7 @@ def _with_themselves(given: _Given) -> tuple[dict[str, dict[str, Any]], float]:
     later = given.placed.genuine_repeats
     if not len(later):
         return {}, float("nan")
-    pairs = later.select(*key, "score").join(first, on=key, maintain_order="left")
+    pairs = later.select(*key, "score").join(first, on=key, how="inner", maintain_order="left")
     away = (pl.col("score") - pl.col("first")).abs().mean().alias("self_difference")
     by_rater = pairs.group_by("rater").agg(pl.len().alias("repeats"), away)
     firsts = pairs.select(*key, pl.col("first").alias("score")).unique(key, maintain_order=True)
@@ -196,6 +201,51 @@ def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
     True
     """
     return without_severity(test_set, ratings)[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeverityError:
+    """What it adds to an error that the severities taken off the ratings are estimates.
+
+    One entry per rating: its system, segment, rater and 1 over the raters of its output. A score
+    moves by w'b, b the severities and w the raters' shares of it, so that its variance has the part
+    w' Cov(b) w; a difference that of the difference of the shares.
+    """
+
+    system: np.ndarray
+    segment: np.ndarray
+    rater: np.ndarray
+    share: np.ndarray
+    covariance: np.ndarray
+    degrees: float
+    fitted: int
+    """Severities that were fitted, less one for every group of raters."""
+    left: np.ndarray
+    """Raters x raters: what is left of severities b is left b, their mean inside each group."""
+    found: SeverityVariance | None
+    """How far the raters differed before, None where no output has several."""
+
+    def inflated(self, overlap: Overlap) -> Overlap:
+        """What raters differ by, found after severities were fitted to the same ratings."""
+        old, factor = overlap.variance, 1 + self.fitted / self.degrees
+        new = old._replace(scores=old.scores * factor, differences=old.differences * factor)
+        return replace(overlap, variance=new)
+
+    def variance(self, w: np.ndarray) -> float:
+        """What is added to the variance of a score or difference with these shares."""
+        return float(max(w @ self.covariance @ w, 0.0))
+
+    def part(self, w: np.ndarray) -> float:
+        """The variance of a score over the mean severity of its raters, which nothing takes off."""
+        if self.found is None:
+            return 0.0
+        return self.found.variance * float(((w @ self.left) ** 2).sum())
+
+    def shares(self, i: int, weight: np.ndarray) -> np.ndarray:
+        """The raters' shares of a system's score, with the ``weight`` of every segment in it."""
+        own = self.system == i
+        each = weight[self.segment[own]] * self.share[own]
+        return np.bincount(self.rater[own], each, minlength=len(self.covariance))
 
 
 def without_severity(test_set: TestSet, ratings: Ratings) -> tuple[Ratings, SeverityError]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import polars as pl
 
 from assay.estimation.composite import Composite, CompositeRecord
+from assay.pay import UNPAID, Costs
 from assay.results import Note, Result, plain, signature
 from assay.stats.intervals import Interval
 from assay.tables.tables import Design
@@ -280,10 +281,16 @@ class Estimates(Result, kind="estimates"):
     """All ratings there are, by every rater."""
     hours: float | None = None
     """What they took, where the ratings say so."""
-    cost_per_rating: float | None = None
-    """What one rating costs, where that was said."""
+    pay: Costs = UNPAID
+    """What a rating costs, as far as that was said."""
     stable: float | None = None
     """The chance that a repeat of the same size gives the same order of all systems."""
+
+    @property
+    def paid(self) -> Costs:
+        """The pay, with the time that these ratings took where no other was said."""
+        known = self.hours is not None and self.ratings
+        return self.pay.timed(self.hours * 3600 / self.ratings if known else None)  # type: ignore[operator]
 
     @property
     def basis(self) -> Basis:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -39,7 +39,6 @@ from assay.estimation.kernels import (
     Fitted,
     Overlap,
     Predictors,
-    SeverityError,
     adjusted_mean,
     check_interval,
     check_method,
@@ -58,6 +57,9 @@ from assay.results import Note
 from assay.stats.bounds import skew_t_interval, skew_terms
 from assay.stats.intervals import interval_within, t_interval, t_probability
 from assay.tables.tables import Ratings, Sample, TestSet
+
+if TYPE_CHECKING:
+    from assay.estimation.raters import SeverityError
 
 TARGETS = ("raters", "texts", "answers")
 """What an answer may be for: raters like these, texts like these, or these answers alone."""

@@ -9,6 +9,7 @@ from typing import Literal
 import polars as pl
 
 from assay.errors import InputError, OptionError, need_positive, need_share
+from assay.pay import UNPAID, Costs, parse_amount, pay_of
 from assay.planning.model import (
     MOST_JUDGMENTS,
     TESTS,
@@ -20,7 +21,6 @@ from assay.planning.model import (
     votes,
 )
 from assay.planning.plan import Plan
-from assay.planning.spending import Costs
 from assay.results import Note, plain, signature
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.progress import Progress, silent
@@ -82,8 +82,6 @@ class JudgmentsPlan(Plan, kind="plan-judgments"):
     reached: dict[str, float] | None
     observed: dict[str, float] | None
     votes: Votes | None
-    seconds_per_judgment: float | None
-    cost_per_judgment: float | None
     minutes: float | None
     money: float | None
     seed: int | None
@@ -92,6 +90,8 @@ class JudgmentsPlan(Plan, kind="plan-judgments"):
     spend: str | None = None
     bought: int | None = None
     brings: dict[str, float] | None = None
+    pay: Costs = UNPAID
+    """What a judgment costs, and how long it takes."""
 
     @property
     def signature(self) -> str:
@@ -120,8 +120,7 @@ def plan_judgments(
     per_set: int | None = None,
     level: float = LEVEL,
     sides: Literal[1, 2] = 2,
-    seconds_per_judgment: float | None = None,
-    cost_per_judgment: float | None = None,
+    pay: Costs | str | None = None,
     spend: str | None = None,
     rng: Rng = None,
     progress: Progress = silent,
@@ -138,15 +137,16 @@ def plan_judgments(
     ``bootstrap``, the default there and in :func:`assay.rank`. The plan shows all.
     level: of the tests. sides: two-sided, as :func:`assay.rank` tests, or one-sided in either
     direction, as in the paper. per_set: systems on a screen; default 5, or as in the
-    pilot. spend: what there is to spend ("40 h", "2000 EUR", "5000 judgments"); the plan then says
-    what share of pairs that decides, too.
+    pilot. pay: what a judgment costs ("0.25 EUR per judgment"). spend: what there is to spend
+    ("40 h", "2000 EUR", "5000 judgments"); the plan then says what share that decides.
 
     >>> plan = plan_judgments(15, sigma=10, significant=0.8)
     >>> plan.needed, plan.needed_by["pooled"]
     (114012, 29508)
     """
     goal, target = _goal(significant, clusters, range_size)
-    test = _check(goal, test, level, sigma, seconds_per_judgment, cost_per_judgment)
+    test = _check(goal, test, level, sigma)
+    paid = pay_of(pay)
     if sides not in (1, 2):
         raise OptionError("sides", sides, "is not known", "choose from 1, 2")
     model, known = make_model(systems, sigma, pilot, per_set, round((1 - level) / sides, 12))
@@ -160,7 +160,7 @@ def plan_judgments(
     needed = by[test]
     judged = 0 if known is None else known.judged
     more = None if needed is None else max(0, needed - judged)
-    bought = _bought(spend, seconds_per_judgment, cost_per_judgment, model)
+    bought = _bought(spend, paid, model)
     planned = goal == "significant" and needed is not None
     by_curve = None if known is None or not planned else model.for_share(
         target, test, known.curve_sigma
@@ -180,21 +180,19 @@ def plan_judgments(
         judged=judged, reached=None if known is None else model.expected(judged),
         observed=None if known is None else known.observed,
         votes=None if pilot is None else votes(pilot),
-        seconds_per_judgment=seconds_per_judgment, cost_per_judgment=cost_per_judgment,
-        minutes=_times(more, seconds_per_judgment, 60.0),
-        money=_times(more, cost_per_judgment, 1.0), seed=seed, curve=_curve(model, judged),
+        pay=paid, minutes=paid.minutes(more), money=paid.money(more), seed=seed,
+        curve=_curve(model, judged),
         sides=sides, spend=spend, bought=bought,
         brings=None if bought is None else model.expected(judged + bought),
     )  # fmt: skip
 
 
-def _bought(
-    spend: str | None, seconds: float | None, cost: float | None, model: JudgmentsModel
-) -> int | None:
+def _bought(spend: str | None, pay: Costs, model: JudgmentsModel) -> int | None:
     """How many judgments can be paid; fewer than one screen's are none."""
     if spend is None:
         return None
-    bought = int(Costs(model.systems, seconds, cost, "judgment").ratings(spend) + 1e-9)
+    amount = parse_amount(spend, argument="spend", one="judgment")
+    bought = int(pay.ratings(amount, argument="spend") + 1e-9)
     if bought < model.per_screen:
         fault = f"buys {bought} judgments, and a screen has {model.per_screen}"
         raise OptionError("spend", spend, fault, "give enough for a screen or more")
@@ -203,12 +201,10 @@ def _bought(
 
 def _check(
     goal: str, test: Literal["sign", "pooled", "bootstrap"] | None, level: float,
-    sigma: float | None, seconds: float | None, cost: float | None,
+    sigma: float | None,
 ) -> Literal["sign", "pooled", "bootstrap"]:  # fmt: skip
     """The test to plan for; refuses numbers that make no sense."""
     need_positive("sigma", sigma, "10")
-    need_positive("seconds_per_judgment", seconds, "10")
-    need_positive("cost_per_judgment", cost, "10")
     need_share("level", level, "0.95", above=0.5)
     if goal == "significant":
         if test not in (None, *TESTS):
@@ -285,7 +281,3 @@ def _curve(model: JudgmentsModel, judged: int) -> tuple[JudgmentsPoint, ...]:
         more = [None if total is None else max(0, total - judged) for total in (sign, pooled)]
         points.append(JudgmentsPoint(share, sign, pooled, *more))
     return tuple(points)
-
-
-def _times(needed: int | None, each: float | None, unit: float) -> float | None:
-    return None if needed is None or each is None else needed * each / unit

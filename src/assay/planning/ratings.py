@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from assay.errors import InputError, OptionError, need_positive, need_share, need_whole
+from assay.pay import Costs, parse_amount, pay_of
 from assay.planning.pilot import Pilot, PilotOrder, read_pilot
 from assay.planning.results import PAIR, ComparisonPlan, PlanPoint, RatingsPlan, Widest
-from assay.planning.spending import LITTLE, Costs, segments_for, share_out
+from assay.planning.spending import LITTLE, segments_for, share_out
 from assay.planning.spread import Spread
 from assay.results import Note, plural
 from assay.stats.intervals import LEVEL, POWER, expected_stability
@@ -33,8 +34,7 @@ def plan_ratings(
     level: float = LEVEL,
     design_effect: float = 1.0,
     systems: int = 1,
-    seconds_per_rating: float | None = None,
-    cost_per_rating: float | None = None,
+    pay: Costs | str | None = None,
     sizes: Sequence[int] | None = None,
     spend: str | None = None,
 ) -> RatingsPlan:
@@ -50,7 +50,8 @@ def plan_ratings(
     correlation: multiple correlation of ratings and metrics (r), ``features`` their number (p, 1).
     pilot: a test set and ratings of some of it, to estimate what is not given.
     design_effect: variance of the design against a simple random sample (D). systems: how many are
-    rated, for minutes and money. sizes: where to show the curve. spend: what there is to spend
+    rated, for time and money. pay: what a rating costs, such as "0.12 EUR per rating" or "18 EUR
+    per hour, 40 seconds per rating". sizes: where to show the curve. spend: what there is to spend
     ("40 h", "2000 EUR", "5000 ratings"); the plan then says what that brings.
 
     >>> plan = plan_ratings(population=1400, sd=3.0, correlation=0.4, half_width=0.3)
@@ -59,7 +60,7 @@ def plan_ratings(
     """
     given = _assume(
         "sd", sd, pilot, population=population, correlation=correlation, features=features,
-        level=level, design_effect=design_effect, seconds=seconds_per_rating, cost=cost_per_rating,
+        level=level, design_effect=design_effect, pay=pay,
     )  # fmt: skip
     need_positive("half_width", half_width, "0.3")
     need_whole("systems", systems, 1)
@@ -80,8 +81,7 @@ def plan_comparison(
     pilot: tuple[TestSet, Ratings] | None = None,
     level: float = LEVEL,
     design_effect: float = 1.0,
-    seconds_per_rating: float | None = None,
-    cost_per_rating: float | None = None,
+    pay: Costs | str | None = None,
     sizes: Sequence[int] | None = None,
     spend: str | None = None,
 ) -> ComparisonPlan:
@@ -102,8 +102,7 @@ def plan_comparison(
     """
     given = _assume(
         "difference_sd", difference_sd, pilot, population=population, correlation=correlation,
-        features=features, level=level, design_effect=design_effect, seconds=seconds_per_rating,
-        cost=cost_per_rating,
+        features=features, level=level, design_effect=design_effect, pay=pay,
     )  # fmt: skip
     need_positive("gap", gap, "0.4")
     need_share("power", power, "0.8")
@@ -119,16 +118,11 @@ class _Assumptions:
     with_metrics: Spread | None
     sd_interval: tuple[float, float] | None
     ratings_per_output: float
-    seconds_per_rating: float | None
-    cost_per_rating: float | None
+    pay: Costs
     widest: tuple[str, float] | None
     order: PilotOrder | None
     source: Literal["given", "pilot"]
     notes: tuple[Note, ...]
-
-    def costs(self, systems: int) -> Costs:
-        """What ratings of so many systems take."""
-        return Costs(systems, self.seconds_per_rating, self.cost_per_rating)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +161,7 @@ class _Goal:
 def _assume(
     argument: Literal["sd", "difference_sd"], sd: float | None,
     pilot: tuple[TestSet, Ratings] | None, *, population: int | None, correlation: float | None,
-    features: int | None, level: float, design_effect: float, seconds: float | None,
-    cost: float | None,
+    features: int | None, level: float, design_effect: float, pay: Costs | str | None,
 ) -> _Assumptions:  # fmt: skip
     """Check the arguments that both plans share, and take from the pilot what they leave open."""
     if population is not None:
@@ -182,15 +175,12 @@ def _assume(
     for name, value, example in (
         (argument, sd, "3"),
         ("design_effect", design_effect, "1 (a simple random sample) or 1.5"),
-        ("seconds_per_rating", seconds, "30"),
-        ("cost_per_rating", cost, "0.25"),
     ):
         need_positive(name, value, example)
+    paid = pay_of(pay)
     if pilot is not None:
         known = read_pilot(pilot, level, differences=argument == "difference_sd")
-        return _from_pilot(
-            known, sd, population, correlation, features, level, design_effect, seconds, cost
-        )
+        return _from_pilot(known, sd, population, correlation, features, level, design_effect, paid)
     if sd is None:
         raise InputError(
             f"neither `{argument}` nor a pilot is given; give the standard deviation, such as 3,"
@@ -202,13 +192,12 @@ def _assume(
     better = None if correlation is None else replace(
         spread, correlation=correlation, features=features or 1
     )  # fmt: skip
-    return _Assumptions(spread, better, None, 1.0, seconds, cost, None, None, "given", ())
+    return _Assumptions(spread, better, None, 1.0, paid, None, None, "given", ())
 
 
 def _from_pilot(
     pilot: Pilot, sd: float | None, population: int | None, correlation: float | None,
-    features: int | None, level: float, design_effect: float, seconds: float | None,
-    cost: float | None,
+    features: int | None, level: float, design_effect: float, pay: Costs,
 ) -> _Assumptions:  # fmt: skip
     """What was given, else what the pilot says."""
     notes = [*pilot.notes]
@@ -233,8 +222,7 @@ def _from_pilot(
         ),
         sd_interval=(pilot.low, pilot.high) if sd is None else None,
         ratings_per_output=pilot.ratings_per_output,
-        seconds_per_rating=pilot.seconds if seconds is None else seconds,
-        cost_per_rating=cost,
+        pay=pay.timed(pilot.seconds),
         widest=pilot.widest if sd is None else None,
         order=pilot.order if sd is None and correlation is None else None,
         source="pilot",
@@ -246,13 +234,15 @@ def _common(
     given: _Assumptions, goal: _Goal, systems: int, sizes: Sequence[int] | None, spend: str | None
 ) -> dict[str, Any]:
     """The fields that both plans share."""
-    base, better, costs = given.plain, given.with_metrics, given.costs(systems)
+    base, better, pay = given.plain, given.with_metrics, given.pay
     needed = goal.needed(base)
     fewer = None if better is None else goal.needed(better)
     ends = [goal.needed(replace(base, sd=sd)) for sd in given.sd_interval or ()]
     each = systems * given.ratings_per_output
     ratings, ratings_with_metrics = (None if n is None else n * each for n in (needed, fewer))
-    paid = None if spend is None else costs.ratings(spend)
+    paid = None
+    if spend is not None:
+        paid = pay.ratings(parse_amount(spend, argument="spend"), argument="spend")
     return {
         "needed": needed,
         "level": base.level,
@@ -267,19 +257,22 @@ def _common(
         "features": 0 if better is None else better.features,
         "design_effect": base.effect,
         "ratings_per_output": given.ratings_per_output,
-        "seconds_per_rating": given.seconds_per_rating,
-        "cost_per_rating": given.cost_per_rating,
+        "pay": pay,
         "ratings": ratings,
-        "minutes": costs.minutes(ratings),
-        "minutes_with_metrics": costs.minutes(ratings_with_metrics),
-        "money": costs.money(ratings),
-        "money_with_metrics": costs.money(ratings_with_metrics),
+        "minutes": pay.minutes(ratings),
+        "minutes_with_metrics": pay.minutes(ratings_with_metrics),
+        "money": pay.money(ratings),
+        "money_with_metrics": pay.money(ratings_with_metrics),
         "curve": _curve(given, _sizes(sizes, base.population), systems, goal.gap),
         "raters": base.raters,
         "opinions": base.opinions,
         "widest": _widest(given, goal),
         "splits": share_out(
-            paid or ratings or USUAL_SHARE * base.population * systems, base, costs, gap=goal.gap
+            paid or ratings or USUAL_SHARE * base.population * systems,
+            base,
+            systems,
+            pay,
+            gap=goal.gap,
         ),
         "spend": spend,
         "bought": None if paid is None else _bought(given, paid, systems, goal.gap, spend),
@@ -359,7 +352,7 @@ def _curve(
     given: _Assumptions, sizes: list[int], systems: int, gap: float | None
 ) -> tuple[PlanPoint, ...]:
     unknown = [None] * len(sizes)
-    costs, base = given.costs(systems), given.plain
+    pay, base = given.pay, given.plain
     ratings = [size * systems * given.ratings_per_output for size in sizes]
 
     def widths(spread: Spread | None) -> Sequence[float | None]:
@@ -374,7 +367,7 @@ def _curve(
     columns = (
         sizes, [n / base.population for n in sizes], widths(base), widths(given.with_metrics),
         powers(base), powers(given.with_metrics),
-        [costs.minutes(number) for number in ratings], [costs.money(number) for number in ratings],
+        [pay.minutes(number) for number in ratings], [pay.money(number) for number in ratings],
         ratings, [order for order, _ in stable], [pairs for _, pairs in stable],
     )  # fmt: skip
     return tuple(PlanPoint(*row) for row in zip(*columns, strict=True))

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from assay.pay import UNPAID, Costs
 from assay.planning.plan import Plan
-from assay.planning.spending import Costs, Split
+from assay.planning.spending import Split
 from assay.planning.spread import RaterPart
 from assay.results import plain, signature
 
@@ -67,8 +68,6 @@ class PrecisionPlan(Plan):
     features: int
     design_effect: float
     ratings_per_output: float
-    seconds_per_rating: float | None
-    cost_per_rating: float | None
     ratings: float | None
     minutes: float | None
     minutes_with_metrics: float | None
@@ -80,6 +79,8 @@ class PrecisionPlan(Plan):
     widest: Widest | None = field(default=None, kw_only=True)
     splits: tuple[Split, ...] = field(default=(), kw_only=True)
     spend: str | None = field(default=None, kw_only=True)
+    pay: Costs = field(default=UNPAID, kw_only=True)
+    """What a rating costs, and how long it takes."""
     bought: PlanPoint | None = field(default=None, kw_only=True)
 
     @property
@@ -90,11 +91,6 @@ class PrecisionPlan(Plan):
     def ratings_for(self, segments: int) -> float:
         """Ratings of so many segments of all systems."""
         return segments * self.systems_rated * self.ratings_per_output
-
-    @property
-    def costs(self) -> Costs:
-        """What ratings take."""
-        return Costs(self.systems_rated, self.seconds_per_rating, self.cost_per_rating)
 
     def to_frame(self) -> pl.DataFrame:
         """The curve, one row per size."""

@@ -7,7 +7,39 @@ the file is made from the docstrings here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The smallest and the largest number that a key takes."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How a text is written: the whole of it as a regular expression, and an example.
+
+    With ``number``, a number without quotes is read as the text; shares also as 0.1.
+    """
+
+    pattern: str
+    example: str
+    number: bool = False
+
+
+_PERCENT = r"(100|\d{1,2})(\.\d+)?%"
+Share = Annotated[str, Written(_PERCENT, "10%", number=True)]
+Amount = Annotated[str, Written(rf"{_PERCENT}|\d+( (words|min|h))?", "40%", number=True)]
+Minutes = Annotated[str, Written(r"auto|\d+(\.\d+)?", "auto", number=True)]
+Language = Annotated[str, Written(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", "de")]
+Address = Annotated[str, Written(r"https?://\S+|[^\s:]+", "https://example.org/done")]
+FileName = Annotated[str, Written(r"[^\0]*\S[^\0]*", "scores.tsv")]
+Word = Annotated[str, Written(r"(?s).*\S.*", "news")]
+Count = Annotated[int, Between(1, 1_000_000)]
+Price = Annotated[float, Between(0, 1e9)]
 
 Protocol = Literal["da", "sqm", "xsts", "scale", "esa", "mqm", "pairwise", "ranking", "post-edit"]
 """How outputs are judged; ``da``, ``sqm`` and ``xsts`` are scales with their usual range."""
@@ -17,24 +49,28 @@ Protocol = Literal["da", "sqm", "xsts", "scale", "esa", "mqm", "pairwise", "rank
 class Drawing:
     """The sample. A string in place of the table names the file alone."""
 
-    file: str | None = None
+    file: FileName | None = None
     """Where the drawn sample is."""
-
     design: str = "auto"
     """How it is drawn; ``auto`` follows the goal."""
-    budget: str | None = None
+    budget: Amount | None = None
     """A number of segments, or a share such as ``40%``."""
-    seed: int | None = None
+    seed: Annotated[int, Between(0, 2**63 - 1)] | None = None
+    """The seed of the draw, so that it can be repeated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
     """One scale of a rating; several may be asked at once."""
 
-    name: str = "score"
+    name: Word = "score"
+    """What it is called, and the column of its ratings."""
     low: float = 0.0
+    """The lowest rating."""
     high: float = 100.0
-    step: float = 1.0
+    """The highest rating."""
+    step: Annotated[float, Between(1e-6, 1e6)] = 1.0
+    """The distance of two neighbouring ratings."""
     anchors: tuple[str, ...] = ()
     """Words for evenly spaced points of the scale, from the lowest to the highest."""
 
@@ -43,23 +79,25 @@ class Scale:
 class Severity:
     """One severity of a marked error."""
 
-    name: str
-    weight: float
+    name: Word
+    """What raters read."""
+    weight: Annotated[float, Between(0, 1e6)]
+    """What an error of it costs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
     """What a rater sees at once."""
 
-    outputs: int = 1
+    outputs: Annotated[int, Between(1, 8)] = 1
     """Systems side by side, 1 to 8."""
-    context: int = 5
+    context: Annotated[int, Between(0, 100)] = 5
     """Segments shown before and after those that are rated."""
     merge: Literal["stretch", "segment", "no"] = "stretch"
     """Where identical outputs are shown once."""
-    most_outputs: int = 60
+    most_outputs: Count = 60
     """A task with more is dealt in blocks of systems."""
-    languages: tuple[str, str] | None = None
+    languages: tuple[Language, Language] | None = None
     """Source and target language (BCP 47), for the direction of writing, fonts and words."""
 
 
@@ -67,15 +105,17 @@ class Screen:
 class Raters:
     """Who rates."""
 
-    number: int = 1
-    names: tuple[str, ...] = ()
+    number: Annotated[int, Between(1, 10_000)] = 1
+    """How many there are."""
+    names: tuple[Word, ...] = ()
     """Code names; without them ``rater-1``, ``rater-2``, ..."""
-    per_task: int = 1
-    overlap: str | None = None
+    per_task: Annotated[int, Between(1, 20)] = 1
+    """How many rate every task."""
+    overlap: Share | None = None
     """The share of the tasks that goes to one rater more, ``10%`` unless said."""
-    lease: str = "auto"
+    lease: Minutes = "auto"
     """Minutes after which a task that was opened goes to somebody else."""
-    quota: int | None = None
+    quota: Count | None = None
     """Most tasks of one rater."""
 
 
@@ -83,15 +123,15 @@ class Raters:
 class Checks:
     """How attention is watched, and how raters are taught."""
 
-    share: str | None = None
+    share: Share | None = None
     """The share of the outputs with a spoiled copy beside them."""
-    repeats: str | None = None
+    repeats: Share | None = None
     """The share of the tasks that a rater gets twice."""
-    qualify: str | None = None
+    qualify: FileName | None = None
     """A table of a test to pass first."""
-    tutorial: str | None = None
+    tutorial: FileName | None = None
     """A table of solved examples to begin with."""
-    block_after: int | None = None
+    block_after: Count | None = None
     """So many failed checks end a rater's work."""
 
 
@@ -100,9 +140,12 @@ class Stop:
     """When enough has been rated; chosen beforehand."""
 
     goal: Literal["ranking", "score", "budget"] = "ranking"
-    looks: int = 5
-    level: float = 0.95
-    target: float | None = None
+    """What ends the collecting: an order, intervals that are narrow enough, or the last task."""
+    looks: Annotated[int, Between(1, 50)] = 5
+    """How many planned moments there are at which it may end."""
+    level: Annotated[float, Between(0.5, 0.9999)] = 0.95
+    """The confidence of the verdicts."""
+    target: Annotated[float, Between(1e-6, 1e6)] | None = None
     """For the goal ``score``: the wanted half-width of every interval."""
     rest: Literal["decided", "never"] = "never"
     """Whether a system whose every difference is decided is shown no more."""
@@ -114,68 +157,97 @@ class Stop:
 class Pay:
     """What a rating costs: any one of the three prices, and the time it takes where known."""
 
-    per_rating: float | None = None
-    per_task: float | None = None
-    per_hour: float | None = None
-    seconds_per_rating: float | None = None
-    currency: str | None = None
+    per_rating: Price | None = None
+    """The price of one rating, or of one judgment."""
+    per_task: Price | None = None
+    """The price of one task."""
+    per_hour: Price | None = None
+    """The price of an hour's work."""
+    seconds_per_rating: Annotated[float, Between(0.1, 86_400)] | None = None
+    """How long one rating takes."""
+    currency: Annotated[str, Written(r"[A-Z]{3}|[€$£¥]", "EUR")] | None = None
+    """Shown behind every price."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
     """Parameters and addresses of a crowd platform."""
 
-    id: str = "PROLIFIC_PID"
-    keep: tuple[str, ...] = ()
-    done: str | None = None
-    screened_out: str | None = None
-    full: str | None = None
+    id: Word = "PROLIFIC_PID"
+    """The parameter of the link that says who comes."""
+    keep: tuple[Word, ...] = ()
+    """Parameters that are stored with the answers."""
+    done: Address | None = None
+    """Where raters go who have finished."""
+    screened_out: Address | None = None
+    """Where raters go who failed the test."""
+    full: Address | None = None
+    """Where raters go who come when nothing is left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything ``assay.toml`` can say."""
 
-    name: str = "campaign"
+    name: Word = "campaign"
+    """What reports and pages call it."""
     protocol: Protocol | None = None
+    """How outputs are judged; ``da``, ``sqm`` and ``xsts`` are scales with their usual range."""
     better: Literal["higher", "lower"] | None = None
     """Which ratings are better; known from the protocol where that is said."""
     range: tuple[float, float] | None = None
-    columns: dict[str, str] = field(default_factory=dict)
+    """The lowest and the highest rating possible; others are refused."""
+    columns: dict[str, Word] = field(default_factory=dict)
     """Your column names: ``seg = "SentenceID"``."""
-    metrics: tuple[str, ...] | None = None
-    lower_metrics: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    metrics: tuple[Word, ...] | None = None
+    """The columns of the scores that are metrics; without it, all numeric ones."""
+    lower_metrics: tuple[Word, ...] = ()
+    """Metrics where less is better."""
+    exclude: tuple[Word, ...] = ()
     """Systems left out, such as the reference."""
     goal: Literal["ranking", "score"] | None = None
-    method: str | None = None
+    """What the sample is for: which system is better, or how good each is."""
+    method: Word | None = None
+    """How scores are estimated."""
     target: Literal["raters", "texts", "answers"] | None = None
-    instructions: str | None = None
+    """What intervals are for: other raters, other texts too, or these answers alone."""
+    instructions: FileName | None = None
     """A text file with your own words to the raters."""
-    consent: str | None = None
+    consent: FileName | None = None
     """A text file that raters agree to before they begin."""
-    scores: str | None = None
+    scores: FileName | None = None
     """The test set: outputs, texts and metrics. All files are relative to the folder."""
     sample: Drawing = Drawing()
-    key: str | None = None
+    """Which segments are rated."""
+    key: FileName | None = None
     """Which line of a blind sheet is whose; kept from raters."""
-    ratings: tuple[str, ...] = ()
+    returned: tuple[FileName, ...] = ()
+    """What raters sent back; all of it is read again when more comes."""
+    ratings: tuple[FileName, ...] = ()
     """Answers that are scores, one file or several."""
-    judgments: tuple[str, ...] = ()
+    judgments: tuple[FileName, ...] = ()
     """Answers that are preferences."""
-    edits: tuple[str, ...] = ()
+    edits: tuple[FileName, ...] = ()
     """Post-edited outputs."""
-    errors: tuple[str, ...] = ()
+    errors: tuple[FileName, ...] = ()
     """Marked errors: answers, or marks that raters begin with."""
     scales: tuple[Scale, ...] = ()
+    """The scales that are asked, where the protocol's own do not serve."""
     severities: tuple[Severity, ...] = ()
-    categories: tuple[str, ...] = ()
+    """The severities of errors, where the protocol's own do not serve."""
+    categories: tuple[Word, ...] = ()
     """Error categories, ``Accuracy/Omission`` for one below another; weights by ``weights``."""
-    weights: dict[str, float] = field(default_factory=dict)
+    weights: dict[str, Annotated[float, Between(0, 1e6)]] = field(default_factory=dict)
     """``category/severity`` or ``severity`` to weight, where the protocol's own do not serve."""
     screen: Screen = Screen()
+    """What a rater sees at once."""
     raters: Raters = Raters()
+    """Who rates."""
     checks: Checks = Checks()
+    """How attention is watched, and how raters are taught."""
     stop: Stop = Stop()
+    """When enough has been rated."""
     pay: Pay = Pay()
+    """What a rating costs."""
     crowd: Crowd = Crowd()
+    """Parameters and addresses of a crowd platform."""

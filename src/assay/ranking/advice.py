@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
+from assay.pay import UNPAID, Costs
 from assay.stats.intervals import POWER, chance_to_decide, shrunk_gap, smallest
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ MAX_GROWTH = 100
 
 def next_steps(
     comparisons: Sequence[PairComparison], names: Sequence[str], p: np.ndarray, number: int,
-    kind: str, *, alpha: float,
+    kind: str, *, alpha: float, pay: Costs = UNPAID,
 ) -> tuple[str, ...]:  # fmt: skip
     """How many more decide the closest of the open pairs, if they are shared out as these were.
 
@@ -43,9 +44,9 @@ def next_steps(
             " is probably smaller than it looks, if there is one",
         )
     return (
-        f"to decide {closest}: about {needed - number:,} more {kind} of all systems, shared out as"
-        f" these {number:,}, do it with {POWER:.0%} probability, allowing for a true difference"
-        " that is smaller than it looks",
+        f"to decide {closest}: about {pay.counted(needed - number, f'more {kind}')} of all systems,"
+        f" shared out as these {number:,}, do it with {POWER:.0%} probability, allowing for a true"
+        " difference that is smaller than it looks",
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import need_level
+from assay.pay import UNPAID, Costs, pay_of
 from assay.ranking.counts import all_systems, block_numbers, first_judgments
 from assay.ranking.counts import count as count_judgments
 from assay.results import Note, Result, signature
@@ -68,6 +69,8 @@ class JudgmentsMonitoring(Result, kind="monitoring-judgments"):
     level: float
     family: bool
     needed: float
+    pay: Costs = UNPAID
+    """What a judgment costs."""
     notes: tuple[Note, ...] = ()
 
     @property
@@ -89,14 +92,15 @@ def monitor_judgments(
     systems: Sequence[str] | None = None,
     family: bool = True,
     level: float = LEVEL,
+    pay: Costs | str | None = None,
 ) -> JudgmentsMonitoring:
     """Say which pairs the judgments so far decide, valid at every look and for any choice of pairs.
 
     With W wins (ties are half) among n judgments of a pair, e = B(W + 1/2, n - W + 1/2) /
     B(1/2, 1/2) 2^n; the pair is decided when e >= m / (1 - level). family: the chance that any
     of the m pairs is ever decided wrongly is at most 1 - level; else that of each (m = 1).
-    systems: all that compete, where some have not been judged yet. Of a rater's judgments of a pair
-    on a segment the first counts.
+    systems: all that compete, where some have not been judged yet. pay: what a judgment costs.
+    Of a rater's judgments of a pair on a segment the first counts.
 
     >>> from assay.worlds.judgments import simulate_judgments
     >>> table = simulate_judgments([0, 5, 10], 300, per_set=2, rng=1)
@@ -115,6 +119,7 @@ def monitor_judgments(
     return JudgmentsMonitoring(
         stop=decided == number, systems=names, best=_best(names, pairs), pairs=pairs,
         decided=decided, judgments=len(judgments), level=level, family=family, needed=needed,
+        pay=pay_of(pay),
         notes=(*judgments.notes, *repeated, *_not_judged(number, pairs), *_same_segment(judgments)),
     )  # fmt: skip
 

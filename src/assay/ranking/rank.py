@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import OptionError, need_known, need_level
+from assay.pay import Costs, pay_of
 from assay.ranking.advice import next_steps
 from assay.ranking.counts import (
     UNITS,
@@ -145,6 +146,7 @@ def rank(
     sides: Literal[1, 2] = 2,
     holm: bool = False,
     resamples: int | None = None,
+    pay: Costs | str | None = None,
     rng: Rng = None,
     progress: Progress = silent,
 ) -> Ranking:
@@ -160,7 +162,8 @@ def rank(
     true ranks; shorten it as simulated campaigns of this size allow (a few seconds).
     ties: dropped, half a win for each side, or, with bradley-terry, modelled (davidson).
     sides: two-sided tests at 1 - level, or one-sided as the paper has them, which call twice as
-    many equal systems different. holm: correct for the number of pairs.
+    many equal systems different. holm: correct for the number of pairs. pay: what a judgment
+    costs, for the next step.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -168,7 +171,7 @@ def rank(
     >>> [(item.system, item.low_rank, item.high_rank) for item in ranking.systems]
     [('good', 1, 1), ('fair', 2, 2), ('bad', 3, 3)]
     """
-    method = find_method(method)
+    method, paid = find_method(method), pay_of(pay)
     _check_options(method, ranges, resample, range_kind, ties, calibrate=calibrate,
                    resamples=resamples)  # fmt: skip
     check_tests(level, sides, range_kind)
@@ -214,7 +217,7 @@ def rank(
         notes=(*notes, *units.notes, *sure.notes, *_calibrated(chosen), *_outside(systems)),
         next=next_steps(
             comparisons, counts.systems, sure.p, len(judgments), "judgments",
-            alpha=rule.alpha_of_closest(sum(not item.decided for item in comparisons)),
+            alpha=rule.alpha_of_closest(sum(not item.decided for item in comparisons)), pay=paid,
         ),
     )  # fmt: skip
 

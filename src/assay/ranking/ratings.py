@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, need_known
+from assay.pay import Costs, pay_of
 from assay.ranking.advice import next_steps
 from assay.ranking.counts import MAX_SYSTEMS, MIN_UNITS, listed
 from assay.ranking.rank import (
@@ -54,6 +55,7 @@ def rank_ratings(
     sides: Literal[1, 2] = 2,
     holm: bool = False,
     resamples: int | None = None,
+    pay: Costs | str | None = None,
     rng: Rng = None,
 ) -> Ranking:
     """Rank systems by their mean rating, or by the mean of scores standardised per rater.
@@ -81,6 +83,7 @@ def rank_ratings(
     check_tests(level, sides, range_kind)
     number = resamples_for(resamples, level)
     kind: Literal["shortest", "equal-tailed"] = range_kind or "shortest"
+    paid = pay_of(pay).timed(_seconds(ratings))
     generator, seed = seeded(rng)
     frame, notes = _scored(ratings, method)
     outputs = frame.group_by(_key(frame, "system"), maintain_order=True).agg(pl.col("score").mean())
@@ -117,13 +120,21 @@ def rank_ratings(
             *_order_notes(systems, better),
             *sure.notes,
         ),
-        next=_advice(comparisons, outputs, (first, second, p), sure, frame.height, rule),
+        next=_advice(comparisons, outputs, (first, second, p), sure, frame.height, rule, paid),
     )  # fmt: skip
+
+
+def _seconds(ratings: Ratings) -> float | None:
+    """What a rating took, where the table says so."""
+    if "seconds" not in ratings.frame.columns:
+        return None
+    return ratings.genuine["seconds"].mean()  # type: ignore[return-value]
 
 
 def _advice(
     comparisons: tuple[PairComparison, ...], outputs: pl.DataFrame,
     tested: tuple[np.ndarray, np.ndarray, np.ndarray], sure: Uncertainty, number: int, rule: Rule,
+    pay: Costs,
 ) -> tuple[str, ...]:  # fmt: skip
     """What more ratings would bring, by the tests that decide."""
     first, second, p = tested
@@ -132,7 +143,7 @@ def _advice(
     undecided = sum(not item.decided for item in comparisons)
     names = outputs["system"].unique(maintain_order=True).to_list()
     alpha = rule.alpha / max(undecided, 1) if rule.holm else rule.alpha
-    return next_steps(comparisons, names, every, number, "ratings", alpha=alpha)
+    return next_steps(comparisons, names, every, number, "ratings", alpha=alpha, pay=pay)
 
 
 def _unit_notes(frame: pl.DataFrame, unit: str, blocks: int) -> list[Note]:

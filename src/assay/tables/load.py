@@ -610,7 +610,7 @@ SCHEMAS = {
         Schema("ratings", (
             _key("system"), _part("doc"), _key("seg"), _part("rater"), _text("task"),
             ColumnRule("score", "number", required=True), _amount("seconds"), _text("check"),
-            _part("lp"),
+            _text("repeat"), _part("lp"),
         ), key=("lp", "system", "doc", "seg", "rater", "check"), again="rater"),
         Schema("errors", (
             _key("system"), _part("doc"), _key("seg"), _part("rater"), _key("category"),

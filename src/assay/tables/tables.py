@@ -521,7 +521,7 @@ REPEATED = "repeated-ratings"
 """The note on outputs that a rater had twice."""
 
 GENUINE = ("", "0", "false", "no")
-"""What the column ``check`` holds, in any case, in a row that is not a control."""
+"""What the columns ``check`` and ``repeat`` hold, in any case, in a row that is neither."""
 
 SAME_AS_RATINGS, MIN_OUTPUTS_COMPARED = 0.95, 10
 """A column correlated with the ratings beyond the first, on at least so many outputs, is them."""
@@ -533,6 +533,7 @@ class Ratings(CheckedTable):
 
     A row with a ``check`` is a control: a spoiled copy of the output, shown to see whether the
     rater pays attention. It says nothing about the system, and only reports on raters use it.
+    A row with a ``repeat`` is what a rater said of an output that was shown again.
     ``task``, where the table has it, names what a rater did in one go.
     ``better`` says which end of the scale is good; ``range`` is the scale, where it was stated.
     """
@@ -770,15 +771,20 @@ def _first_answers(
     if "rater" not in frame.columns:
         return frame, frame.clear()
     key = [name for name in ANSWER if name in frame.columns]
-    rows = frame.select(*key, _unscored=pl.col("score").is_null()).with_row_index("_row")
+    again = pl.Series([False] * frame.height, dtype=pl.Boolean)
+    if "repeat" in frame.columns:
+        again = ~_genuine_words(frame["repeat"])
+    rows = frame.select(
+        *key, again.alias("_again"), _unscored=pl.col("score").is_null()
+    ).with_row_index("_row")
     if "check" in frame.columns:
         check = frame["check"].fill_null("")
         words = pl.Series([""] * len(check)).zip_with(_genuine_words(check), check)
         rows, key = rows.with_columns(words.alias("_check")), [*key, "_check"]
-    if rows.select(key).n_unique() == frame.height:
+    if rows.select(key).n_unique() == frame.height and not again.any():
         return frame, frame.clear()
-    first = rows.sort("_unscored", "_row").unique(key, keep="first")["_row"]
-    again = ~rows["_row"].is_in(first.implode())
+    first = rows.sort("_again", "_unscored", "_row").unique(key, keep="first")["_row"]
+    again |= ~rows["_row"].is_in(first.implode())
     text = (
         f"{int(again.sum()):,} rows rate an output again that the same rater has rated: the first"
         " rating counts, the others only show how far raters agree with themselves"

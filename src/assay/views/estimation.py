@@ -255,9 +255,7 @@ def _facts(result: Estimates) -> tuple[str, ...]:
         plural(len(result.systems), "system"),
         f"{share} {of:,} segments rated{each if len(result.systems) > 1 else ''}",
         plural(result.ratings, "rating") if result.ratings else "",
-        f"{result.hours:.1f} h of rating" if result.hours else "",
-        f"paid {result.ratings * result.cost_per_rating:,.0f} for ratings"
-        if result.cost_per_rating and result.ratings else "",
+        result.paid.cost(result.ratings) if result.ratings else "",
     )))  # fmt: skip
 
 

@@ -115,6 +115,7 @@ def _lead(result: Monitoring, each: str) -> str:
     coming = [n for n in result.planned if all(look.n < n for look in result.looks)]
     if not result.stop and coming:
         lead += f", the next is at {coming[0]:,} segments"
+        lead += f", {result.pay.counted(result.ahead)} away" if result.ahead else ""
     if result.planned and any(item.orientation for item in open_):
         lead += "; between looks, numbers are for orientation only"
     return f"{lead}."

@@ -111,8 +111,8 @@ def _counted(plan: PrecisionPlan, segments: int) -> str:
     """Segments as ratings of all systems and raters, hours and money."""
     ratings = plan.ratings_for(segments)
     parts = [plural(segments, "segment"), plural(plan.systems_rated, "system"), _raters(plan)]
-    effort = _effort(plan.costs.minutes(ratings), plan.costs.money(ratings))
-    return f"{ratings:,.0f} ratings ({' x '.join(parts)})" + (f": {effort}" if effort else "")
+    cost = plan.pay.cost(ratings)
+    return f"{ratings:,.0f} ratings ({' x '.join(parts)})" + (f": {cost}" if cost else "")
 
 
 def _for_the_widest(plan: PrecisionPlan, widest: Widest) -> str:
@@ -183,16 +183,6 @@ def _rated(overlap: float) -> str:
     return f"with {overlap + 1:g} raters for each output"
 
 
-def _effort(minutes: float | None, money: float | None) -> str:
-    parts = [] if minutes is None else [_time(minutes)]
-    parts += [] if money is None else [f"a cost of {money:,.2f}"]
-    return " and ".join(parts)
-
-
-def _time(minutes: float) -> str:
-    return f"{minutes:,.0f} minutes" if minutes < 120 else f"{minutes / 60:,.1f} hours"
-
-
 def judgments_section(plan: JudgmentsPlan) -> Section:
     """How many judgments to collect."""
     goal = {
@@ -241,9 +231,9 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
     if plan.needed_range is not None:
         low, high = (shown(end, "count") for end in plan.needed_range)
         lines.append(f"The pilot leaves sigma uncertain: {low} to {high} {_by(plan.test)}.")
-    if plan.minutes is not None or plan.money is not None:
+    if plan.more is not None and (cost := plan.pay.cost(plan.more)):
         left = " still" if plan.judged else ""
-        lines.append(f"That takes{left} {_effort(plan.minutes, plan.money)} ({_by(plan.test)}).")
+        lines.append(f"That takes{left} {cost} ({_by(plan.test)}).")
     if plan.brings is not None and plan.bought is not None:
         more = " more" if plan.judged else ""
         lines.append(

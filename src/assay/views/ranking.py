@@ -336,8 +336,9 @@ def judgments_monitoring_section(result: JudgmentsMonitoring) -> Section:
         f" {percent(result.level)} for {wrong}.",
         sources=("waudbysmith2024",),
         next=() if nearest is None else (
-            f"about {nearest.more:,} more judgments of {nearest.left} and {nearest.right} decide"
-            f" them, if {nearest.left} keeps winning {nearest.share:.0%} (ties are half)",
+            f"about {result.pay.counted(nearest.more or 0, 'more judgments')} of {nearest.left} and"
+            f" {nearest.right} decide them, if {nearest.left} keeps winning {nearest.share:.0%}"
+            " (ties are half)",
         ),
         notes=result.notes,
     )  # fmt: skip

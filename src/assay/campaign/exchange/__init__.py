@@ -1,0 +1,1 @@
+"""What a campaign gathered, as the tables that the rest of Assay reads."""

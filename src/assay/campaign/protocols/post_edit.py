@@ -1,0 +1,67 @@
+"""Post-editing: the corrected text, and the work that it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from assay.campaign.protocols.base import OutputProtocol
+from assay.campaign.protocols.reading import Reader
+from assay.campaign.protocols.spans import RatedText
+
+KEYS = (
+    "letter", "digit", "space", "symbol", "navigation", "erase", "copy", "cut", "paste", "undo",
+)  # fmt: skip
+"""Classes of keys that are counted."""
+IDLE_MS = 60_000
+"""A pause from which on time does not count as work."""
+PAUSES_MS = (300, 1000)
+PAUSES = tuple(f"{unit}_{least}" for least in PAUSES_MS for unit in ("n", "ms"))
+"""Pauses at least that long: how many, and how long together."""
+SESSION = ("opened", "closed", "active_ms", "idle_ms", "hidden_ms")
+"""From focus to focus: the client's times, and how the time between was spent."""
+MOST_SESSIONS = 10_000
+
+
+@dataclass(frozen=True)
+class PostEdit(OutputProtocol):
+    """The corrected text; where a system has no output, a translation from scratch."""
+
+    name: ClassVar[str] = "post-edit"
+    kind: ClassVar = "edits"
+    keys: ClassVar = ("edited", "keys", "pauses", "sessions")
+    from_scratch: ClassVar = True
+
+    def wire(self) -> dict[str, Any]:
+        """Which keys are counted, and from when on a pause is one."""
+        return self._wire(idle_ms=IDLE_MS, pauses_ms=list(PAUSES_MS), keys=list(KEYS))
+
+    def answer(
+        self, reader: Reader, given: dict[str, Any], path: str, item: RatedText
+    ) -> dict[str, Any]:
+        """The text as it should be, and how it came about."""
+        if "edited" not in given:
+            reader.fault(f"{path}.edited", "is missing")
+        edited = given.get("edited")
+        if edited is not None:
+            edited = reader.text(edited, f"{path}.edited", filled=True)
+        sessions = reader.items(given.get("sessions", []), f"{path}.sessions", MOST_SESSIONS)
+        return {
+            "edited": edited,
+            "keys": reader.counts(given.get("keys", {}), f"{path}.keys", KEYS),
+            "pauses": reader.counts(given.get("pauses", {}), f"{path}.pauses", PAUSES),
+            "sessions": tuple(
+                _session(reader, session, f"{path}.sessions[{number}]")
+                for number, session in enumerate(sessions)
+            ),
+        }
+
+
+def _session(reader: Reader, value: object, path: str) -> dict[str, Any]:
+    given = reader.mapping(value, path, SESSION) or {}
+    return {
+        name: reader.text(entry, f"{path}.{name}")
+        if name in SESSION[:2]
+        else reader.whole(entry, f"{path}.{name}")
+        for name, entry in given.items()
+    }

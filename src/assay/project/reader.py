@@ -1,0 +1,261 @@
+"""``assay.toml`` read strictly: every fault at once, each with key, value and remedy."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from assay.errors import Problem, TableError, did_you_mean
+from assay.project.rules import contradictions
+from assay.project.settings import Between, Drawing, Settings, Written
+from assay.project.text import lines_of_keys
+
+Kind = TypeVar("Kind")
+
+SHORT: dict[type, str] = {Drawing: "file"}
+"""Tables that a text alone may stand for, with the key that it then is."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingProblem(Problem):
+    """One thing wrong with the settings; ``column`` is the path of the key, ``raters.overlap``."""
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f"line {self.line}: "
+        return f"{place}{self.message}"
+
+
+def read_settings(path: str | Path) -> Settings:
+    """The settings of a file; all that is wrong with it is one error.
+
+    Raises:
+        TableError: The file is not TOML, has keys that nobody knows, values of a wrong kind or out
+            of range, or settings that contradict each other.
+    """
+    from assay.tables.load import decode_utf8, read_bytes
+
+    return parse_settings(decode_utf8(read_bytes(Path(path)), str(path)), str(path))
+
+
+def parse_settings(text: str, source: str = "assay.toml") -> Settings:
+    """The settings that a text says, as :func:`read_settings` reads them.
+
+    >>> parse_settings('protocol = "esa"').protocol
+    'esa'
+    >>> parse_settings("protocl = 1")
+    Traceback (most recent call last):
+    ...
+    assay.errors.TableError: assay.toml: 1 problem
+      line 1: protocl is not a setting (did you mean 'protocol'?)
+    """
+    try:
+        said = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise TableError(source, [_not_toml(str(error))]) from None
+    except RecursionError:
+        raise TableError(source, [SettingProblem("has too many brackets in each other")]) from None
+    reading = _Reading(text)
+    settings = reading.table(Settings, said, "")
+    if not reading.problems:
+        for key, value, fault in contradictions(settings, said):
+            reading.refuse(key, value, fault)
+    if reading.problems:
+        raise TableError(source, sorted(reading.problems, key=lambda item: item.line or 0))
+    return settings
+
+
+def _not_toml(text: str) -> SettingProblem:
+    """What the parser says, with the line apart."""
+    place = re.search(r" \(at line (\d+), column (\d+)\)$", text)
+    said = text if place is None else text[: place.start()]
+    message = f"is not TOML: {said}; write KEY = VALUE, and texts in quotes"
+    return SettingProblem(message, None if place is None else int(place[1]))
+
+
+def plain(value: object) -> str:
+    """A value as the file has it, shortened where it is long.
+
+    >>> plain(True), plain("a"), plain([1, 2])
+    ('true', '"a"', '[1, 2]')
+    """
+    from assay.project.text import written
+
+    try:
+        text = written(value)
+    except TypeError:
+        text = str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class _Reading:
+    """Values turned into what the classes say; what does not fit is collected."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.problems: list[SettingProblem] = []
+
+    @cached_property
+    def lines(self) -> Mapping[str, int]:
+        """The line of every key; needed for problems alone."""
+        return lines_of_keys(self.text)
+
+    def refuse(self, path: str, value: object, fault: str) -> None:
+        shown = "" if value is MISSING else f" ({plain(value)})"
+        self.note(path, f"{path}{shown} {fault}", value)
+
+    def note(self, path: str, message: str, value: object = MISSING) -> None:
+        parts = re.split(r"[.\[]", path)
+        above = [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
+        line = next((self.lines[key] for key in above if key in self.lines), None)
+        said = None if value is MISSING else plain(value)
+        self.problems.append(SettingProblem(message, line, path, said))
+
+    def table(self, kind: type[Kind], said: Mapping[str, Any], path: str) -> Kind:
+        """A table of the file as its class."""
+        hints = _hints(cast(Hashable, kind))
+        prefix = f"{path}." if path else ""
+        for name in said:
+            if name not in hints:
+                close = did_you_mean(name, list(hints))
+                remedy = close or f"; its settings are {', '.join(hints)}"
+                self.note(prefix + name, f"{prefix}{name} is not a setting{remedy}")
+        values = {}
+        for item in fields(cast(Any, kind)):
+            if item.name in said:
+                values[item.name] = self.value(
+                    hints[item.name], said[item.name], prefix + item.name
+                )
+            elif item.default is MISSING and item.default_factory is MISSING:
+                self.note(path, f"{path} has no {item.name}; give one")
+                values[item.name] = None
+        return kind(**values)
+
+    def value(self, hint: Any, value: Any, path: str) -> Any:
+        """A value as its type; None where it does not fit."""
+        limit = None
+        if get_origin(hint) in (Union, UnionType):
+            hint = next(one for one in get_args(hint) if one is not NoneType)
+        if get_origin(hint) is Annotated:
+            hint, limit = get_args(hint)
+        if is_dataclass(hint):
+            return self._nested(cast(type, hint), value, path)
+        reader = self._readers.get(get_origin(hint) or hint)
+        assert reader is not None, f"{path}: no way to read {hint}"
+        return reader(self, hint, limit, value, path)
+
+    def _nested(self, kind: type, value: Any, path: str) -> Any:
+        if isinstance(value, str) and kind in SHORT:
+            name = SHORT[kind]
+            return kind(**{name: self.value(_hints(kind)[name], value, path)})
+        if not isinstance(value, dict):
+            example = "{ " + ", ".join(f"{name} = ..." for name in list(_hints(kind))[:2]) + " }"
+            self.refuse(path, value, f"is not a table; write {path} = {example}")
+            return kind() if kind in SHORT else None
+        return self.table(kind, value, path)
+
+    def _text(self, _: Any, limit: Written | None, value: Any, path: str) -> str | None:
+        if limit is not None and limit.number and type(value) in (int, float):
+            value = _as_text(value, limit)
+        if not isinstance(value, str):
+            self.refuse(path, value, f"is not a text; write it in quotes{_like(limit)}")
+        elif limit is not None and not re.fullmatch(limit.pattern, value):
+            self.refuse(path, value, f"does not fit{_like(limit)}")
+        else:
+            return value
+        return None
+
+    def _number(self, hint: Any, limit: Between | None, value: Any, path: str) -> Any:
+        whole = hint is int
+        fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        low, high = (limit.low, limit.high) if limit else (-1e15, 1e15)
+        if not fits or not math.isfinite(value):
+            what = "a whole number" if whole else "a number"
+            remedy = f"give one from {low:g} to {high:g}" if limit else "write it without quotes"
+            self.refuse(path, value, f"is not {what}; {remedy}")
+        elif not low <= value <= high:
+            self.refuse(path, value, f"is out of range; give one from {low:g} to {high:g}")
+        else:
+            return value if whole else float(value)
+        return None
+
+    def _flag(self, hint: Any, limit: Any, value: Any, path: str) -> bool | None:
+        if isinstance(value, bool):
+            return value
+        self.refuse(path, value, "is neither; write true or false")
+        return None
+
+    def _choice(self, hint: Any, limit: Any, value: Any, path: str) -> Any:
+        known = [*get_args(hint)]
+        if isinstance(value, str) and value in known:
+            return value
+        close = did_you_mean(value, known) if isinstance(value, str) else ""
+        self.refuse(path, value, f"is not known{close}; choose from {', '.join(known)}")
+        return None
+
+    def _list(self, hint: Any, limit: Any, value: Any, path: str) -> tuple[Any, ...]:
+        kinds = get_args(hint)
+        several = kinds[-1] is Ellipsis
+        if several and isinstance(value, str):
+            value = [value]
+        if not isinstance(value, list):
+            self.refuse(path, value, f"is not a list; write {path} = [..., ...]")
+            return ()
+        if not several and len(value) != len(kinds):
+            self.refuse(path, value, f"has {len(value)} entries; give {len(kinds)}")
+            return ()
+        every = [kinds[0]] * len(value) if several else kinds
+        return tuple(
+            self.value(kind, one, f"{path}[{place}]")
+            for place, (kind, one) in enumerate(zip(every, value, strict=True))
+        )
+
+    def _mapping(self, hint: Any, limit: Any, value: Any, path: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            self.refuse(path, value, f"is not a table; write {path} = {{ NAME = ... }}")
+            return {}
+        kind = get_args(hint)[1]
+        return {name: self.value(kind, one, f"{path}.{name}") for name, one in value.items()}
+
+    _readers: Mapping[Any, Callable[[_Reading, Any, Any, Any, str], Any]] = {
+        str: _text,
+        int: _number,
+        float: _number,
+        bool: _flag,
+        Literal: _choice,
+        tuple: _list,
+        dict: _mapping,
+    }
+
+
+@cache
+def _hints(kind: Hashable) -> dict[str, Any]:
+    """The fields of a class with their types, resolved."""
+    return get_type_hints(kind, include_extras=True)
+
+
+def _as_text(value: float, limit: Written) -> str:
+    """A number as the text that is wanted: 0.1 as a share, 500 as an amount."""
+    share = f"{value * 100:.10g}%"
+    fits = 0 <= value <= 1 and re.fullmatch(limit.pattern, share)
+    return str(value) if not fits or re.fullmatch(limit.pattern, str(value)) else share
+
+
+def _like(limit: Written | None) -> str:
+    return "" if limit is None else f"; write one such as {plain(limit.example)}"
