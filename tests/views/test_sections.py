@@ -137,7 +137,7 @@ def test_the_answers_and_the_advice_come_first(
     best, *_ = results["estimates"]["systems"]
     assert f"<h1>{best['system']} is " in top
     assert results["estimates"]["next"][0].split(":")[0][1:] in top
-    for other in ("takes less effort than", "600 judgments", "segments were drawn"):
+    for other in ("to edit", "600 judgments", "segments were drawn"):
         assert other not in top
         assert other in page
 
