@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -31,6 +30,10 @@ from assay.campaign.store import migrating
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.opening import refuse_remote
 from assay.errors import InputError, OptionError
+
+
+def run(unit: Any, line: str) -> None:
+    unit.db.execute(text(line))
 
 
 def pragma(campaign: Campaign, line: str) -> Any:
@@ -270,7 +273,7 @@ def test_a_campaign_is_made_whole_or_not_at_all(
     monkeypatch.setattr(creating, "new_link", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         make(tmp_path)
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
     monkeypatch.undo()
     make(tmp_path)
     with pytest.raises(InputError, match="is there already"):
