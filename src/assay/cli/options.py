@@ -132,6 +132,18 @@ SCHEDULER = Annotated[
     str | None,
     typer.Option("--scheduler", help="A dask cluster: tcp://HOST:8786.", metavar="ADDRESS"),
 ]
+BUDGET_OPTION = typer.Option(
+    "--budget",
+    help="What may be rated or spent: 142 segments, 20%, '15000 ratings', '300 EUR' or '20 hours'.",
+    metavar="N|P%|AMOUNT",
+)
+RATERS = Annotated[
+    str | None, typer.Option("--raters", help="Who rates: names, or how many.", metavar="A,B|N")
+]
+OVERLAP = Annotated[
+    float | None,
+    typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
+]
 PER_OUTPUT_OPTION = typer.Option("--per-output", help="Raters of every output; default: 1.")
 KEY = Annotated[
     Path | None,
