@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -94,11 +95,9 @@ def hint_of(hint: Any) -> object:
 def _docstrings(kind: type) -> dict[str, str]:
     """The sentence below every field."""
     tree = ast.parse(inspect.getsource(settings))
-    body = next(
-        n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == kind.__name__
-    ).body
+    classes = {node.name: node.body for node in tree.body if isinstance(node, ast.ClassDef)}
     found = {}
-    for field, text in zip(body, body[1:], strict=False):
+    for field, text in pairwise(classes[kind.__name__]):
         if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
             value = ast.literal_eval(text.value)
             found[ast.unparse(field.target)] = re.sub(r"\s+", " ", value)
