@@ -110,6 +110,7 @@ VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){0,4}[\w.+-]{0,40}")
 MAX_WHOLE = 2**128
 """A seed may be as large; no other whole number of a result is."""
 
+T = typing.TypeVar("T")
 KINDS: dict[str, type[Result]] = {}
 """Kind to class, for every class of results that has been loaded."""
 
@@ -225,6 +226,11 @@ def plain(value: object, *, infinite: bool = False) -> Any:
     if isinstance(value, Sequence | frozenset) and not isinstance(value, str):
         return [form(item) for item in value]
     return value
+
+
+def from_plain(value: Any, kind: type[T], place: str) -> T:
+    """The dataclass that :func:`plain` made a dict of."""
+    return typing.cast(T, _typed(value, kind, place))
 
 
 def _typed(value: Any, hint: Any, place: str) -> Any:

@@ -91,7 +91,10 @@ def test_systems_only_the_ratings_have_can_be_excluded(
         (("ratings.tsv", "--sample", "sample.tsv"), "needs the scores"),
         (("scores.tsv", "ratings.tsv", "--metrics", "chrF"), "is for ratings with a --sample"),
         (("scores.tsv",), "is neither a table of judgments"),
-        (("scores.tsv", "ratings.tsv", "sample.tsv"), "are too many"),
+        (
+            ("scores.tsv", "ratings.tsv", "sample.tsv"),
+            "is a sample, and ratings are wanted; give it as --sample",
+        ),
         (("scores.tsv", "ratings.tsv", "--exclude", "sytem-1"), "did you mean 'system-1'"),
         (("scores.tsv", "ratings.tsv", "--published", "scores.tsv"), "columns must be"),
         (("scores.tsv", "ratings.tsv", "--target", "docs"), "target (docs) is not known"),

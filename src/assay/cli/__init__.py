@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from assay._version import __version__
 from assay.cli.options import Backend
@@ -173,14 +173,37 @@ class Stages(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command whose errors name options where the library names arguments."""
+    """A command of a project, or of none; errors name options where the library has arguments."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; in a project, what was not said comes from there."""
+        here = Path.cwd()
+        if any((folder / "assay.toml").is_file() for folder in (here, *here.parents)):
+            from assay.cli.project import fill
+            from assay.project.project import find_project
+
+            if not ctx.resilient_parsing and not {"--help", "-h", "--help-all"} & {*args}:
+                ctx.obj = find_project(here)
+                args = fill(self, ctx, args, ctx.obj)
+        rest = super().parse_args(ctx, args)
+        for item in self.params:
+            if isinstance(item, TyperArgument) and item.nargs == -1:
+                ctx.params[item.name] = _expanded(ctx.params[item.name] or ())
+        return rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
             self.refuse_bytes(ctx.params)
             self.refuse_overwriting(ctx.params)
-            return super().invoke(ctx)
+            if ctx.obj is None:
+                return super().invoke(ctx)
+            from assay.cli.project import keep, say_taken
+
+            say_taken(self, ctx, ctx.obj)
+            done = super().invoke(ctx)
+            keep(ctx, ctx.obj)
+            return done
         except InputError as error:
             raise error.renamed(self.option) from error.__cause__
 
@@ -245,6 +268,23 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
         else:
             app.command(name, rich_help_panel=panel(name), cls=Command)(command)
     return app
+
+
+def _expanded(files: Sequence[Path]) -> list[Path]:
+    """The files, patterns replaced by what they match: not every shell does it."""
+    import glob
+
+    found: list[Path] = []
+    for path in files:
+        pattern = str(path)
+        if path.exists() or not glob.has_magic(pattern):
+            found.append(path)
+            continue
+        matched = sorted(Path(name) for name in glob.glob(pattern))  # noqa: PTH207
+        if not matched:
+            raise OptionError("FILES", pattern, "matches no file", "check the pattern")
+        found += matched
+    return list(dict.fromkeys(found))
 
 
 def _same_file(one: Path, two: Path) -> bool:
@@ -691,7 +731,7 @@ def _own_pair(test_set: TestSet, columns: Sequence[str]) -> dict[str, str] | Non
 
 def read_rated(
     scores: Path,
-    ratings: Path,
+    ratings: Path | Sequence[Path],
     *,
     columns: str | None,
     metrics: str | None,
@@ -704,21 +744,32 @@ def read_rated(
     keep: Sequence[str | None] = (),
     format: str | None = None,
 ) -> tuple[TestSet, Ratings]:
-    """The test set and its ratings, both as the user chose them."""
+    """The test set and its ratings, from one file or several, both as the user chose them."""
     from assay.tables.tables import read_ratings
 
-    found = locate_answers(
-        ratings, "ratings", columns=columns, only=only, lp=lp, format=format, scores=scores
-    )
+    files = [ratings] if isinstance(ratings, Path) else list(ratings)
+    found = [
+        locate_answers(
+            path, "ratings", columns=columns, only=only, lp=lp, format=format, scores=scores
+        )
+        for path in files
+    ]
     test_set = read_test_set(
-        scores, found.of_scores, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
+        scores, found[0].of_scores, columns=columns, metrics=metrics, lower_metrics=lower_metrics,
         exclude=exclude, only=only, lp=lp, keep=keep,
     )  # fmt: skip
-    given = read_ratings(
-        found.source, test_set, columns=found.columns, better=better, range=score_range(range),
-        only=found.only,
-    )  # fmt: skip
-    return test_set, given
+    tables = [
+        read_ratings(
+            one.source, test_set, columns=one.columns, better=better, range=score_range(range),
+            only=one.only,
+        )
+        for one in found
+    ]  # fmt: skip
+    if len(files) == 1:
+        return test_set, tables[0]
+    from assay.tables.answers import join_ratings
+
+    return test_set, join_ratings([*zip(map(str, files), tables, strict=True)])
 
 
 def read_judged(

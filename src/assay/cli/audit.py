@@ -35,11 +35,13 @@ if TYPE_CHECKING:
 
 
 def audit(
+    context: typer.Context,
     tables: Annotated[
         list[Path],
         typer.Argument(
-            help="The test set (if there is a scores table), then ratings or judgments.",
-            metavar="[SCORES] RATINGS|JUDGMENTS",
+            help="The test set (if there is a scores table), then ratings or judgments, in one or"
+            " more files.",
+            metavar="[SCORES] RATINGS|JUDGMENTS...",
         ),
     ],
     published: Annotated[
@@ -82,8 +84,6 @@ def audit(
     from assay.views.audit import audit_section
     from assay.views.section import show
 
-    if len(tables) > 2:
-        raise OptionError("tables", len(tables), "are too many", "give [SCORES] and answers")
     answers, scores = tables[-1], tables[0] if len(tables) == 2 else None
     save_file(save)
     for option, given in (("--metrics", metrics), ("--lower-metrics", lower_metrics)):
@@ -94,6 +94,12 @@ def audit(
     common = {"published": published, "family": family, "level": level, "pay": pay, "rng": seed}
     of_ratings = {"sample": sample, "assume": assume, "target": target, "practice": practice}
     of_ratings = {name: value for name, value in of_ratings.items() if value is not None}
+    if format is None and _need_guess(tables, columns):
+        result = _of_guessed(
+            tables, context, columns, exclude, only, lp, better, common, of_ratings
+        )
+        deliver(result, save, json, lambda: show(audit_section(result, pairs=pairs)))
+        return
     found = locate_answers(
         answers, "judgments", "ratings", columns=columns, only=only, lp=lp, format=format,
         scores=scores,
@@ -112,6 +118,36 @@ def audit(
             found, scores, columns, exclude, only, lp, better, used, common | of_ratings
         )
     deliver(result, save, json, lambda: show(audit_section(result, pairs=pairs)))
+
+
+def _need_guess(tables: list[Path], columns: str | None) -> bool:
+    """Whether answers stand in several files, or under others' names."""
+    from assay.cli.guessing import are_batches, is_foreign
+
+    return len(tables) > 2 or is_foreign(tables, columns) or are_batches(tables)
+
+
+def _of_guessed(
+    tables: list[Path], context: typer.Context, columns: str | None, exclude: str | None,
+    only: str | None, lp: str | None, better: Literal["higher", "lower"],
+    common: dict[str, Any], of_ratings: dict[str, Any],
+) -> Audit:  # fmt: skip
+    from assay.audit.campaigns import audit_judgments, audit_ratings
+    from assay.cli import progress_bars, read_drawn
+    from assay.cli.guessing import read_foreign, stated
+    from assay.tables.tables import Judgments
+
+    answers, test_set = read_foreign(
+        tables, columns=columns, exclude=exclude, only=only, lp=lp, better=stated(context, better)
+    )
+    if not isinstance(answers, Judgments):
+        if test_set is not None and "sample" in of_ratings:
+            of_ratings["sample"] = read_drawn(of_ratings["sample"], test_set)
+        return audit_ratings(answers, test_set, **common, **of_ratings)
+    for name, value in of_ratings.items():
+        raise OptionError(f"--{name}", value, "is for ratings", "leave it out")
+    with progress_bars() as progress:
+        return audit_judgments(answers, progress=progress, **common)
 
 
 def _of_ratings(

@@ -119,10 +119,8 @@ def estimate(
     from assay.tables.tables import read_errors
 
     save_file(save)
-    origin = context.get_parameter_source("better")
-    stated = origin is not None and origin.name != "DEFAULT"
-    test_set, given, alone = _read_files(
-        files, stated=stated, keep=[by], columns=columns, metrics=metrics,
+    test_set, given, alone = read_files(
+        files, context, keep=[by], columns=columns, metrics=metrics,
         lower_metrics=lower_metrics, exclude=exclude, only=only, lp=lp, better=better, range=range,
     )  # fmt: skip
     target = "texts" if alone and target is None else target
@@ -149,19 +147,19 @@ def estimate(
     deliver(result, save, json)
 
 
-def _read_files(
+def read_files(
     files: Sequence[Path],
+    context: typer.Context,
     *,
-    stated: bool,
-    keep: Sequence[str | None],
+    keep: Sequence[str | None] = (),
     columns: str | None,
     metrics: str | None,
-    lower_metrics: str | None,
+    lower_metrics: str | None = None,
     exclude: str | None,
     only: str | None,
     lp: str | None,
     better: Literal["higher", "lower"],
-    range: str | None,
+    range: str | None = None,
 ) -> tuple[TestSet, Ratings, bool]:
     """The test set, its ratings, and whether there were ratings alone.
 
@@ -182,11 +180,11 @@ def _read_files(
 
             if not is_foreign(files, columns) and not are_batches(files):
                 raise
-    from assay.cli.guessing import expanded, read_alone
+    from assay.cli.guessing import read_alone, stated
 
     return read_alone(
-        expanded(files), columns=columns, metrics=metrics, lower_metrics=lower_metrics,
-        exclude=exclude, only=only, lp=lp, better=better if stated else None, range=range,
+        files, columns=columns, metrics=metrics, lower_metrics=lower_metrics, exclude=exclude,
+        only=only, lp=lp, better=stated(context, better), range=range,
     )  # fmt: skip
 
 
@@ -208,7 +206,10 @@ def monitor(
         Path, typer.Argument(help="The test set, or judgments.", metavar="SCORES|JUDGMENTS")
     ],
     ratings: Annotated[
-        Path | None, typer.Argument(help="What the raters answered.", metavar="RATINGS")
+        list[Path] | None,
+        typer.Argument(
+            help="What the raters answered, in one or more files.", metavar="RATINGS..."
+        ),
     ] = None,
     sample: SAMPLE = None,
     half_width: Annotated[float | None, HALF_WIDTH_OPTION] = None,
@@ -259,7 +260,7 @@ def monitor(
     from assay.estimation.monitor import monitor as run
     from assay.tables.tables import read_sample
 
-    if ratings is None:
+    if not ratings:
         of_ratings = {"sample": sample, "half_width": half_width, "range": range, "looks": looks,
                       "before": before}  # fmt: skip
         monitor_judged(
@@ -282,8 +283,8 @@ def monitor(
 
 
 def raters(
-    scores: SCORES,
-    ratings: RATINGS,
+    context: typer.Context,
+    files: RATED_FILES,
     sample: SAMPLE = None,
     assume: ASSUME = None,
     better: BETTER = "higher",
@@ -306,8 +307,8 @@ def raters(
     save_file(save)
     # Without a sample that was spread over them metrics play no part, whatever columns there are.
     needed = metrics if sample is not None else metrics or ""
-    test_set, given = read_rated(
-        scores, ratings, columns=columns, metrics=needed, exclude=exclude, only=only, lp=lp,
+    test_set, given, _ = read_files(
+        files, context, columns=columns, metrics=needed, exclude=exclude, only=only, lp=lp,
         better=better, range=range,
     )  # fmt: skip
     drawn = read_drawn(sample, test_set)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,40 +11,30 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from assay.cli import names, note, only_for, pairs, score_range
-from assay.errors import InputError, OptionError
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.tables.guess import Guess
     from assay.tables.load import Raw, Source
-    from assay.tables.tables import Ratings, TestSet
-
-
-def expanded(files: Sequence[Path]) -> list[Path]:
-    """The files, patterns replaced by what they match: not every shell does it."""
-    found: list[Path] = []
-    for path in files:
-        pattern = str(path)
-        if path.exists() or not glob.has_magic(pattern):
-            found.append(path)
-            continue
-        matched = sorted(Path(name) for name in glob.glob(pattern))  # noqa: PTH207
-        if not matched:
-            raise OptionError("FILES", pattern, "matches no file", "check the pattern")
-        found += matched
-    return list(dict.fromkeys(found))
+    from assay.tables.tables import Judgments, Ratings, TestSet
 
 
 def own_kind(path: Path, columns: str | None) -> str | None:
     """The kind of a table that has Assay's own names, or those the user gave; None: guess."""
+    fitting = _fitting(path, columns)
+    return next((kind for kind in ("ratings", "scores") if kind in fitting), None)
+
+
+def _fitting(path: Path, columns: str | None) -> list[str]:
+    """The kinds of table whose columns a file has, by Assay's names or those the user gave."""
     from assay.tables.load import SCHEMAS
     from assay.tables.selection import column_names
 
     present, said = column_names(path), pairs("columns", columns)
     if any(user not in present and "+" in user for user in said.values()):
-        return None
+        return []
     here = {*present, *(name for name, user in said.items() if user in present)}
-    fitting = [kind for kind, schema in SCHEMAS.items() if {*schema.required} <= here]
-    return next((kind for kind in ("ratings", "scores") if kind in fitting), None)
+    return [kind for kind, schema in SCHEMAS.items() if {*schema.required} <= here]
 
 
 def guessed(
@@ -54,11 +43,8 @@ def guessed(
     """What a file seems to be, said in one line; what it does not tell is asked, or refused."""
     from assay.tables.guess import guess
     from assay.tables.load import load
-    from assay.tables.selection import column_names
 
-    said = pairs("columns", columns)
-    present = column_names(path)
-    own = {name: user for name, user in said.items() if _has(present, user)}
+    own = _present(path, columns)
     rows = {own.get(n, n): value for n, value in only_for(only, lp, own, path).items()}
     raw = load(path, text=lambda _: False, only=rows)
     found = guess(raw, kind=kind, columns=own)
@@ -76,6 +62,14 @@ def guessed(
         found = guess(raw, kind=kind, columns=own)
     note(found.sentence)
     return found.need_answers()
+
+
+def _present(path: Path, columns: str | None) -> dict[str, str]:
+    """What the user said of the columns that a file has."""
+    from assay.tables.selection import column_names
+
+    present = column_names(path)
+    return {n: user for n, user in pairs("columns", columns).items() if _has(present, user)}
 
 
 def _has(present: Sequence[str], user: str) -> bool:
@@ -145,6 +139,55 @@ def read_alone(
     return test_set, ratings.placed_in(test_set), True
 
 
+def read_foreign(
+    files: Sequence[Path],
+    *,
+    columns: str | None,
+    exclude: str | None,
+    only: str | None,
+    lp: str | None,
+    better: Literal["higher", "lower"] | None,
+) -> tuple[Judgments | Ratings, TestSet | None]:
+    """The judgments or ratings of several files, guessed, and the test set where one is first."""
+    from assay.cli import without
+    from assay.tables.guess import guess
+
+    if own_kind(files[0], columns) is None:
+        kind = guess(files[0], columns=_present(files[0], columns)).table
+        if kind == "judgments":
+            return _join_judgments(files, columns, exclude, only, lp), None
+    test_set, ratings, alone = read_alone(
+        files, columns=columns, metrics="", lower_metrics=None, exclude=None, only=only, lp=lp,
+        better=better, range=None,
+    )  # fmt: skip
+    ratings = replace(ratings, frame=without(ratings.frame, names(exclude) or []))
+    return ratings, None if alone else test_set
+
+
+def stated(
+    context: typer.Context, better: Literal["higher", "lower"]
+) -> Literal["higher", "lower"] | None:
+    """Which scores are better, where anybody said it."""
+    origin = context.get_parameter_source("better")
+    return better if origin is not None and origin.name != "DEFAULT" else None
+
+
+def _join_judgments(
+    files: Sequence[Path], columns: str | None, exclude: str | None, only: str | None,
+    lp: str | None,
+) -> Judgments:  # fmt: skip
+    import polars as pl
+
+    from assay.tables.answers import tidy
+    from assay.tables.tables import read_judgments
+
+    frames = [tidy(path, guessed(path, columns, only, lp, "judgments")) for path in files]
+    return read_judgments(
+        pl.concat(frames, how="diagonal_relaxed"), exclude=names(exclude) or (),
+        only=only_for(only, lp, {}, frames[0]),
+    )  # fmt: skip
+
+
 def _need_direction(found: Guess) -> None:
     """Ask which scores are better where the name of the score doubts the default."""
     if found.lower_likely:
@@ -179,6 +222,8 @@ def _source(
         present = column_names(path)
         own = {n: user for n, user in said.items() if n in SCHEMAS[kind].names and user in present}
         return path, own, None
+    if "sample" in _fitting(path, columns):
+        raise InputError(f"{path} is a sample, and {kind} are wanted; give it as `sample`")
     from assay.tables.answers import as_guessed
 
     known = {n: user for n, user in said.items() if n in SCHEMAS[kind].names}
@@ -190,7 +235,7 @@ def _source(
 def is_foreign(files: Sequence[Path], columns: str | None) -> bool:
     """Whether a file has neither Assay's names nor those that the user gave."""
     try:
-        return any(own_kind(path, columns) is None for path in files)
+        return any(not _fitting(path, columns) for path in files)
     except InputError:  # a file that cannot be read at all
         return False
 
@@ -199,6 +244,8 @@ def are_batches(files: Sequence[Path]) -> bool:
     """Whether two files have the same columns, a score among them: parts of one table."""
     from assay.tables.selection import column_names
 
+    if len(files) != 2:
+        return False
     try:
         first, second = ({*column_names(path)} for path in files)
     except InputError:

@@ -36,7 +36,10 @@ RANGE = Annotated[
     typer.Option("--range", help="The rating scale; scores outside are refused.", metavar="LO,HI"),
 ]
 SCORES = Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")]
-RATINGS = Annotated[Path, typer.Argument(help="What the raters answered.", metavar="RATINGS")]
+RATINGS = Annotated[
+    list[Path],
+    typer.Argument(help="What the raters answered, in one or more files.", metavar="RATINGS..."),
+]
 RATED_FILES = Annotated[
     list[Path],
     typer.Argument(

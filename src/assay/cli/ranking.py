@@ -27,11 +27,17 @@ from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from assay.ranking.rank import Ranking
+    from assay.tables.tables import Judgments, Ratings
 
 
 def rank(
-    table: Annotated[
-        Path, typer.Argument(help="Judgments (left, right, winner) or ratings.", metavar="FILE")
+    context: typer.Context,
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Judgments (left, right, winner) or ratings, in one or more files.",
+            metavar="FILE...",
+        ),
     ],
     method: Annotated[
         str | None,
@@ -107,7 +113,7 @@ def rank(
 
     Example: assay rank judgments.tsv --ranges pooled
     """
-    from assay.cli import deliver, progress_bars, read_answers
+    from assay.cli import deliver, progress_bars
     from assay.tables.tables import Judgments
 
     save_file(save)
@@ -119,9 +125,10 @@ def rank(
         {"ranges": ranges, "resample": resample, "ties": ties, "calibrate": calibrate or None}
     )
     of_ratings = _given({"cluster_rule": cluster_rule, "rank_sum": rank_sum or None})
-    answers = read_answers(
-        table, columns=columns, exclude=exclude, only=only, lp=lp, better=better, format=format
-    )
+    answers = _answers(
+        files, context, columns=columns, exclude=exclude, only=only, lp=lp, better=better,
+        format=format,
+    )  # fmt: skip
     if isinstance(answers, Judgments):
         from assay.ranking.rank import rank as run
 
@@ -134,6 +141,33 @@ def rank(
         _refuse("judgments", of_judgments)
         result = rank_ratings(answers, **common, **of_ratings)
     deliver(result, save, json, _with_pairs(result) if pairs else None)
+
+
+def _answers(
+    files: list[Path], context: typer.Context, *, columns: str | None, exclude: str | None,
+    only: str | None, lp: str | None, better: Literal["higher", "lower"], format: str | None,
+) -> Judgments | Ratings:  # fmt: skip
+    """The judgments or ratings of one file or several; what has others' names is guessed."""
+    from assay.cli import read_answers
+
+    if format is not None or len(files) == 1:
+        if len(files) > 1:
+            raise OptionError("format", format, "is for one file", "convert each to a table first")
+        try:
+            return read_answers(
+                files[0], columns=columns, exclude=exclude, only=only, lp=lp, better=better,
+                format=format,
+            )  # fmt: skip
+        except InputError:
+            from assay.cli.guessing import is_foreign
+
+            if format is not None or not is_foreign(files, columns):
+                raise
+    from assay.cli.guessing import read_foreign, stated
+
+    return read_foreign(
+        files, columns=columns, exclude=exclude, only=only, lp=lp, better=stated(context, better)
+    )[0]
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def assign(
     people = _names(raters)
     _check(len(people), overlap, per_output, checks, repeats)
     generator, seed = seeded(rng)
-    test_set, tasks, notes = _tasks(drawn)
+    test_set, tasks, notes = snippet_tasks(drawn)
     size = np.array([sum(len(segment.systems) for segment in task) for task in tasks])
     dealt, load = _deal(size, len(people), overlap, per_output, generator)
     dealt = [[own[k] for k in generator.permutation(len(own))] for own in dealt]
@@ -115,7 +115,9 @@ def _check(raters: int, overlap: float, per_output: int, checks: float, repeats:
         )  # fmt: skip
 
 
-def _tasks(drawn: Sample | TestSet) -> tuple[TestSet, list[list[AssignedSegment]], list[Note]]:
+def snippet_tasks(
+    drawn: Sample | TestSet,
+) -> tuple[TestSet, list[list[AssignedSegment]], list[Note]]:
     """The segments of every task with their systems, in reading order; what to know of them."""
     test_set = drawn.checked if isinstance(drawn, Sample) else drawn
     if test_set is None:

@@ -320,10 +320,10 @@ def open_folder(path: Path, lp: str | None) -> EvalFolder:
     documents = texts(_only(score_files(path / "documents", "", ".docs"), lp))
     references = texts(score_files(path / "references", f"{lp}.", ".txt"))
     outputs = texts(score_files(path / "system-outputs" / lp, "", ".txt"))
-    size = _same_length(path, files)
+    size = same_length(path, files)
     columns: dict[str, list[str | None]] = {}
     if documents:
-        columns |= _documents(documents[lp], path / "documents" / f"{lp}.docs")
+        columns |= documents_of(documents[lp], path / "documents" / f"{lp}.docs")
     if source:
         columns["source"] = [line or None for line in source[lp]]
     notes: tuple[Note, ...] = ()
@@ -352,7 +352,7 @@ def _choose(path: Path, lp: str | None) -> str:
     return lp or pairs[0]
 
 
-def _same_length(path: Path, files: dict[Path, list[str]]) -> int | None:
+def same_length(path: Path, files: dict[Path, list[str]]) -> int | None:
     """The number of segments, which the first file has and all others must have."""
     sizes = {file: len(lines) for file, lines in files.items()}
     if not sizes:
@@ -369,7 +369,7 @@ def _same_length(path: Path, files: dict[Path, list[str]]) -> int | None:
     return size
 
 
-def _documents(lines: list[str], path: Path) -> dict[str, list[str | None]]:
+def documents_of(lines: list[str], path: Path) -> dict[str, list[str | None]]:
     """Document and domain per line."""
     pairs = [line.split(maxsplit=1) for line in lines]
     findings = Findings(path)

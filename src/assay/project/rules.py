@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from assay.errors import did_you_mean
 from assay.project.settings import Settings
@@ -12,6 +12,9 @@ SCALES = ("da", "sqm", "xsts", "scale")
 MARKED = ("esa", "mqm")
 COMPARED = ("pairwise", "ranking")
 """The protocols whose answers are ratings alone, marked errors, and preferences."""
+
+PRESETS = {"da": (0.0, 100.0), "sqm": (0.0, 6.0), "xsts": (1.0, 5.0), "esa": (0.0, 100.0)}
+"""The usual range of a protocol's scores."""
 
 Fault = tuple[str, object, str]
 """The key, its value, and what is wrong with it."""
@@ -109,3 +112,17 @@ def _of_stop(settings: Settings, said: Mapping[str, Any]) -> Iterator[Fault]:
         yield "stop.rest", stop.rest, fault
     if stop.guarantee and "looks" in said["stop"]:
         yield "stop.looks", stop.looks, "plans looks, and stop.guarantee needs none; keep one"
+
+
+def better_of(settings: Settings) -> Literal["higher", "lower"] | None:
+    """Which scores are better: as said, else by the protocol; errors are counted in MQM."""
+    if settings.better is None and settings.protocol in (*SCALES, *MARKED):
+        return "lower" if settings.protocol == "mqm" else "higher"
+    return settings.better
+
+
+def range_of(settings: Settings) -> tuple[float, float] | None:
+    """The scale of the scores: as said, else by the only scale or by the protocol."""
+    if settings.range is None and len(settings.scales) == 1:
+        return settings.scales[0].low, settings.scales[0].high
+    return settings.range or PRESETS.get(settings.protocol or "")

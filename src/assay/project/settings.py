@@ -221,6 +221,8 @@ class Settings:
     """Which segments are rated."""
     key: FileName | None = None
     """Which line of a blind sheet is whose; kept from raters."""
+    returned: tuple[FileName, ...] = ()
+    """What raters sent back; all of it is read again when more comes."""
     ratings: tuple[FileName, ...] = ()
     """Answers that are scores, one file or several."""
     judgments: tuple[FileName, ...] = ()

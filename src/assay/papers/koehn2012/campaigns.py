@@ -47,7 +47,7 @@ BEYOND_SIZES = (10_000, 30_000)
 """Judgments of the campaigns that go beyond the paper."""
 
 
-class Campaign(NamedTuple):
+class WmtCampaign(NamedTuple):
     """The judgments of one language pair: blanks as best, as the paper has them, and without."""
 
     judgments: assay.Judgments
@@ -85,7 +85,7 @@ class CampaignWork(NamedTuple):
     judgments: int = 0
     systems: int = SYSTEMS
     share: float = 0.0
-    campaign: Campaign | None = None
+    campaign: WmtCampaign | None = None
     pair: str = ""
 
 
@@ -129,7 +129,7 @@ class CampaignRecord(NamedTuple):
     real: RealCampaign | None = None
 
 
-def read_campaigns(folder: Path) -> dict[str, Campaign]:
+def read_campaigns(folder: Path) -> dict[str, WmtCampaign]:
     """The campaigns of the file, by language pair; none where there is no file."""
     path = folder / FILE
     if not path.is_file():
@@ -143,9 +143,9 @@ def read_campaigns(folder: Path) -> dict[str, Campaign]:
     return {str(lp): _campaign(part) for (lp,), part in sorted(frame.group_by("lp"))}
 
 
-def _campaign(frame: pl.DataFrame) -> Campaign:
+def _campaign(frame: pl.DataFrame) -> WmtCampaign:
     pairs = _pairs(frame)
-    return Campaign(
+    return WmtCampaign(
         _judgments(pairs),
         _judgments(pairs.filter((pl.col("rank") > 0) & (pl.col("rank_right") > 0))),
         int((frame["rank"] < 0).sum()),
@@ -175,7 +175,7 @@ def _judgments(pairs: pl.DataFrame) -> assay.Judgments:
     )
 
 
-def real_work(data: dict[str, Campaign]) -> Iterator[CampaignWork]:
+def real_work(data: dict[str, WmtCampaign]) -> Iterator[CampaignWork]:
     """A piece of work for every language pair."""
     for lp, campaign in data.items():
         yield CampaignWork("pair", campaign=campaign, pair=lp)
@@ -360,7 +360,7 @@ def _share(work: CampaignWork) -> dict[str, np.ndarray]:
     return {"share": np.array([reached]), "needed": np.array([need])}
 
 
-def _real(campaign: Campaign, rng: np.random.Generator) -> RealCampaign:
+def _real(campaign: WmtCampaign, rng: np.random.Generator) -> RealCampaign:
     table, without = campaign.judgments, campaign.without_blanks
     scores = expected_win(count(table).wins)
     other = dict(zip(without.systems, expected_win(count(without).wins), strict=True))

@@ -29,10 +29,10 @@ from assay.papers.koehn2012.campaigns import (
     SIZES,
     SYSTEMS,
     VARIANTS,
-    Campaign,
     CampaignRecord,
     CampaignWork,
     RealCampaign,
+    WmtCampaign,
     do_work,
     read_campaigns,
     real_work,
@@ -90,7 +90,7 @@ Numbers = dict[str, OurNumber]
 class Koehn2012:
     """The simulated and real campaigns behind the tables; ``finish(run())`` makes the tables."""
 
-    data: dict[str, Campaign]
+    data: dict[str, WmtCampaign]
     work: tuple[CampaignWork, ...]
     request: PaperRequest
 

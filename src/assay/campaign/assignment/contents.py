@@ -1,0 +1,127 @@
+"""Everything that a new campaign holds, drawn and checked before anything is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from assay.campaign.assignment.leases import fixed_minutes
+from assay.campaign.assignment.order import PlannedTask, plan_kits, plan_tasks
+from assay.campaign.items import Items, read_items
+from assay.campaign.protocols import make_protocol
+from assay.errors import InputError
+from assay.kits.results import KitDesign
+from assay.project.settings import Settings
+from assay.sampling.draw import sample as draw_sample
+from assay.stats.random import Rng, seeded
+from assay.tables.tables import Errors, Sample, TestSet
+
+WHOLE = "100%"
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A campaign before it is stored."""
+
+    settings: Settings
+    items: Items
+    tasks: Sequence[PlannedTask]
+    leaders: Sequence[dict[tuple[int, int], int]]
+    """Of every task: segment and system to the system it is shown as."""
+    spoiled: Sequence[dict[tuple[int, int], str]]
+    """Of every task: the texts shown in place of outputs."""
+    raters: tuple[str, ...]
+    seed: int
+    test_set: TestSet
+    sample: Sample | None
+    errors: Errors | None
+    kits: KitDesign | None
+    instructions: str | None
+    consent: str | None
+
+
+def prepare(
+    folder: Path, settings: Settings, test_set: TestSet, sample: Sample | None,
+    errors: Errors | None, kits: KitDesign | None, rng: Rng,
+) -> Contents:  # fmt: skip
+    """Everything that is drawn, and every fault found, before anything is written."""
+    protocol = make_protocol(settings)
+    if settings.raters.lease != "auto":
+        fixed_minutes(settings.raters.lease)
+    generator, seed = seeded(rng if rng is not None else settings.sample.seed)
+    seed = seed if seed is not None else int(generator.integers(2**32))
+    items = read_items(test_set)
+    if kits is None:
+        if sample is None:
+            sample = draw_sample(test_set, design="rounds", budget=WHOLE, rng=generator)
+        elif sample.checked is not test_set:
+            sample = sample.placed_in(test_set)
+        tasks = plan_tasks(sample, settings, protocol.kind, generator)
+    else:
+        tasks = plan_kits(test_set, kits)
+    tasks = [with_texts(task, items) for task in tasks]
+    if not any(task.rated for task in tasks):
+        raise InputError("none of the drawn segments has an output to show; check 'target'")
+    context = settings.screen.context
+    stretches = [items.stretch(list(task.rated), context) for task in tasks]
+    leaders = [
+        items.leaders(task.rated, stretch, settings.screen.merge)
+        for task, stretch in zip(tasks, stretches, strict=True)
+    ]
+    return Contents(
+        settings, items, tasks, leaders, _spoil(tasks, leaders, items, generator),
+        _names(settings, kits), seed, test_set, sample, errors, kits,
+        _read(folder, settings.instructions), _read(folder, settings.consent),
+    )  # fmt: skip
+
+
+def with_texts(task: PlannedTask, items: Items) -> PlannedTask:
+    """The task without outputs that do not exist."""
+    rated = {
+        segment: tuple(one for one in systems if (segment, one) in items.targets)
+        for segment, systems in task.rated.items()
+    }
+    return replace(task, rated={segment: own for segment, own in rated.items() if own})
+
+
+def _spoil(
+    tasks: Sequence[PlannedTask], leaders: Sequence[dict[tuple[int, int], int]], items: Items,
+    rng: np.random.Generator,
+) -> list[dict[tuple[int, int], str]]:  # fmt: skip
+    """In a check every output is a spoiled copy, so that none stands out."""
+    return [
+        {
+            (segment, system): items.spoiled(segment, system, rng)
+            for (segment, system), leader in own.items()
+            if system == leader
+        }
+        if task.kind == "check"
+        else {}
+        for task, own in zip(tasks, leaders, strict=True)
+    ]
+
+
+def _names(settings: Settings, kits: KitDesign | None) -> tuple[str, ...]:
+    if kits is not None:
+        return kits.editors
+    names = settings.raters.names or tuple(
+        f"rater-{number}" for number in range(1, settings.raters.number + 1)
+    )
+    twice = [name for name, often in Counter(names).items() if often > 1]
+    if twice:
+        raise InputError(f"raters.names has '{twice[0]}' twice; name every rater once")
+    return names
+
+
+def _read(folder: Path, name: str | None) -> str | None:
+    if name is None:
+        return None
+    path = folder / name
+    try:
+        return path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"'{path}' cannot be read ({error}); give a text file in UTF-8") from None

@@ -1,0 +1,62 @@
+"""How long a task may be held, and how what a rater sees is ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.errors import OptionError
+
+TIMES_MEDIAN, LEAST_MINUTES, MOST_MINUTES = 4, 20.0, 120.0
+SECONDS_PER_OUTPUT = 30.0
+"""Assumed until tasks were finished."""
+LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def lease_minutes(lease: str, outputs: int, seconds: float) -> float:
+    """Minutes for a task: as settings say, or four times what such tasks take, 20 to 120.
+
+    >>> lease_minutes("auto", 20, 30.0), lease_minutes("45", 20, 30.0)
+    (40.0, 45.0)
+    """
+    if lease != "auto":
+        return fixed_minutes(lease)
+    expected = TIMES_MEDIAN * outputs * seconds / 60
+    return min(max(expected, LEAST_MINUTES), MOST_MINUTES)
+
+
+def fixed_minutes(lease: str) -> float:
+    """The minutes that settings name."""
+    text = lease.strip().removesuffix("min").strip()
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes <= 7 * 24 * 60:
+        raise OptionError(
+            "raters.lease", lease, "is not a time", "give minutes such as 45, or auto"
+        )
+    return minutes
+
+
+def screens(
+    systems: Sequence[int], side_by_side: int, seed: Sequence[int], *, together: bool
+) -> list[list[int]]:
+    """The systems of a task on screens, drawn anew for every rater and task.
+
+    The seed makes the draw the same on every machine. Screens differ by at most one output.
+    """
+    order = np.random.default_rng(list(seed)).permutation(np.asarray(systems))
+    count = 1 if together else -(-len(order) // side_by_side)
+    return [part.tolist() for part in np.array_split(order, count)]
+
+
+def label(place: int) -> str:
+    """The label of a place: A, B, ... Z, A2, B2, ...
+
+    >>> label(0), label(27)
+    ('A', 'B2')
+    """
+    turn, letter = divmod(place, len(LABELS))
+    return LABELS[letter] + (str(turn + 1) if turn else "")

@@ -1,0 +1,213 @@
+"""The tasks of a campaign in the order in which they are handed out, fixed before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from assay.campaign.assignment.blocks import Dealer, block_sizes
+from assay.collecting.assign import snippet_tasks
+from assay.errors import OptionError
+from assay.kits.results import KitDesign
+from assay.project.settings import Settings
+from assay.tables.tables import Sample, TestSet
+
+Kind = Literal["rate", "check", "repeat", "tutorial", "qualify"]
+LEAST_GAP, MOST_GAP = 3, 8
+"""Tasks of a rater between one and its second showing, drawn between these."""
+DEFAULT_OVERLAP = 0.1
+RANKED = 5
+"""Outputs side by side in a ranking, unless said otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTask:
+    """One task: what is shown, how likely it was drawn, and how many raters it wants."""
+
+    kind: Kind
+    snippet: int
+    rated: Mapping[int, tuple[int, ...]]
+    """Segment to systems."""
+    probability: float | None = None
+    stratum: str | None = None
+    block: int | None = None
+    block_probability: float = 1.0
+    wanted: int = 1
+    parent: int | None = None
+    """Of a second showing: which task it shows again, by its place in the order."""
+    gap: int | None = None
+    """How many other tasks lie between the two."""
+    editor: str | None = None
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs are to be judged."""
+        return sum(map(len, self.rated.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Snippet:
+    """Segments that are rated together, as drawn."""
+
+    rated: dict[int, tuple[int, ...]]
+    order: float
+    probability: float | None
+    stratum: str | None
+
+
+def plan_tasks(
+    sample: Sample, settings: Settings, kind: str, rng: np.random.Generator
+) -> list[PlannedTask]:
+    """The tasks in their order: first the genuine ones, then second showings with their parents.
+
+    Which tasks want one rater more and which are shown to a rater again, spoiled or not, is drawn
+    here, as are blocks of systems where a task would be too long.
+    """
+    test_set, snippets = _snippets(sample, rng)
+    dealer = Dealer(len(test_set.systems), rng)
+    tasks = []
+    for number, snippet in enumerate(snippets):
+        for block, (systems, share) in enumerate(_sets(snippet, settings, kind, dealer)):
+            rated = {
+                segment: tuple(name for name in own if name in systems)
+                for segment, own in snippet.rated.items()
+            }
+            rated = {segment: own for segment, own in rated.items() if own}
+            tasks.append(PlannedTask(
+                "rate", number, rated, snippet.probability, snippet.stratum,
+                block if share < 1 else None, share,
+            ))  # fmt: skip
+    tasks = _overlapping(tasks, settings, rng)
+    if kind != "ratings":
+        return tasks
+    checks = _share("checks.share", settings.checks.share, 0.0)
+    repeats = _share("checks.repeats", settings.checks.repeats, 0.0)
+    tasks += _again(tasks, "check", checks, rng)
+    tasks += _again(tasks, "repeat", repeats, rng)
+    return tasks
+
+
+def plan_kits(test_set: TestSet, kits: KitDesign) -> list[PlannedTask]:
+    """One task per editor and document, in the order of every editor's kit."""
+    system = {name: number for number, name in enumerate(test_set.systems)}
+    documents: dict[str | None, list[int]] = {}
+    names = test_set.segments["doc"].to_list() if test_set.has_documents else []
+    for place, name in enumerate(names):
+        documents.setdefault(name, []).append(place)
+    tasks = []
+    numbers = {name: number for number, name in enumerate(kits.documents)}
+    for item in sorted(kits.kits, key=lambda item: item.position):
+        if item.document not in documents or item.system not in system:
+            what = "document" if item.document not in documents else "system"
+            value = item.document if what == "document" else item.system
+            raise OptionError(
+                "kits", value, f"is a {what} that the scores do not have",
+                f"name the {what}s of the kits as in the scores",
+            )  # fmt: skip
+        rated = dict.fromkeys(documents[item.document], (system[item.system],))
+        tasks.append(PlannedTask(
+            "rate", numbers[item.document], rated, editor=item.editor,
+        ))  # fmt: skip
+    return tasks
+
+
+def _snippets(sample: Sample, rng: np.random.Generator) -> tuple[TestSet, list[_Snippet]]:
+    """The snippets of a sample in its order; in a random one where it has none."""
+    test_set, drawn, _ = snippet_tasks(sample)
+    key = list(test_set.key)
+    place = {row: k for k, row in enumerate(test_set.segments.select(key).iter_rows())}
+    system = {name: k for k, name in enumerate(test_set.systems)}
+    owner = [] if sample.matched else ["system"]
+    extra = [name for name in ("order", "probability", "stratum") if name in sample.frame]
+    known = {
+        row[: len(key) + len(owner)]: dict(zip(extra, row[len(key) + len(owner) :], strict=True))
+        for row in sample.frame.select(*owner, *key, *extra).iter_rows()
+    }
+    shuffled = rng.permutation(len(drawn)).tolist()
+    found = []
+    for turn, task in zip(shuffled, drawn, strict=True):
+        names = [tuple(getattr(one, part) for part in key) for one in task]
+        rows = [known[(*((task[0].systems[0],) if owner else ()), *name)] for name in names]
+        order = min((row["order"] for row in rows if row.get("order") is not None), default=turn)
+        rated = {
+            place[name]: tuple(system[one] for one in segment.systems)
+            for name, segment in zip(names, task, strict=True)
+        }
+        first = rows[0]
+        found.append(_Snippet(rated, order, first.get("probability"), first.get("stratum")))
+    return test_set, sorted(found, key=lambda snippet: snippet.order)
+
+
+def _sets(
+    snippet: _Snippet, settings: Settings, kind: str, dealer: Dealer
+) -> list[tuple[tuple[int, ...], float]]:
+    """The sets of systems of a snippet's tasks, and the chance of a system to be in one."""
+    systems = sorted({name for own in snippet.rated.values() for name in own})
+    if kind == "edits":
+        return [((name,), 1.0) for name in systems]
+    if kind == "judgments":
+        wanted = 2 if settings.protocol == "pairwise" else max(settings.screen.outputs, 2)
+        if settings.protocol == "ranking" and settings.screen.outputs == 1:
+            wanted = RANKED
+        size = min(wanted, len(systems))
+        sizes = [size] * (len(systems) // size)
+    else:
+        sizes = block_sizes(len(systems), len(snippet.rated), settings.screen.most_outputs)
+    if sizes == [len(systems)]:
+        return [(tuple(systems), 1.0)]
+    sets = dealer.deal(systems, sizes)
+    return [(one, len(one) / len(systems)) for one in sets]
+
+
+def _overlapping(
+    tasks: list[PlannedTask], settings: Settings, rng: np.random.Generator
+) -> list[PlannedTask]:
+    """How many raters every task wants: a random share of the tasks one more than the others."""
+    raters = settings.raters
+    pool = len(raters.names) or raters.number
+    share = _share("raters.overlap", raters.overlap, DEFAULT_OVERLAP)
+    if raters.overlap is None and pool <= raters.per_task:
+        share = 0.0
+    count = max(1, round(share * len(tasks))) if share else 0
+    more = set(rng.permutation(len(tasks))[:count].tolist())
+    return [
+        replace(task, wanted=raters.per_task + (number in more))
+        for number, task in enumerate(tasks)
+    ]
+
+
+def _again(
+    tasks: Sequence[PlannedTask], kind: Kind, share: float, rng: np.random.Generator
+) -> list[PlannedTask]:
+    """Second showings, spread evenly over the order: one in every 1/share tasks, at random."""
+    genuine = [number for number, task in enumerate(tasks) if task.kind == "rate"]
+    taken = {task.parent for task in tasks}
+    count = round(share * len(genuine))
+    found = []
+    for part in np.array_split(np.array(genuine), count) if count else ():
+        free = [int(number) for number in part if number not in taken]
+        if not free:
+            continue
+        parent = free[int(rng.integers(len(free)))]
+        found.append(replace(
+            tasks[parent], kind=kind, parent=parent, wanted=1,
+            gap=int(rng.integers(LEAST_GAP, MOST_GAP + 1)),
+        ))  # fmt: skip
+    return found
+
+
+def _share(argument: str, value: str | None, default: float) -> float:
+    """A share such as ``10%`` or ``0.1``."""
+    if value is None:
+        return default
+    text = value.strip()
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise OptionError(argument, value, "is not a share", "give one from 0% to 100%")
+    return share

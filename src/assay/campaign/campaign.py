@@ -1,0 +1,193 @@
+"""A campaign in use: the one object that pages, commands and simulated raters talk to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, Self
+
+from assay.campaign.records import NotNowError
+from assay.campaign.results import CampaignStatus
+from assay.campaign.store import reader
+from assay.campaign.store.access import Store, open_store
+from assay.campaign.store.clock import Clock
+from assay.campaign.store.units import answers, people, tasks
+from assay.campaign.store.units.people import Link
+from assay.project.settings import Settings
+
+
+def open_campaign(
+    folder_or_url: str | os.PathLike[str], *, write: bool = True, clock: Clock | None = None
+) -> Campaign:
+    """Open a campaign; with ``write`` nobody else can until it is let go.
+
+    A PostgreSQL database may be written to from several processes at once.
+    """
+    return Campaign(open_store(folder_or_url, write=write, clock=clock))
+
+
+class Campaign:
+    """A campaign: raters get tasks and send answers, owners see how it stands.
+
+    Every method that changes something is one transaction and returns when that is on the disk.
+    :meth:`later` gives a future instead, so that many can wait at once.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.slug = store.slug
+        self.settings: Settings = store.rules.settings
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """Finish what was asked, and let go of the store."""
+        self._store.close()
+
+    def later(self, method: str, *arguments: Any) -> Future[Any]:
+        """Start a method that changes something; the future is resolved when it is on the disk."""
+        work, own = WRITING[method](*arguments)
+        return self._store.submit(work, *own)
+
+    def _now(self, method: str, *arguments: Any) -> Any:
+        return self.later(method, *arguments).result()
+
+    # What raters do.
+
+    def link(self, token: str) -> Link | None:
+        """What a token gives access to, if anything."""
+        with self._store.reading() as db:
+            return reader.find_link(db, token, self._store.clock.now())
+
+    def next(self, link: Link) -> dict[str, Any]:
+        """The task to do now: the open one, else the next of the order."""
+        found: dict[str, Any] = self._now("next", link)
+        return found
+
+    def draft(self, link: Link, lease: str, screen: int, body: Mapping[str, Any]) -> None:
+        """Keep what is not sent yet."""
+        self._now("draft", link, lease, screen, body)
+
+    def send(self, link: Link, lease: str, screen: int, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Store the answers to a screen; with the same key again the reply is the same."""
+        found: dict[str, Any] = self._now("send", link, lease, screen, body)
+        return found
+
+    def beat(self, link: Link, lease: str) -> dict[str, Any]:
+        """Hold a task for longer."""
+        found: dict[str, Any] = self._now("beat", link, lease)
+        return found
+
+    def decline(self, link: Link, lease: str, reason: str) -> None:
+        """Give a task back."""
+        self._now("decline", link, lease, reason)
+
+    def problem(self, link: Link, lease: str, text: str) -> None:
+        """Say that something is wrong with what is shown."""
+        self._now("problem", link, lease, text)
+
+    def mine(self, link: Link) -> list[dict[str, Any]]:
+        """A rater's own tasks, newest first."""
+        with self._store.reading() as db:
+            return reader.mine(db, _rater(link))
+
+    def mine_one(self, link: Link, lease: str) -> dict[str, Any]:
+        """One of a rater's own tasks with the answers given."""
+        with self._store.reading() as db:
+            return reader.mine_one(db, self._store.rules, _rater(link), lease)
+
+    def media(self, link: Link, code: str) -> tuple[bytes, str]:
+        """A file shown with a source, and its type."""
+        with self._store.reading() as db:
+            return reader.read_media(db, code)
+
+    def language(self, link: Link, tag: str) -> None:
+        """The language of a rater's page."""
+        self._now("language", link, tag)
+
+    # What owners do.
+
+    def status(self) -> CampaignStatus:
+        """How the campaign stands."""
+        with self._store.reading() as db:
+            return reader.read_status(db, self._store.rules, self.slug)
+
+    def ready(self) -> bool:
+        """Whether the store answers."""
+        with self._store.reading() as db:
+            return reader.find_link(db, "", 0) is None
+
+    def open(self, actor: str, reason: str | None = None) -> None:
+        """Begin: from now on raters get tasks."""
+        self._now("open", actor, reason)
+
+    def pause(self, actor: str, reason: str | None = None) -> None:
+        """Hand out nothing more for now; what is sent is stored and marked as late."""
+        self._now("pause", actor, reason)
+
+    def resume(self, actor: str, reason: str | None = None) -> None:
+        """Go on after a pause."""
+        self._now("resume", actor, reason)
+
+    def close(self, actor: str, reason: str | None = None) -> None:
+        """End the campaign for good: nothing more is taken."""
+        self._now("close", actor, reason)
+
+    def exclude(self, rater: str, reason: str, actor: str) -> None:
+        """Leave a rater out: their tasks are dealt again, and nothing is deleted."""
+        self._now("exclude", rater, reason, actor)
+
+    def restore(self, rater: str, actor: str) -> None:
+        """Take a rater in again."""
+        self._now("restore", rater, actor)
+
+    def add_raters(self, raters: int | Sequence[str], actor: str = "owner") -> list[dict[str, str]]:
+        """More raters; each with the token of a link."""
+        found: list[dict[str, str]] = self._now("add_raters", raters, actor)
+        return found
+
+
+def _rater(link: Link) -> int:
+    """The rater behind a link, and nobody else."""
+    if link.role != "rater" or link.rater_id is None:
+        raise NotNowError("this link is not a rater's; open your own")
+    return link.rater_id
+
+
+Work = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+def _of_rater(work: Callable[..., Any]) -> Callable[..., Work]:
+    return lambda link, *arguments: (work, (_rater(link), *arguments))
+
+
+def _state(state: str) -> Callable[..., Work]:
+    return lambda actor, reason=None: (people.set_state, (state, str(actor), reason))
+
+
+def _plain(work: Callable[..., Any]) -> Callable[..., Work]:
+    return lambda *arguments: (work, arguments)
+
+
+WRITING: Mapping[str, Callable[..., Work]] = {
+    "next": _of_rater(tasks.next_task),
+    "draft": _of_rater(answers.draft),
+    "send": _of_rater(answers.send),
+    "beat": _of_rater(tasks.beat),
+    "decline": _of_rater(tasks.decline),
+    "problem": _of_rater(tasks.problem),
+    "language": _of_rater(people.set_language),
+    "open": _state("open"),
+    "pause": _state("paused"),
+    "resume": _state("open"),
+    "close": _state("closed"),
+    "exclude": _plain(people.exclude),
+    "restore": _plain(people.restore),
+    "add_raters": _plain(people.add_raters),
+}
+"""Everything that changes a campaign, by name: the unit of work and its arguments."""

@@ -1,0 +1,44 @@
+"""A new campaign: all that is known before the first answer, written at once or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from assay.campaign.assignment.contents import prepare
+from assay.campaign.results import Created
+from assay.campaign.store.creating import write_campaign
+from assay.kits.results import KitDesign
+from assay.project.settings import Settings
+from assay.stats.random import Rng
+from assay.tables.tables import Errors, Sample, TestSet
+
+
+def create_campaign(
+    folder: str | os.PathLike[str],
+    settings: Settings,
+    *,
+    test_set: TestSet,
+    sample: Sample | None = None,
+    errors: Errors | None = None,
+    kits: KitDesign | None = None,
+    store: str | None = None,
+    rng: Rng = None,
+) -> Created:
+    """Make a campaign in a folder: its tasks in their order, its raters and their links.
+
+    Without a sample everything is rated, in an order whose beginnings are samples. ``errors`` are
+    marks that raters begin with, ``kits`` says which editor post-edits what. ``store`` is the
+    address of a PostgreSQL database in place of a file in the folder. The campaign begins as a
+    draft: raters get tasks once it is opened.
+    """
+    contents = prepare(Path(folder), settings, test_set, sample, errors, kits, rng)
+    links = write_campaign(Path(folder), store, contents)
+    genuine = [number for number, task in enumerate(contents.tasks) if task.kind == "rate"]
+    return Created(
+        os.fspath(folder), str(settings.protocol), len(genuine),
+        sum(contents.tasks[number].outputs for number in genuine),
+        sum(system != leader for number in genuine
+            for (_, system), leader in contents.leaders[number].items()),
+        sum(map(len, contents.spoiled)), contents.seed, links,
+    )  # fmt: skip

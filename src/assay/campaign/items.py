@@ -1,0 +1,118 @@
+"""What there is to show: segments with their sources, every system's outputs, what is identical."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from assay.collecting.spoil import spoil
+from assay.errors import InputError
+from assay.tables.tables import TestSet
+
+Merge = Literal["stretch", "segment", "no"]
+SPOILERS = 40
+"""Outputs of other documents from which a stretch may come."""
+
+
+def text_hash(text: str) -> str:
+    """The name under which a text is stored once."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Items:
+    """The test set by number: segments in reading order, systems in the order of the file."""
+
+    systems: tuple[str, ...]
+    lp: tuple[str | None, ...]
+    doc: tuple[str | None, ...]
+    seg: tuple[str, ...]
+    sources: tuple[str | None, ...]
+    media: tuple[str | None, ...]
+    bounds: tuple[tuple[int, int], ...]
+    """For every segment, where its document begins and ends (half open)."""
+    targets: Mapping[tuple[int, int], str]
+    """Segment and system to text."""
+
+    def stretch(self, rated: Sequence[int], context: int) -> range:
+        """The rated segments with context before and after, inside their document."""
+        low, high = self.bounds[rated[0]]
+        return range(max(low, min(rated) - context), min(high, max(rated) + 1 + context))
+
+    def leaders(
+        self, rated: Mapping[int, Sequence[int]], stretch: Sequence[int], merge: Merge
+    ) -> dict[tuple[int, int], int]:
+        """As which system every output of a task is shown: segment and system to system.
+
+        Identical outputs are shown once: where their whole stretch is identical, where the segment
+        is, or never.
+        """
+        first: dict[tuple[object, ...], int] = {}
+        found = {}
+        for segment, systems in rated.items():
+            for system in systems:
+                own: tuple[object, ...] = (system,)
+                if merge == "segment":
+                    own = (segment, self.targets[segment, system])
+                elif merge == "stretch":
+                    own = tuple(self.targets.get((place, system)) for place in stretch)
+                    own += tuple(part for part, names in rated.items() if system in names)
+                found[segment, system] = first.setdefault(own, system)
+        return found
+
+    def spoiled(self, segment: int, system: int, rng: np.random.Generator) -> str:
+        """The output with a stretch from another document of the same language."""
+        low, high = self.bounds[segment]
+        others = self._by_language[self.lp[segment]]
+        outside = others[(others[:, 0] < low) | (others[:, 0] >= high)]
+        if not len(outside):
+            outside = others[others[:, 0] != segment]
+        drawn = outside[rng.integers(len(outside), size=SPOILERS)] if len(outside) else outside
+        texts = [self.targets[int(place), int(which)] for place, which in drawn]
+        return spoil(self.targets[segment, system], texts, rng)
+
+    @cached_property
+    def _by_language(self) -> dict[str | None, np.ndarray]:
+        keys = np.array(sorted(self.targets)).reshape(-1, 2)
+        lp = np.array([str(name) for name in self.lp])[keys[:, 0]]
+        return {name: keys[lp == str(name)] for name in set(self.lp)}
+
+
+def read_items(test_set: TestSet) -> Items:
+    """The outputs of a test set, which must have the column ``target``."""
+    frame, segments = test_set.frame, test_set.segments
+    if "target" not in frame.columns:
+        raise InputError(
+            f"{test_set.source} has no column 'target', so there is nothing to show; add the"
+            " outputs, or name their column with `columns`"
+        )
+    system, row = test_set.positions
+    texts = frame["target"].to_list()
+    pairs = zip(row.tolist(), system.tolist(), texts, strict=True)
+    targets = {(place, which): text for place, which, text in pairs if text is not None}
+    if not targets:
+        raise InputError(f"{test_set.source}: every 'target' is empty; add the outputs")
+    count = segments.height
+    column = {
+        name: segments[name].to_list() if name in segments.columns else [None] * count
+        for name in ("lp", "doc", "source")
+    }
+    media: list[str | None] = [None] * count
+    if "media" in frame.columns:
+        for place, value in zip(row.tolist(), frame["media"].to_list(), strict=True):
+            media[place] = media[place] or value
+    edges = np.cumsum([0, *test_set.documents["segments"]])
+    if not test_set.has_documents:
+        edges = np.arange(count + 1)
+    bounds = [(low, high) for low, high in pairwise(edges.tolist()) for _ in range(high - low)]
+    return Items(
+        test_set.systems, tuple(column["lp"]), tuple(column["doc"]),
+        tuple(segments["seg"].to_list()), tuple(column["source"]), tuple(media), tuple(bounds),
+        targets,
+    )  # fmt: skip

@@ -1,0 +1,101 @@
+"""What is said about a campaign: what was made, and how it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from assay.results import Result, signature
+
+
+@dataclass(frozen=True, slots=True)
+class RaterLink:
+    """A rater and the token of their link."""
+
+    rater: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The tokens of all links of a new campaign; they are shown once and never stored."""
+
+    owner: str
+    viewer: str
+    join: str
+    raters: tuple[RaterLink, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Created(Result, kind="campaign-created"):
+    """What a new campaign holds."""
+
+    dir: str
+    protocol: str
+    tasks: int
+    outputs: int
+    """Outputs to be judged, by one rater each; second showings not counted."""
+    merged: int
+    """Outputs that are shown as another system's, which they equal."""
+    checks: int
+    """Spoiled copies."""
+    seed: int
+    links: Links
+
+    @property
+    def signature(self) -> str:
+        """What the campaign asks of whom."""
+        return signature(
+            "campaign", protocol=self.protocol, tasks=self.tasks, outputs=self.outputs,
+            seed=self.seed,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RaterStatus:
+    """How far one rater is."""
+
+    rater: str
+    state: str
+    done: int
+    open: int
+    seconds: float
+    """Of active work, as their page measured it."""
+    checks_passed: int
+    checks: int
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignStatus(Result, kind="campaign-status"):
+    """How a campaign stands."""
+
+    name: str
+    slug: str
+    state: str
+    """``draft``, ``open``, ``paused`` or ``closed``."""
+    protocol: str
+    tasks: int
+    done: int
+    """Tasks that have all their raters."""
+    answers: int
+    """Answers in their latest revision, second showings among them."""
+    beginning: int
+    """Tasks from the first on without a gap; only these are a sample."""
+    waiting: int
+    """Answers that wait behind a gap."""
+    looks: tuple[dict[str, Any], ...]
+    next_look: int | None
+    systems: tuple[dict[str, Any], ...]
+    raters: tuple[RaterStatus, ...]
+    spent: float | None
+    currency: str | None
+    told: tuple[str, ...]
+    """What the owner should look at."""
+
+    @property
+    def signature(self) -> str:
+        """Where it stands."""
+        return signature(
+            "campaign", self.state, protocol=self.protocol, tasks=f"{self.done}/{self.tasks}",
+            answers=self.answers,
+        )  # fmt: skip

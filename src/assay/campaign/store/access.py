@@ -1,0 +1,114 @@
+"""An open store: connections that read, the writer, the clock, and the campaign's rules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy.exc import DBAPIError
+
+from assay.campaign.protocols import make_protocol
+from assay.campaign.records import UnavailableError
+from assay.campaign.store import schema as s
+from assay.campaign.store.clock import Clock
+from assay.campaign.store.migrating import bring_up_to_date
+from assay.campaign.store.opening import (
+    Place,
+    first_line,
+    make_engine,
+    only_writer,
+    reachable,
+    refuse_remote,
+)
+from assay.campaign.store.units.base import Rules
+from assay.campaign.store.writer import GroupWriter, PooledWriter, Writer
+from assay.errors import InputError
+from assay.project.settings import Settings
+from assay.results import from_plain
+
+
+@dataclass
+class Store:
+    """What a campaign is read from and written to."""
+
+    place: Place
+    readers: Engine
+    clock: Clock
+    rules: Rules
+    slug: str
+    writer: Writer | None
+    held: ExitStack
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one moment and cannot write."""
+        try:
+            with self.readers.connect() as db:
+                yield db
+        except DBAPIError as error:
+            raise UnavailableError(
+                f"the store cannot be read at the moment ({first_line(error)})"
+            ) from error
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Run a unit of work; the future is resolved when it is on the disk."""
+        if self.writer is None:
+            raise InputError("the campaign was opened for reading; open it with `write`")
+        return self.writer.submit(work, *arguments)
+
+    def close(self) -> None:
+        """Finish what was submitted and let go of everything."""
+        self.held.close()
+
+
+def open_store(
+    folder_or_url: str | os.PathLike[str], *, write: bool, clock: Clock | None = None
+) -> Store:
+    """Open a store, for one writer at a time where it is a file."""
+    place = Place.of(folder_or_url)
+    clock = clock if clock is not None else Clock()
+    if place.file is not None and not place.file.exists():
+        raise InputError(f"'{place.file}' does not exist; make a campaign first")
+    with ExitStack() as held:
+        if write:
+            if place.file is not None:
+                refuse_remote(place.file.parent)
+                held.enter_context(only_writer(place.file.parent))
+            engine = make_engine(place, write=True)
+            held.callback(engine.dispose)
+            reachable(engine, place)
+            bring_up_to_date(engine, place)
+        readers = make_engine(place, write=False)
+        held.callback(readers.dispose)
+        reachable(readers, place)
+        with readers.connect() as db:
+            rules, slug = read_rules(db)
+            clock.not_before(db.execute(select(func.max(s.event.c.at))).scalar_one() or 0)
+            clock.not_before(db.execute(select(func.max(s.sent.c.at))).scalar_one() or 0)
+        writer: Writer | None = None
+        if write:
+            kind = GroupWriter if place.file is not None else PooledWriter
+            writer = kind(engine, clock, rules)
+            held.callback(writer.close)
+        return Store(place, readers, clock, rules, slug, writer, held.pop_all())
+
+
+def read_rules(db: Connection) -> tuple[Rules, str]:
+    """What was decided when the campaign was made."""
+    row = db.execute(select(s.campaign)).one()
+    settings = from_plain(row.settings, Settings, "the settings")
+    instructions = None
+    if row.instructions_hash is not None:
+        wanted = select(s.stored_text.c.body).where(s.stored_text.c.hash == row.instructions_hash)
+        instructions = str(db.execute(wanted).scalar_one())
+    marks = db.execute(select(func.count()).select_from(s.mark)).scalar_one() > 0
+    rules = Rules(
+        row.name, settings, make_protocol(settings), row.seed,
+        (row.source_language, row.target_language), instructions, row.instructions_hash, marks,
+    )  # fmt: skip
+    return rules, str(row.slug)

@@ -1,0 +1,228 @@
+"""A new campaign written to its store: all of it, or nothing."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Table, insert, inspect, select
+
+from assay._version import __version__
+from assay.campaign.assignment.contents import Contents
+from assay.campaign.assignment.order import PlannedTask
+from assay.campaign.items import text_hash
+from assay.campaign.protocols import make_protocol
+from assay.campaign.results import Links, RaterLink
+from assay.campaign.store import schema as s
+from assay.campaign.store.clock import Clock
+from assay.campaign.store.migrating import migrate
+from assay.campaign.store.opening import (
+    FILE,
+    Place,
+    dump,
+    make_engine,
+    reachable,
+    refuse_remote,
+)
+from assay.campaign.store.units.base import Rules, Unit
+from assay.campaign.store.units.people import add_rater, new_link
+from assay.errors import InputError
+from assay.results import plain
+from assay.tables.typed_files import parquet_bytes
+
+AT_ONCE = 20_000
+"""Rows of one statement."""
+
+
+def write_campaign(folder: Path, store: str | None, contents: Contents) -> Links:
+    """Write a campaign to a new file in a folder, or to an empty PostgreSQL database."""
+    if store is not None and "://" in store:
+        place = Place.of(store)
+        engine = make_engine(place, write=True)
+        try:
+            reachable(engine, place)
+            if inspect(engine).has_table("campaign"):
+                raise InputError(f"{place} holds a campaign already; name an empty database")
+            with engine.begin() as db:
+                return _fill(db, contents, folder)
+        finally:
+            engine.dispose()
+    target = folder / FILE
+    if target.exists():
+        raise InputError(f"'{target}' is there already; choose another folder")
+    if not folder.is_dir():
+        raise InputError(f"the folder '{folder}' does not exist; make it first")
+    refuse_remote(folder)
+    part = folder / f".{FILE}.{secrets.token_hex(4)}.db"
+    engine = make_engine(Place.of(part), write=True)
+    try:
+        with engine.begin() as db:
+            links = _fill(db, contents, folder)
+        with engine.connect() as db:
+            db.rollback()
+            raw = db.connection.driver_connection
+            assert raw is not None
+            raw.execute("PRAGMA journal_mode=DELETE")
+        engine.dispose()
+        part.rename(target)
+    finally:
+        engine.dispose()
+        for left in folder.glob(f"{part.name}*"):
+            left.unlink()
+    return links
+
+
+def _fill(db: Connection, contents: Contents, folder: Path) -> Links:
+    migrate(db)
+    now = Clock().now()
+    _campaign(db, contents, now)
+    _artifacts(db, contents)
+    _items(db, contents, folder)
+    rules = Rules(
+        contents.settings.name, contents.settings, make_protocol(contents.settings), contents.seed,
+        (None, None),
+    )  # fmt: skip
+    unit = Unit(db, now, rules)
+    raters = {name: add_rater(unit, name) for name in contents.raters}
+    _tasks(db, contents, raters)
+    unit.note("server", "created", contents.settings.name, tasks=len(contents.tasks))
+    return Links(
+        new_link(unit, "owner"), new_link(unit, "viewer"), new_link(unit, "join"),
+        tuple(RaterLink(name, new_link(unit, "rater", number)) for name, number in raters.items()),
+    )  # fmt: skip
+
+
+def _insert(db: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> None:
+    """Insert many rows, some thousands at a time."""
+    batch: list[dict[str, Any]] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == AT_ONCE:
+            db.execute(insert(table), batch)
+            batch = []
+    if batch:
+        db.execute(insert(table), batch)
+
+
+def _campaign(db: Connection, contents: Contents, now: int) -> None:
+    settings = plain(contents.settings)
+    own = [text for text in (contents.instructions, contents.consent) if text is not None]
+    _texts(db, own)
+    source, target = _languages(contents)
+    name = contents.settings.name
+    slug = "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
+    db.execute(insert(s.campaign).values(
+        slug=slug or "campaign", name=name, state="draft",
+        protocol=str(contents.settings.protocol), settings=settings,
+        settings_hash=sha256(dump(settings).encode()).hexdigest(),
+        instructions_hash=text_hash(contents.instructions) if contents.instructions else None,
+        consent_hash=text_hash(contents.consent) if contents.consent else None,
+        source_language=source, target_language=target, seed=contents.seed, version=__version__,
+        created=now,
+    ))  # fmt: skip
+
+
+def _languages(contents: Contents) -> tuple[str | None, str | None]:
+    """As the settings say, else as the language pair of the scores does."""
+    if contents.settings.screen.languages is not None:
+        return contents.settings.screen.languages
+    pairs = set(contents.items.lp)
+    if len(pairs) == 1 and (pair := pairs.pop()) and pair.count("-") == 1:
+        source, target = pair.split("-")
+        return source, target
+    return None, None
+
+
+def _artifacts(db: Connection, contents: Contents) -> None:
+    """What came in, as it was."""
+    frames = {
+        "scores": contents.test_set.frame,
+        "sample": contents.sample.frame if contents.sample else None,
+        "errors": contents.errors.frame if contents.errors else None,
+    }
+    bodies = {
+        name: parquet_bytes(frame, Path(name))
+        for name, frame in frames.items()
+        if frame is not None
+    }
+    if contents.kits is not None:
+        bodies["kits"] = dump(contents.kits.to_dict()).encode()
+    _insert(db, s.artifact, (
+        {
+            "name": name, "kind": "json" if name == "kits" else "parquet",
+            "sha256": sha256(body).hexdigest(), "body": body,
+        }
+        for name, body in bodies.items()
+    ))  # fmt: skip
+
+
+def _texts(db: Connection, texts: Iterable[str]) -> None:
+    """Texts that are not stored yet, once each."""
+    found = {text_hash(text): text for text in texts}
+    known = set(db.execute(select(s.stored_text.c.hash)).scalars())
+    rows = ({"hash": key, "body": text} for key, text in found.items() if key not in known)
+    _insert(db, s.stored_text, rows)
+
+
+def _items(db: Connection, contents: Contents, folder: Path) -> None:
+    items = contents.items
+    _texts(db, (text for text in items.sources if text is not None))
+    _texts(db, items.targets.values())
+    _texts(db, (text for own in contents.spoiled for text in own.values()))
+    _insert(db, s.system, ({"id": k, "name": name} for k, name in enumerate(items.systems)))
+    _insert(db, s.segment, (
+        {
+            "id": k, "lp": items.lp[k], "doc": items.doc[k], "seg": items.seg[k],
+            "source": None if source is None else text_hash(source), "media": None,
+        }
+        for k, source in enumerate(items.sources)
+    ))  # fmt: skip
+    _insert(db, s.output, (
+        {"segment": segment, "system": system, "text": text_hash(text)}
+        for (segment, system), text in items.targets.items()
+    ))  # fmt: skip
+
+
+def _tasks(db: Connection, contents: Contents, raters: dict[str, int]) -> None:
+    context = contents.settings.screen.context
+    rows = []
+    for number, task in enumerate(contents.tasks):
+        stretch = contents.items.stretch(list(task.rated), context)
+        rows.append({
+            "id": number + 1, "position": number, "kind": task.kind,
+            "parent": None if task.parent is None else task.parent + 1, "gap": task.gap,
+            "snippet": task.snippet, "first": stretch[0], "last": stretch[-1],
+            "outputs": task.outputs, "probability": task.probability, "stratum": task.stratum,
+            "block": task.block, "block_probability": task.block_probability,
+            "wanted": task.wanted, "free": task.wanted,
+            "rater": raters[task.editor] if task.editor is not None else None,
+        })  # fmt: skip
+    _insert(db, s.task, rows)
+    _insert(db, s.slot, _slots(contents))
+
+
+def _slots(contents: Contents) -> Iterator[dict[str, Any]]:
+    for number, task in enumerate(contents.tasks):
+        yield from _slots_of(number, task, contents)
+
+
+def _slots_of(number: int, task: PlannedTask, contents: Contents) -> Iterator[dict[str, Any]]:
+    context = contents.settings.screen.context
+    first = contents.items.stretch(list(task.rated), context)[0]
+    spoiled = contents.spoiled[number]
+    for (segment, system), leader in contents.leaders[number].items():
+        if task.kind == "check" and leader != system:
+            continue
+        text = spoiled.get((segment, system), contents.items.targets[segment, system])
+        yield {
+            "task": number + 1,
+            "place": segment - first,
+            "system": system,
+            "shown_as": leader,
+            "segment": segment,
+            "text": text_hash(text),
+            "spoiled": (segment, system) in spoiled,
+        }

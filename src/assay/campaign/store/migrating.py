@@ -1,0 +1,62 @@
+"""Tables made and brought up to date; a file from a newer Assay is refused."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from alembic.config import Config
+from alembic.runtime.environment import EnvironmentContext
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine
+
+from assay.campaign.store.opening import Place
+from assay.campaign.store.schema import METADATA
+from assay.errors import InputError
+
+
+def _scripts() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    return ScriptDirectory.from_config(config)
+
+
+def migrate(db: Connection) -> None:
+    """Bring the tables to today's form; the caller commits."""
+    scripts = _scripts()
+    environment = EnvironmentContext(
+        Config(), scripts, fn=lambda revision, _: scripts._upgrade_revs("head", revision)
+    )
+    with environment:
+        environment.configure(connection=db, target_metadata=METADATA)
+        environment.run_migrations()
+
+
+def bring_up_to_date(engine: Engine, place: Place) -> None:
+    """Migrate an older store after a backup; refuse one that is newer than this Assay."""
+    scripts = _scripts()
+    head = scripts.get_current_head()
+    with engine.connect() as db:
+        current = MigrationContext.configure(db).get_current_revision()
+    if current == head:
+        return
+    if current is None:
+        raise InputError(f"{place} holds no campaign; make one first")
+    if current not in {script.revision for script in scripts.walk_revisions()}:
+        raise InputError(
+            f"{place} was written by a newer version of Assay (tables {current}); update Assay"
+        )
+    if place.file is not None:
+        copy_file(place.file, place.file.with_name(f"{place.file.stem}-before-{head}.db"))
+    with engine.begin() as db:
+        migrate(db)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """A copy of a SQLite file while others use it, whole."""
+    with sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True) as old:
+        with sqlite3.connect(target) as new:
+            old.backup(new)
+        new.close()
+    old.close()

@@ -1,0 +1,1 @@
+"""Everything that changes a campaign: one function per transaction."""

@@ -1,0 +1,151 @@
+"""People and the state of the campaign: links, raters in and out, open, paused, closed."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal
+
+from sqlalchemy import insert, select, update
+
+from assay.campaign.records import NotNowError
+from assay.campaign.store import schema as s
+from assay.campaign.store.units.base import Record, Unit
+from assay.errors import OptionError
+
+Role = Literal["owner", "viewer", "rater", "join"]
+STATES: dict[str, tuple[str, ...]] = {
+    "open": ("draft", "paused", "open"),
+    "paused": ("open", "paused"),
+    "closed": ("draft", "open", "paused", "closed"),
+}
+"""From which states a campaign may get into each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a token gives access to."""
+
+    id: int
+    role: Role
+    rater: str | None = None
+    language: str | None = None
+    rater_id: int | None = None
+
+
+def token_hash(token: str) -> str:
+    """Of a token only this is stored."""
+    return sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def new_link(unit: Unit, role: Role, rater: int | None = None) -> str:
+    """A new link; its token is known to nobody but who gets it."""
+    token = secrets.token_urlsafe(16)
+    unit.db.execute(insert(s.link).values(
+        role=role, rater=rater, token_hash=token_hash(token), created=unit.now
+    ))  # fmt: skip
+    unit.note("server", "link", rater if rater is not None else role, role=role)
+    return token
+
+
+def add_rater(unit: Unit, name: str, **more: Any) -> int:
+    """One more rater."""
+    values = {
+        "name": name, "state": "active", "completion": secrets.token_hex(4).upper(),
+        "quota": unit.rules.settings.raters.quota, **more,
+    }  # fmt: skip
+    row = unit.db.execute(insert(s.rater).values(**values))
+    assert row.inserted_primary_key is not None
+    number = int(row.inserted_primary_key[0])
+    unit.note("server", "rater", number, name=name, state="active")
+    return number
+
+
+def add_raters(unit: Unit, raters: int | Sequence[str], actor: str) -> list[dict[str, str]]:
+    """More raters, by number or by name, each with a link."""
+    known = set(unit.db.execute(select(s.rater.c.name)).scalars())
+    if isinstance(raters, int):
+        names, number = list[str](), 0
+        while len(names) < raters:
+            number += 1
+            if f"rater-{number}" not in known:
+                names.append(f"rater-{number}")
+    else:
+        names = [name.strip() for name in raters]
+    for name in names:
+        if not name or name in known or names.count(name) > 1:
+            fault = "is there already" if name in known else "is not a new name"
+            raise OptionError("raters", repr(name), fault, "give every rater a name of their own")
+    return [
+        {"rater": name, "token": new_link(unit, "rater", add_rater(unit, name))} for name in names
+    ]
+
+
+def set_state(unit: Unit, state: str, actor: str, reason: str | None = None) -> None:
+    """Open, pause or close the campaign."""
+    before = unit.state
+    if before not in STATES[state]:
+        what = {"open": "opened", "paused": "paused", "closed": "closed"}[state]
+        raise NotNowError(f"the campaign is {before} and cannot be {what}")
+    if before != state:
+        unit.db.execute(update(s.campaign).values(state=state))
+        unit.note(actor, "state", state, before=before, reason=reason)
+
+
+def _named(unit: Unit, name: str) -> Record:
+    found = unit.one(select(s.rater).where(s.rater.c.name == name).with_for_update())
+    if found is None:
+        raise OptionError("rater", name, "is not a rater of this campaign", "look at its links")
+    return found
+
+
+def exclude(unit: Unit, name: str, reason: str, actor: str) -> None:
+    """Leave a rater out: their tasks are dealt again, and nothing they sent is deleted."""
+    rater = _named(unit, name)
+    if not reason.strip():
+        raise OptionError("reason", "''", "is empty", "say why, for the report")
+    if rater.state != "active":
+        return
+    _set_rater(unit, rater, actor, "excluded")
+    unit.db.execute(insert(s.exclusion).values(
+        rater=rater.id, actor=actor, at=unit.now, reason=reason
+    ))  # fmt: skip
+    unit.note(actor, "excluded", rater.id, reason=reason)
+    for lease in unit.all(select(s.lease).where(s.lease.c.rater == rater.id, s.HELD)):
+        state = "aside" if lease.state == "done" else "returned"
+        unit.set_lease(lease, actor, state=state)
+
+
+def restore(unit: Unit, name: str, actor: str) -> None:
+    """Take a rater in again; where somebody else did their task since, both answers are kept."""
+    rater = _named(unit, name)
+    if rater.state == "active":
+        return
+    _set_rater(unit, rater, actor, "active")
+    unit.db.execute(
+        update(s.exclusion)
+        .where(s.exclusion.c.rater == rater.id, s.exclusion.c.undone.is_(None))
+        .values(undone=unit.now, undone_by=actor)
+    )
+    unit.note(actor, "restored", rater.id)
+    states = ("aside", "returned")
+    mine = select(s.lease).where(s.lease.c.rater == rater.id, s.lease.c.state.in_(states))
+    for lease in unit.all(mine):
+        if lease.state == "returned":
+            unit.set_lease(lease, actor, state="expired")
+            continue
+        copy = unit.free_copy(lease.task)
+        state = "extra" if copy is None else "done"
+        unit.set_lease(lease, actor, state=state, copy=lease.copy if copy is None else copy)
+
+
+def _set_rater(unit: Unit, rater: Record, actor: str, state: str) -> None:
+    unit.db.execute(update(s.rater).where(s.rater.c.id == rater.id).values(state=state))
+    unit.note(actor, "rater", rater.id, name=rater.name, state=state)
+
+
+def set_language(unit: Unit, rater_id: int, tag: str) -> None:
+    """The language of the page that a rater chose."""
+    unit.db.execute(update(s.rater).where(s.rater.c.id == rater_id).values(language=tag))

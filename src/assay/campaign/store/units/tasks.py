@@ -1,0 +1,280 @@
+"""Handing out work: which task a rater gets, keeping it, giving it back."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, or_, select, update
+
+from assay.campaign.assignment.leases import SECONDS_PER_OUTPUT, label, lease_minutes, screens
+from assay.campaign.records import InvalidAnswerError, NotNowError
+from assay.campaign.store import schema as s
+from assay.campaign.store.clock import iso
+from assay.campaign.store.units.base import Record, Unit
+from assay.campaign.store.views import progress, task_reply
+
+REASONS = ("language", "offensive", "broken", "conflict", "other")
+"""Why a task may be given back."""
+TOLD_AFTER = 2
+"""So many raters declined a task: the owner is told."""
+RECENT, REFRESH_MS = 50, 60_000
+MINUTE = 60_000
+AT_END = 2
+"""Least distance of a second showing when nothing else is left."""
+
+
+def next_task(unit: Unit, rater_id: int) -> dict[str, Any]:
+    """What a rater does next: their open task, else the first one of the order for them."""
+    rater = unit.rater(rater_id)
+    if (waiting := _not_running(unit, rater)) is not None:
+        return waiting
+    lease = _own(unit, rater_id)
+    if lease is None:
+        expire(unit)
+        task, reason = choose(unit, rater)
+        if task is None:
+            return _nothing(unit, rater)
+        lease = _open(unit, rater, task, reason)
+    return task_reply(unit.db, lease, unit.rules, rater)
+
+
+def _not_running(unit: Unit, rater: Record) -> dict[str, Any] | None:
+    state = unit.state
+    if state == "closed":
+        return _reply(unit, rater, "done", "The campaign is closed. Thank you for your work.")
+    if state == "paused":
+        return _reply(unit, rater, "paused", "The organisers have paused the campaign.")
+    if state == "draft":
+        return _reply(unit, rater, "paused", "The campaign has not begun yet.")
+    return None
+
+
+def _reply(unit: Unit, rater: Record, state: str, message: str) -> dict[str, Any]:
+    return {
+        "state": state, "campaign": unit.rules.name, "message": message,
+        "progress": progress(rater),
+    }  # fmt: skip
+
+
+def _own(unit: Unit, rater: int) -> Record | None:
+    """The lease a rater already has, for as long as nobody else took its copy."""
+    mine = select(s.lease).where(s.lease.c.rater == rater)
+    found = unit.one(mine.where(s.lease.c.state == "open").with_for_update())
+    if found is not None:
+        until = unit.now + _hold_ms(unit, found)
+        unit.db.execute(update(s.lease).where(s.lease.c.id == found.id).values(until=until))
+        return unit.one(select(s.lease).where(s.lease.c.id == found.id))
+    expired = mine.where(s.lease.c.state == "expired").order_by(s.lease.c.until.desc())
+    for row in unit.all(expired.limit(1)):
+        copy = unit.free_copy(row.task)
+        if copy is not None:
+            until = unit.now + _hold_ms(unit, row)
+            unit.set_lease(row, "server", state="open", copy=copy, until=until)
+            return unit.one(select(s.lease).where(s.lease.c.id == row.id))
+    return None
+
+
+def _hold_ms(unit: Unit, lease: Record) -> int:
+    outputs = select(s.task.c.outputs).where(s.task.c.id == lease.task)
+    return _minutes(unit, unit.count(outputs))
+
+
+def expire(unit: Unit) -> int:
+    """Take back what was held for too long; the task goes out again, whole."""
+    late = select(s.lease).where(s.lease.c.state == "open", s.lease.c.until < unit.now)
+    rows = unit.all(late.with_for_update(skip_locked=True))
+    for row in rows:
+        unit.set_lease(row, "server", state="expired")
+    return len(rows)
+
+
+def choose(unit: Unit, rater: Record) -> tuple[Record | None, str]:
+    """The task that a rater gets, and why."""
+    if rater.quota is not None and rater.done >= rater.quota:
+        return None, "quota"
+    for kind in ("tutorial", "qualify"):
+        found = unit.one(_free(kind, rater.id))
+        if found is not None:
+            return found, kind
+    again = unit.one(_second_showing(rater, at_end=False))
+    if again is not None:
+        return again, again.kind
+    found = unit.one(_free("rate", rater.id, whole=unit.rules.protocol.kind == "edits"))
+    if found is not None:
+        return found, _reason(unit, found)
+    again = unit.one(_second_showing(rater, at_end=True))
+    return again, again.kind if again is not None else "done"
+
+
+def _not_done(rater: int) -> ColumnElement[bool]:
+    """Whether a rater has never had the task."""
+    had = s.lease.alias("had")
+    own = select(had.c.id).where(had.c.rater == rater, had.c.task == s.task.c.id)
+    return ~own.exists()
+
+
+def _free(kind: str, rater: int, *, whole: bool = False) -> Select[Any]:
+    """The first task of a kind with a free copy; with ``whole`` of a text they have not seen."""
+    wanted = (
+        select(s.task)
+        .where(
+            s.task.c.kind == kind, s.task.c.free > 0, _not_done(rater),
+            or_(s.task.c.rater.is_(None), s.task.c.rater == rater),
+        )
+        .order_by(s.task.c.position)
+        .limit(1)
+        .with_for_update(skip_locked=True, of=s.task)
+    )  # fmt: skip
+    if whole:
+        other = s.task.alias("other")
+        seen = (
+            select(s.lease.c.id)
+            .join(other, other.c.id == s.lease.c.task)
+            .where(s.lease.c.rater == rater, other.c.snippet == s.task.c.snippet)
+        )
+        wanted = wanted.where(~seen.exists())
+    return wanted
+
+
+def _second_showing(rater: Record, *, at_end: bool) -> Select[Any]:
+    """A check or repeat whose time has come: its first showing is far enough back."""
+    gap: Any = AT_END if at_end else s.task.c.gap
+    return (
+        select(s.task)
+        .join(s.lease, and_(s.lease.c.task == s.task.c.parent, s.lease.c.rater == rater.id))
+        .where(
+            s.task.c.kind.in_(("check", "repeat")), s.task.c.free > 0, s.lease.c.state == "done",
+            s.lease.c.number + gap <= rater.done, _not_done(rater.id),
+        )
+        .order_by(s.lease.c.number)
+        .limit(1)
+        .with_for_update(skip_locked=True, of=s.task)
+    )  # fmt: skip
+
+
+def _reason(unit: Unit, task: Record) -> str:
+    before = unit.all(select(s.lease.c.state).where(s.lease.c.task == task.id))
+    states = {row.state for row in before}
+    if states & {"open", "done", "aside"}:
+        return "overlap"
+    return "expired" if states else "order"
+
+
+def _open(unit: Unit, rater: Record, task: Record, reason: str) -> Record:
+    """Give a copy of a task to a rater, with an order and codes of its own."""
+    copy = unit.free_copy(task.id)
+    assert copy is not None
+    lease = secrets.token_hex(16)
+    parts: Sequence[Sequence[int | None]] = [[None]]
+    if task.body is None:
+        own = select(s.slot.c.shown_as).distinct().where(s.slot.c.task == task.id)
+        systems = sorted(unit.db.execute(own).scalars())
+        parts = screens(
+            systems, unit.rules.settings.screen.outputs, (unit.rules.seed, task.id, rater.id),
+            together=unit.rules.protocol.kind == "judgments",
+        )  # fmt: skip
+    unit.db.execute(insert(s.lease).values(
+        id=lease, task=task.id, rater=rater.id, copy=copy, state="open", opened=unit.now,
+        until=unit.now + _minutes(unit, task.outputs), screens=len(parts), reason=reason,
+        probability=task.block_probability,
+    ))  # fmt: skip
+    columns = [
+        {"lease": lease, "code": code, "system": system, "screen": screen}
+        for screen, part in enumerate(parts)
+        for code, system in zip(_codes(len(part)), part, strict=True)
+    ]
+    for place, column in enumerate(columns):
+        column |= {"place": place, "label": label(place)}
+    unit.db.execute(insert(s.shown), columns)
+    unit.log_lease(lease, f"rater {rater.id}", shown=columns)
+    unit.recount(task.id)
+    found = unit.one(select(s.lease).where(s.lease.c.id == lease))
+    assert found is not None
+    return found
+
+
+def _codes(count: int) -> list[str]:
+    return [secrets.token_hex(6) for _ in range(count)]
+
+
+def _minutes(unit: Unit, outputs: int) -> int:
+    """Milliseconds that a task of so many outputs may be held."""
+    computed, seconds = unit.rules.minutes
+    lease = unit.rules.settings.raters.lease
+    if lease == "auto" and (not seconds or unit.now - computed > REFRESH_MS):
+        done = (
+            select(s.lease.c.opened, s.lease.c.closed, s.task.c.outputs)
+            .join(s.task, s.task.c.id == s.lease.c.task)
+            .where(s.lease.c.state == "done")
+            .order_by(s.lease.c.closed.desc())
+            .limit(RECENT)
+        )
+        times = [(row.closed - row.opened) / 1000 / row.outputs for row in unit.all(done)]
+        seconds = median(times) if times else _expected_seconds(unit)
+        unit.rules.minutes = (unit.now, seconds)
+    return round(lease_minutes(lease, outputs, seconds) * MINUTE)
+
+
+def _expected_seconds(unit: Unit) -> float:
+    return unit.rules.settings.pay.seconds_per_rating or SECONDS_PER_OUTPUT
+
+
+def _nothing(unit: Unit, rater: Record) -> dict[str, Any]:
+    """Why there is nothing for a rater now: others still work, or all is done."""
+    if rater.quota is not None and rater.done >= rater.quota:
+        return _reply(unit, rater, "done", "You have done all the tasks that were planned for you.")
+    held = (
+        select(func.count())
+        .select_from(s.lease)
+        .join(s.task, s.task.c.id == s.lease.c.task)
+        .where(s.lease.c.state == "open", _not_done(rater.id))
+    )
+    if unit.count(held):
+        return _reply(
+            unit, rater, "wait",
+            "All tasks are taken at the moment. One may come back: ask again in a few minutes.",
+        )  # fmt: skip
+    return _reply(unit, rater, "done", "There are no more tasks for you. Thank you for your work.")
+
+
+def beat(unit: Unit, rater_id: int, lease_id: str) -> dict[str, Any]:
+    """Hold an open task for longer: somebody is working on it."""
+    unit.rater(rater_id)
+    lease = unit.lease(rater_id, lease_id)
+    until = lease.until
+    if lease.state == "open":
+        until = unit.now + _hold_ms(unit, lease)
+        unit.db.execute(update(s.lease).where(s.lease.c.id == lease.id).values(until=until))
+    return {"until": iso(until), "state": lease.state}
+
+
+def decline(unit: Unit, rater_id: int, lease_id: str, reason: str) -> None:
+    """Give a task back with a reason; somebody else gets it."""
+    unit.rater(rater_id)
+    lease = unit.lease(rater_id, lease_id)
+    if reason not in REASONS:
+        raise InvalidAnswerError([("reason", f"choose from {', '.join(REASONS)}")])
+    if lease.state == "declined":
+        return
+    if lease.state != "open":
+        raise NotNowError("this task is not open any more; reload the page")
+    unit.set_lease(lease, f"rater {rater_id}", state="declined", closed=unit.now)
+    unit.db.execute(delete(s.draft).where(s.draft.c.lease == lease_id))
+    count = s.task.c.declined + 1
+    unit.db.execute(update(s.task).where(s.task.c.id == lease.task).values(declined=count))
+    unit.note(f"rater {rater_id}", "declined", lease.task, lease=lease_id, reason=reason)
+    declined = unit.count(select(s.task.c.declined).where(s.task.c.id == lease.task))
+    if declined == TOLD_AFTER:
+        unit.note("server", "told", lease.task, what="declined by two raters", reason=reason)
+
+
+def problem(unit: Unit, rater_id: int, lease_id: str, text: str) -> None:
+    """Something is wrong with what is shown; the owner reads it."""
+    unit.rater(rater_id)
+    lease = unit.lease(rater_id, lease_id)
+    if not isinstance(text, str) or not text.strip() or len(text) > 5000:
+        raise InvalidAnswerError([("text", "say what is wrong in 1 to 5000 characters")])
+    unit.note(f"rater {rater_id}", "problem", lease.task, lease=lease_id, text=text)

@@ -1,0 +1,334 @@
+"""What a command takes from its project where nobody said it, and what the project keeps of it."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperArgument
+
+from assay.cli import note
+from assay.errors import InputError
+from assay.project.project import Project
+from assay.project.rules import better_of, range_of
+
+if TYPE_CHECKING:
+    from assay.cli import Command
+
+SETTINGS = {
+    "sample": "columns metrics lower_metrics exclude goal budget design seed",
+    "stability": "columns metrics lower_metrics exclude",
+    "next": "sample better columns metrics exclude",
+    "monitor": "sample better range level columns metrics lower_metrics exclude half_width looks"
+    " goal guarantee per_output",
+    "estimate": "sample better range level columns metrics lower_metrics exclude target method"
+    " cost",
+    "raters": "sample better range columns exclude",
+    "evaluate": "better level columns metrics lower_metrics exclude",
+    "rank": "better level columns exclude",
+    "audit": "sample better level columns metrics lower_metrics exclude target",
+    "next-set": "columns exclude",
+    "effort": "rate",
+    "sheets": "sample columns raters overlap per_output checks repeats range instructions",
+}
+"""The parameters that a command takes from the settings; ``sheets`` is collect that writes them."""
+OF_JUDGMENTS = frozenset(["columns", "exclude", "level"])
+"""Those of them that a command takes when its answers are judgments."""
+OF_FILES = frozenset(["sample", "columns"])
+"""Those that are about the project's own files."""
+RESULTS = {
+    "plan": "plan", "sample": "sample", "stability": "stability", "monitor": "monitoring",
+    "raters": "raters", "estimate": "estimates", "evaluate": "evaluation", "rank": "ranking",
+    "effort": "effort", "audit": "audit",
+}  # fmt: skip
+"""What the result of a command is called, in the order of the report."""
+LACKING = {
+    "scores": "no test set; `assay new . --from FILES` adds one",
+    "ratings": "no ratings; `assay collect FILES` reads what raters sent back",
+    "judgments": 'no judgments; write judgments = "FILE" there',
+    "edits": 'no edits; write edits = "FILE" there',
+    "results": "no answers yet, so there is nothing to report; `assay status` says what is missing",
+}
+
+
+def fill(command: Command, context: Any, words: list[str], project: Project) -> list[str]:
+    """The words of a command line, and in the context what the project says in place of others.
+
+    What was said always wins: what is put into the context counts only where nothing was.
+    """
+    name = " ".join(context.command_path.split()[1:])
+    if name not in (*SETTINGS, *RESULTS, "collect", "report"):
+        return words
+    given = command.make_parser(context).parse_args(list(words))[0]
+    filling = _Filling(name, command, project, {k: v for k, v in given.items() if v is not None})
+    context.default_map = filling.values
+    return filling.words(words)
+
+
+class _Filling:
+    """What one command line is filled with."""
+
+    def __init__(
+        self, name: str, command: Command, project: Project, given: Mapping[str, Any]
+    ) -> None:
+        self.name, self.command, self.project, self.given = name, command, project, given
+        self.settings = project.settings
+        arguments = [item.name for item in command.params if isinstance(item, TyperArgument)]
+        self.named = any(name in given for name in arguments)
+
+    def near(self, *files: str | None) -> list[str]:
+        """Files of the project as they are called from here."""
+        paths = self.project.paths(tuple(name for name in files if name is not None))
+        return [os.path.relpath(path) for path in paths]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What stands in for parameters that nobody gave."""
+        sheets = self.name == "collect" and "sheets" in self.given
+        files = {} if self.named else self.files(sheets=sheets)
+        wanted = SETTINGS.get("sheets" if sheets else self.name, "").split()
+        if self.judged:
+            wanted = [name for name in wanted if name in OF_JUDGMENTS]
+        if self.named and not sheets:
+            wanted = [name for name in wanted if name not in OF_FILES]
+        said = {k: v for k, v in self.said().items() if k in wanted and v is not None}
+        if self.name == "audit" and not {"sample", "assume"} & {*self.given, *said}:
+            said = {k: v for k, v in said.items() if "metrics" not in k}
+        if "columns" in said:
+            said["columns"] = self.columns(files)
+        return {**said, **files, **self.outputs(sheets=sheets)}
+
+    @property
+    def judged(self) -> bool:
+        """Whether the answers that the command is about are judgments."""
+        comparing = self.name in ("rank", "audit", "monitor")
+        return comparing and bool(self.settings.judgments) and not self.named
+
+    def files(self, *, sheets: bool) -> dict[str, Any]:
+        """The tables a command reads, by its arguments."""
+        of = self.settings
+        scores, edits = self.near(of.scores), self.near(*of.edits)
+        answers, judgments = self.near(*of.ratings), self.near(*of.judgments)
+        rated = [*scores, *answers] if answers else []
+        either = ("judgments", judgments) if judgments else ("ratings", answers)
+        two = {"scores": ("scores", scores), "ratings": ("ratings", answers)}
+        tables: dict[str, dict[str, tuple[str, list[str]]]] = {
+            "sample": {"scores": ("scores", scores)},
+            "stability": {"scores": ("scores", scores)},
+            "next": two,
+            "evaluate": two,
+            "monitor": {"scores": either} if judgments else two,
+            "estimate": {"files": ("ratings", rated)},
+            "raters": {"files": ("ratings", rated)},
+            "rank": {"files": either},
+            "audit": {"tables": (either[0], either[1] and [*scores, *either[1]])},
+            "next-set": {"judgments": ("judgments", judgments)},
+            "effort": {"edits": ("edits", edits)},
+            "report": {"results": ("results", self.results())} if self.name == "report" else {},
+            "collect": {"files": ("scores", scores)} if sheets else {},
+        }
+        return {
+            parameter: self.of_parameter(parameter, kind, paths)
+            for parameter, (kind, paths) in tables.get(self.name, {}).items()
+        }
+
+    def of_parameter(self, parameter: str, kind: str, paths: list[str]) -> Any:
+        if not paths:
+            raise InputError(f"{self.project.file} names {LACKING[kind]}")
+        item = next(item for item in self.command.params if item.name == parameter)
+        if item.nargs == -1:
+            return paths
+        if len(paths) > 1:
+            raise InputError(
+                f"{self.project.file} names {len(paths)} tables of {kind}, and assay {self.name}"
+                " reads one; name it"
+            )
+        return paths[0]
+
+    def said(self) -> dict[str, Any]:
+        """Every setting that some command takes, as its option has it."""
+        of, raters, stop = self.settings, self.settings.raters, self.settings.stop
+        scale = range_of(of)
+        ranked = stop.goal != "score" and not stop.guarantee
+        return {
+            "sample": next(iter(self.near(of.sample.file)), None),
+            "budget": of.sample.budget,
+            "design": None if of.sample.design == "auto" else of.sample.design,
+            "seed": of.sample.seed,
+            "goal": stop.goal if self.name == "monitor" and stop.goal != "budget" else of.goal,
+            "columns": _joined(f"{name}={user}" for name, user in of.columns.items()),
+            "metrics": None if of.metrics is None else ",".join(of.metrics),
+            "lower_metrics": _joined(of.lower_metrics),
+            "exclude": _joined(of.exclude),
+            "better": better_of(of),
+            "range": None if scale is None else f"{scale[0]:g},{scale[1]:g}",
+            "level": stop.level,
+            "half_width": stop.target,
+            "looks": str(stop.looks) if ranked else None,
+            "guarantee": stop.guarantee or None,
+            "target": of.target,
+            "method": of.method,
+            "cost": of.pay.per_rating,
+            "rate": of.pay.per_hour,
+            "raters": _joined(raters.names) or (str(raters.number) if raters.number > 1 else None),
+            "per_output": raters.per_task if raters.per_task > 1 else None,
+            "overlap": share_of(raters.overlap),
+            "checks": share_of(of.checks.share),
+            "repeats": share_of(of.checks.repeats),
+            "instructions": next(iter(self.near(of.instructions)), None),
+        }
+
+    def columns(self, files: Mapping[str, Any]) -> str | None:
+        """Those column names that one of these files has."""
+        from assay.tables.selection import column_names
+
+        paths = [
+            p for given in files.values() for p in ([given] if isinstance(given, str) else given)
+        ]
+        present = {name for path in paths for name in column_names(Path(path))}
+        return _joined(
+            f"{name}={user}" for name, user in self.settings.columns.items()
+            if {part.strip() for part in user.split("+")} & present
+        )  # fmt: skip
+
+    def outputs(self, *, sheets: bool) -> dict[str, Any]:
+        """Where what a command writes goes: into the project."""
+        found: dict[str, Any] = {}
+        if self.name in RESULTS:
+            found["save"] = os.path.relpath(self.project.result(RESULTS[self.name]))
+        if self.name == "sample":
+            found["output"] = self.new_sample()
+        elif self.name == "report":
+            found["output"] = os.path.relpath(self.project.path("report.html"))
+        elif self.name == "collect":
+            name = "sheets" if sheets else "ratings.tsv"
+            found["output"] = os.path.relpath(self.project.path(name))
+        if sheets:
+            found["key"] = os.path.relpath(self.project.path("sheets-key.tsv"))
+        return found
+
+    def new_sample(self) -> str:
+        """Where a sample goes; one that raters have begun with is not drawn again."""
+        of = self.settings
+        path = self.project.path("sample.tsv")
+        if "top_up" in self.given:
+            number = 2
+            while (path := self.project.path(f"sample-{number}.tsv")).exists():
+                number += 1
+        elif path.exists() and "output" not in self.given and (of.key or of.ratings):
+            raise InputError(
+                f"{os.path.relpath(path)} is there, and raters have begun with it; enlarge it with"
+                f" --top-up {os.path.relpath(path)}, or name another file with -o"
+            )
+        return os.path.relpath(path)
+
+    def words(self, words: list[str]) -> list[str]:
+        """The words, for answers with the key before them and all that came back earlier behind."""
+        if self.name != "collect" or "sheets" in self.given:
+            return words
+        of = self.settings
+        files = [Path(file) for file in self.given.get("files", ())]
+        if not files and not of.returned:
+            raise InputError(
+                "say what to do: --sheets xlsx writes a sheet for every rater; name the files that"
+                " raters sent back to read them"
+            )
+        if of.key is None:
+            return words
+        (key,) = self.near(of.key)
+        here = {os.path.realpath(file) for file in files}
+        earlier = [file for file in self.near(*of.returned) if os.path.realpath(file) not in here]
+        first = [] if os.path.realpath(key) in here else [key]
+        return [*first, *words, *earlier]
+
+    def results(self) -> list[str]:
+        """The saved results, those first brought up to date that follow from the answers."""
+        of = self.settings
+        for command, answers in (
+            ("estimate", of.ratings), ("rank", of.judgments), ("effort", of.edits),
+        ):  # fmt: skip
+            read = [*answers, *filter(None, [of.scores, of.sample.file])]
+            if answers and self.is_stale(RESULTS[command], read):
+                _run(command)
+        order = [*RESULTS.values()]
+        saved = [path for path in self.project.results() if path.stem != "plan"]
+        saved.sort(key=lambda p: order.index(p.stem) if p.stem in order else len(order))
+        return [os.path.relpath(path) for path in saved]
+
+    def is_stale(self, name: str, read: Sequence[str]) -> bool:
+        """Whether a result is missing, or older than what it was made from."""
+        made = self.project.result(name)
+        files = [path for path in self.project.paths(tuple(read)) if path.exists()]
+        times = [path.stat().st_mtime_ns for path in files]
+        return not made.exists() or made.stat().st_mtime_ns < max(times, default=0)
+
+
+def _run(command: str) -> None:
+    """Run a command of the project, without what it shows."""
+    from assay.cli import make_app
+
+    note(f"assay {command}: made anew for the report")
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        make_app([command])([command], prog_name="assay", standalone_mode=False)
+
+
+def _joined(names: Iterable[str]) -> str | None:
+    return ",".join(names) or None
+
+
+def share_of(text: str | None) -> float | None:
+    """``10%`` as 0.1."""
+    return None if text is None else float(text.removesuffix("%")) / 100
+
+
+def say_taken(command: Command, context: Any, project: Project) -> None:
+    """Say in one line what was not typed and came from the project."""
+    files: list[object] = []
+    options = []
+    for item in command.params:
+        value = context.params.get(item.name)
+        source = context.get_parameter_source(item.name)
+        if source is None or source.name != "DEFAULT_MAP" or value in (None, False):
+            continue
+        if isinstance(item, TyperArgument):
+            files += value if isinstance(value, list | tuple) else [value]
+        elif item.name not in ("save", "output", "key", "level"):
+            options.append(f"{max(item.opts, key=len)} {value}")
+    taken = [*map(str, files), *options]
+    if taken:
+        note(f"from {os.path.relpath(project.file)}: {' '.join(taken)}")
+    if "save" in context.params and context.params["save"] is not None:
+        _make_folder(Path(context.params["save"]), project)
+
+
+def _make_folder(save: Path, project: Project) -> None:
+    folder = project.result("any").parent
+    if os.path.realpath(save.parent) == os.path.realpath(folder):
+        folder.mkdir(exist_ok=True)
+
+
+def keep(context: Any, project: Project) -> None:
+    """Record what a command wrote, so that the next one finds it."""
+    name = " ".join(context.command_path.split()[1:])
+    given = context.params
+    output, of = given.get("output"), project.settings
+    if output is None:
+        return
+    written = project.relative(output)
+    if name == "sample":
+        project.record({"sample.file": written})
+    elif name == "kits collect":
+        project.record({"edits": _with(of.edits, written)})
+    elif name == "collect" and given["sheets"]:
+        project.record({"key": project.relative(given["key"])})
+    elif name == "collect":
+        returned = [project.relative(file) for file in given["files"][1:]]
+        project.record({"ratings": _with(of.ratings, written), "returned": returned})
+
+
+def _with(names: tuple[str, ...], name: str) -> list[str]:
+    return list(dict.fromkeys([*names, name]))
