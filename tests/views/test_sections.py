@@ -12,6 +12,14 @@ import numpy as np
 import pytest
 
 import assay
+from assay.collecting.campaigns import (
+    CampaignStatus,
+    Created,
+    Exported,
+    Links,
+    RaterLink,
+    RaterStatus,
+)
 from assay.errors import InputError, OptionError
 from assay.kits.pieces import pieces_from_features
 from assay.sampling.stability import summarise_stability
@@ -68,6 +76,26 @@ def results() -> dict[str, dict[str, Any]]:
         assay.rank(judgments, rng=1),
         assay.effort(EditingWorld({"A": 0.0, "B": 2.0, "C": 12.0}).edits(KITS, rng=1), rng=1),
         assay.audit_ratings(ratings, world.test_set, sample=order, rng=1),
+        Created("news", "esa", 40, 240, 3, 8, 1, Links("o", "v", "j", (RaterLink("Ada", "t"),))),
+        CampaignStatus(
+            "news",
+            "news",
+            "open",
+            "esa",
+            40,
+            12,
+            80,
+            10,
+            6,
+            (),
+            None,
+            (),
+            (RaterStatus("Ada", "active", 12, 1, 600.0, 3, 4),),
+            12.5,
+            "EUR",
+            (),
+        ),
+        Exported(("tables/ratings.tsv",), 80, {"ratings": 80}),
         assay.summarise_evaluation(tried),
     ]
     return {item.to_dict()["kind"]: item.to_dict() for item in found}

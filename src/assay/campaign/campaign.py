@@ -8,12 +8,12 @@ from concurrent.futures import Future
 from typing import Any, Self
 
 from assay.campaign.records import NotNowError
-from assay.campaign.results import CampaignStatus
 from assay.campaign.store import reader
 from assay.campaign.store.access import Store, open_store
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.units import answers, people, tasks
 from assay.campaign.store.units.people import Link
+from assay.collecting.campaigns import CampaignStatus
 from assay.project.settings import Settings
 
 

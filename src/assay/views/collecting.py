@@ -78,7 +78,8 @@ def created_section(result: Created) -> Section:
 def status_section(result: CampaignStatus) -> Section:
     """How a campaign stands."""
     waiting = f"; {plural(result.waiting, 'answer')} wait behind a gap" if result.waiting else ""
-    cost = "" if result.spent is None else f" Spent: {result.spent:,.2f} {result.currency or ''}"
+    spent, currency = result.spent, result.currency or ""
+    cost = "" if spent is None else f" Spent: {spent:,.2f}{' ' * bool(currency)}{currency}."
     raters = table(
         "raters", "Tasks done and open, minutes of work, and checks of attention passed.",
         {"rater": ("rater", "text"), "state": ("state", "text"), "done": ("done", "count"),
@@ -90,7 +91,7 @@ def status_section(result: CampaignStatus) -> Section:
         "campaign-status", f"{result.name}: {result.state}", stage="collect",
         lead=f"{result.done:,} of {plural(result.tasks, 'task')} are done,"
         f" {plural(result.answers, 'answer')} in; the first {result.beginning:,} tasks are complete"
-        f"{waiting}.{cost.rstrip()}",
+        f"{waiting}.{cost}",
         blocks=(raters,), signature=result.signature, notes=tuple(result.told),
     )  # fmt: skip
 

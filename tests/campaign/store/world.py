@@ -10,9 +10,9 @@ import polars as pl
 import assay
 from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.create import create_campaign
-from assay.campaign.results import Created
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.units.people import Link
+from assay.collecting.campaigns import Created
 from assay.project.settings import Raters, Settings
 from assay.tables.tables import TestSet
 

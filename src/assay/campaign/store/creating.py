@@ -15,7 +15,6 @@ from assay.campaign.assignment.contents import Contents
 from assay.campaign.assignment.order import PlannedTask
 from assay.campaign.items import text_hash
 from assay.campaign.protocols import make_protocol
-from assay.campaign.results import Links, RaterLink
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.migrating import migrate
@@ -29,6 +28,7 @@ from assay.campaign.store.opening import (
 )
 from assay.campaign.store.units.base import Rules, Unit
 from assay.campaign.store.units.people import add_rater, new_link
+from assay.collecting.campaigns import Links, RaterLink
 from assay.errors import InputError
 from assay.results import plain
 from assay.tables.typed_files import parquet_bytes

@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from assay.campaign.records import NotYoursError
-from assay.campaign.results import CampaignStatus, RaterStatus
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
 from assay.campaign.store.units.base import Rules
 from assay.campaign.store.units.people import Link, token_hash
 from assay.campaign.store.views import task_reply
+from assay.collecting.campaigns import CampaignStatus, RaterStatus
 
 NOT_YOURS = "you have no such task; reload the page"
 
