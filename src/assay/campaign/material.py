@@ -136,7 +136,7 @@ def _read_sample(settings: Settings, folder: Path, test_set: TestSet) -> Sample 
         return read_sample(path, test_set, columns=_columns(settings, path, "sample"))
     if drawing.budget is None:
         return None
-    goal = settings.goal or "ranking"
+    goal = (settings.goal or "ranking") if drawing.design == "auto" else None
     budget, seed = drawing.budget, drawing.seed
     return draw_sample(test_set, design=drawing.design, budget=budget, goal=goal, rng=seed)
 

@@ -6,12 +6,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from assay.cli import deliver, names, note, print_json, save_file, say
-from assay.cli.options import COLUMNS, EXCLUDE, JSON, OVERLAP_OPTION, SAMPLE, SAVE, SAVE_ONLY, SEED
+from assay.cli.options import (
+    CHECKS_OPTION,
+    COLUMNS,
+    EXCLUDE,
+    INSTRUCTIONS_OPTION,
+    JSON,
+    OVERLAP_OPTION,
+    RATERS_OPTION,
+    REPEATS_OPTION,
+    SAMPLE,
+    SAVE,
+    SAVE_ONLY,
+    SEED,
+)
 from assay.errors import InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -72,19 +85,11 @@ def new(
             help="How outputs are judged: da, sqm, xsts, esa, mqm, pairwise, ranking, post-edit.",
         ),
     ] = None,
-    raters: Annotated[
-        str | None, typer.Option("--raters", help="Who rates: names, or how many.", metavar="A,B|N")
-    ] = None,
+    raters: Annotated[str | None, RATERS_OPTION] = None,
     sample: SAMPLE = None,
     overlap: Annotated[float | None, OVERLAP_OPTION] = None,
-    checks: Annotated[
-        float | None,
-        typer.Option("--checks", help="Share of outputs with a spoiled copy beside. Default: 0."),
-    ] = None,
-    repeats: Annotated[
-        float | None,
-        typer.Option("--repeats", help="Share of tasks that a rater has twice. Default: 0."),
-    ] = None,
+    checks: Annotated[float | None, CHECKS_OPTION] = None,
+    repeats: Annotated[float | None, REPEATS_OPTION] = None,
     outputs: Annotated[
         int | None, typer.Option("--outputs", help="Systems side by side, 1 to 8.")
     ] = None,
@@ -99,10 +104,7 @@ def new(
         Path | None,
         typer.Option("--kits", help="Who edits what, as `assay kits design` saved it."),
     ] = None,
-    instructions: Annotated[
-        Path | None,
-        typer.Option("--instructions", help="Your own words to the raters: a text file."),
-    ] = None,
+    instructions: Annotated[Path | None, INSTRUCTIONS_OPTION] = None,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
     store: Annotated[
@@ -251,7 +253,8 @@ def check(
             result = Checked(str(file), "plan", True, tasks)
     except TableError as error:
         result = Checked(str(plan), "plan", False, 0, error.problems)
-    deliver(result, save, json)
+    good = None if not result.ok else lambda: say(f"{result.source}: nothing is wrong")
+    deliver(result, save, json, good)
     if not result.ok:
         raise typer.Exit(2)
 
@@ -315,9 +318,7 @@ def serve_campaign(
             else:
                 show_links(f"{opened.settings.name} is served; Ctrl-C stops it.", keys)
             _flush()
-            serve(
-                opened, host=host, port=port, public_url=public_url, trusted_proxy=trusted_proxy
-            )
+            serve(opened, host=host, port=port, public_url=public_url, trusted_proxy=trusted_proxy)
 
 
 def _flush() -> None:

@@ -10,11 +10,16 @@ import typer
 from assay.cli import columns_for, names, read_drawn, refuse_alone, save_file, score_range
 from assay.cli.options import (
     BETTER_IF_RATED,
+    CHECKS_OPTION,
     COLUMNS,
+    INSTRUCTIONS_OPTION,
     JSON,
     KEY,
+    OVERLAP_OPTION,
     PER_OUTPUT_OPTION,
     RANGE,
+    RATERS_OPTION,
+    REPEATS_OPTION,
     SAMPLE,
     SAVE_ONLY,
     SEED,
@@ -41,28 +46,14 @@ def collect(
         Literal["xlsx", "csv"] | None,
         typer.Option("--sheets", help="Write a blind sheet per rater, of this type."),
     ] = None,
-    raters: Annotated[
-        str | None, typer.Option("--raters", help="Who rates: names, or how many.", metavar="A,B|N")
-    ] = None,
+    raters: Annotated[str | None, RATERS_OPTION] = None,
     sample: SAMPLE = None,
-    overlap: Annotated[
-        float | None,
-        typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
-    ] = None,
+    overlap: Annotated[float | None, OVERLAP_OPTION] = None,
     per_output: Annotated[int | None, PER_OUTPUT_OPTION] = None,
-    checks: Annotated[
-        float | None,
-        typer.Option("--checks", help="Share of outputs with a spoiled copy beside. Default: 0."),
-    ] = None,
-    repeats: Annotated[
-        float | None,
-        typer.Option("--repeats", help="Share of tasks that a rater has twice. Default: 0."),
-    ] = None,
+    checks: Annotated[float | None, CHECKS_OPTION] = None,
+    repeats: Annotated[float | None, REPEATS_OPTION] = None,
     range: RANGE = None,
-    instructions: Annotated[
-        Path | None,
-        typer.Option("--instructions", help="Your own words to the raters: a text file."),
-    ] = None,
+    instructions: Annotated[Path | None, INSTRUCTIONS_OPTION] = None,
     key: KEY = None,
     columns: COLUMNS = None,
     better: BETTER_IF_RATED = None,

@@ -10,12 +10,10 @@ import typer
 
 from assay.cli import deliver, names, progress_bars, say
 from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
-from assay.cli.options import JSON, SAVE, SAVE_ONLY, SEED
+from assay.cli.options import JSON, RATERS_OPTION, SAVE, SAVE_ONLY, SEED
 from assay.errors import InputError
 
-REASON = Annotated[
-    str | None, typer.Option("--reason", help="Why; kept in the list of events.")
-]
+REASON = Annotated[str | None, typer.Option("--reason", help="Why; kept in the list of events.")]
 RATER = Annotated[str, typer.Argument(help="The rater.", metavar="RATER")]
 
 
@@ -211,9 +209,7 @@ def forget(folder: Folder, rater: RATER) -> None:
 @campaign.command("simulate")
 def simulate(
     folder: Folder,
-    raters: Annotated[
-        int, typer.Option("--simulated", help="How many raters work.", min=1, max=1000)
-    ] = 20,
+    raters: Annotated[str, RATERS_OPTION] = "20",
     careless: Annotated[
         int, typer.Option("--careless", help="How many of them answer at random.", min=0)
     ] = 0,
@@ -226,7 +222,8 @@ def simulate(
 ) -> None:  # fmt: skip
     """Rehearse: simulated raters work through a campaign that has no answers yet.
 
-    They speak HTTP as pages do, and the campaign's clock runs fast. What they send stays.
+    They speak HTTP as pages do, and the campaign's clock runs fast. What they send stays. Where
+    the campaign has fewer raters, some are added.
 
     Example: assay campaign simulate rehearsal --careless 3 --leaving 4
     """
@@ -235,10 +232,12 @@ def simulate(
     from assay.campaign.simulated.rehearsal import rehearse
     from assay.campaign.web.background import serving
 
-    keys = read_keys(folder)
+    keys, people = read_keys(folder), names(raters) or []
+    number = int(people[0]) if len(people) == 1 and people[0].isdecimal() else None
     with progress_bars() as progress:
         result = rehearse(
-            keys.store or folder, serving, raters=raters, careless=careless, leaving=leaving,
+            keys.store or folder, serving, keys.raters,
+            raters=people if number is None else number, careless=careless, leaving=leaving,
             rng=seed, progress=progress,
         )  # fmt: skip
     deliver(result, save, json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from assay.campaign.campaign import Campaign, open_campaign
@@ -41,8 +41,9 @@ class SteppedClock(Clock):
 def rehearse(
     place: str | os.PathLike[str],
     serving: Serving,
+    tokens: Mapping[str, str],
     *,
-    raters: int = 20,
+    raters: int | Sequence[str] = 20,
     careless: int = 0,
     leaving: int = 0,
     rng: Rng = None,
@@ -50,12 +51,16 @@ def rehearse(
 ) -> Simulation:
     """Let simulated raters work through a campaign that has no answers yet.
 
-    They are quick or slow; some answer at random, some leave in the middle of a task. Each is one
-    more rater with a link of their own and speaks HTTP alone.
+    ``tokens`` are the links of the campaign's raters; where more are wanted, some are added. They
+    are quick or slow; some answer at random, some leave in the middle of a task. They speak HTTP
+    alone.
     """
     generator, seed = seeded(rng)
     choosing, thinking, working = spawn(generator, 3)
-    ways = manners(raters, careless, leaving, choosing)
+    if isinstance(raters, int):
+        more = [f"simulated-{number + 1}" for number in range(raters - len(tokens))]
+        raters = [*tokens, *more][:raters]
+    ways = manners(len(raters), careless, leaving, choosing)
     clock = SteppedClock()
     with open_campaign(place, clock=clock) as campaign:
         status = campaign.status()
@@ -64,10 +69,11 @@ def rehearse(
                 f"the campaign has {status.answers:,} answers already; make another one to rehearse"
             )
         campaign.open("simulation", None)
-        added = campaign.add_raters([f"simulated-{number + 1}" for number in range(raters)])
-        tokens = {item["rater"]: item["token"] for item in added}
+        added = campaign.add_raters([name for name in raters if name not in tokens])
+        known = {**tokens, **{item["rater"]: item["token"] for item in added}}
+        tokens = {name: known[name] for name in raters}
         test_set = read_scores(campaign.collected().scores)
-        opinions = Opinions(test_set, raters, rng=thinking)
+        opinions = Opinions(test_set, len(raters), rng=thinking)
         done: tuple[SimulatedRater, ...] = ()
         answers, begun, ended = 0, clock.now(), clock.now()
         with serving(campaign) as address:
