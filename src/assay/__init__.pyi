@@ -11,6 +11,7 @@ from assay.collecting.results import WrittenSheets as WrittenSheets
 from assay.collecting.sheets import write_sheets as write_sheets
 from assay.effort.effort import effort as effort
 from assay.effort.results import Effort as Effort
+from assay.effort.versions import read_versions as read_versions
 from assay.engine import Cluster as Cluster
 from assay.estimation.breakdown import estimate_by as estimate_by
 from assay.estimation.composite import Composite as Composite

@@ -136,7 +136,7 @@ def test_the_answers_and_the_advice_come_first(
     top = page[: page.index("<section")]
     assert "has the best estimated score" in top
     assert "ranks first of 3 systems" in top
-    assert "takes less effort than" in top
+    assert "to edit" in top
     assert results["estimates"]["next"][0].split(":")[0] in top
     assert "segments were drawn" not in top
 

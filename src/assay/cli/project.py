@@ -18,6 +18,7 @@ from assay.project.rules import better_of, range_of
 
 if TYPE_CHECKING:
     from assay.cli import Command
+    from assay.project.settings import Pay
 
 SETTINGS = {
     "sample": "columns metrics lower_metrics exclude goal budget design seed",
@@ -79,6 +80,8 @@ class _Filling:
         self.settings = project.settings
         arguments = [item.name for item in command.params if isinstance(item, TyperArgument)]
         self.named = any(name in given for name in arguments)
+        # The files of a translation tool, in place of tables of edits.
+        self.named |= name == "effort" and "before" in given
 
     def near(self, *files: str | None) -> list[str]:
         """Files of the project as they are called from here."""
@@ -173,7 +176,7 @@ class _Filling:
             "target": of.target,
             "method": of.method,
             "cost": of.pay.per_rating,
-            "rate": of.pay.per_hour,
+            "rate": None if of.pay.per_hour is None else _hourly(of.pay),
             "raters": _joined(raters.names) or (str(raters.number) if raters.number > 1 else None),
             "per_output": raters.per_task if raters.per_task > 1 else None,
             "overlap": share_of(raters.overlap),
@@ -278,6 +281,10 @@ def _run(command: str) -> None:
 
 def _joined(names: Iterable[str]) -> str | None:
     return ",".join(names) or None
+
+
+def _hourly(pay: Pay) -> str:
+    return f"{pay.per_hour:.12g}" + (f" {pay.currency}" if pay.currency else "")
 
 
 def share_of(text: str | None) -> float | None:
