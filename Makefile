@@ -3,10 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test quick check bench docs browser clean
+.PHONY: demo serve test quick check bench docs browser clean
 
 demo: $(STAMP)
 	$(BIN)/assay demo -o demo
+
+# A campaign of 18 sentences to try the raters' pages; prints everybody's link, Ctrl-C stops it.
+serve: $(STAMP)
+	@test -f demo-campaign/campaign.json || $(BIN)/assay campaign new docs/examples/news.tsv \
+	  --protocol esa --languages de,en --outputs 3 --raters 3 -o demo-campaign --json >/dev/null
+	$(BIN)/assay campaign serve demo-campaign
 
 # Compiled modules are kept, as the tests start Assay in many processes.
 test: export PYTHONDONTWRITEBYTECODE =
@@ -45,7 +51,7 @@ docs: $(STAMP)
 	@echo "site/index.html (search needs a server: $(BIN)/python -m http.server -d site)"
 
 clean:
-	rm -rf .venv .bench demo dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml
+	rm -rf .venv .bench demo demo-campaign dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
