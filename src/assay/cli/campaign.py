@@ -12,14 +12,14 @@ import typer
 
 from assay.cli import deliver, names, note, print_json, save_file, say
 from assay.cli.options import (
-    CHECKS_OPTION,
+    CHECKS,
     COLUMNS,
     EXCLUDE,
-    INSTRUCTIONS_OPTION,
+    INSTRUCTIONS,
     JSON,
-    OVERLAP_OPTION,
-    RATERS_OPTION,
-    REPEATS_OPTION,
+    OVERLAP,
+    RATERS,
+    REPEATS,
     SAMPLE,
     SAVE,
     SAVE_ONLY,
@@ -85,11 +85,11 @@ def new(
             help="How outputs are judged: da, sqm, xsts, esa, mqm, pairwise, ranking, post-edit.",
         ),
     ] = None,
-    raters: Annotated[str | None, RATERS_OPTION] = None,
+    raters: RATERS = None,
     sample: SAMPLE = None,
-    overlap: Annotated[float | None, OVERLAP_OPTION] = None,
-    checks: Annotated[float | None, CHECKS_OPTION] = None,
-    repeats: Annotated[float | None, REPEATS_OPTION] = None,
+    overlap: OVERLAP = None,
+    checks: CHECKS = None,
+    repeats: REPEATS = None,
     outputs: Annotated[
         int | None, typer.Option("--outputs", help="Systems side by side, 1 to 8.")
     ] = None,
@@ -104,7 +104,7 @@ def new(
         Path | None,
         typer.Option("--kits", help="Who edits what, as `assay kits design` saved it."),
     ] = None,
-    instructions: Annotated[Path | None, INSTRUCTIONS_OPTION] = None,
+    instructions: INSTRUCTIONS = None,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
     store: Annotated[

@@ -132,17 +132,30 @@ SCHEDULER = Annotated[
     str | None,
     typer.Option("--scheduler", help="A dask cluster: tcp://HOST:8786.", metavar="ADDRESS"),
 ]
-RATERS_OPTION = typer.Option("--raters", help="Who rates: names, or how many.", metavar="A,B|N")
-OVERLAP_OPTION = typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1.")
-CHECKS_OPTION = typer.Option(
-    "--checks", help="Share of outputs with a spoiled copy beside. Default: 0."
+BUDGET_OPTION = typer.Option(
+    "--budget",
+    help="What may be rated or spent: 142 segments, 20%, '15000 ratings', '300 EUR' or '20 hours'.",
+    metavar="N|P%|AMOUNT",
 )
-REPEATS_OPTION = typer.Option(
-    "--repeats", help="Share of tasks that a rater has twice. Default: 0."
-)
-INSTRUCTIONS_OPTION = typer.Option(
-    "--instructions", help="Your own words to the raters: a text file."
-)
+RATERS = Annotated[
+    str | None, typer.Option("--raters", help="Who rates: names, or how many.", metavar="A,B|N")
+]
+OVERLAP = Annotated[
+    float | None,
+    typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
+]
+CHECKS = Annotated[
+    float | None,
+    typer.Option("--checks", help="Share of outputs with a spoiled copy beside. Default: 0."),
+]
+REPEATS = Annotated[
+    float | None,
+    typer.Option("--repeats", help="Share of tasks that a rater has twice. Default: 0."),
+]
+INSTRUCTIONS = Annotated[
+    Path | None,
+    typer.Option("--instructions", help="Your own words to the raters: a text file."),
+]
 PER_OUTPUT_OPTION = typer.Option("--per-output", help="Raters of every output; default: 1.")
 KEY = Annotated[
     Path | None,

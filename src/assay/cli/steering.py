@@ -10,7 +10,7 @@ import typer
 
 from assay.cli import deliver, names, progress_bars, say
 from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
-from assay.cli.options import JSON, RATERS_OPTION, SAVE, SAVE_ONLY, SEED
+from assay.cli.options import JSON, RATERS, SAVE, SAVE_ONLY, SEED
 from assay.errors import InputError
 
 REASON = Annotated[str | None, typer.Option("--reason", help="Why; kept in the list of events.")]
@@ -209,7 +209,7 @@ def forget(folder: Folder, rater: RATER) -> None:
 @campaign.command("simulate")
 def simulate(
     folder: Folder,
-    raters: Annotated[str, RATERS_OPTION] = "20",
+    raters: RATERS = None,
     careless: Annotated[
         int, typer.Option("--careless", help="How many of them answer at random.", min=0)
     ] = 0,
@@ -232,7 +232,7 @@ def simulate(
     from assay.campaign.simulated.rehearsal import rehearse
     from assay.campaign.web.background import serving
 
-    keys, people = read_keys(folder), names(raters) or []
+    keys, people = read_keys(folder), names(raters) or ["20"]
     number = int(people[0]) if len(people) == 1 and people[0].isdecimal() else None
     with progress_bars() as progress:
         result = rehearse(
