@@ -80,7 +80,9 @@ def served(*words: object) -> Iterator[dict[str, Any]]:
         yield found
     finally:
         server.send_signal(signal.SIGTERM)
-        assert server.wait(20) == 0
+        code = server.wait(20)
+        server.stdout.close()
+        assert code == 0
 
 
 def rate(address: str, token: str) -> int:

@@ -102,7 +102,7 @@ def new(
     ] = None,
     kits: Annotated[
         Path | None,
-        typer.Option("--kits", help="Who edits what, as `assay kits design` saved it."),
+        typer.Option("--kit-design", help="Who edits what, as `assay kits design` saved it."),
     ] = None,
     instructions: INSTRUCTIONS = None,
     columns: COLUMNS = None,
@@ -224,7 +224,7 @@ def check(
     ],
     kits: Annotated[
         Path | None,
-        typer.Option("--kits", help="Who edits what, as `assay kits design` saved it."),
+        typer.Option("--kit-design", help="Who edits what, as `assay kits design` saved it."),
     ] = None,
     save: SAVE = None,
     json: JSON = False,
