@@ -82,7 +82,7 @@ def new(
         str | None,
         typer.Option(
             "--protocol",
-            help="How outputs are judged: da, sqm, xsts, esa, mqm, pairwise, ranking, post-edit.",
+            help="How outputs are judged.",
         ),
     ] = None,
     raters: RATERS = None,
