@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
+
 from assay.campaign.campaign import Campaign
 from assay.campaign.web.app import create_app
 
