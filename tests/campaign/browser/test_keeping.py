@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import BrowserContext, Page
-
+from playwright.sync_api import BrowserContext, Page, Route
 from tests.campaign.browser.answers import ask, send, stored
 from tests.campaign.browser.conftest import Open, Serve
 from tests.campaign.served import Served
@@ -69,14 +68,17 @@ def test_without_a_connection_answers_wait_and_go_out_once(
     context.set_offline(False)
     page.wait_for_selector("#send:visible", timeout=15_000)
     assert sorted(one["scores"]["score"] for one in stored(served)) == [61.0, 62.0]
-    assert page.evaluate("Object.keys(localStorage).filter(name => name.includes('outbox')).length") == 0
+    assert (
+        page.evaluate("Object.keys(localStorage).filter(name => name.includes('outbox')).length")
+        == 0
+    )
 
 
 def test_an_answer_whose_reply_was_lost_is_stored_once(serve: Serve, open_page: Open) -> None:
     served = serve("esa", systems=2)
     page = open_page(served.rater, allow="ERR_FAILED")
 
-    def lose_the_reply(route) -> None:  # type: ignore[no-untyped-def]
+    def lose_the_reply(route: Route) -> None:
         route.fetch()
         route.abort()
 
