@@ -44,6 +44,9 @@ from assay.kits.results import Kit as Kit
 from assay.kits.results import KitDesign as KitDesign
 from assay.kits.results import KitSet as KitSet
 from assay.papers.reproduce import reproduce as reproduce
+from assay.pay import Costs as Costs
+from assay.planning.campaign import CampaignPlan as CampaignPlan
+from assay.planning.campaign import plan_campaign as plan_campaign
 from assay.planning.editors import plan_editors as plan_editors
 from assay.planning.judgments import plan_judgments as plan_judgments
 from assay.planning.ratings import plan_comparison as plan_comparison
