@@ -133,9 +133,9 @@ def scores(pair: str, systems: int = 3, copies: int = 1) -> assay.TestSet:
     """A test set of one document in a language pair."""
     rows = [
         {
-            "system": f"secret-engine-{number}", "doc": f"hidden-doc-{(copy - 1) // 75}", "seg": f"{copy}{place:03}",
-            "source": source, "target": targets[number % len(targets)], "lp": pair,
-            "metric": float(number + place),
+            "system": f"secret-engine-{number}", "doc": f"hidden-doc-{(copy - 1) // 75}",
+            "seg": f"{copy}{place:03}", "source": source,
+            "target": targets[number % len(targets)], "lp": pair, "metric": float(number + place),
         }
         for copy in range(1, copies + 1)
         for place, (source, targets) in enumerate(TEXTS[pair])

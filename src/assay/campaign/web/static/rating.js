@@ -34,7 +34,7 @@ class Row {
     const { view } = this;
     fill(this.root,
       h("div", { class: "number" }, String(this.number + 1)),
-      sourceText(view.task, this.segment),
+      sourceText(view.task, { ...this.segment, media: [] }),
       view.outputs.map((output) => h("div", { class: "cell" }, outputText(view.task, output.texts[this.number]))));
   }
 
