@@ -102,9 +102,11 @@ def check(
     from assay.errors import TableError, rename_arguments
     from assay.formats.convert import check as run
     from assay.formats.convert import refused
+    from assay.formats.versions import tool_format
     from assay.tables.tables import read_scores
 
     save_file(save)
+    format = tool_format(file) if format is None and file.is_file() else format
     options = _options(lp, human_scores, system, editor, weights, blanks)
     chosen, left_out = names(metrics), names(exclude) or ()
     what: Source | Raw = file
