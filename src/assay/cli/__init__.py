@@ -53,6 +53,8 @@ COMMANDS = {
     "stability": "sampling:stability",
     "sample": "sampling:sample",
     "collect": "collecting:collect",
+    "serve": "campaign:serve",
+    "campaign": "steering:campaign",
     "next": "sampling:next_",
     "monitor": "estimation:monitor",
     "next-set": "ranking:next_set",
@@ -81,10 +83,10 @@ RENAMED = {
 """Arguments of the library whose parameter here has another name."""
 
 PANELS = {
-    "Everyday": ("new", "check", "plan", "sample", "collect", "report"),
+    "Everyday": ("new", "check", "plan", "sample", "collect", "serve", "report"),
     "Analysis": (
-        "estimate", "rank", "effort", "raters", "audit", "kits", "monitor", "next", "next-set",
-        "convert",
+        "estimate", "rank", "effort", "raters", "audit", "campaign", "kits", "monitor", "next",
+        "next-set", "convert",
     ),
     "Research": ("demo", "stability", "evaluate", "reproduce"),
 }  # fmt: skip
