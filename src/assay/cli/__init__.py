@@ -110,6 +110,7 @@ A project is a folder that remembers its files and settings:
   sample    which segments to show?    assay sample --budget 20%
   collect   blind sheets for raters    assay collect --sheets xlsx --raters Ada,Ben
             what they sent back        assay collect answers/*.xlsx
+  status    is it enough by now?       assay status
   report    the answer on a page       assay report --open
 
 The analysis behind it works on files, too:
