@@ -19,6 +19,8 @@ from assay.collecting.campaigns import (
     Links,
     RaterLink,
     RaterStatus,
+    SimulatedRater,
+    Simulation,
 )
 from assay.errors import InputError, OptionError
 from assay.kits.pieces import pieces_from_features
@@ -98,6 +100,7 @@ def results() -> dict[str, dict[str, Any]]:
             (),
         ),
         Exported(("tables/ratings.tsv",), 80, {"ratings": 80}),
+        Simulation((SimulatedRater("Ada", "quick", 4, 80, 0.5),), 4, 80, 0.6, (), 1),
         assay.summarise_evaluation(tried),
     ]
     return {item.to_dict()["kind"]: item.to_dict() for item in found}

@@ -53,7 +53,9 @@ COMMANDS = {
     "stability": "sampling:stability",
     "sample": "sampling:sample",
     "collect": "collecting:collect",
+    "serve": "campaign:serve",
     "status": "status:status",
+    "campaign": "steering:campaign",
     "next": "sampling:next_",
     "monitor": "estimation:monitor",
     "next-set": "ranking:next_set",
@@ -82,10 +84,10 @@ RENAMED = {
 """Arguments of the library whose parameter here has another name."""
 
 PANELS = {
-    "Everyday": ("new", "check", "plan", "sample", "collect", "status", "report"),
+    "Everyday": ("new", "check", "plan", "sample", "collect", "serve", "status", "report"),
     "Analysis": (
-        "estimate", "rank", "effort", "raters", "audit", "kits", "monitor", "next", "next-set",
-        "convert",
+        "estimate", "rank", "effort", "raters", "audit", "campaign", "kits", "monitor", "next",
+        "next-set", "convert",
     ),
     "Research": ("demo", "stability", "evaluate", "reproduce"),
 }  # fmt: skip
