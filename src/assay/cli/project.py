@@ -58,7 +58,7 @@ LACKING = {
     "ratings": "no ratings; `assay collect FILES` reads what raters sent back",
     "judgments": 'no judgments; write judgments = "FILE" there',
     "edits": 'no edits; write edits = "FILE" there',
-    "results": "no answers yet, so there is nothing to report; `assay collect` gets them",
+    "results": "no answers yet, so there is nothing to report; `assay status` says what is missing",
 }
 
 
