@@ -180,13 +180,12 @@ class Command(TyperCommand):
             ctx.meta["assay.whole"] = True
             typer.echo(self.get_help(ctx))
             raise typer.Exit
-        here = Path.cwd()
-        if any((folder / "assay.toml").is_file() for folder in (here, *here.parents)):
+        if _in_project():
             from assay.cli.project import fill
             from assay.project.project import find_project
 
             if not ctx.resilient_parsing and not {"--help", "-h"} & {*args}:
-                ctx.obj = find_project(here)
+                ctx.obj = find_project()
                 args = fill(self, ctx, args, ctx.obj)
         rest = super().parse_args(ctx, args)
         for item in self.params:
@@ -286,6 +285,15 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
         else:
             app.command(name, rich_help_panel=panel(name), cls=Command)(command)
     return app
+
+
+def _in_project() -> bool:
+    """Whether this folder, or one above it, is a project; folders that cannot be read are none."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return False
+    return any(os.path.isfile(folder / "assay.toml") for folder in (here, *here.parents))  # noqa: PTH113
 
 
 def _expanded(files: Sequence[Path]) -> list[Path]:
