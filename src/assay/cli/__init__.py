@@ -54,6 +54,7 @@ COMMANDS = {
     "sample": "sampling:sample",
     "collect": "collecting:collect",
     "serve": "campaign:serve",
+    "status": "status:status",
     "campaign": "steering:campaign",
     "next": "sampling:next_",
     "monitor": "estimation:monitor",
@@ -83,7 +84,7 @@ RENAMED = {
 """Arguments of the library whose parameter here has another name."""
 
 PANELS = {
-    "Everyday": ("new", "check", "plan", "sample", "collect", "serve", "report"),
+    "Everyday": ("new", "check", "plan", "sample", "collect", "serve", "status", "report"),
     "Analysis": (
         "estimate", "rank", "effort", "raters", "audit", "campaign", "kits", "monitor", "next",
         "next-set", "convert",
@@ -111,6 +112,7 @@ A project is a folder that remembers its files and settings:
   sample    which segments to show?    assay sample --budget 20%
   collect   blind sheets for raters    assay collect --sheets xlsx --raters Ada,Ben
             what they sent back        assay collect answers/*.xlsx
+  status    is it enough by now?       assay status
   report    the answer on a page       assay report --open
 
 The analysis behind it works on files, too:

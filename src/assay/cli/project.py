@@ -39,6 +39,7 @@ SETTINGS = {
     "audit": "sample better level columns metrics lower_metrics exclude target pay",
     "next-set": "columns exclude",
     "effort": "rate",
+    "status": "pay level",
     "sheets": "sample columns raters overlap per_output checks repeats range instructions",
 }
 """The parameters that a command takes from the settings; ``sheets`` is collect that writes them."""
