@@ -1,4 +1,4 @@
-"""Requests that nobody would think of, made from the OpenAPI description: documented replies only."""
+"""Requests made at random from the OpenAPI description get documented replies only."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+from tests.campaign.served import make, serving
 
 from assay.campaign.web.limits import Limit
-from tests.campaign.served import make, serving
 
 EXAMPLES = 12
 
