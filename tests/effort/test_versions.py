@@ -404,6 +404,6 @@ def test_a_project_knows_the_price(
     (root / "assay.toml").write_text(f'name = "x"\nprotocol = "post-edit"\n{pay}', "utf-8")
     monkeypatch.chdir(root)
     ran = run_assay("effort", "--before", "before", "--after", "after")
-    assert (ran.code, "from assay.toml: --rate 40 EUR" in ran.err) == (0, True)
+    assert (ran.code, "from assay.toml: --rate '40 EUR'" in ran.err) == (0, True)
     assert "No time in these files, so no price" in ran.out
     assert (root / "results" / "effort.json").is_file()
