@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 from scipy import special
+from threadpoolctl import threadpool_limits
 
 from assay.effort.model import (
     LIMITS,
@@ -129,7 +130,9 @@ def effort(
             *(_time_warnings(measured.frame) if "time" in measured.measures else ()),
             *_design_warnings(cells, names, models, assumed=assume_alike),
             *_test_warnings(chances, models),
-            *difference_warnings(differences, models, needed, level, place="place" in used),
+            *difference_warnings(
+                differences, models, needed, level, verdict, place="place" in used
+            ),
         ),
         components={name: _components(model) for name, model in models.items()},
         overall_p={name: item.overall for name, item in chances.items()},
@@ -235,9 +238,14 @@ def _fit_models(
     measured: Measured, names: Names, progress: Progress, *, documents: bool
 ) -> dict[str, EffortModel]:
     models = {}
+    progress("measures of effort", 0, len(measured.measures))
     for number, name in enumerate(measured.measures, start=1):
         limits = measured.limits[name]
-        models[name] = fit_model(measured.frame, name, names, documents=documents, limits=limits)
+        # Matrices this small are slower with several threads, which wait for each other.
+        with threadpool_limits(1, "blas"):
+            models[name] = fit_model(
+                measured.frame, name, names, documents=documents, limits=limits
+            )
         progress("measures of effort", number, len(measured.measures))
     return models
 

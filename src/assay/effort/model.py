@@ -90,7 +90,10 @@ def check_names(frame: pl.DataFrame, human: str | None) -> Names:
     columns = ("system", "doc", "editor")
     names = Names(*(tuple(frame[name].unique(maintain_order=True)) for name in columns))
     if len(names.systems) < 2:
-        raise InputError(f"only one system ('{names.systems[0]}'): nothing to compare it with")
+        raise InputError(
+            f"only one system ('{names.systems[0]}'): nothing to compare it with; add edits of"
+            " another one"
+        )
     if len(names.editors) < 2:
         raise InputError(
             f"only one editor ('{names.editors[0]}'): the editor's effort cannot be separated"
@@ -619,6 +622,7 @@ def _hter(texts: list[tuple[str, str]], progress: Progress, notes: list[Note]) -
 
     ter = TER()
     values, long = [], 0
+    progress("HTER of segments", 0, len(texts))
     for number, (mt, edited) in enumerate(texts, start=1):
         given, wanted = mt.lower().split(), edited.lower().split()
         if mt == edited:
