@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import polars as pl
 import pytest
 import typer
 from tests.conftest import ROOT, Ran
+from tests.sheets import rate_sheet
 
 import assay
 from assay.cli import PANELS, PIPELINE, Stages, make_app
@@ -84,16 +84,6 @@ def test_every_command_of_the_pipeline_runs(
         ran = run_assay(*words[1:])
         assert ran.code == 0, (command, ran.err)
     assert Path("report.html").is_file()
-
-
-def rate_sheet(sheet: Path, answer: Path) -> None:
-    """A sheet as a rater sends it back."""
-    answer.parent.mkdir(exist_ok=True)
-    frame = pl.read_excel(sheet, infer_schema_length=None)
-    points = 40 + pl.col("output").str.len_chars() % 50
-    frame.with_columns(score=pl.when(pl.col("code") != "(context)").then(points)).write_excel(
-        answer
-    )
 
 
 @pytest.mark.parametrize("name", HELP)

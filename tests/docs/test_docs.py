@@ -15,6 +15,7 @@ from types import ModuleType
 
 import pytest
 from tests.conftest import ROOT, Ran
+from tests.sheets import rate_sheet
 
 import assay
 from assay.cli.demo import demo as run_demo
@@ -30,6 +31,7 @@ def blocks(language: str) -> list[object]:
     return [
         pytest.param(match[2], id=f"{page.name}-{number}")
         for page in PAGES
+        if (page.name, language) != ("README.md", "console")  # its commands build on each other
         for number, match in enumerate(BLOCK.finditer(page.read_text("utf-8")))
         if match[1] == language
     ]
@@ -53,6 +55,34 @@ def demo_folder(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("code", blocks("python"))
 def test_python_examples_run(code: str, demo_folder: Path) -> None:
     exec(compile(code, "example", "exec"), {})
+
+
+def test_the_commands_of_the_readme_work_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_assay: Callable[..., Ran]
+) -> None:
+    page = (ROOT / "README.md").read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    world = assay.simulate(documents=20, systems=3, texts=True, rng=1)
+    world.test_set.frame.rename({"system": "Model", "seg": "SegmentID"}).write_csv("outputs.csv")
+    commands = re.findall(r"^\$ (.+)$", "".join(code for code in consoles(page)), re.MULTILINE)
+    assert [words.split()[1] for words in commands if words.startswith("assay")] == [
+        "new", "plan", "sample", "collect", "collect", "status", "report",
+    ]  # fmt: skip
+    for command in commands:
+        words = shlex.split(command)
+        if words[0] == "cd":
+            monkeypatch.chdir(words[1])
+            continue
+        if "answers/*.xlsx" in words:
+            for name in ("Ada", "Ben"):
+                rate_sheet(Path("sheets", f"{name}.xlsx"), Path("answers", f"{name}.xlsx"))
+        ran = run_assay(*words[1:])
+        assert ran.code == 0, (command, ran.err)
+    assert "system-1" in Path("report.html").read_text("utf-8")
+
+
+def consoles(page: str) -> list[str]:
+    return [match[2] for match in BLOCK.finditer(page) if match[1] == "console"]
 
 
 @pytest.mark.parametrize("session", blocks("console"))
