@@ -59,6 +59,7 @@ def results() -> dict[str, dict[str, Any]]:
         assay.plan_ratings(population=500, half_width=0.1, sd=1.0),
         assay.plan_comparison(population=500, gap=0.5, difference_sd=1.0),
         assay.plan_campaign(3, 200, budget="500 ratings"),
+        assay.project_status(world.test_set, world.rate(order), sample=order),
         assay.plan_judgments(systems=5, sigma=10.0),
         assay.plan_editors(3, 3.0),
         summarise_stability(records, metric="neural"),

@@ -201,7 +201,7 @@ SHOWN = {
     "next-set": "systems scores goal per_set count seed save json",
     "stability": "metric budget designs held_out draws by figure save",
     "evaluate": "methods sizes draws half_width better workers save json",
-    "plan campaign": "budget half_width decide pay systems raters save json",
+    "plan campaign": "budget half_width decide pay scores systems save json",
     "plan ratings": "half_width population sd systems pay spend save json",
     "plan comparison": "gap population difference_sd pay spend save json",
     "plan judgments": "pilot systems sigma significant pay spend save json",

@@ -63,6 +63,15 @@ MODELS = {
 """Ways to tell raters apart, the one that assumes least first."""
 
 
+def rater_summaries(test_set: TestSet, ratings: Ratings) -> tuple[tuple[RaterSummary, ...], int]:
+    """Every rater as in :func:`rater_report`, and how many outputs have two raters or more."""
+    given = _given(test_set, ratings)
+    _, fit = _severity(given)
+    checks = attention_checks(given.placed, given.key, given.names, given.sign)
+    _, counted = np.unique(given.output, return_counts=True)
+    return tuple(_summaries(given, fit, checks)), int((counted > 1).sum())
+
+
 def rater_report(
     test_set: TestSet,
     ratings: Ratings,

@@ -10,6 +10,7 @@ from assay.collecting.campaigns import CampaignStatus, Created, Exported, Simula
 from assay.collecting.results import Assignment, CollectedSheets, RaterLoad, WrittenSheets
 from assay.results import percent, plural
 from assay.views.section import Section, Table, table
+from assay.views.status import standing_section
 
 
 def assignment_section(result: Assignment) -> Section:
@@ -142,6 +143,7 @@ SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "assignment": assignment_section,
     "sheets-written": written_section,
     "sheets-collected": collected_section,
+    "status": standing_section,
     "campaign-created": created_section,
     "campaign-status": status_section,
     "campaign-export": exported_section,
