@@ -50,7 +50,9 @@ def report(
     )
 
     refuse_foreign(output)
-    page = make_report([read_result(path) for path in results], title)
+    page = make_report(
+        [read_result(path) for path in results], title, names=[path.stem for path in results]
+    )
     if output.suffix.lower() not in WRITERS:
         raise OptionError(
             "--output", output, "is not a kind of report", f"end it in {', '.join(WRITERS)}"
