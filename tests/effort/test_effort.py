@@ -400,8 +400,8 @@ def test_progress_is_told_measure_by_measure(edits: Edits) -> None:
     told = assay.effort(
         edits, measures=["distance", "hter"], rng=1, progress=lambda *step: seen.append(step)
     )
-    segments = [("HTER of segments", k, len(edits)) for k in range(1, len(edits) + 1)]
-    assert seen == [*segments, ("measures of effort", 1, 2), ("measures of effort", 2, 2)]
+    segments = [("HTER of segments", k, len(edits)) for k in range(len(edits) + 1)]
+    assert seen == [*segments, *(("measures of effort", k, 2) for k in range(3))]
     assert told == assay.effort(edits, measures=["distance", "hter"], rng=1)
 
 

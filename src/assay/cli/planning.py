@@ -117,7 +117,7 @@ def campaign_command(
     population: POPULATION = None,
     protocol: Annotated[
         str | None,
-        typer.Option("--protocol", help="How it is rated: esa, da, sqm, xsts, scale or mqm."),
+        typer.Option("--protocol", help="How outputs are judged."),
     ] = None,
     raters: RATERS = None,
     overlap: OVERLAP = None,

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 from scipy import special
+from threadpoolctl import threadpool_limits
 
 from assay.effort.model import (
     LIMITS,
@@ -235,9 +236,14 @@ def _fit_models(
     measured: Measured, names: Names, progress: Progress, *, documents: bool
 ) -> dict[str, EffortModel]:
     models = {}
+    progress("measures of effort", 0, len(measured.measures))
     for number, name in enumerate(measured.measures, start=1):
         limits = measured.limits[name]
-        models[name] = fit_model(measured.frame, name, names, documents=documents, limits=limits)
+        # Matrices this small are slower with several threads, which wait for each other.
+        with threadpool_limits(1, "blas"):
+            models[name] = fit_model(
+                measured.frame, name, names, documents=documents, limits=limits
+            )
         progress("measures of effort", number, len(measured.measures))
     return models
 
