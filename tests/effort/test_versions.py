@@ -293,7 +293,7 @@ def test_an_edited_file_without_a_place(folders: tuple[Path, Path], tmp_path: Pa
 
 def test_folders_that_nobody_knows(tmp_path: Path) -> None:
     """Folders of both versions that may be systems or editors."""
-    made, done = 'conf="Draft" origin="nmt"', 'conf="Translated" origin="interactive"'
+    made, done = 'conf="Draft" origin="nmt"', 'conf="Translated"'
     for folder in ("north", "south"):
         write(tmp_path / "b" / folder / "a.xlf", "d", [unit("1", "Text.", "txet", made)])
         write(tmp_path / "a" / folder / "a.xlf", "d", [unit("1", "Text.", "TXET", done)])
@@ -341,3 +341,12 @@ def test_the_command(folders: tuple[Path, Path], run_assay: Callable[..., Ran]) 
     assert (ran.code, "leave out --before" in ran.err) == (2, True)
     ran = run_assay("effort")
     assert (ran.code, "--before and --after" in ran.err) == (2, True)
+
+
+def test_edited_files_alone(folders: tuple[Path, Path], run_assay: Callable[..., Ran]) -> None:
+    """Trados does not keep what the machine wrote: the files from before editing are needed."""
+    ran = run_assay("effort", folders[1])
+    assert ran.code == 2
+    assert "give the files from before editing too (--before and --after)" in ran.err
+    ran = run_assay("effort", folders[1].parent / "nothing")
+    assert ran.code == 2

@@ -189,11 +189,16 @@ def _show(part: Part) -> None:
     lines = [f"  {_size(part)}."]
     if found is not None:
         own = [f"{name} <- {user}" for name, user in found.columns.items() if name != user]
-        own += [f"{found.into} <- {', '.join(found.melted)}"] if found.melted else []
+        own += [f"{found.into} <- {_some(list(found.melted))}"] if found.melted else []
         lines[0] += f"   Columns: {', '.join(own)}." if own else ""
     if part.kind == "scores":
         lines.append(f"  {_metrics(part)}")
     say(*(line for line in lines if line.strip()))
+
+
+def _some(names: list[str], most: int = 4) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _size(part: Part) -> str:

@@ -67,6 +67,8 @@ LEAST = {
     "changed": "needs the fewest segments changed", "hter": "needs the fewest words edited",
 }  # fmt: skip
 """What is best of the best system, by the measure that the verdict follows."""
+MOST_DOCUMENTS = 12
+"""Of more documents, those that are like the others are not listed."""
 OF = {"time": "time", "distance": "characters", "changed": "segments", "hter": "words"}
 """What a share is a share of."""
 WHY = {
@@ -323,12 +325,16 @@ def _documents(result: Effort) -> Table | None:
     rows = [
         row for row in _by_measure(result.documents, "document") if row["ratio"] == row["ratio"]
     ]
+    more = ""
+    if len(result.documents) > MOST_DOCUMENTS:
+        every, rows = len(rows), [row for row in rows if row["verdict"] == "unlike"]
+        more = f" Only unlike ones are shown, {len(rows)} of {every}."
     if not rows:
         return None
     inner = _interval(2 * result.level - 1)
     return table(
         "effort-documents", f"Documents against the average one, with the {inner}: alike if it lies"
-        f" within {1 / result.alike:.2f} and {result.alike:.2f}, unlike if wholly outside.",
+        f" within {1 / result.alike:.2f} and {result.alike:.2f}, unlike if wholly outside.{more}",
         {"document": ("document", "text"), "measure": ("measure", "text"),
          "ratio": ("ratio", "number"), ("low", "high"): (inner, "interval"),
          ("low83", "high83"): ("83% interval", "interval"), "verdict": ("verdict", "text")},
