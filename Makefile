@@ -51,6 +51,7 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python docs/generate_cli.py
 	$(BIN)/python docs/generate_api.py
+	$(BIN)/python docs/make_pictures.py
 	$(BIN)/python docs/generate_project.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html (search needs a server: $(BIN)/python -m http.server -d site)"
