@@ -165,6 +165,8 @@ def make(
 ) -> tuple[Campaign, dict[str, str]]:  # fmt: skip
     """An open campaign in a folder, and its tokens by role and rater."""
     folder.mkdir(parents=True, exist_ok=True)
+    for name, content in more.pop("files", {}).items():
+        (folder / name).write_text(content)
     settings = Settings(
         name="harbour news", protocol=protocol,  # type: ignore[arg-type]
         screen=Screen(outputs, languages=tuple(pair.split("-")), most_outputs=4000),  # type: ignore[arg-type]

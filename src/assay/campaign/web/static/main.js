@@ -2,7 +2,7 @@
 
 import { Outbox, Refused, call, isPassing } from "./api.js";
 import { PairwiseView, RankingView } from "./compare.js";
-import { declineDialog, guide, menu, mineDialog, problemDialog } from "./dialogs.js";
+import { declineDialog, guide, lessonDialog, menu, mineDialog, problemDialog } from "./dialogs.js";
 import { button, fill, h, isTyping, key } from "./dom.js";
 import { choose, preferred, speak, t } from "./i18n.js";
 import { PostEditView } from "./postedit.js";
@@ -211,6 +211,7 @@ class Page {
       const reply = await this.outbox.send({ lease: task.lease, screen: this.screen, body });
       work.close(true);
       task.sent = [...(task.sent || []), this.screen];
+      if (task.solution && !this.correcting) await lessonDialog(task.solution, answers);
       const next = firstOpen(task);
       if (this.correcting) await this.load();
       else if (next < task.screens.length) this.showTask(task, next);

@@ -170,7 +170,7 @@ export class Marker {
         h("span", { class: `sev s-${severityClass(one.name)}` }, key(one.key), named("severity", one.name)),
         act(() => this.mark(passage, one.name)),
       )),
-      button(`⟂ ${t("missing-after")}`, act(() => this.gap(passage, false))),
+      button(`⟂ ${t("missing-here")}`, act(() => this.gap(passage, false)), { title: t("missing-after") }),
       mark && button(t("remove-mark"), act(() => this.remove(passage, mark))),
       button("×", act(() => passage.clear()), { "aria-label": t("close"), class: "quiet" }),
     );
