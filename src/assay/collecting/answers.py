@@ -116,6 +116,14 @@ def read_key(key: Source) -> pl.DataFrame:
     """Who was to rate what, in the order of work: the rows of a key that was written with sheets.
 
     Columns that are empty in all rows (``lp``, ``doc``) are left out, but for ``check``.
+
+    >>> import assay, tempfile
+    >>> world = assay.simulate(documents=6, systems=2, texts=True, rng=1)
+    >>> plan = assay.assign(world.test_set, ["Ada", "Ben"], rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = read_key(assay.write_sheets(world.test_set, plan, folder + "/sheets").key)
+    >>> rows["rater"].unique(maintain_order=True).to_list()
+    ['Ada', 'Ben']
     """
     rows = pl.concat(_keys(key).values())
     return rows.drop([name for name in ("lp", "doc") if rows[name].null_count() == rows.height])
