@@ -1018,7 +1018,8 @@ def deliver(
 
         print_section(section_of(result))
     if save is not None:
-        say(f"written to {save}; assay report {save} makes a page of it")
+        own = (save.parent.parent / "assay.toml").is_file()  # a project's report takes all it has
+        say(f"written to {save}; assay report {'' if own else f'{save} '}makes a page of it")
 
 
 def say(*lines: str) -> None:

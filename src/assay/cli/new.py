@@ -90,6 +90,8 @@ def new(
         }  # fmt: skip
         project, parts = _made(folder, sources, of_files, said, replace=replace)
     else:
+        if raters is not None:
+            said["raters"] = _other_raters(folder / "assay.toml", said["raters"])
         listed = {"metrics": metrics, "lower_metrics": lower_metrics, "exclude": exclude}
         said |= {name: names(text) for name, text in listed.items() if text is not None}
         said |= {"columns": pairs("columns", columns)} if columns else {}
@@ -123,6 +125,14 @@ def _said(
 
         said["pay"] = {name: x for name, x in asdict(parse_pay(pay)).items() if x is not None}
     return said
+
+
+def _other_raters(file: Path, said: Any) -> dict[str, object]:
+    """Other raters; what else was said of them stays."""
+    import tomllib
+
+    known = tomllib.loads(file.read_text("utf-8")).get("raters", {})
+    return {**{k: v for k, v in known.items() if k not in ("number", "names")}, **said}
 
 
 def _made(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
+import numpy as np
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
@@ -14,6 +15,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
+    func,
     insert,
     or_,
     select,
@@ -21,6 +23,7 @@ from sqlalchemy import (
 )
 
 from assay.campaign.assignment.leases import SECONDS_PER_OUTPUT, label, lease_minutes, screens
+from assay.campaign.assignment.order import share_of
 from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
@@ -73,7 +76,7 @@ def _again(gap: Any) -> Select[Any]:
         first.c.rater == RATER_ID, first.c.task == s.task.c.parent, first.c.state == "done",
         first.c.number + gap <= bindparam("done"),
     )  # fmt: skip
-    return _first(and_(s.task.c.kind.in_(AGAIN), shown.exists()))
+    return _first(and_(s.task.c.kind.in_(bindparam("kinds", expanding=True)), shown.exists()))
 
 
 AGAIN = ("check", "repeat")
@@ -84,6 +87,12 @@ OF_KIND = and_(
 FREE = _first(OF_KIND)
 FREE_TEXT = _first(and_(OF_KIND, ~_seen_text()))
 AGAIN_NOW, AGAIN_AT_END = _again(s.task.c.gap), _again(AT_END)
+CHECKS_HAD = (
+    select(func.count())
+    .select_from(s.lease)
+    .join(s.task, s.task.c.id == s.lease.c.task)
+    .where(s.lease.c.rater == RATER_ID, s.task.c.kind == "check")
+)
 MINE = select(s.lease).where(s.lease.c.rater == RATER_ID).with_for_update()
 MINE_OPEN = MINE.where(s.OPEN)
 MINE_EXPIRED = MINE.where(s.lease.c.state == "expired").order_by(s.lease.c.until.desc()).limit(1)
@@ -176,16 +185,23 @@ def choose(unit: Unit, rater: Record) -> tuple[Record | None, str]:
         found = unit.one(FREE, kind=kind, **who) if kind in kinds else None
         if found is not None:
             return found, kind
-    has_again = not kinds.isdisjoint(AGAIN)
-    again = unit.one(AGAIN_NOW, done=rater.done, **who) if has_again else None
+    due = [kind for kind in AGAIN if kind in kinds and (kind != "check" or _check_due(unit, rater))]
+    again = unit.one(AGAIN_NOW, done=rater.done, kinds=due, **who) if due else None
     if again is not None:
         return again, again.kind
     wanted = FREE_TEXT if unit.rules.protocol.kind == "edits" else FREE
     found = unit.one(wanted, kind="rate", **who)
     if found is not None:
         return found, _reason(unit, found)
-    again = unit.one(AGAIN_AT_END, done=rater.done, **who) if has_again else None
+    again = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who) if due else None
     return again, again.kind if again is not None else "done"
+
+
+def _check_due(unit: Unit, rater: Record) -> bool:
+    """Whether a rater has met fewer checks than their share; how soon the first comes is drawn."""
+    share = share_of("checks.share", unit.rules.settings.checks.share, 0.0)
+    ahead = np.random.default_rng((unit.rules.seed, rater.id)).uniform(0.5, 1.0)
+    return bool(unit.count(CHECKS_HAD, rater=rater.id) + 1 <= share * rater.done + ahead)
 
 
 def _reason(unit: Unit, task: Record) -> str:
