@@ -289,16 +289,21 @@ def numeric_share(values: pl.Series) -> tuple[float, str]:
     """The share of values that are numbers, a decimal comma forgiven, and a value that is not."""
     if values.dtype.is_numeric():
         return 1.0, ""
-    if values.dtype != pl.String:
+    if values.dtype != pl.String or values.null_count() == len(values):
         return 0.0, ""
-    for words in (values.drop_nulls()[:200], values.drop_nulls()):  # most text ends at a glance
-        words = words.str.strip_chars()
-        words = words.filter(~words.str.to_lowercase().is_in(MISSING))
-        number = words.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
-        share = float(number.is_not_null().mean() or 0.0)  # type: ignore[arg-type]
+    values = values.drop_nulls().alias("word")
+    for some in (values[:200], values)[len(values) <= 200 :]:  # most text ends at a glance
+        word = pl.col("word").str.strip_chars()
+        words = some.to_frame().lazy().select(word).filter(~word.str.to_lowercase().is_in(MISSING))
+        number = word.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+        found = words.select(
+            number.is_not_null().mean().fill_null(0.0).alias("share"),
+            word.filter(number.is_null()).first(),
+        )
+        share, example = found.collect().row(0)
         if share < SOME_NUMBERS:
-            return share, ""
-    return share, str(words.filter(number.is_null()).first())
+            break
+    return share, str(example)
 
 
 def _numeric_metrics(
