@@ -37,10 +37,11 @@ check: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(ONLY)
 
-# The two generated pages first; then the site, into site/, every warning an error.
+# The generated pages first; then the site, into site/, every warning an error.
 docs: $(STAMP)
 	$(BIN)/python docs/generate_cli.py
 	$(BIN)/python docs/generate_api.py
+	$(BIN)/python docs/generate_project.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html (search needs a server: $(BIN)/python -m http.server -d site)"
 

@@ -16,9 +16,10 @@ from assay.cli import PANELS, make_app
 TARGET = Path(__file__).with_name("cli.md")
 INTRODUCTION = """# The command line
 
-This page is generated from the commands' own help. Every command prints a readable table, and with
-`--json` exactly one JSON object on stdout; progress, notes and warnings go to stderr. Exit code 0:
-done; 2: bad input, with a message that says where and what to do; 1: anything else.
+This page is generated from what `--help-all` shows; `--help` alone the everyday options. Every
+command prints a readable table, and with `--json` exactly one JSON object on stdout; progress,
+notes and warnings go to stderr. Exit code 0: done; 2: bad input, with a message that says where and
+what to do; 1: anything else.
 """
 
 
@@ -52,7 +53,8 @@ def _commands() -> Iterator[Sequence[str]]:
 def _block(words: Sequence[str]) -> str:
     environment = {"COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb"}
     app = make_app(words[:1]) if words else make_app()
-    done = CliRunner(env=environment).invoke(app, [*words, "--help"], prog_name="assay")
+    wanted = "--help-all" if words else "--help"
+    done = CliRunner(env=environment).invoke(app, [*words, wanted], prog_name="assay")
     assert done.exit_code == 0, done.output
     lines = [line.rstrip() for line in done.stdout.split("\n")]
     title = " ".join(("assay", *words))

@@ -11,6 +11,7 @@ from assay.collecting.results import WrittenSheets as WrittenSheets
 from assay.collecting.sheets import write_sheets as write_sheets
 from assay.effort.effort import effort as effort
 from assay.effort.results import Effort as Effort
+from assay.effort.versions import read_versions as read_versions
 from assay.engine import Cluster as Cluster
 from assay.estimation.breakdown import estimate_by as estimate_by
 from assay.estimation.composite import Composite as Composite
@@ -43,6 +44,9 @@ from assay.kits.results import Kit as Kit
 from assay.kits.results import KitDesign as KitDesign
 from assay.kits.results import KitSet as KitSet
 from assay.papers.reproduce import reproduce as reproduce
+from assay.pay import Costs as Costs
+from assay.planning.campaign import CampaignPlan as CampaignPlan
+from assay.planning.campaign import plan_campaign as plan_campaign
 from assay.planning.editors import plan_editors as plan_editors
 from assay.planning.judgments import plan_judgments as plan_judgments
 from assay.planning.ratings import plan_comparison as plan_comparison

@@ -99,7 +99,7 @@ class Costs:
             )
         if not price > 0:
             raise OptionError("pay", "0", "buys no end of ratings", "give a price, or a number")
-        if self.currency is not None and amount.unit != self.currency:
+        if self.currency is not None and _code(amount.unit) != _code(self.currency):
             raise OptionError(
                 argument, amount.text, f"is not in {self.currency}, as the pay is",
                 f"give both in {self.currency}",
@@ -119,6 +119,10 @@ class Costs:
         if self.seconds_per_rating is not None:
             parts.append(f"{self.seconds_per_rating:.12g} s per rating")
         return ", ".join(parts)
+
+
+def _code(currency: str) -> str:
+    return {"€": "EUR", "$": "USD", "£": "GBP"}.get(currency, currency)
 
 
 UNPAID = Costs()

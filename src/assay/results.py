@@ -25,6 +25,9 @@ import numpy as np
 from assay._version import __version__
 from assay.errors import InputError
 
+if typing.TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 class Note(str):
     """A sentence for people with a code for programs, which never look at the words.
@@ -180,6 +183,10 @@ class Result:
         """The result as a notebook shows it."""
         # By name: the views stand above the results and know them, not the other way round.
         return str(import_module("assay.views.html").fragment(self))
+
+    def plot(self) -> Figure:
+        """The result's figure, for matplotlib to show or save."""
+        return typing.cast("Figure", import_module("assay.views.figures").plot(self))
 
 
 def _as_computed(own: property) -> property:

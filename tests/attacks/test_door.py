@@ -223,7 +223,7 @@ def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, A
 READ = {
     "scores", "ratings", "file", "source", "judgments", "table", "tables", "edits", "results",
     "corpus", "design", "texts", "key", "files", "answers", "data",
-    "--sample", "--scores", "--history", "--top-up", "--errors", "--before", "--published",
+    "--sample", "--scores", "--history", "--top-up", "--errors", "--earlier", "--published",
     "--pilot", "--ratings", "--kits", "--judgments", "--data", "--truth", "--instructions",
 }  # fmt: skip
 

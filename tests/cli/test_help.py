@@ -10,12 +10,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 import typer
 from tests.conftest import ROOT, Ran
 
 import assay
 from assay.cli import PANELS, PIPELINE, Stages, make_app
+from assay.cli.options import MOST_SHOWN, SHOWN
 
 Run = Callable[..., Ran]
 WIDEST = 100
@@ -59,15 +61,64 @@ def test_nothing_typed_shows_the_pipeline(run_assay: Run) -> None:
 def test_every_command_of_the_pipeline_runs(
     tmp_path: Path, run_assay: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In the demo's folder, with its scores as somebody's outputs and filled-in sheets."""
     monkeypatch.chdir(tmp_path)
-    commands = re.findall(r"assay [a-z]+ [^\n]*--?\w[^\n]*", PIPELINE.replace("\\\n", " "))
+    monkeypatch.setattr("typer.launch", lambda _: 0)
+    assert run_assay("demo", "-o", "demo").code == 0
+    monkeypatch.chdir("demo")
+    Path("scores.tsv").rename("outputs.csv")
+    text = Path("outputs.csv").read_text("utf-8")
+    Path("outputs.csv").write_text(text.replace(",", ";").replace("\t", ","), encoding="utf-8")
+    commands = re.findall(r"(?:assay [a-z]+|cd) [^\n]*", PIPELINE.partition("Usage")[0])
     assert len(commands) == 11
     for command in commands:
-        ran = run_assay(*shlex.split(command)[1:])
+        words = shlex.split(command)
+        if words[0] == "cd":
+            monkeypatch.chdir(words[1])
+            for name in ("judgments.tsv", "edits.tsv"):
+                Path(name).write_bytes((tmp_path / "demo" / name).read_bytes())
+            continue
+        if "answers/*.xlsx" in words:
+            for name in ("Ada", "Ben"):
+                rate_sheet(Path("sheets", f"{name}.xlsx"), Path("answers", f"{name}.xlsx"))
+        ran = run_assay(*words[1:])
         assert ran.code == 0, (command, ran.err)
-        if command.startswith("assay demo"):
-            monkeypatch.chdir(tmp_path / "demo")
-    assert (tmp_path / "demo" / "report.html").is_file()
+    assert Path("report.html").is_file()
+
+
+def rate_sheet(sheet: Path, answer: Path) -> None:
+    """A sheet as a rater sends it back."""
+    answer.parent.mkdir(exist_ok=True)
+    frame = pl.read_excel(sheet, infer_schema_length=None)
+    points = 40 + pl.col("output").str.len_chars() % 50
+    frame.with_columns(score=pl.when(pl.col("code") != "(context)").then(points)).write_excel(
+        answer
+    )
+
+
+@pytest.mark.parametrize("name", HELP)
+def test_the_short_help_has_eight_options_at_most(name: str, run_assay: Run) -> None:
+    short = run_assay(*name.split(), "--help").out
+    whole = run_assay(*name.split(), "--help-all").out
+    option = re.compile(r"^│ (?:\*  |   )?(--[a-z-]+)", re.MULTILINE)
+    shown, known = option.findall(short), option.findall(whole)
+    assert len(shown) <= MOST_SHOWN
+    assert {*shown} <= {*known}
+    assert "--help" in known
+    if len(known) - 1 > len(shown):
+        assert f"{len(known) - 1 - len(shown)} more option" in short
+        assert f"assay {name} --help-all" in short
+
+
+def test_options_of_the_short_help_are_there() -> None:
+    root = typer.main.get_command(make_app())
+    for words, listed in SHOWN.items():
+        command = root
+        for word in words.split():
+            command = command.commands[word]  # type: ignore[attr-defined]
+        known = {item.name for item in command.params}
+        assert {*listed.split()} <= known, words
+        assert len(listed.split()) <= MOST_SHOWN
 
 
 def test_the_help_lists_the_stages_in_the_order_of_use(run_assay: Run) -> None:

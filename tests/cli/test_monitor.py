@@ -43,7 +43,7 @@ def test_looks_are_kept_from_call_to_call(watch: Callable[..., Ran]) -> None:
     assert ran.code == 0, ran.err
     assert "1 of 4 planned looks is past, the next is at 100 segments" in ran.out
     assert "for orientation" in ran.out
-    ran = watch(110, *goal, "--before", "first.json", "--json")
+    ran = watch(110, *goal, "--earlier", "first.json", "--json")
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)
     assert result["planned"] == [50, 100, 150, 200]
@@ -63,10 +63,10 @@ def test_what_does_not_fit_is_refused(watch: Callable[..., Ran]) -> None:
     for options, message in (
         ((), "half-width"),
         (("--goal", "ranking", "--looks", "some"), "is not a plan"),
-        (("--goal", "ranking", "--before", "scores.tsv"), "is not a saved result"),
-        (("--goal", "ranking", "--looks", "3", "--before", "past.json"), "has another plan"),
-        (("--goal", "ranking", "--before", "past.json", "-o", "past.json"), "is an input file"),
-        (("--goal", "ranking", "--before", "sampled.json"), "is a result of kind"),
+        (("--goal", "ranking", "--earlier", "scores.tsv"), "is not a saved result"),
+        (("--goal", "ranking", "--looks", "3", "--earlier", "past.json"), "has another plan"),
+        (("--goal", "ranking", "--earlier", "past.json", "-o", "past.json"), "is an input file"),
+        (("--goal", "ranking", "--earlier", "sampled.json"), "is a result of kind"),
     ):
         if "past.json" in options:
             watch(60, "--goal", "ranking", "-o", "past.json")

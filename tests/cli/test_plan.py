@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.conftest import Ran
 from typer.testing import CliRunner, Result
 
 import assay
@@ -132,3 +135,70 @@ def test_other_raters_columns_are_no_metrics(tmp_path: Path) -> None:
     assert ran.exit_code == 0, ran.output
     planned = json.loads(ran.stdout)
     assert planned["correlation"] is None or planned["correlation"] < 0.5
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of three systems."""
+    monkeypatch.chdir(tmp_path)
+    assay.simulate(documents=30, systems=3, texts=True, rng=1).test_set.write("scores.tsv")
+    Path("assay.toml").write_text('protocol = "esa"\nscores = "scores.tsv"\n', encoding="utf-8")
+    return tmp_path
+
+
+def test_a_project_is_planned_and_keeps_the_budget(
+    project: Path, run_assay: Callable[..., Ran]
+) -> None:
+    ran = run_assay("plan", "--budget", "60 EUR", "--pay", "0.12 EUR per rating")
+    assert ran.code == 0, ran.err
+    assert "60 EUR buy 498 ratings: 3 systems x 151 segments once + 10% twice." in ran.out
+    assert "kept in assay.toml: assay sample draws 151 segments" in ran.err
+    said = tomllib.loads((project / "assay.toml").read_text("utf-8"))
+    assert said["sample"]["budget"] == "151"
+    assert said["pay"] == {"per_rating": 0.12, "currency": "EUR"}
+    assert run_assay("sample", "--seed", 1).code == 0
+    again = run_assay("plan", "--budget", "30 EUR")
+    assert "30 EUR buy" in again.out
+    assert "is drawn already" in again.err
+
+
+def test_ratings_of_a_project_are_its_pilot(project: Path, run_assay: Callable[..., Ran]) -> None:
+    world = assay.simulate(documents=30, systems=3, texts=True, rng=1)
+    drawn = assay.sample(world.test_set, budget="30%", rng=1)
+    world.rate(drawn).write("ratings.tsv")
+    with Path("assay.toml").open("a", encoding="utf-8") as file:
+        file.write('ratings = ["ratings.tsv"]\nbetter = "lower"\n')
+    result = json.loads(run_assay("plan", "--budget", "100", "--json").out)
+    assert result["source"] == "pilot"
+    few = pl.read_csv("ratings.tsv", separator="\t").head(2)
+    few.write_csv("ratings.tsv", separator="\t")
+    ran = run_assay("plan", "--budget", "100", "--json")
+    assert json.loads(ran.out)["source"] == "typical"
+    assert "too few to plan by" in ran.err
+
+
+def test_a_plan_outside_a_project(tmp_path: Path, run_assay: Callable[..., Ran]) -> None:
+    ran = run_assay("plan", "--systems", 2, "--population", 1814, "--decide", 2, "--json")
+    assert json.loads(ran.out)["needed"] == 612
+    assert "--scores" in run_assay("plan").err
+    ran = run_assay("plan", "--systems", 2, "--population", 99, "--budget", "9 EUR")
+    assert ran.code == 2
+    assert "give --pay such as" in ran.err
+    assert run_assay("plan", "--pilot", tmp_path / "x.tsv").code == 2
+    ran = run_assay(
+        "plan", "--systems", 2, "--population", 99, "--budget", "9", "--decide", 2, "--json"
+    )
+    assert "--decide (2.0) is a second goal beside --budget" in ran.err
+
+
+def test_a_sample_takes_money_and_hours(project: Path, run_assay: Callable[..., Ran]) -> None:
+    pay = ("--pay", "0.12 EUR per rating, 40 s per rating")
+    for budget, words, n in (
+        ("300 ratings", "300 ratings: 90 segments x 3 systems x 1.1 raters", 90),
+        ("36 EUR", "36 EUR buy 300 ratings: 90 segments x 3 systems x 1.1 raters", 90),
+        ("2 hours", "2 hours buy 180 ratings: 54 segments", 54),
+    ):
+        ran = run_assay("sample", "--budget", budget, "--seed", 1, *pay, "--json")
+        assert words in ran.err
+        assert abs(json.loads(ran.out)["n"] - n) <= 3
+    assert "buys 2 ratings" in run_assay("sample", "--budget", "2 ratings").err

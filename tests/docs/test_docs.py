@@ -69,7 +69,7 @@ def test_console_examples_run(
         assert ran.code == 0, (command, ran.err)
 
 
-@pytest.mark.parametrize("name", ["cli", "api"])
+@pytest.mark.parametrize("name", ["cli", "api", "project"])
 def test_generated_pages_are_current(name: str) -> None:
     module = generator(name)
     current = (ROOT / "docs" / f"{name}.md").read_text("utf-8")

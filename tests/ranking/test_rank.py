@@ -389,7 +389,7 @@ def test_nothing_is_open() -> None:
 
 def test_two_that_are_equal_take_no_number() -> None:
     (line,) = step(0.0, alpha=0.025)
-    assert line.startswith("to decide A and B (closest to it, p = 0.5): no number of judgments in")
+    assert line.startswith("to decide A and B (nearest to a decision): no number of judgments in")
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.025])

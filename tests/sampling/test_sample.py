@@ -94,8 +94,9 @@ def test_short_names_of_the_papers() -> None:
         ("many", "is not an amount"),
         ("nan", "is not an amount"),
         ("", "is not an amount"),
-        ("500 EUR", "is money, and a sample counts segments; assay plan ratings, with spend"),
-        ("$500", "is money"),
+        ("500 EUR", "does not count segments; give segments"),
+        ("$500", "does not count"),
+        ("500 ratings", "does not count"),
         ("90 min", "or `seconds_per_word` with a words column"),
     ],
 )

@@ -9,9 +9,8 @@ import pytest
 from lxml import etree
 
 from assay.errors import InputError, OptionError
-from assay.estimation.results import SystemEstimate
 from assay.views.figures import (
-    draw_intervals,
+    draw_bars,
     draw_lengths,
     draw_pairs,
     draw_shares,
@@ -22,9 +21,9 @@ from assay.views.figures import (
 from assay.views.ranking import (
     draw_curves,
     draw_error_curves,
-    draw_ranges,
     draw_win_ratios,
 )
+from assay.views.section import Bar, Column, Table
 
 LENGTHS = [
     {"pair": pair, "sample": sample, "length": length, "share": share}
@@ -68,9 +67,11 @@ def test_stability_figure_has_a_line_per_design_with_error_bars() -> None:
 
 
 def test_figures_are_the_same_in_every_run_and_ask_for_nothing_outside() -> None:
-    rows = [SystemEstimate("A", 0.5, 0.4, math.inf, 0.1, 9, 90, "mean", "t", 1, 1, 1, 1)]
+    one = Table(
+        "t", "", (Column("system", "text"),), (("A",),), bars=(Bar(0.5, 0.4, math.inf, 0.45),)
+    )
     for draw in (lambda: draw_lengths(LENGTHS), lambda: draw_stability(CHANGES),
-                 lambda: draw_intervals(rows, better="higher", truth={"A": 0.45})):  # fmt: skip
+                 lambda: draw_bars(one)):  # fmt: skip
         svg = svg_text(draw())
         assert svg == svg_text(draw())
         assert svg.startswith("<svg")
@@ -93,16 +94,16 @@ def test_save_figure_by_ending(tmp_path: Path) -> None:
         save_figure(figure, tmp_path / "none" / "a.svg")
 
 
-def test_rank_ranges_name_systems_and_close_clusters() -> None:
-    systems = [
-        {"system": name, "rank": k + 1, "low_rank": low, "high_rank": high, "cluster": cluster}
-        for k, (name, low, high, cluster) in enumerate(
-            [("A", 1, 2, 1), ("B$x$", 1, 2, 1), ("C", 3, 3, 2)]
-        )
-    ]
-    shown = words(svg_text(draw_ranges(systems)))
+def test_bars_name_their_rows_and_close_clusters() -> None:
+    ranks = Table(
+        "ranks", "", (Column("rank", "count"), Column("system", "text")),
+        ((1, "A"), (2, "B$x$"), (3, "C")), frozenset({1}),
+        bars=(Bar(1, 1, 2), Bar(2, 1, 2), Bar(3, 3, 3)), axis="rank (1 is best)",
+    )  # fmt: skip
+    shown = words(svg_text(draw_bars(ranks)))
     assert {"A", "B$x$", "C", "rank (1 is best)"} <= shown
-    assert svg_text(draw_ranges(systems)) == svg_text(draw_ranges(systems))
+    (line,) = [line for line in draw_bars(ranks).axes[0].lines if len(line.get_xdata()) == 2]
+    assert set(line.get_ydata()) == {0.5}
 
 
 def test_pairs_are_filled_in_the_row_of_the_better_system() -> None:

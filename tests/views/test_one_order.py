@@ -39,10 +39,9 @@ def test_the_page_has_one_verdict_and_folds_the_others(world: assay.World) -> No
     by_name = {part.name: part for part in report.sections}
     assert by_name["ranking"].folded
     assert not by_name["audit"].folded
-    assert "This is the page's verdict" in by_name["estimates"].lead
-    assert by_name["ranking"] not in report.answers
+    assert report.answers == (by_name["estimates"],)
     page = html(report)
-    assert page.count("<summary>By another rule: Ranking by mean") == 1
+    assert page.count("<summary><h2>By another rule: Ranking by mean") == 1
     # Practice inside the audit is another rule, too, with the reason.
     assert page.count("<summary>By another rule: WMT practice (wilcoxon mean)</summary>") == 1
     assert "which treat outputs as independent" in page
@@ -122,7 +121,7 @@ def test_ranks_that_do_not_follow_the_estimates_say_so() -> None:
     first, second = result.systems
     assert (first.system, first.estimate > second.estimate) == ("A", True)
     assert has_note(result.notes, "order-by-differences")
-    scores = section_of(result).blocks[1]
+    scores = section_of(result).blocks[0]
     assert "Ranks come from the differences" in scores.caption  # type: ignore[union-attr]
 
 
@@ -169,9 +168,9 @@ def test_intervals_that_do_not_hold_say_so_everywhere(
     assert has_note(audit.notes, "intervals-do-not-hold")
     for found in (result, audit):
         section = section_of(found)
-        assert section.lead.startswith("These intervals and verdicts do not hold")
+        assert section.said.startswith("These intervals and verdicts do not hold")
         page = html(make_report(found, ""))
-        assert "do not hold" in page[: page.index("</div>")]  # the first screen
+        assert "do not hold" in page[: page.index("</header>")]  # the first screen
         assert "interval (does not hold)" in page
         assert "95% interval<" not in page  # no heading
     show(section_of(result))

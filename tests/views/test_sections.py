@@ -12,6 +12,14 @@ import numpy as np
 import pytest
 
 import assay
+from assay.collecting.campaigns import (
+    CampaignStatus,
+    Created,
+    Exported,
+    Links,
+    RaterLink,
+    RaterStatus,
+)
 from assay.errors import InputError, OptionError
 from assay.kits.pieces import pieces_from_features
 from assay.sampling.stability import summarise_stability
@@ -48,6 +56,7 @@ def results() -> dict[str, dict[str, Any]]:
     found: list[Any] = [
         assay.plan_ratings(population=500, half_width=0.1, sd=1.0),
         assay.plan_comparison(population=500, gap=0.5, difference_sd=1.0),
+        assay.plan_campaign(3, 200, budget="500 ratings"),
         assay.plan_judgments(systems=5, sigma=10.0),
         assay.plan_editors(3, 3.0),
         summarise_stability(records, metric="neural"),
@@ -68,6 +77,26 @@ def results() -> dict[str, dict[str, Any]]:
         assay.rank(judgments, rng=1),
         assay.effort(EditingWorld({"A": 0.0, "B": 2.0, "C": 12.0}).edits(KITS, rng=1), rng=1),
         assay.audit_ratings(ratings, world.test_set, sample=order, rng=1),
+        Created("news", "esa", 40, 240, 3, 8, 1, Links("o", "v", "j", (RaterLink("Ada", "t"),))),
+        CampaignStatus(
+            "news",
+            "news",
+            "open",
+            "esa",
+            40,
+            12,
+            80,
+            10,
+            6,
+            (),
+            None,
+            (),
+            (RaterStatus("Ada", "active", 12, 1, 600.0, 3, 4),),
+            12.5,
+            "EUR",
+            (),
+        ),
+        Exported(("tables/ratings.tsv",), 80, {"ratings": 80}),
         assay.summarise_evaluation(tried),
     ]
     return {item.to_dict()["kind"]: item.to_dict() for item in found}
@@ -83,7 +112,7 @@ def test_every_kind_has_a_section(results: dict[str, dict[str, Any]]) -> None:
     for kind, result in results.items():
         part = section_of(as_result(result))
         assert part.signature == result["signature"], kind
-        assert part.lead.endswith("."), kind
+        assert part.said.endswith("."), kind
         assert part.blocks, kind
         assert set(part.sources) <= set(REFERENCES), kind
 
@@ -91,12 +120,12 @@ def test_every_kind_has_a_section(results: dict[str, dict[str, Any]]) -> None:
 def test_all_kinds_on_one_page(results: dict[str, dict[str, Any]], tmp_path: Path) -> None:
     listed = list(results.values())
     page = write_report(listed[::-1], tmp_path / "r.html").read_text("utf-8")
-    # In the order of the pipeline, whatever the order of the files.
+    # Answers, then the way to them, each in the order of the pipeline, whatever that of the files.
     parts = [section_of(as_result(result)) for result in listed]
     parts.sort(key=lambda part: page.index(f'id="{part.name}"'))
-    stages = [STAGES.index(part.stage) for part in parts]
-    assert stages == sorted(stages)
-    assert len(set(stages)) == len(STAGES)
+    order = [(not part.question, STAGES.index(part.stage)) for part in parts]
+    assert order == sorted(order)
+    assert len({stage for _, stage in order}) == len(STAGES)
     for result in listed:
         assert f"<code>{result['signature']}" in page.replace("&gt;", ">")
 
@@ -105,19 +134,19 @@ def test_the_answers_and_the_advice_come_first(
     results: dict[str, dict[str, Any]], tmp_path: Path
 ) -> None:
     page = write_report(list(results.values()), tmp_path / "r.html").read_text("utf-8")
-    top = page[: page.index("<section")]
-    assert "has the best estimated score" in top
-    assert "ranks first of 3 systems" in top
-    assert "takes less effort than" in top
-    assert results["estimates"]["next"][0].split(":")[0] in top
-    assert "segments were drawn" not in top
+    top = page[: page.index("<details")]
+    best, *_ = results["estimates"]["systems"]
+    assert f"<h1>{best['system']} is " in top
+    assert results["estimates"]["next"][0].split(":")[0][1:] in top
+    for other in ("to edit", "600 judgments", "segments were drawn"):
+        assert other not in top
+        assert other in page
 
 
 def test_an_audit_of_judgments_has_the_same_section(tmp_path: Path) -> None:
     world = assay.simulate(documents=30, systems=3, rng=1)
     result = assay.audit_judgments(world.judge(600, per_set=3, rng=1), rng=1)
     page = write_report(result, tmp_path / "r.html").read_text("utf-8")
-    assert "Which distinctions between 3 systems do 600 judgments support?" in page
     assert "one judgment has the noise" in page.lower()
     assert ">wins<" in page
 
@@ -157,7 +186,7 @@ def test_parts_hold_every_table_and_figure(
     with (tmp_path / "parts" / "estimates-scores.csv").open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     given = results["estimates"]["systems"]
-    assert [float(row["estimate"]) for row in rows] == [item["estimate"] for item in given]
+    assert [float(row["score"]) for row in rows] == [item["estimate"] for item in given]
     tables = (tmp_path / "parts" / "ranking-ranks-2.tex").read_text("utf-8")
     assert tables.startswith(r"\begin{table}")
 
@@ -255,10 +284,10 @@ def test_a_census_has_no_sampling_error_in_words() -> None:
 def test_these_answers_all_rated_are_not_said_to_go_either_way() -> None:
     world = assay.simulate(documents=10, systems=3, rng=1)
     result = assay.estimate(world.test_set, world.rate(), target="answers")
-    lead = section_of(result).lead
-    assert "nothing is left to decide" in lead
-    assert "may" not in lead
-    assert "decided" not in lead
+    said = section_of(result).said
+    assert "nothing is left to decide" in said
+    assert "may" not in said
+    assert "decided" not in said
 
 
 def test_certainties_of_an_older_version_are_not_repeated() -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any, Self
 
-from assay.campaign.records import NotNowError
-from assay.campaign.results import CampaignStatus
-from assay.campaign.store import reader
+from assay.campaign.records import Collected, NotNowError
+from assay.campaign.store import reader, upkeep
 from assay.campaign.store.access import Store, open_store
 from assay.campaign.store.clock import Clock
+from assay.campaign.store.collected import read_collected
 from assay.campaign.store.units import answers, people, tasks
 from assay.campaign.store.units.people import Link
+from assay.collecting.campaigns import CampaignStatus
 from assay.project.settings import Settings
 
 
@@ -110,12 +112,36 @@ class Campaign:
         """The language of a rater's page."""
         self._now("language", link, tag)
 
+    def consent(self) -> str | None:
+        """What raters agree to before they begin, if anything."""
+        with self._store.reading() as db:
+            return reader.read_consent(db)
+
+    def join(self, parameters: Mapping[str, str], consent: bool) -> str:
+        """Become a rater; the token of their link."""
+        return str(self._now("join", parameters, consent))
+
+    def finish(self, link: Link) -> dict[str, str]:
+        """The completion code, or the address to go back to."""
+        found: dict[str, str] = self._now("finish", link)
+        return found
+
     # What owners do.
 
     def status(self) -> CampaignStatus:
         """How the campaign stands."""
         with self._store.reading() as db:
             return reader.read_status(db, self._store.rules, self.slug)
+
+    def collected(self) -> Collected:
+        """Everything that was gathered, for export."""
+        with self._store.reading() as db:
+            return read_collected(db)
+
+    def links(self) -> list[dict[str, Any]]:
+        """All links, without their tokens."""
+        with self._store.reading() as db:
+            return reader.read_links(db)
 
     def ready(self) -> bool:
         """Whether the store answers."""
@@ -150,6 +176,28 @@ class Campaign:
         """More raters; each with the token of a link."""
         found: list[dict[str, str]] = self._now("add_raters", raters, actor)
         return found
+
+    def new_link(self, rater: str, actor: str = "owner") -> str:
+        """A new link for a rater; their earlier ones end."""
+        return str(self._now("new_link", rater, actor))
+
+    def forget(self, rater: str, actor: str = "owner") -> str:
+        """Remove what names a person, keep the answers; the new code name."""
+        return str(self._now("forget", rater, actor))
+
+    def backup(self, path: str | os.PathLike[str]) -> Path:
+        """A whole copy of the file, while raters work."""
+        return upkeep.backup(self._store.place, Path(path))
+
+    def rebuild(self) -> dict[str, int]:
+        """Make the tables of how things stand again from what was appended."""
+        found: dict[str, int] = self._now("rebuild")
+        return found
+
+    def integrity(self) -> tuple[str, ...]:
+        """What is wrong with the store; nothing, as a rule."""
+        with self._store.reading() as db:
+            return upkeep.faults(db)
 
 
 def _rater(link: Link) -> int:
@@ -189,5 +237,10 @@ WRITING: Mapping[str, Callable[..., Work]] = {
     "exclude": _plain(people.exclude),
     "restore": _plain(people.restore),
     "add_raters": _plain(people.add_raters),
+    "new_link": _plain(people.renew_link),
+    "forget": _plain(people.forget),
+    "rebuild": _plain(upkeep.rebuild),
+    "join": _plain(people.join),
+    "finish": _of_rater(people.finish),
 }
 """Everything that changes a campaign, by name: the unit of work and its arguments."""

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from assay.campaign.assignment.contents import prepare
-from assay.campaign.results import Created
 from assay.campaign.store.creating import write_campaign
+from assay.collecting.campaigns import Created
 from assay.kits.results import KitDesign
 from assay.project.settings import Settings
 from assay.stats.random import Rng

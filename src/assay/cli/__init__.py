@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +22,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from assay._version import __version__
-from assay.cli.options import Backend
+from assay.cli.options import MOST_SHOWN, SHOWN, Backend
 from assay.errors import (
     AssayError,
     InputError,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 COMMANDS = {
+    "new": "new:new",
     "demo": "demo:demo",
     "check": "tables:check",
     "convert": "tables:convert",
@@ -79,16 +81,14 @@ RENAMED = {
 """Arguments of the library whose parameter here has another name."""
 
 PANELS = {
-    "Start": ("demo", "check", "convert"),
-    "Plan": ("plan", "stability", "evaluate"),
-    "Sample": ("sample",),
-    "Collect": ("collect",),
-    "While ratings come in": ("next", "next-set", "monitor", "raters"),
-    "Estimate and rank": ("estimate", "rank"),
-    "Kits and effort": ("kits", "effort"),
-    "Report": ("audit", "report", "reproduce"),
-}
-"""The commands by stage, in the order of use."""
+    "Everyday": ("new", "check", "plan", "sample", "collect", "report"),
+    "Analysis": (
+        "estimate", "rank", "effort", "raters", "audit", "kits", "monitor", "next", "next-set",
+        "convert",
+    ),
+    "Research": ("demo", "stability", "evaluate", "reproduce"),
+}  # fmt: skip
+"""The commands: those of a project in the order of use, those behind them, and those to try."""
 
 WRITTEN = {
     "target", "--output", "--save", "--figure", "--figure-by-editor", "--figures", "--parts",
@@ -102,24 +102,21 @@ OF_STREAMS = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG)
 PIPELINE = """\
 Assay: how good your translation systems are, and how sure you can be, from few judgments.
 
-See it work on a simulated campaign, and begin there:
-  assay demo -o demo
-  cd demo
+A project is a folder that remembers its files and settings:
+  new       what there is to rate      assay new mine --from outputs.csv --protocol esa
+                                       cd mine
+  plan      what will it find, cost?   assay plan --budget "90 EUR" --pay "0.05 EUR per rating"
+  sample    which segments to show?    assay sample --budget 20%
+  collect   blind sheets for raters    assay collect --sheets xlsx --raters Ada,Ben
+            what they sent back        assay collect answers/*.xlsx
+  report    the answer on a page       assay report --open
 
-The stages, in the order of use:
-  check     is my table right?         assay check scores.tsv --kind scores
-  plan      how much must be rated?    assay plan ratings --population 1400 --sd 3 --half-width .3
-  sample    which segments to show?    assay sample scores.tsv --budget 20% -o drawn.tsv
-  collect   blind sheets for raters    assay collect scores.tsv --sample drawn.tsv --raters 3 \\
-                                         --sheets xlsx -o sheets
-  raters    do the raters agree?       assay raters scores.tsv ratings.tsv --better lower
-  estimate  scores with intervals      assay estimate scores.tsv ratings.tsv --sample sample.tsv \\
-                                         --better lower -o estimates.json
-  rank      an order from judgments    assay rank judgments.tsv -o ranking.json
-  effort    the same by post-editing   assay effort edits.tsv -o effort.json
-  audit     which claims hold?         assay audit scores.tsv ratings.tsv --better lower
-  report    a page to send around      assay report estimates.json ranking.json effort.json \\
-                                         -o report.html
+The analysis behind it works on files, too:
+  estimate  scores with intervals      assay estimate scores.tsv ratings.tsv --sample sample.tsv
+  rank      an order from judgments    assay rank judgments.tsv
+  effort    what post-editing takes    assay effort edits.tsv
+
+A simulated campaign to look at:       assay demo -o demo
 
 Usage: assay COMMAND ...; assay --help lists all commands, assay COMMAND --help explains one."""
 
@@ -177,12 +174,16 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the command line; in a project, what was not said comes from there."""
+        if "--help-all" in args:
+            ctx.meta["assay.whole"] = True
+            typer.echo(self.get_help(ctx))
+            raise typer.Exit
         here = Path.cwd()
         if any((folder / "assay.toml").is_file() for folder in (here, *here.parents)):
             from assay.cli.project import fill
             from assay.project.project import find_project
 
-            if not ctx.resilient_parsing and not {"--help", "-h", "--help-all"} & {*args}:
+            if not ctx.resilient_parsing and not {"--help", "-h"} & {*args}:
                 ctx.obj = find_project(here)
                 args = fill(self, ctx, args, ctx.obj)
         rest = super().parse_args(ctx, args)
@@ -190,6 +191,22 @@ class Command(TyperCommand):
             if isinstance(item, TyperArgument) and item.nargs == -1:
                 ctx.params[item.name] = _expanded(ctx.params[item.name] or ())
         return rest
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Show the everyday options; all of them where --help-all was given."""
+        if ctx.meta.get("assay.whole"):
+            return super().format_help(ctx, formatter)
+        listed = [item for item in self.params if isinstance(item, TyperOption) and not item.hidden]
+        name = " ".join(ctx.command_path.split()[1:])
+        wanted = SHOWN.get(name, "").split() or [item.name for item in listed]
+        first = [item for item in listed if item.name in wanted[:MOST_SHOWN]]
+        brief = copy(self)
+        brief.params = [item for item in self.params if item not in listed or item in first]
+        brief.add_help_option = False
+        if more := len(listed) - len(first):
+            options = "option" if more == 1 else "options"
+            brief.epilog = f"{more} more {options}: {ctx.command_path} --help-all"
+        return super(Command, brief).format_help(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -249,9 +266,8 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
         name="assay",
         cls=Stages,
         help="Human evaluation of machine translation: how good your systems are, and how sure"
-        " you can be, from few judgments.\n\nCommands are listed in the order of use;"
-        " `assay` alone shows the pipeline with an example of every stage, `assay COMMAND"
-        " --help` everything about one.",
+        " you can be, from few judgments.\n\n`assay` alone shows the pipeline with an example of"
+        " every stage, `assay COMMAND --help` what one does, `--help-all` all its options.",
         add_completion=True,
         rich_markup_mode="markdown",
         pretty_exceptions_enable=False,

@@ -27,11 +27,13 @@ from assay.cli.options import (
     SEED,
     TARGET,
 )
-from assay.errors import OptionError
+from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from assay.audit.results import Audit
     from assay.tables.tables import TestSet
+
+ANSWERS = ("judgments", "ratings")
 
 
 def audit(
@@ -95,13 +97,19 @@ def audit(
     of_ratings = {"sample": sample, "assume": assume, "target": target, "practice": practice}
     of_ratings = {name: value for name, value in of_ratings.items() if value is not None}
     if format is None and _need_guess(tables, columns):
-        result = _of_guessed(
-            tables, context, columns, exclude, only, lp, better, common, of_ratings
-        )
-        deliver(result, save, json, lambda: show(audit_section(result, pairs=pairs)))
-        return
+        from assay.cli.guessing import is_foreign
+
+        try:
+            result = _of_guessed(
+                tables, context, columns, exclude, only, lp, better, common, of_ratings
+            )
+            deliver(result, save, json, lambda: show(audit_section(result, pairs=pairs)))
+            return
+        except InputError:
+            if len(tables) > 2 or is_foreign(tables, columns):
+                raise
     found = locate_answers(
-        answers, "judgments", "ratings", columns=columns, only=only, lp=lp, format=format,
+        answers, *ANSWERS, columns=columns, only=only, lp=lp, format=format,
         scores=scores,
     )  # fmt: skip
     if found.kind == "judgments":
@@ -124,7 +132,8 @@ def _need_guess(tables: list[Path], columns: str | None) -> bool:
     """Whether answers stand in several files, or under others' names."""
     from assay.cli.guessing import are_batches, is_foreign
 
-    return len(tables) > 2 or is_foreign(tables, columns) or are_batches(tables)
+    others = is_foreign(tables[:-1], columns) or is_foreign(tables[-1:], columns, *ANSWERS)
+    return len(tables) > 2 or others or are_batches(tables)
 
 
 def _of_guessed(

@@ -13,8 +13,10 @@ from assay.cli.options import (
     COLUMNS,
     JSON,
     KEY,
+    OVERLAP,
     PER_OUTPUT_OPTION,
     RANGE,
+    RATERS,
     SAMPLE,
     SAVE_ONLY,
     SEED,
@@ -41,14 +43,9 @@ def collect(
         Literal["xlsx", "csv"] | None,
         typer.Option("--sheets", help="Write a blind sheet per rater, of this type."),
     ] = None,
-    raters: Annotated[
-        str | None, typer.Option("--raters", help="Who rates: names, or how many.", metavar="A,B|N")
-    ] = None,
+    raters: RATERS = None,
     sample: SAMPLE = None,
-    overlap: Annotated[
-        float | None,
-        typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
-    ] = None,
+    overlap: OVERLAP = None,
     per_output: Annotated[int | None, PER_OUTPUT_OPTION] = None,
     checks: Annotated[
         float | None,

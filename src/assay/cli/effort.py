@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ from assay.cli import (
     columns_for,
     figure_file,
     names,
+    note,
     pairs,
     refuse_alone,
     save_file,
@@ -31,18 +33,36 @@ from assay.cli.options import (
     SEED,
     SYSTEM,
 )
-from assay.errors import OptionError
+from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from assay.effort.results import Effort, Relation
+    from assay.stats.progress import Progress
+    from assay.tables.load import Raw, Source
     from assay.tables.tables import Better, Edits
 
 
 def effort(
     edits: Annotated[
-        list[Path],
-        typer.Argument(help="What editors did: one table of edits or several.", metavar="EDITS..."),
-    ],
+        list[Path] | None,
+        typer.Argument(
+            help="What editors did: tables, or files of a translation tool.", metavar="[EDITS]..."
+        ),
+    ] = None,
+    before: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--before", help="Folder of a translation tool's files before editing.", metavar="DIR"
+        ),
+    ] = None,
+    after: Annotated[
+        list[Path] | None,
+        typer.Option("--after", help="The same files after editing.", metavar="DIR"),
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option("--pattern", help="Path of an edited file: {system}/{editor}/{doc}."),
+    ] = None,
     human: HUMAN_TRANSLATION = None,
     margin: Annotated[
         float | None,
@@ -71,7 +91,8 @@ def effort(
         ),
     ] = False,
     rate: Annotated[
-        float | None, typer.Option("--rate", help="What an editor's hour costs.")
+        str | None,
+        typer.Option("--rate", help="What an editor's hour costs: 40 EUR.", metavar="PRICE"),
     ] = None,
     level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
     format: FORMAT = None,
@@ -103,7 +124,10 @@ def effort(
 ) -> None:
     """Compare systems by post-editing effort.
 
-    Example: assay effort edits.tsv --human Human --margin 0.1
+    EDITS are tables or files of a translation tool; where the tool keeps one text per segment,
+    give the files from before editing and after it instead.
+
+    Example: assay effort --before before --after after --rate "40 EUR"
     """
     from assay.cli import deliver, progress_bars
     from assay.effort.effort import effort as compare
@@ -112,13 +136,18 @@ def effort(
     refuse_alone("better", better, "ratings", ratings)
     figure_file(figure)
     figure_file(figure_by_editor)
-    table = read_edit_files(
-        edits, format=format, system=system, editor=editor, columns=columns, only=only
-    )
     with progress_bars() as progress:
+        if before or after:
+            _refuse_both(edits, format, only)
+            table = _read_versions(before, after, system, editor, pattern, columns, progress)
+        else:
+            refuse_alone("pattern", pattern, "before", before)
+            table = read_edit_files(
+                edits or [], format=format, system=system, editor=editor, columns=columns, only=only
+            )
         result = compare(
             table, human=human, margin=margin, measures=names(measures), time=time,
-            time_weight=time_weight, alike=alike, assume_alike=assume_alike, rate=rate,
+            time_weight=time_weight, alike=alike, assume_alike=assume_alike or None, rate=rate,
             level=level, rng=seed, progress=progress,
         )  # fmt: skip
     result = replace(result, relations=_relations(result, ratings, better or "higher", kits, seed))
@@ -167,6 +196,30 @@ def _relations(
     return found
 
 
+def _refuse_both(edits: list[Path] | None, format: str | None, only: str | None) -> None:
+    """Refuse what means nothing beside files from before and after editing."""
+    for name, value in (("EDITS", edits and edits[0]), ("--format", format), ("--only", only)):
+        if value:
+            raise OptionError(
+                name, value, "is not for files from before and after editing",
+                "leave it out, or leave out --before and --after",
+            )  # fmt: skip
+
+
+def _read_versions(
+    before: list[Path] | None, after: list[Path] | None, system: str | None, editor: str | None,
+    pattern: str | None, columns: str | None, progress: Progress,
+) -> Edits:  # fmt: skip
+    from assay.effort.versions import read_versions
+
+    refuse_alone("before", before, "after", after)
+    refuse_alone("after", after, "before", before)
+    return read_versions(
+        before or [], after or [], system=system, editor=editor,
+        pattern=pattern, columns=pairs("columns", columns), progress=progress,
+    )  # fmt: skip
+
+
 def read_edit_files(
     files: list[Path],
     *,
@@ -179,20 +232,109 @@ def read_edit_files(
     """One table of edits from one file or several, which together may not name a row twice."""
     from assay.tables.tables import join_edits
 
-    if format is None and (system or editor):
-        raise OptionError(
-            "--system" if system else "--editor", system or editor, "is for files of other tools",
-            "name the tool with --format",
-        )  # fmt: skip
+    if not files:
+        raise InputError(
+            "no edits are given; name tables of edits, or the folders of a translation tool's files"
+            " with --before and --after"
+        )
     for place, file in enumerate(files):
         if os.path.realpath(file) in [os.path.realpath(other) for other in files[:place]]:
             raise OptionError("EDITS", file, "was given twice", "name each file once")
-    rows = pairs("only", only)
-    if format is None:
-        mappings = [columns_for(columns, ("edits", file))[0] for file in files]
-        return join_edits(list(zip(files, mappings, strict=True)), only=rows)
+    sources = [_source(file, format, system, editor, columns) for file in files]
+    return join_edits(sources, only=pairs("only", only))
+
+
+def _source(
+    file: Path, format: str | None, system: str | None, editor: str | None, columns: str | None
+) -> tuple[Source | Raw, dict[str, str] | None]:
+    """What to read a file from, and by which columns."""
+    name = _tool_format(file) if format is None else _known_format(format)
+    if name is not None:
+        from assay.formats.catalogue import Options, load_format
+
+        return load_format(file, name, "edits", Options(system=system, editor=editor)), None
+    given = {k: v for k, v in (("system", system), ("editor", editor)) if v is not None}
+    if not _is_own(file, columns):
+        return _guessed(file, columns, given)
+    for option, value in given.items():
+        raise OptionError(option, value, "is in the table already", "leave it out")
+    return file, columns_for(columns, ("edits", file))[0]
+
+
+def _tool_format(file: Path) -> str | None:
+    """The format of a translation tool's file; None for a table."""
+    from assay.tables.load import FILE_TYPES
+
+    if file.suffix.lower() in FILE_TYPES:
+        return None
+    from assay.formats.versions import tool_format
+
+    return tool_format(file)
+
+
+def _is_own(file: Path, columns: str | None) -> bool:
+    """Whether a table has Assay's own names, or those that the user gave."""
+    from assay.tables.load import SCHEMAS
+    from assay.tables.selection import column_names
+
+    present = column_names(file)
+    said = {name for name, user in pairs("columns", columns).items() if user in present}
+    return {*SCHEMAS["edits"].required} <= {*present, *said}
+
+
+def _guessed(file: Path, columns: str | None, given: dict[str, str]) -> tuple[Raw, dict[str, str]]:
+    """A table with other people's names, and what they seem to mean, said in one line.
+
+    Where it has no column of documents, the file is the document; segments without numbers are
+    numbered by their source.
+    """
+    from assay.tables.guess import guess
+    from assay.tables.load import load
+
+    raw = _with(load(file, text=lambda _: False), **given)
+    said = {n: user for n, user in pairs("columns", columns).items() if user in raw.frame.columns}
+    found = guess(raw, kind="edits", columns=said)
+    if "doc" not in found.columns and _one_system_each(raw, found.columns):
+        raw = _with(raw, doc=file.stem)
+    if "seg" not in found.columns and "source" in found.columns:
+        raw = _with_numbers(raw, found.columns)
+    found = guess(raw, kind="edits", columns=said)
+    note(found.sentence)
+    found.need_answers()
+    return raw, dict(found.columns)
+
+
+def _with(raw: Raw, **constants: str) -> Raw:
+    import polars as pl
+
+    frame = raw.frame.with_columns(pl.lit(value).alias(name) for name, value in constants.items())
+    return replace(raw, frame=frame)
+
+
+def _one_system_each(raw: Raw, columns: Mapping[str, str]) -> bool:
+    """Whether no editor had two systems, as no editor has in one document."""
+    if not {"system", "editor"} <= {*columns}:
+        return False
+    editor, system = columns["editor"], columns["system"]
+    each = raw.frame.group_by(editor).n_unique()
+    return bool((each[system] == 1).all())
+
+
+def _with_numbers(raw: Raw, columns: Mapping[str, str]) -> Raw:
+    """Segments numbered by their source; one that comes again in a file is another segment."""
+    import polars as pl
+
+    who = [columns[name] for name in ("system", "editor", "doc") if name in columns]
+    source = pl.col(columns["source"])
+    again = pl.int_range(pl.len()).over([*who, columns["source"]]).alias("_again")
+    rows = raw.frame.with_columns(again)
+    number = pl.struct(source, "_again").rank("dense").cast(pl.String)
+    return replace(raw, frame=rows.with_columns(seg=number).drop("_again"))
+
+
+def _known_format(format: str) -> str:
     from assay.errors import did_you_mean
-    from assay.formats.catalogue import FORMATS, Options, load_format
+    from assay.formats.catalogue import FORMATS
 
     known = [item.name for item in FORMATS.values() if "edits" in item.reads]
     if format not in known:
@@ -200,6 +342,4 @@ def read_edit_files(
             "--format", format, f"holds no edits{did_you_mean(format, known)}",
             f"choose from {', '.join(known)}",
         )  # fmt: skip
-    options = Options(system=system, editor=editor)
-    tables = [(load_format(file, format, "edits", options), None) for file in files]
-    return join_edits(tables, only=rows)
+    return format

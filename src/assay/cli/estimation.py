@@ -225,7 +225,7 @@ def monitor(
     ] = None,
     before: Annotated[
         Path | None,
-        typer.Option("--before", help="The result saved last time: its looks are kept."),
+        typer.Option("--earlier", help="The result saved last time: its looks are kept."),
     ] = None,
     per_output: Annotated[int, PER_OUTPUT_OPTION] = 1,
     guarantee: Annotated[

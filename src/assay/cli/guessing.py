@@ -41,12 +41,20 @@ def guessed(
     path: Path, columns: str | None, only: str | None, lp: str | None, kind: str | None = None
 ) -> Guess:
     """What a file seems to be, said in one line; what it does not tell is asked, or refused."""
-    from assay.tables.guess import guess
     from assay.tables.load import load
 
     own = _present(path, columns)
     rows = {own.get(n, n): value for n, value in only_for(only, lp, own, path).items()}
-    raw = load(path, text=lambda _: False, only=rows)
+    found = answered(load(path, text=lambda _: False, only=rows), kind, own)
+    found.need_answers()
+    note(found.sentence)
+    return found
+
+
+def answered(raw: Raw, kind: str | None, own: dict[str, str]) -> Guess:
+    """What a table seems to be, with the answers of a person where there is one to ask."""
+    from assay.tables.guess import guess
+
     found = guess(raw, kind=kind, columns=own)
     while (
         found.questions
@@ -58,10 +66,9 @@ def guessed(
         if question.argument == "kind":
             kind = answer
         else:
-            own |= pairs("columns", answer)
+            own = own | pairs("columns", answer)
         found = guess(raw, kind=kind, columns=own)
-    note(found.sentence)
-    return found.need_answers()
+    return found
 
 
 def _present(path: Path, columns: str | None) -> dict[str, str]:
@@ -232,12 +239,13 @@ def _source(
     return as_guessed(path, found), dict(found.columns), found
 
 
-def is_foreign(files: Sequence[Path], columns: str | None) -> bool:
-    """Whether a file has neither Assay's names nor those that the user gave."""
+def is_foreign(files: Sequence[Path], columns: str | None, *kinds: str) -> bool:
+    """Whether a file has neither the names of a table, of these kinds, nor those the user gave."""
     try:
-        return any(not _fitting(path, columns) for path in files)
+        fitting = [_fitting(path, columns) for path in files]
     except InputError:  # a file that cannot be read at all
         return False
+    return any(not found or not {*(kinds or found)} & {*found} for found in fitting)
 
 
 def are_batches(files: Sequence[Path]) -> bool:

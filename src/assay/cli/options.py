@@ -132,7 +132,28 @@ SCHEDULER = Annotated[
     str | None,
     typer.Option("--scheduler", help="A dask cluster: tcp://HOST:8786.", metavar="ADDRESS"),
 ]
+BUDGET_OPTION = typer.Option(
+    "--budget",
+    help="What may be rated or spent: 142 segments, 20%, '15000 ratings', '300 EUR' or '20 hours'.",
+    metavar="N|P%|AMOUNT",
+)
+OVERLAP = Annotated[
+    float | None,
+    typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
+]
 PER_OUTPUT_OPTION = typer.Option("--per-output", help="Raters of every output; default: 1.")
+FROM_HELP = (
+    "What there is: tables, a folder of texts, a WMT folder; convert: the table or format of SRC."
+)
+KIND = Annotated[
+    str | None,
+    typer.Option(
+        "--kind", help="scores, ratings, errors, judgments, edits or sample; default: a guess."
+    ),
+]
+RATERS = Annotated[
+    str | None, typer.Option("--raters", help="Who rates: names, or how many.", metavar="A,B|N")
+]
 KEY = Annotated[
     Path | None,
     typer.Option("--key", help="Where the key goes; default: FOLDER-key.tsv.", metavar="FILE"),
@@ -150,3 +171,32 @@ SYSTEM = Annotated[
 EDITOR = Annotated[
     str | None, typer.Option("--editor", help="The editor, where an XLIFF file does not say.")
 ]
+
+SHOWN = {
+    "new": "origin protocol raters pay columns metrics better replace",
+    "check": "kind format test_set columns metrics range save json",
+    "convert": "origin to columns sample lp system list_formats save",
+    "sample": "budget design goal top_up seed output save json",
+    "collect": "sheets raters sample overlap per_output range key output",
+    "report": "output title parts open json",
+    "estimate": "sample better method target by compare save json",
+    "rank": "method ranges better columns format pairs save json",
+    "effort": "before after human margin rate format save json",
+    "raters": "sample assume better range columns exclude save json",
+    "audit": "published sample assume target better pairs save json",
+    "monitor": "sample goal half_width looks before better save json",
+    "next": "sample method count budget better columns save json",
+    "next-set": "systems scores goal per_set count seed save json",
+    "stability": "metric budget designs held_out draws by figure save",
+    "evaluate": "methods sizes draws half_width better workers save json",
+    "plan campaign": "budget half_width decide pay systems raters save json",
+    "plan ratings": "half_width population sd systems pay spend save json",
+    "plan comparison": "gap population difference_sd pay spend save json",
+    "plan judgments": "pilot systems sigma significant pay spend save json",
+    "plan editors": "gap systems measure pilot segments power save json",
+    "kits find": "words pieces count language texts figure save json",
+    "kits design": "systems editors design documents seed output save json",
+    "kits build": "output key formats human lp columns save json",
+}
+"""The options in the short help of a command, at most eight; others show theirs from the first."""
+MOST_SHOWN = 8

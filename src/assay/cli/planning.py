@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
-from assay.cli import names, read_judged, read_rated, save_file
+from assay.cli import columns_for, names, read_judged, read_rated, save_file
 from assay.cli.options import (
     BETTER_IF_RATED,
+    BUDGET_OPTION,
     COLUMNS,
     EDITOR,
     EXCLUDE,
     FORMAT,
+    HALF_WIDTH_OPTION,
     JSON,
     LEVEL,
     LOWER_METRICS,
     LP,
     METRICS,
     ONLY,
+    OVERLAP,
     PAY,
+    PER_OUTPUT_OPTION,
     RANGE,
+    RATERS,
     SAVE,
+    SCORES_OPTION,
     SEED,
     SIDES,
     SYSTEM,
@@ -34,9 +41,22 @@ if TYPE_CHECKING:
     from assay.tables.tables import Ratings, TestSet
 
 
+class PlanGroup(TyperGroup):
+    """Plans by name; without a name it is that of the whole campaign."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the name in front where there is none."""
+        named = bool(args) and args[0] in self.commands
+        unknown = bool(args) and not args[0].startswith("-")
+        whole = named or unknown or ctx.resilient_parsing
+        return super().parse_args(ctx, args if whole else [CAMPAIGN, *args])
+
+
+CAMPAIGN = "campaign"
+
 plan = typer.Typer(
+    cls=PlanGroup,
     help="Plan how much to rate, before anything is spent.",
-    no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -81,9 +101,119 @@ EFFECT = Annotated[
 ]
 
 
-@plan.callback()
-def _plan() -> None:
-    """Plan how much to rate, before anything is spent."""
+@plan.command(CAMPAIGN)
+def campaign_command(
+    context: typer.Context,
+    budget: Annotated[str | None, BUDGET_OPTION] = None,
+    half_width: Annotated[float | None, HALF_WIDTH_OPTION] = None,
+    decide: Annotated[
+        float | None,
+        typer.Option("--decide", help="The true difference of two systems that shall be found."),
+    ] = None,
+    pay: PAY = None,
+    scores: Annotated[Path | None, SCORES_OPTION] = None,
+    pilot: PILOT = None,
+    systems: SYSTEMS = None,
+    population: POPULATION = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option("--protocol", help="How outputs are judged."),
+    ] = None,
+    raters: RATERS = None,
+    overlap: OVERLAP = None,
+    per_output: Annotated[int | None, PER_OUTPUT_OPTION] = None,
+    range: RANGE = None,
+    better: BETTER_IF_RATED = None,
+    columns: COLUMNS = None,
+    exclude: EXCLUDE = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Plan a campaign: what a budget finds, or what finding a difference takes.
+
+    In a project, systems, segments, raters, pay and a pilot come from there, and it keeps the
+    number of segments for assay sample. Without a pilot, ratings are taken to vary as in
+    published campaigns. `assay plan` alone means this plan; ratings, comparison, judgments and
+    editors are more detailed ones.
+
+    Example: assay plan campaign --scores scores.tsv --budget "300 EUR" --pay "0.12 EUR per rating"
+
+    Example: assay plan campaign --systems 2 --population 1800 --decide 2
+    """
+    from assay.cli import deliver, note, say, score_range
+    from assay.planning.campaign import plan_campaign
+
+    save_file(save)
+    if pilot is not None and scores is None:
+        raise OptionError("pilot", pilot, "is about a test set", "give its --scores too")
+    own = scores is not None and _is_taken(context, "scores")
+    answers = [pilot] if pilot else _answers(context) if own else []
+    test_set, rated = _known(scores, answers, better, range, columns, exclude)
+    count = _how_many(systems)
+    if test_set is not None:
+        count = len(test_set.systems) if count is None else count
+        population = test_set.segments.height if population is None else population
+    if count is None or population is None:
+        raise InputError(
+            "how much there is to rate is not known; give --scores, the test set, or --systems and"
+            " --population"
+        )
+    shared = {"overlap": overlap, "per_output": per_output}
+    options: dict[str, Any] = {name: value for name, value in shared.items() if value is not None}
+    options |= {
+        "budget": budget, "half_width": half_width, "decide": decide, "pay": pay,
+        "protocol": protocol or "esa", "scale": score_range(range), "raters": _how_many(raters),
+    }  # fmt: skip
+    try:
+        result = plan_campaign(count, population, pilot=rated, **options)
+    except InputError as error:
+        if rated is None or pilot is not None:
+            raise
+        note(f"these ratings are too few to plan by: {error}")
+        result = plan_campaign(count, population, **options)
+    deliver(result, save, json)
+    if result.needed is None:
+        return
+    if context.obj is not None and own:
+        from assay.cli.project import keep_plan
+
+        typed = None if _is_taken(context, "pay") else pay
+        note(keep_plan(context.obj, result, typed))
+    elif not json:
+        say(f"next: assay sample {scores or 'SCORES'} --budget {result.needed}")
+
+
+def _is_taken(context: typer.Context, name: str) -> bool:
+    """Whether the project said it, not the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "DEFAULT_MAP"
+
+
+def _answers(context: typer.Context) -> list[Path]:
+    """The ratings that the project has by now."""
+    project = context.obj
+    return [path for path in project.paths(project.settings.ratings) if path.exists()]
+
+
+def _known(
+    scores: Path | None, answers: list[Path], better: Literal["higher", "lower"] | None,
+    range: str | None, columns: str | None, exclude: str | None,
+) -> tuple[TestSet | None, tuple[TestSet, Ratings] | None]:  # fmt: skip
+    """The test set, and a pilot where some of it is rated."""
+    from assay.cli import read_test_set
+
+    if scores is None:
+        return None, None
+    read: dict[str, Any] = {
+        "columns": columns, "metrics": "", "lower_metrics": None, "exclude": exclude,
+    }  # fmt: skip
+    if answers:
+        rated = read_rated(
+            scores, answers, only=None, lp=None, better=better or "higher", range=range, **read
+        )
+        return rated[0], rated
+    (own,) = columns_for(columns, ("scores", scores))
+    return read_test_set(scores, own, **read), None
 
 
 @plan.command("ratings")

@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,35 +14,39 @@ from typer.core import TyperArgument
 
 from assay.cli import note
 from assay.errors import InputError
+from assay.pay import Costs, parse_pay
 from assay.project.project import Project
 from assay.project.rules import better_of, range_of
 
 if TYPE_CHECKING:
     from assay.cli import Command
+    from assay.planning.campaign import CampaignPlan
+    from assay.project.settings import Pay, Settings
 
 SETTINGS = {
-    "sample": "columns metrics lower_metrics exclude goal budget design seed",
+    "plan campaign": "scores pay protocol raters overlap per_output range better columns exclude",
+    "sample": "columns metrics lower_metrics exclude goal budget design seed pay overlap"
+    " per_output",
     "stability": "columns metrics lower_metrics exclude",
     "next": "sample better columns metrics exclude",
     "monitor": "sample better range level columns metrics lower_metrics exclude half_width looks"
-    " goal guarantee per_output",
-    "estimate": "sample better range level columns metrics lower_metrics exclude target method"
-    " cost",
+    " goal guarantee per_output pay",
+    "estimate": "sample better range level columns metrics lower_metrics exclude target method pay",
     "raters": "sample better range columns exclude",
     "evaluate": "better level columns metrics lower_metrics exclude",
-    "rank": "better level columns exclude",
-    "audit": "sample better level columns metrics lower_metrics exclude target",
+    "rank": "better level columns exclude pay",
+    "audit": "sample better level columns metrics lower_metrics exclude target pay",
     "next-set": "columns exclude",
     "effort": "rate",
     "sheets": "sample columns raters overlap per_output checks repeats range instructions",
 }
 """The parameters that a command takes from the settings; ``sheets`` is collect that writes them."""
-OF_JUDGMENTS = frozenset(["columns", "exclude", "level"])
+OF_JUDGMENTS = frozenset(["columns", "exclude", "level", "pay"])
 """Those of them that a command takes when its answers are judgments."""
-OF_FILES = frozenset(["sample", "columns"])
+OF_FILES = frozenset(["sample", "columns", "scores"])
 """Those that are about the project's own files."""
 RESULTS = {
-    "plan": "plan", "sample": "sample", "stability": "stability", "monitor": "monitoring",
+    "plan campaign": "plan", "sample": "sample", "stability": "stability", "monitor": "monitoring",
     "raters": "raters", "estimate": "estimates", "evaluate": "evaluation", "rank": "ranking",
     "effort": "effort", "audit": "audit",
 }  # fmt: skip
@@ -78,7 +83,9 @@ class _Filling:
         self.name, self.command, self.project, self.given = name, command, project, given
         self.settings = project.settings
         arguments = [item.name for item in command.params if isinstance(item, TyperArgument)]
-        self.named = any(name in given for name in arguments)
+        self.named = any(name in given for name in (*arguments, "scores"))
+        # The files of a translation tool, in place of tables of edits.
+        self.named |= name == "effort" and "before" in given
 
     def near(self, *files: str | None) -> list[str]:
         """Files of the project as they are called from here."""
@@ -172,8 +179,10 @@ class _Filling:
             "guarantee": stop.guarantee or None,
             "target": of.target,
             "method": of.method,
-            "cost": of.pay.per_rating,
-            "rate": of.pay.per_hour,
+            "pay": pay_of_settings(of).text or None,
+            "scores": next(iter(self.near(of.scores)), None),
+            "protocol": of.protocol,
+            "rate": None if of.pay.per_hour is None else _hourly(of.pay),
             "raters": _joined(raters.names) or (str(raters.number) if raters.number > 1 else None),
             "per_output": raters.per_task if raters.per_task > 1 else None,
             "overlap": share_of(raters.overlap),
@@ -278,6 +287,30 @@ def _run(command: str) -> None:
 
 def _joined(names: Iterable[str]) -> str | None:
     return ",".join(names) or None
+
+
+def _hourly(pay: Pay) -> str:
+    return f"{pay.per_hour:.12g}" + (f" {pay.currency}" if pay.currency else "")
+
+
+def pay_of_settings(of: Settings) -> Costs:
+    """What a rating costs in a project."""
+    pay = of.pay
+    return Costs(pay.per_rating, pay.per_task, pay.per_hour, pay.seconds_per_rating, pay.currency)
+
+
+def keep_plan(project: Project, plan: CampaignPlan, pay: str | None) -> str:
+    """Record how much is to be drawn, and a price that was said; a sentence about it."""
+    of, changes = project.settings, {}
+    if pay is not None and not pay_of_settings(of).text:
+        said = asdict(parse_pay(pay))
+        changes = {f"pay.{name}": value for name, value in said.items() if value is not None}
+    file = os.path.relpath(project.file)
+    if of.sample.file is not None and project.path(of.sample.file).exists():
+        project.record(changes)
+        return f"{of.sample.file} is drawn already; assay sample --top-up enlarges it"
+    project.record({"sample.budget": str(plan.needed), **changes})
+    return f"kept in {file}: assay sample draws {plan.needed:,} segments"
 
 
 def share_of(text: str | None) -> float | None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from assay.ranking.rank import Ranking
     from assay.tables.tables import Judgments, Ratings
 
+ANSWERS = ("judgments", "ratings")
+
 
 def rank(
     context: typer.Context,
@@ -150,6 +152,7 @@ def _answers(
     """The judgments or ratings of one file or several; what has others' names is guessed."""
     from assay.cli import read_answers
 
+    own: InputError | None = None
     if format is not None or len(files) == 1:
         if len(files) > 1:
             raise OptionError("format", format, "is for one file", "convert each to a table first")
@@ -158,16 +161,23 @@ def _answers(
                 files[0], columns=columns, exclude=exclude, only=only, lp=lp, better=better,
                 format=format,
             )  # fmt: skip
-        except InputError:
+        except InputError as error:
             from assay.cli.guessing import is_foreign
 
-            if format is not None or not is_foreign(files, columns):
+            if format is not None or not is_foreign(files, columns, *ANSWERS):
                 raise
+            own = None if is_foreign(files, columns) else error
     from assay.cli.guessing import read_foreign, stated
 
-    return read_foreign(
-        files, columns=columns, exclude=exclude, only=only, lp=lp, better=stated(context, better)
-    )[0]
+    try:
+        return read_foreign(
+            files, columns=columns, exclude=exclude, only=only, lp=lp,
+            better=stated(context, better),
+        )[0]  # fmt: skip
+    except InputError:
+        if own is not None:
+            raise own from None
+        raise
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ def report(
             metavar="DIR",
         ),
     ] = None,
+    open: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
     title: Annotated[str, typer.Option("--title", help="The report's title.")] = (
         "Evaluation report"
     ),
@@ -63,3 +64,5 @@ def report(
     if parts is not None:
         lines.append(f"{len(written) - 1} tables and figures in {parts}")
     deliver(made, None, json, lambda: say(*lines))
+    if open:
+        typer.launch(str(output.absolute()))

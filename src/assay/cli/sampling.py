@@ -24,6 +24,7 @@ from assay.cli.options import (
     BACKEND,
     BETTER,
     BETTER_IF_RATED,
+    BUDGET_OPTION,
     COLUMNS,
     DRAWS,
     EXCLUDE,
@@ -34,6 +35,9 @@ from assay.cli.options import (
     LP,
     METRICS,
     ONLY,
+    OVERLAP,
+    PAY,
+    PER_OUTPUT_OPTION,
     RATINGS,
     SAMPLE,
     SAVE,
@@ -48,9 +52,6 @@ from assay.errors import OptionError
 if TYPE_CHECKING:
     from assay.tables.tables import TestSet
 
-BUDGET_OPTION = typer.Option(
-    "--budget", help="How much to rate: 142, 20%, '5000 words' or '90 min'.", metavar="N|P%"
-)
 DESIGN = Annotated[
     str,
     typer.Option(
@@ -144,6 +145,9 @@ def sample(
     lp: LP = None,
     history: HISTORY = None,
     better: BETTER_IF_RATED = None,
+    pay: PAY = None,
+    overlap: OVERLAP = None,
+    per_output: Annotated[int | None, PER_OUTPUT_OPTION] = None,
     seed: SEED = None,
     figure: FIGURE = None,
     output: Annotated[
@@ -156,7 +160,8 @@ def sample(
     """Draw the segments to show the raters, each with its inclusion probability.
 
     The sample is a table, written with -o: raters are shown its segments, and the estimate
-    needs it. --save keeps its description for the report.
+    needs it. --save keeps its description for the report. A budget of ratings, money or hours (with
+    --pay) is divided by systems and raters.
 
     Designs: auto (by --goal, else by the number of systems), segments (SL), documents (WD),
     fixed-snippets (DF), snippets (DB), snippets-linear, rounds, interleaved, balanced, docs-prop,
@@ -165,6 +170,8 @@ def sample(
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
     from assay.cli import deliver, note, say
+    from assay.pay import pay_of
+    from assay.sampling.budget import divide_budget
     from assay.sampling.draw import sample as draw
     from assay.sampling.summary import summarise
     from assay.sampling.top_up import top_up as enlarge
@@ -181,6 +188,13 @@ def sample(
         exclude=exclude, only=only, lp=lp, keep=[importance],
     )  # fmt: skip
     test_set = with_history(test_set, history, better or "higher")
+    divided = divide_budget(
+        budget, len(test_set.systems), test_set.segments.height, pay=pay_of(pay),
+        per_output=per_output or 1, overlap=0.1 if overlap is None else overlap,
+    )  # fmt: skip
+    if divided is not None:
+        note(divided.sentence)
+        budget = str(divided.segments)
     given = {
         "strata": strata, "allocation": allocation, "rounding": rounding, "bin": bin_size,
         "stop": stop, "limit": size_limit, "length": length,

@@ -21,7 +21,9 @@ from assay.cli.options import (
     EDITOR,
     EXCLUDE,
     FORMAT,
+    FROM_HELP,
     JSON,
+    KIND,
     LP,
     METRICS,
     ONLY,
@@ -72,12 +74,7 @@ LIST_FORMATS = Annotated[
 def check(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The file (or folder) to check.", metavar="FILE")],
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            "--kind", help="scores, ratings, errors, judgments, edits or sample; default: a guess."
-        ),
-    ] = None,
+    kind: KIND = None,
     format: FORMAT = None,
     test_set: Annotated[Path | None, SCORES_OPTION] = None,
     columns: COLUMNS = None,
@@ -105,9 +102,11 @@ def check(
     from assay.errors import TableError, rename_arguments
     from assay.formats.convert import check as run
     from assay.formats.convert import refused
+    from assay.formats.versions import tool_format
     from assay.tables.tables import read_scores
 
     save_file(save)
+    format = tool_format(file) if format is None and file.is_file() else format
     options = _options(lp, human_scores, system, editor, weights, blanks)
     chosen, left_out = names(metrics), names(exclude) or ()
     what: Source | Raw = file
@@ -175,9 +174,7 @@ def _guessed(
 def convert(
     source: Annotated[Path, typer.Argument(help="What to read.", metavar="SRC")],
     target: Annotated[Path, typer.Argument(help="What to write.", metavar="DST")],
-    origin: Annotated[
-        str, typer.Option("--from", help="Table or format of SRC: ratings, google-mqm, ...")
-    ],
+    origin: Annotated[str, typer.Option("--from", help=FROM_HELP)],
     to: Annotated[str, typer.Option("--to", help="Table or format of DST.")],
     sample: Annotated[
         Path | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -9,6 +10,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 from scipy import special
+from threadpoolctl import threadpool_limits
 
 from assay.effort.model import (
     LIMITS,
@@ -17,6 +19,7 @@ from assay.effort.model import (
     Names,
     check_names,
     fit_model,
+    fixed_columns,
     measure_edits,
     t_p,
 )
@@ -24,6 +27,7 @@ from assay.effort.randomisation import Chances, randomise
 from assay.effort.results import (
     Effort,
     EffortDifference,
+    SystemEffort,
     effort_by_editor,
     judge_parity,
     place_systems,
@@ -31,19 +35,23 @@ from assay.effort.results import (
     summarise_documents,
     summarise_systems,
 )
+from assay.effort.verdict import (
+    Verdict,
+    difference_warnings,
+    judge,
+    needed_to_decide,
+    next_steps,
+)
 from assay.errors import OptionError, need_count
-from assay.results import Note, p_value
-from assay.stats.intervals import POWER, detectable_shift, holm, smallest
+from assay.results import Note
+from assay.stats.intervals import holm
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
-from assay.stats.reml import detectable_gap, editors_needed
 from assay.tables.load import Source
 from assay.tables.tables import Edits, as_edits
 
 ZERO_TIME_SHARE = 0.1
 """From this share of segments with 0 s on, a warning is given."""
-MOST_DOCUMENTS = 10_000
-"""Advice never asks for more documents than this."""
 LONG_TIME_SHARE = 0.25
 """From this share of all time in the longest 5 % of the segments on, a warning is given."""
 
@@ -57,8 +65,8 @@ def effort(
     time: str = "mean",
     time_weight: float = 1.0,
     alike: float = 1.25,
-    assume_alike: bool = False,
-    rate: float | None = None,
+    assume_alike: bool | None = None,
+    rate: float | str | None = None,
     level: float = 0.95,
     draws: int = 10_000,
     rng: Rng = None,
@@ -76,10 +84,11 @@ def effort(
     hter. ``time`` is mean, log or winsorised; ``time_weight`` its weight in the placings.
     Documents are alike if the 90 % interval of their share lies within 1/``alike`` and ``alike``.
     ``assume_alike`` takes them as alike, for kits in which a document always has the same system;
-    where systems have several documents, how these differ then counts as chance.
-    ``rate`` is the price of an editor's hour. ``draws`` random assignments are tried where there
-    are too many to try all. ``progress`` hears of the segments as HTER is computed, and of the
-    measures as they are fitted.
+    where systems have several documents, how these differ then counts as chance. Unless said, they
+    are taken so only where nothing else is possible and each system has several documents.
+    ``rate`` is the price of an editor's hour, with its currency (``"40 EUR"``). ``draws`` random
+    assignments are tried where there are too many to try all. ``progress`` hears of the segments
+    as HTER is computed, and of the measures as they are fitted.
 
     >>> import assay, polars as pl
     >>> rows = [
@@ -91,21 +100,26 @@ def effort(
     >>> [(d.left, d.right, d.verdict) for d in result.differences]
     [('X', 'Y', 'X needs less effort')]
     """
-    _check_options(margin, human, alike, rate, level, time_weight, draws)
+    _check_options(margin, human, alike, level, time_weight, draws)
+    price, currency = price_of(rate)
     generator, seed = seeded(rng)
     measured = measure_edits(as_edits(edits), measures, time=time, progress=progress)
     names = check_names(measured.frame, human)
+    if assume_alike is None:
+        assume_alike = _must_assume_alike(measured.frame, names)
     models = _fit_models(measured, names, progress, documents=not assume_alike)
     cells = measured.cells()
     fixed = {name: model.fixed for name, model in models.items()}
     chances = randomise(cells, fixed, names, draws=draws, rng=generator)
     differences = _differences(models, chances, names, level)
     used = next(iter(fixed.values()))
-    needed = _needed_to_decide(differences, models, level, place="place" in used)
+    needed = needed_to_decide(differences, models, level, place="place" in used)
     paid = _paid(measured, models, names, time=time, documents=not assume_alike)
     weights = {"time": time_weight}
+    systems = summarise_systems(cells, models, chances, paid, names, level, price)
+    verdict = _verdict(systems, differences, measured, measures, human)
     return Effort(
-        systems=summarise_systems(cells, models, chances, paid, names, level, rate),
+        systems=systems,
         documents=summarise_documents(measured, cells, names, alike, level),
         differences=differences,
         parity=judge_parity(models, names, human, margin, level, logs=time == "log"),
@@ -116,7 +130,7 @@ def effort(
             *(_time_warnings(measured.frame) if "time" in measured.measures else ()),
             *_design_warnings(cells, names, models, assumed=assume_alike),
             *_test_warnings(chances, models),
-            *_difference_warnings(differences, models, needed, level, place="place" in used),
+            *difference_warnings(differences, models, needed, level, place="place" in used),
         ),
         components={name: _components(model) for name, model in models.items()},
         overall_p={name: item.overall for name, item in chances.items()},
@@ -132,21 +146,75 @@ def effort(
         assume_alike=assume_alike,
         time=time,
         time_weight=time_weight,
-        rate=rate,
+        rate=price,
         draws=draws,
         assignments=min(item.assignments for item in chances.values()),
         exact=all(item.exact for item in chances.values()),
         seed=seed,
         notes=measured.notes,
-        next=_next_steps(differences, models, needed),
+        next=next_steps(
+            verdict,
+            differences,
+            models,
+            needed,
+            hours=_hours(measured, names),
+            rate=price,
+            currency=currency,
+        ),
+        verdict=verdict,
+        currency=currency,
     )
+
+
+def price_of(rate: float | str | None) -> tuple[float | None, str | None]:
+    """The price of an hour and its currency, where one is named.
+
+    >>> price_of("40 EUR"), price_of("€38.50"), price_of(40), price_of(None)
+    ((40.0, 'EUR'), (38.5, '€'), (40.0, None), (None, None))
+    """
+    if rate is None:
+        return None, None
+    text = re.sub(r"\s*(/|per|an?)\s*(h|hour)$", "", str(rate).strip())
+    match = re.fullmatch(r"([A-Z]{3}|[€$£])?\s*(\d+(?:\.\d+)?)\s*([A-Z]{3}|[€$£])?", text)
+    if match is None or (match[1] and match[3]):
+        raise OptionError("rate", rate, "is not the price of an hour", "write 40 EUR, or 40")
+    return float(match[2]), match[1] or match[3]
+
+
+def _must_assume_alike(frame: pl.DataFrame, names: Names) -> bool:
+    """Whether systems can be told from documents only as documents of a kind, several of each."""
+    system, document, _ = names.codes(frame)
+    sizes = (len(names.systems), len(names.documents))
+    fixed, _ = fixed_columns(system, document, None, sizes, documents=True)
+    several = frame.group_by("system").agg(pl.col("doc").n_unique())["doc"].min()
+    return bool(several > 1 and np.linalg.matrix_rank(fixed) < fixed.shape[1])  # type: ignore[operator]
+
+
+def _verdict(
+    systems: Sequence[SystemEffort], differences: Sequence[EffortDifference], measured: Measured,
+    measures: Sequence[str] | None, human: str | None,
+) -> Verdict | None:  # fmt: skip
+    means = {
+        name: {item.system: item.measures[name].mean for item in systems}
+        for name in measured.measures
+    }
+    timed = measured.frame.group_by("system").agg(pl.col("seconds").is_not_null().mean())
+    share = None if measures is not None and "time" not in measures else timed["seconds"].min()
+    return judge(means, differences, timed=share, human=human)  # type: ignore[arg-type]
+
+
+def _hours(measured: Measured, names: Names) -> float | None:
+    """What an editor worked on average, where every segment has its time."""
+    seconds = measured.frame["seconds"]
+    if seconds.null_count() or "time" not in measured.measures:
+        return None
+    return float(seconds.sum()) / 3600 / len(names.editors)
 
 
 def _check_options(
     margin: float | None,
     human: str | None,
     alike: float,
-    rate: float | None,
     level: float,
     time_weight: float,
     draws: int,
@@ -157,8 +225,6 @@ def _check_options(
         raise OptionError("margin", margin, "is not a share", "give 0.1 for a tenth more effort")
     if not 1 < alike < 10:
         raise OptionError("alike", alike, "is not a ratio above 1", "give 1.25 for 0.8 to 1.25")
-    if rate is not None and not 0 <= rate < float("inf"):
-        raise OptionError("rate", rate, "is not a price", "give the price of an hour")
     if not 0.5 < level < 1:
         raise OptionError("level", level, "is not a confidence level above .5", "give .95")
     if not 0 <= time_weight < float("inf"):
@@ -170,9 +236,14 @@ def _fit_models(
     measured: Measured, names: Names, progress: Progress, *, documents: bool
 ) -> dict[str, EffortModel]:
     models = {}
+    progress("measures of effort", 0, len(measured.measures))
     for number, name in enumerate(measured.measures, start=1):
         limits = measured.limits[name]
-        models[name] = fit_model(measured.frame, name, names, documents=documents, limits=limits)
+        # Matrices this small are slower with several threads, which wait for each other.
+        with threadpool_limits(1, "blas"):
+            models[name] = fit_model(
+                measured.frame, name, names, documents=documents, limits=limits
+            )
         progress("measures of effort", number, len(measured.measures))
     return models
 
@@ -273,50 +344,6 @@ def _deciding(
     return tuple(np.array(names.editors)[deciding].tolist())
 
 
-def _needed_to_decide(
-    differences: Sequence[EffortDifference],
-    models: Mapping[str, EffortModel],
-    level: float,
-    *,
-    place: bool,
-) -> list[int | None]:
-    """How many editors would find each difference if the one seen is the true one.
-
-    Documents, where they are what limits it. The variance behind the standard error is taken to
-    stay, kits being what they are. None for those that are decided or equal, and where no number
-    would do.
-    """
-    needed: list[int | None] = []
-    for item in differences:
-        model = models[item.measure]
-        if item.decided or not item.stderr > 0 or item.difference == 0:
-            needed.append(None)
-        elif model.document_degrees:
-            needed.append(_documents_needed(item, model, level))
-        else:
-            needed.append(editors_needed(
-                item.difference, variance=_variance(item, models), level=level, power=POWER,
-                systems=len(model.means), place=place,
-            ))  # fmt: skip
-    return needed
-
-
-def _documents_needed(item: EffortDifference, model: EffortModel, level: float) -> int | None:
-    now, lost = len(model.document_sizes), len(model.document_sizes) - model.document_degrees
-
-    def enough(documents: int) -> bool:
-        shift = abs(item.difference) / item.stderr * (documents / now) ** 0.5
-        return bool(shift >= detectable_shift(float(documents - lost), level, POWER))
-
-    number = smallest(enough, MOST_DOCUMENTS, lost + 1)
-    return None if number == MOST_DOCUMENTS else number
-
-
-def _variance(item: EffortDifference, models: Mapping[str, EffortModel]) -> float:
-    """The variance of one editor's mean over one document, behind the standard error."""
-    return item.stderr**2 * models[item.measure].editors / 2
-
-
 def _time_warnings(frame: pl.DataFrame) -> list[Note]:
     """Segments without time, and time that a few segments hold."""
     seconds = frame["seconds"].drop_nulls().to_numpy()
@@ -412,74 +439,3 @@ def _test_warnings(
          " spread by which to judge a difference; only the randomisation test can do that"),
     )  # fmt: skip
     return [Note(code, f"{', '.join(names)}: {text}") for code, names, text in groups if names]
-
-
-def _difference_warnings(
-    differences: Sequence[EffortDifference],
-    models: Mapping[str, EffortModel],
-    needed: Sequence[int | None],
-    level: float,
-    *,
-    place: bool,
-) -> list[Note]:
-    """Differences that hang on one editor, and gaps too small for so few editors."""
-    warnings = []
-    for item, number in zip(differences, needed, strict=True):
-        pair = f"{item.left} and {item.right}, {item.measure}"
-        if item.deciding_editors:
-            warnings.append(Note(
-                "one-editor-decides",
-                f"{pair}: leaving out {' or '.join(item.deciding_editors)} changes the verdict or"
-                f" the sign of the difference ({item.least:.3g} to {item.most:.3g})",
-            ))  # fmt: skip
-        if item.decided or not item.stderr > 0 or item.difference == 0:
-            continue
-        model = models[item.measure]
-        if model.document_degrees:
-            visible = detectable_shift(item.degrees, level, POWER) * item.stderr
-        else:
-            visible = detectable_gap(
-                variance=_variance(item, models), editors=model.editors, systems=len(model.means),
-                level=level, power=POWER, place=place,
-            )  # fmt: skip
-        now, what = _limit(model)
-        count = f"more {what} than can be had" if number is None else f"about {number} {what}"
-        warnings.append(Note(
-            f"too-few-{what}",
-            f"{pair}: {now} {what} find a difference of {visible:.3g} with {POWER:.0%}"
-            f" probability; for the one seen, {abs(item.difference):.3g}, {count} are needed",
-        ))  # fmt: skip
-    return warnings
-
-
-def _limit(model: EffortModel) -> tuple[int, str]:
-    """What the precision hangs on, and how many there are of it."""
-    if model.document_degrees:
-        return len(model.document_sizes), "documents"
-    return model.editors, "editors"
-
-
-def _next_steps(
-    differences: Sequence[EffortDifference],
-    models: Mapping[str, EffortModel],
-    needed: Sequence[int | None],
-) -> tuple[str, ...]:
-    """How many editors (documents) decide the closest open comparison, if they are like these."""
-    pairs = zip(differences, needed, strict=True)
-    still = [pair for pair in pairs if not pair[0].decided and pair[0].p == pair[0].p]
-    if not still:
-        return ()
-    item, number = min(still, key=lambda pair: pair[0].p)
-    names = f"{item.left} and {item.right}"
-    if not item.stderr > 0 or item.difference == 0:
-        return (f"these edits show no difference between {names}",)
-    now, what = _limit(models[item.measure])
-    if number is None:
-        return (f"{names}: no realistic number of {what} decides a difference as small as this",)
-    more = max(1, number - now)
-    like = f"{what} with kits like these" if what == "editors" else f"{what} like these"
-    return (
-        f"to decide {names} by {item.measure} (the closest pair, {p_value(item.p)}): about {more}"
-        f" more {like}, {now + more} in all, find such a difference"
-        f" with {POWER:.0%} probability",
-    )

@@ -619,6 +619,7 @@ def _hter(texts: list[tuple[str, str]], progress: Progress, notes: list[Note]) -
 
     ter = TER()
     values, long = [], 0
+    progress("HTER of segments", 0, len(texts))
     for number, (mt, edited) in enumerate(texts, start=1):
         given, wanted = mt.lower().split(), edited.lower().split()
         if mt == edited:

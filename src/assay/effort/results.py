@@ -18,6 +18,7 @@ from scipy import special
 
 from assay.effort.model import EffortModel, Measured, Names, document_shares
 from assay.effort.randomisation import Chances
+from assay.effort.verdict import Verdict
 from assay.results import Note, Result, plain, signature
 from assay.stats.intervals import interval_within, t_quantile
 
@@ -217,9 +218,13 @@ class Effort(Result, kind="effort"):
     seed: int | None
     notes: tuple[Note, ...]
     next: tuple[str, ...]
-    """What more editors would bring."""
+    """What decides between the best system and its nearest rival."""
     relations: tuple[Relation, ...] = ()
     """Correlations with ratings and complexity, where asked for."""
+    verdict: Verdict | None = None
+    """Which system is best by the measure that is followed; None where nothing is known."""
+    currency: str | None = None
+    """Of ``rate`` and all prices."""
 
     @property
     def signature(self) -> str:

@@ -25,7 +25,7 @@ from assay.estimation.results import (
 )
 from assay.estimation.study import Features, Study, make_study
 from assay.pay import Costs, pay_of
-from assay.results import Note, has_note, p_value, plural
+from assay.results import Note, has_note, plural
 from assay.stats.intervals import (
     LEVEL,
     POWER,
@@ -593,7 +593,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
     spread = _precision(item, estimates)
     if item.difference == 0:
         return f"{names} are equal in these ratings"
-    goal = f"to decide {names} (nearest to a decision, {p_value(item.p)})"
+    goal = f"to decide {names} (nearest to a decision)"
     if spread is None:
         return (
             f"{goal}: everything is rated; only more raters for each task would make the"

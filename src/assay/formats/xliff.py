@@ -57,6 +57,8 @@ XLIFF = "urn:oasis:names:tc:xliff:document:1.2"
 ASSAY = "urn:x-assay:edits"
 """The namespace of what XLIFF has no place for: seconds and position."""
 
+DELETED = "x-sdl-deleted"
+"""The mark around what tracked changes have taken out (Trados)."""
 _XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _ENTITIES = (
@@ -114,7 +116,7 @@ def read_file(
     alternative with an empty target is none, if ``empty_is_none``.
     """
     tools = _named(file, "tool", "tool-id", "tool-name")
-    phases = _named(file, "phase", "phase-name", "contact-name")
+    phases = phase_names(file)
     for unit in file.iter("{*}trans-unit"):
         target = child(unit, "target")
         texts = [(item, text_in(item, "target")) for item in children(unit, "alt-trans")]
@@ -153,6 +155,11 @@ def add_edit(element: Element, row: dict[str, Any], rows: FileRows) -> None:
             message = f"the file does not name the {name}; give it with `{name}`"
             rows.fault_once(message, line_of(element), name)
     rows.add(line_of(element), row)
+
+
+def phase_names(file: Element) -> dict[str, str]:
+    """Who worked in each phase of a file, in order."""
+    return _named(file, "phase", "phase-name", "contact-name")
 
 
 def _named(file: Element, group: str, key: str, value: str) -> dict[str, str]:
@@ -330,7 +337,7 @@ def _texts(element: Element, code: frozenset[str], *, inside: bool) -> Iterator[
         yield element.text
     for item in element:
         name = local(item)
-        if name:
+        if name and item.get("mtype") != DELETED:
             yield from _texts(item, code, inside=name in code or (inside and name != "sub"))
         if item.tail and not inside:
             yield item.tail

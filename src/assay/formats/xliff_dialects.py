@@ -64,9 +64,8 @@ SDL = "http://sdl.com/FileTypes/SdlXliff/1.0"
 MACHINES = frozenset({"mt", "nmt", "amt"})
 MATCHES = "urn:oasis:names:tc:xliff:matches:2.0"
 UNKNOWN_MACHINE = (
-    "segments were edited whose machine translation is not in the file; export the file with"
-    " alt-trans, or make a table of edits (columns mt and edited) from the files before and after"
-    " editing"
+    "segments were edited whose machine translation is not in the file; give the files from before"
+    " editing too (`before` and `after`)"
 )
 
 
@@ -141,7 +140,7 @@ def read_sdlxliff(path: Path, kind: str, options: Options) -> Raw:
 
 def _segment(unit: Element, segment: Element, doc: str, options: Options, rows: FileRows) -> None:
     name = segment.get("id", "")
-    target = _marked(child(unit, "target"), name)
+    target = marked(child(unit, "target"), name)
     # An origin holds the one before it, as often as the segment was worked on.
     history = [segment, *segment.iter(f"{{{SDL}}}prev-origin")]
     machine = next((item for item in history if item.get("origin") in MACHINES), None)
@@ -158,15 +157,15 @@ def _segment(unit: Element, segment: Element, doc: str, options: Options, rows: 
         "system": options.system or (None if machine is None else machine.get("origin-system")),
         "doc": doc,
         "seg": name,
-        "editor": options.editor or _value(segment, "last_modified_by"),
-        "source": _marked(child(unit, "seg-source"), name),
+        "editor": options.editor or value_of(segment, "last_modified_by"),
+        "source": marked(child(unit, "seg-source"), name),
         "mt": text,
         "edited": target,
     }
     add_edit(segment, row, rows)
 
 
-def _marked(element: Element | None, name: str) -> str | None:
+def marked(element: Element | None, name: str) -> str | None:
     """The text of one segment inside a source or target."""
     for mark in () if element is None else element.iter("{*}mrk"):
         if mark.get("mtype") == "seg" and mark.get("mid") == name:
@@ -185,11 +184,12 @@ def _alternative(unit: Element, name: str, options: Options, rows: FileRows) -> 
     target = None if picked is None else child(picked, "target")
     if target is None:
         return None
-    marked = _marked(target, name)
-    return marked if marked is not None else flat_text(target, CODE)
+    inside = marked(target, name)
+    return inside if inside is not None else flat_text(target, CODE)
 
 
-def _value(segment: Element, key: str) -> str | None:
+def value_of(segment: Element, key: str) -> str | None:
+    """What Trados notes of a segment under this key."""
     for value in segment.iterfind(f"{{{SDL}}}value"):
         if value.get("key") == key and value.text:
             return value.text

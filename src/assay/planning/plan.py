@@ -12,10 +12,11 @@ from assay.results import Note, Result
 class Plan(Result):
     """How much is ``needed``; None where no goal was set, or where it is out of reach.
 
-    ``source`` says where the spread comes from: given by hand, a pilot, or a published study.
+    ``source`` says where the spread comes from: given by hand, a pilot, or published
+    campaigns.
     """
 
     needed: int | None
     level: float
-    source: Literal["given", "pilot", "korotaev2022"]
+    source: Literal["given", "pilot", "typical", "korotaev2022"]
     notes: tuple[Note, ...]

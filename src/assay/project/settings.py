@@ -32,7 +32,9 @@ class Written:
 
 _PERCENT = r"(100|\d{1,2})(\.\d+)?%"
 Share = Annotated[str, Written(_PERCENT, "10%", number=True)]
-Amount = Annotated[str, Written(rf"{_PERCENT}|\d+( (words|min|h))?", "40%", number=True)]
+Amount = Annotated[
+    str, Written(rf"{_PERCENT}|[€$£]?\d[\d.,]*( ?[A-Za-z€$£]+)?", "40%", number=True)
+]
 Minutes = Annotated[str, Written(r"auto|\d+(\.\d+)?", "auto", number=True)]
 Language = Annotated[str, Written(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", "de")]
 Address = Annotated[str, Written(r"https?://\S+|[^\s:]+", "https://example.org/done")]
@@ -47,14 +49,14 @@ Protocol = Literal["da", "sqm", "xsts", "scale", "esa", "mqm", "pairwise", "rank
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The sample. A string in place of the table names the file alone."""
+    """The sample. A text in place of the table names its file alone."""
 
     file: FileName | None = None
     """Where the drawn sample is."""
     design: str = "auto"
     """How it is drawn; ``auto`` follows the goal."""
     budget: Amount | None = None
-    """A number of segments, or a share such as ``40%``."""
+    """A number of segments, a share, or what may be spent: ``300 EUR``, ``20 hours``."""
     seed: Annotated[int, Between(0, 2**63 - 1)] | None = None
     """The seed of the draw, so that it can be repeated."""
 

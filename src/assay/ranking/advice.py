@@ -37,7 +37,7 @@ def next_steps(
     at = place[item.left], place[item.right]
     gap, sd = shrunk_z(z)
     needed = _needed(number, float(z[at]), float(gap[at]), float(sd[at]), alpha)
-    closest = f"{item.left} and {item.right} (closest to it, p = {item.p:.2g})"
+    closest = f"{item.left} and {item.right} (nearest to a decision)"
     if needed is None:
         return (
             f"to decide {closest}: no number of {kind} in sight is likely to; the true difference"

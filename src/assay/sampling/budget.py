@@ -11,11 +11,13 @@ import numpy as np
 from assay.designs.plan import DrawPlan, Layout
 from assay.designs.population import Population
 from assay.errors import InputError, OptionError
+from assay.pay import UNPAID, Costs, parse_amount
+from assay.results import plural
 
 _AMOUNT = re.compile(
     r"\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|words?|min(?:utes)?|h(?:ours)?)?\s*", re.I
 )
-_MONEY = re.compile(r"\d\s*(?:[A-Z]{3}|[€$£])$|^[€$£]\s*\d")
+_DIVIDED = re.compile(r"ratings?$|[\d\s](?:h|hours?|min|minutes?|[A-Z]{3}|[€$£])$|^[€$£]")
 CONTEXT = 10
 """How many segments before a drawn one a rater reads (as at WMT22)."""
 READING_SHARE = 0.25
@@ -45,9 +47,9 @@ def parse_budget(budget: int | str) -> Budget:
         amount = float(match[1]) if match else float("nan")
     except ValueError:
         amount = float("nan")
-    if match is None and _MONEY.search(text):
-        remedy = f"assay plan ratings, with spend '{text}', says how many segments that buys"
-        raise OptionError("budget", budget, "is money, and a sample counts segments", remedy)
+    if match is None and (_DIVIDED.search(text)):
+        remedy = "give segments; `assay plan` says how many that buys"
+        raise OptionError("budget", budget, "does not count segments", remedy)
     if match is None or not abs(amount) < float("inf"):
         raise OptionError(
             "budget", budget, "is not an amount",
@@ -69,6 +71,45 @@ def parse_budget(budget: int | str) -> Budget:
     if unit.startswith("min"):
         return Budget(amount, "minutes", text)
     return Budget(amount, "words" if unit else "segments", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A budget of ratings, time or money as segments that are rated for all systems."""
+
+    segments: int
+    sentence: str
+    """How it was divided."""
+
+
+def divide_budget(
+    budget: str, systems: int, population: int, *, pay: Costs = UNPAID, per_output: int = 1,
+    overlap: float = 0.1,
+) -> Division | None:  # fmt: skip
+    """The segments that an amount buys; None where it counts segments or words, or is a share.
+
+    A time is divided where the pay says how long a rating takes; else the segments' own times
+    decide.
+
+    >>> divide_budget("15000 ratings", 12, 1814).segments
+    1136
+    """
+    text = budget.strip()
+    timed = _AMOUNT.fullmatch(text) is not None and pay.seconds_per_rating is None
+    if timed or not _DIVIDED.search(text):
+        return None
+    ratings = pay.ratings(parse_amount(budget))
+    each = systems * (per_output + overlap)
+    n = min(population, int(ratings / each + 1e-9))
+    if n < 1:
+        fault = f"buys {ratings:,.0f} ratings, and one segment of all systems takes {each:g}"
+        raise OptionError("budget", budget, fault, "give more")
+    bought = "" if "rating" in text else f" buy {plural(int(ratings), 'rating')}"
+    sentence = (
+        f"{text}{bought}: {plural(n, 'segment')} x {plural(systems, 'system')} x"
+        f" {per_output + overlap:g} raters"
+    )
+    return Division(n, sentence)
 
 
 def segments_for(

@@ -64,10 +64,15 @@ class MixedFit:
 
 @dataclass(frozen=True, slots=True)
 class _Weighted:
-    """What one set of ratios gives: factors, coefficients, ``y'Py`` and log determinants."""
+    """What one set of ratios gives: coefficients, ``y'Py`` and log determinants.
 
-    root: Floats
-    lower: Floats
+    ``Z'V^-1[Z X y]`` is ``Z'[Z X y] - across' [across half]``. Of ``across`` the columns of the
+    first factor are ``own`` on the diagonal, and ``below``.
+    """
+
+    own: Floats
+    below: Floats
+    across: Floats
     half: Floats
     inverse: Floats
     beta: Floats
@@ -87,9 +92,13 @@ class MixedDesign:
 
     def __init__(self, fixed: Floats, factors: Sequence[Ints]) -> None:
         self.fixed = np.asarray(fixed, dtype=float)
-        self.sizes = [int(codes.max()) + 1 for codes in factors]
+        sizes = [int(codes.max()) + 1 for codes in factors]
+        # The largest factor comes first: its part of the matrix is diagonal, and costs nothing.
+        self._order = sorted(range(len(sizes)), key=lambda k: -sizes[k])
+        self.sizes = [sizes[k] for k in self._order]
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.intp)
-        self._codes = [codes + start for codes, start in zip(factors, starts, strict=True)]
+        ordered = zip(self._order, starts, strict=True)
+        self._codes = [factors[k] + start for k, start in ordered]
         self._zz = self._cross_counts()
         self._zx = self._sums(self.fixed)
         self._xx = self.fixed.T @ self.fixed
@@ -105,9 +114,8 @@ class MixedDesign:
         if unit <= _EXACT * float(np.abs(y).max()):
             rest, unit, ratios = np.zeros(len(y)), 1.0, np.zeros(len(self.sizes))
         data = self._products(rest / unit)
-        if ratios is None:
-            ratios = self._search(data)
-        return self._solve(np.asarray(ratios, dtype=float), data, start, unit)
+        found = self._search(data) if ratios is None else np.asarray(ratios, float)[self._order]
+        return self._solve(found, data, start, unit)
 
     def _cross_counts(self) -> Floats:
         total = sum(self.sizes)
@@ -133,20 +141,40 @@ class MixedDesign:
         return zxy, outer
 
     def _weighted(self, ratios: Floats, data: tuple[Floats, Floats]) -> _Weighted:
-        """Cross products in the metric of ``V = I + sum_k g_k Z_k Z_k'``."""
+        """Cross products in the metric of ``V = I + sum_k g_k Z_k Z_k'``.
+
+        The Cholesky factor of ``I + G Z'Z G`` is found in blocks: that of the first factor's
+        levels is diagonal, so that only what is left of the others' is dense.
+        """
         zxy, outer = data
+        m = self.sizes[0]
         root = np.sqrt(np.repeat(ratios, self.sizes))
-        inner = root[:, None] * self._zz * root
+        counts, beside, rest = np.diag(self._zz)[:m], self._zz[:m, m:], self._zz[m:, m:]
+        scaled = root[:m] / np.sqrt(1.0 + root[:m] ** 2 * counts)
+        right = scaled[:, None] * beside
+        upper = right * root[m:]
+        inner = root[m:, None] * rest * root[m:] - upper.T @ upper
         inner[np.diag_indices_from(inner)] += 1.0
         lower = linalg.cholesky(inner, lower=True, check_finite=False, overwrite_a=True)
-        half = linalg.solve_triangular(lower, root[:, None] * zxy, lower=True, check_finite=False)
+        first, own = scaled[:, None] * zxy[:m], scaled * counts
+        columns = (
+            root[m:, None] * zxy[m:] - upper.T @ first,
+            root[m:, None] * beside.T - upper.T * own,
+            root[m:, None] * rest - upper.T @ right,
+        )
+        solved = linalg.solve_triangular(lower, np.hstack(columns), lower=True, check_finite=False)
+        last, below, dense = np.split(solved, np.cumsum([zxy.shape[1], m]), axis=1)
+        half = np.vstack([first, last])
         weighted = outer - half.T @ half
         xx, xy = weighted[:-1, :-1], weighted[:-1, -1]
         inverse = np.linalg.inv(xx)
         beta = inverse @ xy
-        rest = max(float(weighted[-1, -1] - xy @ beta), float(np.finfo(float).tiny))
+        least = max(float(weighted[-1, -1] - xy @ beta), float(np.finfo(float).tiny))
         logdet = 2.0 * float(np.log(np.diag(lower)).sum()) + float(np.linalg.slogdet(xx)[1])
-        return _Weighted(root, lower, half, inverse, beta, rest, logdet)
+        logdet += float(np.log1p(root[:m] ** 2 * counts).sum())
+        return _Weighted(
+            own, below, np.vstack([right, dense]), half, inverse, beta, least, logdet
+        )  # fmt: skip
 
     def _deviance(self, ratios: Floats, data: tuple[Floats, Floats]) -> tuple[float, Floats]:
         """Minus twice the profiled restricted log likelihood (up to a constant), and its slope.
@@ -155,17 +183,21 @@ class MixedDesign:
         """
         part = self._weighted(ratios, data)
         n, p = self.fixed.shape
-        across = linalg.solve_triangular(
-            part.lower, part.root[:, None] * self._zz, lower=True, check_finite=False
-        )
-        zv = data[0] - across.T @ part.half
+        zv = data[0] - self._crossed(part)
         zx, zy = zv[:, :-1], zv[:, -1]
-        diagonal = np.diag(self._zz) - np.einsum("ij,ij->j", across, across)
+        squared = [part.own**2 + (part.below**2).sum(axis=0), (part.across**2).sum(axis=0)]
+        diagonal = np.diag(self._zz) - np.concatenate(squared)
         traces = diagonal - np.einsum("ij,jk,ik->i", zx, part.inverse, zx)
         squares = (zy - zx @ part.beta) ** 2
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         slope = np.add.reduceat(traces - (n - p) * squares / part.rest, starts)
         return part.logdet + (n - p) * math.log(part.rest), slope
+
+    def _crossed(self, part: _Weighted) -> Floats:
+        """``across' half``, by the columns of the first factor and those of the others."""
+        m = self.sizes[0]
+        own = part.own[:, None] * part.half[:m] + part.below.T @ part.half[m:]
+        return np.vstack([own, part.across.T @ part.half])
 
     def _search(self, data: tuple[Floats, Floats]) -> Floats:
         """The ratios of largest restricted likelihood.
@@ -217,18 +249,17 @@ class MixedDesign:
         residual = 0.0 if exact else unit**2 * part.rest / (n - p)
         likely = math.inf if exact else -math.log(2 * math.pi * residual) - 1
         loglik = -0.5 * part.logdet + 0.5 * (n - p) * likely
-        across = linalg.solve_triangular(
-            part.lower, part.root[:, None] * self._zz, lower=True, check_finite=False
-        )
-        loads = (data[0] - across.T @ part.half)[:, :-1] @ part.inverse
+        loads = (data[0] - self._crossed(part))[:, :-1] @ part.inverse
+        places = np.argsort(self._order)
+        by_factor = np.split(loads, np.cumsum(self.sizes)[:-1])
         return MixedFit(
             coefficients=start + unit * part.beta,
             covariance=residual * part.inverse,
-            components=residual * ratios,
+            components=residual * ratios[places],
             residual=residual,
-            ratios=ratios,
+            ratios=ratios[places],
             loglik=loglik,
-            loads=tuple(np.split(loads, np.cumsum(self.sizes)[:-1])),
+            loads=tuple(by_factor[place] for place in places),
         )
 
 

@@ -155,7 +155,7 @@ STANDARDISED = _words("z std standardised standardized norm normalised normalize
 
 METRIC = re.compile(
     r"(sent|sacre|spm?|sp)?bleu(rt)?\d*|x?comet\w*|chr ?f\d*|.*\bter\b|meteor|yi ?si\d*|"
-    r"metric ?x\w*|.*comet.*|.*bleu.*|.*chrf.*|bert ?score|prism|gemba\w*|cometkiwi|"
+    r".*yi ?si.*|metric ?x\w*|.*comet.*|.*bleu.*|.*chrf.*|bert ?score|prism|gemba\w*|cometkiwi|"
     r".*kiwi.*|nist|rouge\w*|wer|cer|laser|labse|mtqe|qe|ced|unite|maTESe|perplexity|ppl|"
     r"log ?prob|mbr|metric\b.*",
     re.IGNORECASE,

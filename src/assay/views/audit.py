@@ -8,10 +8,9 @@ from typing import Any
 
 from assay.audit.results import Audit
 from assay.errors import InputError
-from assay.results import has_note, percent, plain, plural
+from assay.results import has_note, plain, plural
 from assay.views.estimation import decided_how, interval_heading
 from assay.views.figures import draw_pairs
-from assay.views.ranking import draw_ranges
 from assay.views.section import (
     Block,
     Figure,
@@ -19,8 +18,11 @@ from assay.views.section import (
     Show,
     Table,
     Verdicts,
+    against,
     cluster_lines,
+    sentence,
     table,
+    with_ranks,
 )
 
 TARGETS = {
@@ -42,8 +44,7 @@ def audit_section(audit: Audit, *, pairs: bool = False) -> Section:
     """
     if not audit.findings or not audit.systems:
         raise InputError("the saved audit has no systems or findings; save it again")
-    blocks: list[Block] = [_sentence(line) for line in audit.findings[1:]]
-    blocks += [_ranges(audit), _systems(audit)]
+    blocks: list[Block] = [_systems(audit), *(sentence(line) for line in audit.findings[1:])]
     if any(item.ease for item in audit.systems):
         blocks.append("Ease: by how much better a system looks because its segments were easier.")
     blocks += [_practice(audit), *_claims(audit)]
@@ -59,7 +60,7 @@ def audit_section(audit: Audit, *, pairs: bool = False) -> Section:
     return Section(
         name="audit",
         title="What the campaign can say",
-        lead=_sentence(audit.findings[0]),
+        lead=sentence(audit.findings[0]),
         blocks=tuple(blocks),
         signature=audit.signature,
         stage="audit",
@@ -94,10 +95,6 @@ def _interval(audit: Audit) -> str:
     return interval_heading(audit.level, holds=holds)
 
 
-def _sentence(line: str) -> str:
-    return f"{line[0].upper()}{line[1:]}."
-
-
 def _question(audit: Audit) -> str:
     published = "published " if audit.published.source == "published" else ""
     return (
@@ -106,28 +103,27 @@ def _question(audit: Audit) -> str:
     )
 
 
-def _ranges(audit: Audit) -> Figure:
-    rows = plain(audit.systems)
-    return Figure(
-        "ranks", f"Dot: rank. Bar: {percent(audit.level)} rank range. A line ends a cluster.",
-        lambda: draw_ranges(rows),
-    )  # fmt: skip
-
-
 def _systems(audit: Audit) -> Table:
     lower = " (lower scores are better)" if audit.better == "lower" else ""
     rows = audit.systems
     if not any(item.ease for item in rows):  # all were rated on the same segments
         rows = tuple(replace(item, ease=None) for item in rows)
-    return table(
-        "systems", f"Systems, best first{lower}; a line ends a cluster, {_rule(audit)}.",
+    found = table(
+        "systems", f"Dot: rank; bar: rank range. Systems, best first{lower}; a line ends a cluster,"
+        f" {_rule(audit)}.",
         {"rank": ("rank", "count"), "system": ("system", "text"), "score": ("score", "number"),
          ("low", "high"): (_interval(audit), "interval"),
-         ("low_rank", "high_rank"): ("ranks", "ranks"), "cluster": ("cluster", "count"),
+         ("low_rank", "high_rank"): ("rank range", "ranks"), "cluster": ("cluster", "count"),
          "n": ("segments", "count"), "share": ("share", "percent"),
          "answers": (audit.source, "count"), "ease": ("ease", "number")},
         rows, cluster_lines(rows),
     )  # fmt: skip
+    names = [item.system for item in rows]
+    won = {
+        (pair.better, pair.right if pair.better == pair.left else pair.left)
+        for pair in audit.pairs if pair.better is not None
+    }  # fmt: skip
+    return with_ranks(found, rows, [against(name, names, won) for name in names])
 
 
 def _practice(audit: Audit) -> Table:

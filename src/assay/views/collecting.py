@@ -1,4 +1,4 @@
-"""Who rates what, the sheets that were written, and what came back, as sections."""
+"""Who rates what, sheets written and returned, and campaigns in the browser, as sections."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from assay.collecting.campaigns import CampaignStatus, Created, Exported
 from assay.collecting.results import Assignment, CollectedSheets, RaterLoad, WrittenSheets
 from assay.results import percent, plural
 from assay.views.section import Section, Table, table
@@ -57,8 +58,66 @@ def collected_section(result: CollectedSheets) -> Section:
     )  # fmt: skip
 
 
+def created_section(result: Created) -> Section:
+    """A campaign that was made."""
+    once = f"; {result.merged:,} equal another system's and are shown once" if result.merged else ""
+    watched = f", and {plural(result.checks, 'check')} of attention" if result.checks else ""
+    return Section(
+        "campaign-created", "A new campaign", stage="collect",
+        lead=f"{plural(result.tasks, 'task')} with {plural(result.outputs, 'output')} for"
+        f" {plural(len(result.links.raters), 'rater')}{watched}{once}, in {result.dir}.",
+        blocks=(table(
+            "links", "Everybody's link; hand it over as you would a password.",
+            {"who": ("who", "text"), "token": ("token", "text")},
+            [{"who": link.rater, "token": link.token} for link in result.links.raters],
+        ),),
+        signature=result.signature,
+    )  # fmt: skip
+
+
+def status_section(result: CampaignStatus) -> Section:
+    """How a campaign stands."""
+    waiting = f"; {plural(result.waiting, 'answer')} wait behind a gap" if result.waiting else ""
+    spent, currency = result.spent, result.currency or ""
+    cost = "" if spent is None else f" Spent: {spent:,.2f}{' ' * bool(currency)}{currency}."
+    raters = table(
+        "raters", "Tasks done and open, minutes of work, and checks of attention passed.",
+        {"rater": ("rater", "text"), "state": ("state", "text"), "done": ("done", "count"),
+         "open": ("open", "count"), "minutes": ("minutes", "number"),
+         ("checks_passed", "checks"): ("checks", "of")},
+        [asdict(rater) | {"minutes": rater.seconds / 60} for rater in result.raters],
+    )  # fmt: skip
+    return Section(
+        "campaign-status", f"{result.name}: {result.state}", stage="collect",
+        lead=f"{result.done:,} of {plural(result.tasks, 'task')} are done,"
+        f" {plural(result.answers, 'answer')} in; the first {result.beginning:,} tasks are complete"
+        f"{waiting}.{cost}",
+        blocks=(raters,), signature=result.signature, notes=tuple(result.told),
+    )  # fmt: skip
+
+
+def exported_section(result: Exported) -> Section:
+    """The tables that were written."""
+    files = [
+        {"file": path, "rows": rows}
+        for path, rows in zip(result.written, result.tables.values(), strict=True)
+    ]
+    return Section(
+        "campaign-export", "Tables of a campaign", stage="collect",
+        lead=f"{plural(len(result.written), 'table')} with {plural(result.rows, 'row')}.",
+        blocks=(table(
+            "tables", "The files and their rows.",
+            {"file": ("file", "text"), "rows": ("rows", "count")}, files,
+        ),),
+        signature=result.signature,
+    )  # fmt: skip
+
+
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "assignment": assignment_section,
     "sheets-written": written_section,
     "sheets-collected": collected_section,
+    "campaign-created": created_section,
+    "campaign-status": status_section,
+    "campaign-export": exported_section,
 }

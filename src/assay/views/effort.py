@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from assay.effort.results import EditorEffort, Effort, EffortDifference
+from assay.effort.results import EditorEffort, Effort
+from assay.effort.verdict import Verdict, less_and_more
 from assay.results import p_value, percent, plural
 from assay.views.figures import COLOURS, INK, new_figure, tidy
 from assay.views.section import Block, Figure, Section, Table, table
@@ -55,24 +56,117 @@ def effort_section(result: Effort) -> Section:
     )
 
 
+LEAST = {
+    "time": "takes the least time to edit", "distance": "needs the fewest changes",
+    "changed": "needs the fewest segments changed", "hter": "needs the fewest words edited",
+}  # fmt: skip
+"""What is best of the best system, by the measure that the verdict follows."""
+OF = {"time": "time", "distance": "characters", "changed": "segments", "hter": "words"}
+"""What a share is a share of."""
+WHY = {
+    "paid-for": "which is what is paid for",
+    "no-times": "since no segment has a time",
+    "few-times": "since only {timed:.0%} of the segments of a system have a time",
+    "time-left-out": "since time was left out",
+}
+"""Why the verdict follows its measure."""
+
+
 def _lead(result: Effort) -> str:
+    """The verdict in a sentence, what else measures say, and why there may be no price."""
+    verdict = result.verdict
+    if verdict is None:
+        return (
+            f"By {plural(len(result.editors), 'editor')}: {_pairs(result) or 'nothing is decided'}."
+        )
+    best, rival = verdict.best, verdict.rival
+    least, amount = LEAST[verdict.measure], _amount(result, best)
+    if result.rate is not None and verdict.measure == "time":
+        least = "costs least to edit"
+    if verdict.decided:
+        lines = [
+            f"{best} {least}: {amount}, against {_amount(result, rival, short=True)} for {rival}."
+        ]
+    else:
+        lines = [
+            f"Whether {best} or {rival} {least} is open: {amount} against"
+            f" {_amount(result, rival, short=True)}, by {plural(len(result.editors), 'editor')}."
+        ]
+    if verdict.beats and (len(verdict.beats) > 1 or not verdict.decided):
+        lines.append(f"{verdict.best} beats {_and(verdict.beats)}.")
+    if len(verdict.open) > 1:
+        lines.append(f"Against {_and(verdict.open[1:])} it is open too.")
+    if result.human is not None and result.human not in (verdict.best, verdict.rival):
+        lines.append(f"The human translation, {result.human}: {_amount(result, result.human)}.")
+    return " ".join([*lines, *_objections(verdict), *_no_price(result)])
+
+
+def _amount(result: Effort, system: str, *, short: bool = False) -> str:
+    """What a system takes by the measure of the verdict; ``short`` where the unit was just said."""
+    item = next(item for item in result.systems if item.system == system)
+    measure = "" if result.verdict is None else result.verdict.measure
+    hours, price = item.hours_per_1000_words, item.price_per_1000_words
+    if measure == "time" and hours is not None:
+        main = f"{hours:.2f} h" if price is None else _money(price, result.currency)
+        more = "" if price is None else f" ({hours:.2f} h)"
+        return main if short else f"{main} per 1,000 words{more}"
+    mean = item.measures[measure].mean
+    share = f"{mean:.0%}" if measure == "changed" else f"{mean:.1f}%"
+    return share if short else f"{share} of the {OF[measure]}"
+
+
+def _objections(verdict: Verdict) -> list[str]:
+    """Where measures disagree, and why the verdict follows the one it follows."""
+    pairs: dict[tuple[str, str], list[str]] = {}
+    for item in verdict.objections:
+        pairs.setdefault((item.less, item.more), []).append(item.measure)
+    if not pairs:
+        return []
+    said = "; ".join(
+        f"by {_and(measures)} {less} needs less effort than {more}"
+        for (less, more), measures in pairs.items()
+    )
+    why = WHY[verdict.why].format(timed=verdict.timed)
+    return [f"Measures disagree: {said}. The verdict follows {verdict.measure}, {why}."]
+
+
+def _no_price(result: Effort) -> list[str]:
+    if result.rate is None or result.systems[0].price_per_1000_words is not None:
+        return []
+    return [
+        "No time in these files, so no price: it takes the seconds of every segment, which MXLIFF"
+        " (Phrase) has, or a table with a column of seconds."
+    ]
+
+
+def _pairs(result: Effort) -> str:
+    """Every decided pair with the measures that decide it."""
     measures: dict[tuple[str, str], list[str]] = {}
     for item in result.differences:
         if item.decided:
-            measures.setdefault(_less_and_more(item), []).append(item.measure)
-    decided = "; ".join(
+            measures.setdefault(less_and_more(item), []).append(item.measure)
+    return "; ".join(
         f"{less} takes less effort than {more} ({', '.join(names)})"
         for (less, more), names in measures.items()
     )
-    still = sum(not item.decided for item in result.differences)
-    return (
-        f"By {plural(len(result.editors), 'editor')}: {decided or 'nothing is decided'}."
-        f" {still} of {plural(len(result.differences), 'comparison')} are undetermined."
-    )
 
 
-def _less_and_more(item: EffortDifference) -> tuple[str, str]:
-    return (item.left, item.right) if item.difference < 0 else (item.right, item.left)
+def _money(amount: float, currency: str | None) -> str:
+    """A price to the cent, with its currency.
+
+    XX, None)
+    ('20.67 EUR', '7.90')
+    """
+    return f"{amount:,.2f}" + (f" {currency}" if currency else "")
+
+
+def _and(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> _and(["A"]), _and(["A", "B", "C"])
+    ('A', 'A, B and C')
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def _methods(result: Effort) -> str:
@@ -125,13 +219,17 @@ def _costs(result: Effort) -> Table | None:
     interval = _interval(result.level)
     return table(
         "costs", "Per 1,000 words: hours of editing"
-        + ("." if result.rate is None else f", and their price at {result.rate:g} an hour."),
+        + ("." if result.rate is None else f", and their price at {_rate(result)} an hour."),
         {"system": ("system", "text"), "hours_per_1000_words": ("hours", "number"),
          ("hours_low", "hours_high"): (interval, "interval"),
          "price_per_1000_words": ("price", "money"),
          ("price_low", "price_high"): (f"price, {interval}", "money")},
         result.systems,
     )  # fmt: skip
+
+
+def _rate(result: Effort) -> str:
+    return f"{result.rate:g}" + (f" {result.currency}" if result.currency else "")
 
 
 def _differences(result: Effort) -> Table:

@@ -21,10 +21,11 @@ from assay.estimation.results import (
 )
 from assay.results import has_note, p_value, percent, plain, plural
 from assay.stats.intervals import order_of_differences
-from assay.views.figures import draw_intervals, draw_pairs
+from assay.views.figures import draw_pairs
 from assay.views.monitoring import monitoring_section
 from assay.views.raters import raters_section
 from assay.views.section import (
+    Bar,
     Block,
     Column,
     Figure,
@@ -32,10 +33,13 @@ from assay.views.section import (
     Table,
     Text,
     Verdicts,
+    against,
     cluster_lines,
     shown,
     some,
     table,
+    verdict,
+    with_bars,
 )
 
 MAX_PAIRS_IN_ORDER = 45
@@ -78,7 +82,7 @@ def estimates_section(result: Estimates) -> Section:
     if not result.systems:
         raise InputError("the saved result has no systems; save it again")
     result = _without_certainties(result)
-    blocks: list[Block] = [_interval_figure(result), _scores(result)]
+    blocks: list[Block] = [_scores(result)]
     if len(result.systems) > 2:
         blocks.append(
             Figure(
@@ -104,7 +108,11 @@ def estimates_section(result: Estimates) -> Section:
     return Section(
         name="estimates",
         title=f"Scores on {where} ({result.better} is better)",
+        headline=_headline(result),
         lead=_lead(result),
+        facts=_facts(result),
+        unknown=_unknown(result),
+        details="All pairs" if result.differences else "How it was estimated",
         blocks=tuple(blocks),
         signature=result.signature,
         stage="estimate",
@@ -200,35 +208,70 @@ def _question(systems: int, segments: int) -> str:
     )
 
 
-def _lead(result: Estimates) -> str:
-    best = result.systems[0]
-    if len(result.systems) == 1:
+def _headline(result: Estimates) -> str:
+    best, *others = result.systems
+    if not others:
         known = math.isfinite(best.high - best.low)
         name = interval_heading(result.level, holds=_holds(result.notes))
         width = f", {name} {best.low:.3f} to {best.high:.3f}" if known else ""
-        score = f"{best.system} is estimated at {best.estimate:.3f}{width}"
-        return f"{_warned(result)}{score} ({result.better} is better).{_of_a_pool(result)}"
-    rivals = [item.system for item in result.systems[1:] if item.low_rank == 1]
-    alone = (
-        f"but {some(rivals)} may be as good or better" if rivals
-        else "and no other system can be first"
-    )  # fmt: skip
-    pairs = result.differences
-    undecided = [item for item in pairs if not item.decided]
-    rest = f"; the other {len(undecided)} may go either way" if undecided else ""
-    verb = "is" if len(pairs) == 1 else "are"
-    scores = [item.estimate for item in result.systems]
-    first = min(scores) if result.better == "lower" else max(scores)
-    # Ranks come from differences on shared segments, and need not follow the scores.
-    leads = "has the best estimated score," if best.estimate == first else "ranks first, with"
-    score = f"{_warned(result)}{best.system} {leads} {best.estimate:.3f} on a scale where"
+        return (
+            f"{_warned(result)}{best.system} is estimated at {best.estimate:.3f}{width}"
+            f" ({result.better} is better)."
+        )
     if not _has_width(result):
-        return f"{score} {result.better} is better.{_held(result)}"
+        return f"{best.system} has the best score by these answers, {best.estimate:.3f}."
+    return _warned(result) + verdict(best.system, [item.system for item in others], _won(result))
+
+
+def _won(result: Estimates) -> set[tuple[str, str]]:
+    """The decided pairs, winner first."""
+    return {
+        (item["better"], item["right"] if item["better"] == item["left"] else item["left"])
+        for item in _winners(result) if item["decided"]
+    }  # fmt: skip
+
+
+def _lead(result: Estimates) -> str:
+    if len(result.systems) == 1:
+        return _of_a_pool(result).strip()
+    if not _has_width(result):
+        return _held(result)
+    pairs = result.differences
+    decided = sum(item.decided for item in pairs)
+    verb = "is" if len(pairs) == 1 else "are"
     return (
-        f"{score} {result.better} is better, {alone}. {len(pairs) - len(undecided)} of"
-        f" {plural(len(pairs), 'difference')} between systems {verb} decided,"
-        f" {_rule(result)}{rest}.{_held(result)}"
+        f"{decided} of {plural(len(pairs), 'difference')} between systems {verb} decided,"
+        f" {_rule(result)}.{_held(result)}"
     )
+
+
+def _facts(result: Estimates) -> tuple[str, ...]:
+    """The campaign in a few words each."""
+    rated, of = {item.n for item in result.systems}, result.systems[0].population
+    most = max(rated)
+    share = "all" if min(rated) == of else f"{most:,} of"
+    each = " each" if len(rated) == 1 else " at most"
+    return tuple(filter(None, (
+        plural(len(result.systems), "system"),
+        f"{share} {of:,} segments rated{each if len(result.systems) > 1 else ''}",
+        plural(result.ratings, "rating") if result.ratings else "",
+        result.paid.cost(result.ratings) if result.ratings else "",
+    )))  # fmt: skip
+
+
+def _unknown(result: Estimates) -> tuple[str, ...]:
+    """What the estimates leave open."""
+    undecided = [item for item in result.differences if not item.decided]
+    pairs = [f"{item.left} or {item.right}" for item in undecided]
+    beyond = {
+        "raters": "whether the order holds on other texts",
+        "texts": "whether other raters would agree",
+        "answers": "whether other raters or other texts would give the same order",
+    }[result.basis]
+    if not result.differences:
+        beyond = beyond.replace("the same order", "the same score").replace("order", "score")
+    which = f"which is better: {some(pairs)}" if _has_width(result) and pairs else ""
+    return tuple(filter(None, (which, beyond)))
 
 
 def _holds(notes: Sequence[str]) -> bool:
@@ -250,10 +293,7 @@ def _held(result: Estimates) -> str:
     if not _holds(result.notes):
         return ""
     if not _has_width(result):
-        return (
-            " Everything is rated, so for these answers nothing is left to decide; whether other"
-            " raters or texts would agree is another question (raters, texts)."
-        )
+        return "Everything is rated, so for these answers nothing is left to decide."
     return f" Verdicts hold for {HELD_FOR[result.basis]}.{_of_a_pool(result)}{_stable(result)}"
 
 
@@ -276,30 +316,32 @@ def _stable(result: Estimates) -> str:
     return f" A repeat with {REPEATED[result.basis]} would put {share} in this order{whole}."
 
 
-def _interval_figure(result: Estimates) -> Figure:
-    known = " Diamond: the true score, known because this campaign is simulated."
-    return Figure(
-        "scores",
-        f"Dot: estimate. Bar: {interval_heading(result.level, holds=_holds(result.notes))}."
-        f"{known if result.truth else ''}",
-        lambda: draw_intervals(result.systems, better=result.better, truth=result.truth),
-    )
-
-
 def _scores(result: Estimates) -> Table:
     truth = result.truth or {}
-    return table(
+    known = " Diamond: the true score, known because this campaign is simulated."
+    found = table(
         "scores",
-        "Systems, best first. A rank range holds the ranks that the decided differences leave"
-        f" possible. A line separates clusters: all differences between them are decided,"
+        f"Dot: estimate; bar: {interval_heading(result.level, holds=_holds(result.notes))}."
+        f"{known if truth else ''} The rank range holds the ranks that the decided differences"
+        " leave possible. A line separates clusters: all differences between them are decided,"
         f" {_rule(result)}.{_ranked(result)}",
-        {"system": ("system", "text"), "estimate": ("estimate", "number"),
+        {"system": ("system", "text"), "estimate": ("score", "number"),
          ("low", "high"): _interval(result.level, result.notes), "truth": ("truth", "number"),
          ("n", "population"): ("rated", "of"), "rank": ("rank", "count"),
-         ("low_rank", "high_rank"): ("ranks", "ranks"), "cluster": ("cluster", "count")},
+         ("low_rank", "high_rank"): ("rank range", "ranks"), "cluster": ("cluster", "count")},
         [plain(item) | {"truth": truth.get(item.system)} for item in result.systems],
         cluster_lines(result.systems),
     )  # fmt: skip
+    names = [item.system for item in result.systems]
+    won = _won(result)
+    bars = (
+        Bar(item.estimate, item.low, item.high, truth.get(item.system),
+            against(item.system, names, won) if _has_width(result) else "")
+        for item in result.systems
+    )  # fmt: skip
+    where = "texts like these" if result.basis == "texts" else "the whole test set"
+    axis = f"score on {where} ({result.better} is better)"
+    return with_bars(found, bars, axis, truth="roomy", rated="roomy", rank="files", cluster="roomy")
 
 
 def _ranked(result: Estimates) -> str:

@@ -11,18 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.errors import OptionError
-from assay.results import visible
+from assay.errors import InputError, OptionError
+from assay.results import Result, visible
 from assay.tables.load import atomic
-from assay.views.section import cut
+from assay.views.section import Figure as Drawn
+from assay.views.section import Table, cut, section_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from assay.estimation.results import SystemEstimate
-
-INK, MUTED, ACCENT = "#1c2430", "#8a93a3", "#1f5fbf"
+INK, MUTED, ACCENT, LINE = "#1c2430", "#8a93a3", "#1f5fbf", "#e6e9ef"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Colours that colour-blind readers can tell apart (Okabe and Ito)."""
 SAMPLE_COLOURS = (MUTED, "#0072b2", "#e69f00")
@@ -34,28 +33,44 @@ MAX_TICK, MAX_LABEL = 40, 100
 """Signs of a name at an axis, and of any other text in a figure."""
 
 
-def draw_intervals(
-    systems: Sequence[SystemEstimate], *, better: str, truth: Mapping[str, float] | None = None
-) -> Figure:
-    """Every system's estimate and interval, best at the top; hollow marks are the known truth."""
-    figure = new_figure(7.2, 0.9 + 0.34 * len(systems))
+def plot(result: Result) -> Figure:
+    """The first figure of a result."""
+    for block in (block for part in section_of(result).all for block in part.blocks):
+        if isinstance(block, Table) and block.bars:
+            return draw_bars(block)
+        if isinstance(block, Drawn):
+            return block.draw()
+    raise InputError(
+        f"a result of kind '{result.kind}' has no figure; show it as it is, or use its to_dict()"
+    )
+
+
+def draw_bars(table: Table) -> Figure:
+    """A row for each row of the table, the first at the top; hollow marks are the known truth."""
+    figure = new_figure(7.2, 0.9 + 0.34 * len(table.bars))
     axes = figure.subplots()
-    rows = range(len(systems))
-    lows, highs = (
-        [end if math.isfinite(end) else item.estimate for item in reversed(systems)
-         for end in (getattr(item, name),)] for name in ("low", "high")
-    )  # fmt: skip
-    axes.hlines(rows, lows, highs, color=ACCENT, linewidth=2.5)
-    axes.plot([item.estimate for item in reversed(systems)], rows, "o", color=ACCENT, markersize=6)
-    for row, item in enumerate(reversed(systems)):
-        if truth and item.system in truth:
-            axes.plot(truth[item.system], row, "D", mfc="none", mec=INK, markersize=7)
-    names = [item.system for item in reversed(systems)]
-    axes.set_yticks(range(len(systems)), names, parse_math=False)  # a name may have a $
-    axes.set_xlabel(f"score on the whole test set ({better} is better)", color=INK)
+    rows = range(len(table.bars) - 1, -1, -1)
+    ends = [(finite(bar.low, bar.at), finite(bar.high, bar.at)) for bar in table.bars]
+    axes.hlines(rows, [low for low, _ in ends], [high for _, high in ends],
+                color=ACCENT, linewidth=2.5)  # fmt: skip
+    axes.plot([bar.at for bar in table.bars], rows, "o", color=ACCENT, markersize=6)
+    for row, bar in zip(rows, table.bars, strict=True):
+        if bar.truth is not None:
+            axes.plot(bar.truth, row, "D", mfc="none", mec=INK, markersize=7)
+    for number in table.lines:
+        axes.axhline(rows[number] - 0.5, color=MUTED, linewidth=0.8)
+    names = [str(row[table.named]) for row in table.rows]
+    axes.set_yticks(rows, names, parse_math=False)  # a name may have a $
+    axes.set_ylim(-0.6, len(names) - 0.4)
+    axes.set_xlabel(table.axis, color=INK, parse_math=False)
     tidy(axes, grid="x")
     axes.spines["left"].set_visible(False)
     return figure
+
+
+def finite(end: float, at: float) -> float:
+    """An end of an interval; where it is not known, the dot stands alone."""
+    return end if math.isfinite(end) else at
 
 
 def draw_pairs(systems: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str, Any]]) -> Figure:
@@ -94,7 +109,7 @@ def draw_pairs(systems: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_aspect("equal")
     axes.tick_params(colors=INK, length=0)
-    axes.spines[:].set_color("#e6e9ef")
+    axes.spines[:].set_color(LINE)
     return figure
 
 
@@ -279,7 +294,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 def tidy(axes: Axes, *, grid: Literal["x", "y"]) -> None:
     """The look that all figures share."""
-    axes.grid(axis=grid, color="#e6e9ef")
+    axes.grid(axis=grid, color=LINE)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK, length=0)
@@ -320,3 +335,13 @@ def svg_text(figure: Figure) -> str:
     with _any_script(), mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "assay"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return re.sub(r"^.*?(?=<svg)", "", buffer.getvalue(), flags=re.DOTALL)
+
+
+def page_svg(figure: Figure, name: str) -> str:
+    """The drawing for a page, in the page's colours; ``name`` keeps its ids apart from others'."""
+    text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg_text(figure), flags=re.DOTALL)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
+    for colour, variable in ((INK, "ink"), (MUTED, "muted"), (ACCENT, "accent"), (LINE, "line")):
+        text = text.replace(colour, f"var(--{variable})")
+    return text.replace("fill: #ffffff", "fill: none")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from assay.results import plain, visible
 from assay.tables.irregular_text import defused_words
 from assay.views.references import REFERENCES
-from assay.views.section import Report, Section, Table, cut_words, shown
+from assay.views.section import Report, Table, cut_words, sentence, shown
 
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -24,17 +24,11 @@ MAX_ROWS_ON_A_PAGE = 40
 
 
 def markdown(report: Report) -> str:
-    """The report without its figures, as Markdown."""
-    lines = [f"# {_md(report.title)}", "", "## In short", ""]
-    lines += [f"- {_md(f'{part.question} {part.lead}'.strip())}" for part in report.answers]
-    if report.next:
-        lines += ["", "## What to do next", "", *(f"- {_md(line)}" for line in report.next)]
-    for part in report.sections:
-        lines += ["", f"## {_md(part.title)}", "", _md(part.lead), ""]
-        lines += _blocks(part, _md, markdown_table)
-        lines += [f"- {_md(line)}" for line in part.notes] + ([""] if part.notes else [])
-        lines.append(f"Signature: {_code(part.signature)}")
-    lines += ["", "## Methods, for a paper", "", _md(report.methods), ""]
+    """The report without its figures, as Markdown: the answer first."""
+    lines = [f"# {_md(report.title)}", ""]
+    lines += [_md(" · ".join(report.about)), ""] if report.about else []
+    lines += _parts(report, _md, markdown_table, "## {}", "- {}", "Signature: {}", _code)
+    lines += ["## Methods, for a paper", "", _md(report.methods), ""]
     lines += [f"- {_md(REFERENCES[key])}" for key in report.sources]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -45,13 +39,8 @@ def latex(report: Report) -> str:
         f"% {_flat(report.title)}: needs \\usepackage{{booktabs,longtable}}; names in other scripts"
         " need XeLaTeX"
     ]
-    for part in report.sections:
-        lines += [rf"\section{{{_tex(part.title)}}}", _tex(part.lead), ""]
-        lines += _blocks(part, _tex, latex_table)
-        lines += [_tex(f"Note: {line}.") + "\n" for line in part.notes]
-        lines += [rf"\noindent\texttt{{{_tex(part.signature)}}}", ""]
-    if report.next:
-        lines += [r"\section{What to do next}", *(_tex(f"{line}.") + "\n" for line in report.next)]
+    signature = r"\noindent\texttt{{{}}}"
+    lines += _parts(report, _tex, latex_table, r"\section{{{}}}", "{}\n", signature, _tex)
     lines += [r"\section{Methods}", _tex(report.methods), ""]
     if report.sources:
         lines += [r"\begin{itemize}"]
@@ -60,11 +49,36 @@ def latex(report: Report) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _parts(
+    report: Report,
+    escape: Callable[[str], str],
+    render: Callable[[Table], str],
+    heading: str,
+    item: str,
+    signature: str,
+    code: Callable[[str], str],
+) -> list[str]:
+    """The answers, what to do next, then the rest, each with its tables."""
+    lines = []
+    for part in (*report.answers, *report.others):
+        title = f"{part.label}: {part.title}" if part.label else part.title
+        lines += [heading.format(escape(title)), ""]
+        lines += [escape(text) + "\n" for text in (part.headline, part.lead) if text]
+        blocks = part.shown_in("page")
+        lines += _blocks(blocks[:1], escape, render)
+        for line in (*part.unknown, *part.next):
+            lines.append(item.format(escape(sentence(line))))
+        lines += ["", *_blocks(blocks[1:], escape, render)]
+        lines += [item.format(escape(sentence(line))) for line in part.notes]
+        lines += ["", signature.format(code(part.signature)), ""]
+    return lines
+
+
 def _blocks(
-    part: Section, escape: Callable[[str], str], render: Callable[[Table], str]
+    blocks: Iterable[object], escape: Callable[[str], str], render: Callable[[Table], str]
 ) -> list[str]:
     lines = []
-    for block in part.shown_in("page"):
+    for block in blocks:
         if isinstance(block, Table):
             lines += [render(block), ""]
         elif isinstance(block, str):

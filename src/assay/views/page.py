@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from assay._version import __version__
 from assay.errors import AssayError, InputError, OptionError
 from assay.results import KINDS, Result, plural, signature
 from assay.tables.load import read_bytes, write_bytes
-from assay.views.figures import save_figure
+from assay.views.figures import draw_bars, save_figure
 from assay.views.html import html
 from assay.views.markup import csv_table, latex, latex_table, markdown, markdown_table
 from assay.views.section import STAGES, Figure, Report, Section, Table, section_of
@@ -175,30 +176,46 @@ def _free(section: str, block: Table | Figure, taken: set[str]) -> str:
 
 
 def _write_block(block: Table | Figure, stem: Path) -> list[Path]:
-    if isinstance(block, Figure):
-        drawing = block.draw()
-        return [save_figure(drawing, stem.with_name(stem.name + end)) for end in (".svg", ".pdf")]
-    return [
-        write_bytes(stem.with_name(stem.name + ending), (text(block).rstrip("\n") + "\n").encode())
-        for ending, text in TABLES.items()
+    written = []
+    if isinstance(block, Table):
+        written = [
+            write_bytes(
+                stem.with_name(stem.name + ending), (text(block).rstrip("\n") + "\n").encode()
+            )
+            for ending, text in TABLES.items()
+        ]
+        if not block.bars:
+            return written
+    drawing = block.draw() if isinstance(block, Figure) else draw_bars(block)
+    return written + [
+        save_figure(drawing, stem.with_name(stem.name + ending)) for ending in (".svg", ".pdf")
     ]
 
 
-def make_report(results: Results, title: str) -> Report:
-    """The sections of all results in the order of the pipeline, each once."""
+def make_report(
+    results: Results, title: str, *, names: Sequence[str] = (), facts: Sequence[str] = ()
+) -> Report:
+    """The sections of all results in the order of the pipeline, each once.
+
+    ``names`` are those of the results, which tell several of a kind apart.
+    """
     if isinstance(results, Report):
         return results
     listed = [results] if isinstance(results, Mapping | Result | Section) else list(results)
     if not listed:
         raise InputError("there is nothing to report; give at least one saved result")
     with _consistent():
-        found = [part for item in listed for part in with_more(_section(item))]
+        called = [*names, *([""] * (len(listed) - len(names)))]
+        found = [part for item, name in zip(listed, called, strict=True)
+                 for part in replace(_section(item), label=name).all]  # fmt: skip
     # The same estimation by itself and by groups is shown once.
     found = [part for k, part in enumerate(found) if not _repeats(part, found[:k])]
+    kinds = Counter(part.name for part in found)
+    found = [part if kinds[part.name] > 1 else replace(part, label="") for part in found]
     found = _one_verdict(found)
     # A stable sort: results of one stage stay in the order they were given.
     found.sort(key=lambda part: STAGES.index(part.stage))
-    return Report(title, tuple(found), __version__)
+    return Report(title, tuple(found), __version__, tuple(facts))
 
 
 def _one_verdict(found: list[Section]) -> list[Section]:
@@ -210,10 +227,8 @@ def _one_verdict(found: list[Section]) -> list[Section]:
         if len(first) != 1:
             continue  # nothing to say, or results of several test sets
         others = [part for part in own if part.name != kind and _contradicts(part, first[0])]
-        if others:
-            changed = {id(part): _folded(part, first[0]) for part in others}
-            changed[id(first[0])] = _leading(first[0], others)
-            found = [changed.get(id(part), part) for part in found]
+        changed = {id(part): _folded(part, first[0]) for part in others}
+        found = [changed.get(id(part), part) for part in found]
     return found
 
 
@@ -221,14 +236,6 @@ def _contradicts(part: Section, first: Section) -> bool:
     if part.verdicts is None or first.verdicts is None:
         return False
     return first.verdicts.differ(part.verdicts)
-
-
-def _leading(first: Section, others: Sequence[Section]) -> Section:
-    """The section with the page's verdict, which says so."""
-    titles = " and ".join(f"“{part.title}”" for part in others)
-    follow = "follows another rule and is" if len(others) == 1 else "follow other rules and are"
-    line = f"This is the page's verdict; {titles} {follow} folded below."
-    return replace(first, lead=f"{first.lead} {line}")
 
 
 def _folded(part: Section, first: Section) -> Section:
@@ -244,14 +251,9 @@ def _folded(part: Section, first: Section) -> Section:
     return replace(part, lead=f"{line} {part.lead}", folded=True)
 
 
-def with_more(section: Section) -> tuple[Section, ...]:
-    """A section, followed by those of the results that belong to it."""
-    return (section, *(part for more in section.more for part in with_more(more)))
-
-
 def _repeats(part: Section, before: Sequence[Section]) -> bool:
     return any(
-        (part.name, part.signature, part.lead) == (other.name, other.signature, other.lead)
+        (part.name, part.signature, part.said) == (other.name, other.signature, other.said)
         for other in before
     )
 

@@ -4,14 +4,112 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
+from assay.pay import Costs, parse_amount
+from assay.planning.campaign import CampaignPlan, PlanChoice
 from assay.planning.editors import EditorsPlan
 from assay.planning.judgments import JudgmentsPlan
 from assay.planning.results import ComparisonPlan, PlanPoint, PrecisionPlan, RatingsPlan, Widest
 from assay.planning.spending import ABOUT_AS_GOOD, Split
 from assay.results import percent, plural
 from assay.views.section import Block, Section, Show, Table, shown, table
+
+WAYS = {
+    "plan": "this plan", "half": "half of it", "share": "of the test set",
+    "second-opinions": "two raters for everything",
+}  # fmt: skip
+
+
+def campaign_section(plan: CampaignPlan) -> Section:
+    """What a budget finds, or what a goal takes."""
+    first = plan.choices[0] if plan.choices else None
+    several = plan.systems > 1
+    columns: dict[str, tuple[str, Show]] = {
+        "way": ("", "text"), "segments": ("segments", "count"), "ratings": ("ratings", "count"),
+        "finds": (f"finds ({plan.power:.0%})", "number"), "half_width": ("score ±", "number"),
+        "minutes": ("minutes", "count"), "money": (plan.pay.currency or "cost", "money"),
+    }  # fmt: skip
+    rows = [
+        {**asdict(choice), "way": _way(plan, choice), "finds": choice.finds if several else None}
+        for choice in plan.choices
+    ]
+    caption = (
+        "Ways to spend. Finds: the smallest true difference of two systems that is found with"
+        f" {plan.power:.0%} probability, for raters like these; score ±: half the"
+        f" {percent(plan.level)} interval of a system's score."
+    )
+    blocks: list[Block] = [table("plan-campaign", caption, columns, rows)] if rows else []
+    return Section(
+        "plan-campaign", "The plan", " ".join(_campaign_lead(plan, first)), tuple(blocks),
+        plan.signature, stage="plan", notes=plan.notes,
+    )  # fmt: skip
+
+
+def _way(plan: CampaignPlan, choice: PlanChoice) -> str:
+    if choice.what == "share":
+        return f"{choice.segments / plan.population:.0%} {WAYS['share']}"
+    return WAYS[choice.what]
+
+
+def _campaign_lead(plan: CampaignPlan, first: PlanChoice | None) -> list[str]:
+    """The answer in sentences."""
+    if first is None:
+        return ["The goal is out of reach."]
+    if plan.goal == "shares":
+        return [f"{plural(plan.systems, 'system')} x {plural(plan.population, 'segment')}: what"
+                " rating a share of them takes and finds."]  # fmt: skip
+    extent = plan.pay.counted(first.ratings, "ratings")
+    if plan.goal == "budget":
+        goal = _bought_by_budget(plan, first)
+    elif plan.goal == "decide":
+        goal = f"Finding a true difference of {plan.decide:g} with {plan.power:.0%} probability"
+        goal += f" takes {extent}"
+    else:
+        goal = f"Intervals of ±{plan.half_width:g} take {extent}"
+    sign = "" if goal.endswith("for") else ":"
+    lines = [f"{goal}{sign} {plural(plan.systems, 'system')} x {_segments(plan, first)}."]
+    if plan.systems > 1:
+        if plan.goal != "decide":
+            lines.append(
+                f"A difference of {first.finds:.2g} is found with {plan.power:.0%} probability."
+            )
+        others = {choice.what: choice for choice in plan.choices[1:]}
+        said = []
+        if "half" in others:
+            said.append(f"half of it finds {others['half'].finds:.2g}")
+        if "second-opinions" in others:
+            said.append(
+                "a second opinion on everything instead of new segments finds"
+                f" {others['second-opinions'].finds:.2g}"
+            )
+        if said:
+            text = "; ".join(said)
+            lines.append(f"{text[0].upper()}{text[1:]}.")
+    return lines
+
+
+def _bought_by_budget(plan: CampaignPlan, first: PlanChoice) -> str:
+    """What the budget comes to; what it costs where it does not say so itself."""
+    written = (plan.budget or "").strip()
+    if written.removesuffix("%").replace(".", "", 1).isdecimal():
+        return f"{written} is {plan.pay.counted(first.ratings, 'ratings')}"
+    unit, pay = parse_amount(written).unit, plan.pay
+    if unit == "ratings":
+        cost = pay.cost(first.ratings)
+        return f"{written} ({cost}) are enough for" if cost else f"{written} are enough for"
+    time_alone = Costs(seconds_per_rating=pay.seconds_per_rating)
+    other = Costs(pay.price, currency=pay.currency) if unit == "minutes" else time_alone
+    return f"{written} buy {other.counted(first.ratings, 'ratings')}"
+
+
+def _segments(plan: CampaignPlan, choice: PlanChoice) -> str:
+    extra = choice.opinions - plan.per_output
+    times = {1: "once", 2: "twice"}.get(plan.per_output, f"{plan.per_output} times")
+    text = f"{plural(choice.segments, 'segment')} {times}"
+    more = {1: "twice"}.get(plan.per_output, "once more")
+    return f"{text} + {percent(round(extra, 3))} {more}" if extra > 0.0005 else text
 
 
 def ratings_section(plan: RatingsPlan) -> Section:
@@ -284,6 +382,7 @@ def editors_section(plan: EditorsPlan) -> Section:
 
 
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {
+    "plan-campaign": campaign_section,
     "plan-ratings": ratings_section,
     "plan-comparison": comparison_section,
     "plan-judgments": judgments_section,

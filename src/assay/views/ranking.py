@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -13,16 +14,19 @@ from assay.ranking.monitor import JudgmentsMonitoring
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.results import percent, plural
-from assay.views.figures import ACCENT, COLOURS, INK, MARKS, MUTED, draw_pairs, new_figure, tidy
+from assay.views.figures import ACCENT, COLOURS, INK, MARKS, draw_pairs, new_figure, tidy
 from assay.views.section import (
     Block,
     Figure,
     Section,
     Table,
     Verdicts,
+    against,
     cluster_lines,
     shown,
     table,
+    verdict,
+    with_ranks,
 )
 
 if TYPE_CHECKING:
@@ -62,13 +66,7 @@ def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Sect
     if not result.systems:
         raise InputError("the saved ranking has no systems; save it again")
     systems = [asdict(item) for item in result.systems]
-    blocks: list[Block] = [
-        Figure(
-            "ranks", f"Dot: rank by score. Bar: {percent(result.level)} rank range. A line"
-            " ends a cluster.", lambda: draw_ranges(systems),
-        ),
-        _scores(result),
-    ]  # fmt: skip
+    blocks: list[Block] = [_scores(result)]
     if len(systems) > 2 and result.source == "judgments":
         pairs = [asdict(item) for item in result.comparisons]
         blocks.append(Figure(
@@ -80,7 +78,10 @@ def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Sect
         name="ranking",
         title=f"Ranking by {result.method.replace('-', ' ')}{_direction(result)}",
         stage="rank",
+        headline=_headline(result),
         lead=_lead(result),
+        facts=(plural(len(systems), "system"), _number(result)),
+        details="All pairs",
         blocks=tuple(blocks),
         signature=result.signature,
         question=f"In which order do {plural(len(systems), 'system')} stand, by {_number(result)}?",
@@ -114,15 +115,36 @@ def _number(result: Ranking) -> str:
     return f"{result.judgments or result.ratings or 0:,} {result.source}"
 
 
+def _headline(result: Ranking) -> str:
+    names = [item.system for item in result.systems]
+    if len(names) == 1:
+        return f"{names[0]} is the only system."
+    return verdict(names[0], names[1:], _won(result))
+
+
+def _won(result: Ranking) -> set[tuple[str, str]]:
+    """The decided pairs, winner first; where only neighbours were tested, clusters decide."""
+    if result.clusters_by == "neighbours":
+        return {
+            (one.system, two.system)
+            for one, two in itertools.permutations(result.systems, 2)
+            if one.cluster < two.cluster
+        }
+    return {
+        (item.better, item.right if item.better == item.left else item.left)
+        for item in result.comparisons if item.better is not None
+    }  # fmt: skip
+
+
 def _lead(result: Ranking) -> str:
     first = result.systems[0]
-    place = "it can only rank first"
+    place = f"{first.system} can only rank first"
     if first.high_rank > 1:
-        place = f"its rank range is {shown((first.low_rank, first.high_rank), 'ranks')}"
+        ranks = shown((first.low_rank, first.high_rank), "ranks")
+        place = f"the rank range of {first.system} is {ranks}"
     things = "neighbours" if result.clusters_by == "neighbours" else "pairs"
     return (
-        f"{first.system} ranks first of {plural(len(result.systems), 'system')} by"
-        f" {_number(result)}; at the {percent(result.level)} level {place}."
+        f"By {_number(result)}, at the {percent(result.level)} level, {place}."
         f" {result.significant_pairs:,} of {result.pairs:,} {things} are decided"
         f" ({_tested(result)}), and the systems fall into {plural(result.clusters, 'cluster')}."
     )
@@ -140,15 +162,18 @@ def _tested(result: Ranking) -> str:
 
 
 def _scores(result: Ranking) -> Table:
-    return table(
+    level = percent(result.level)
+    found = table(
         "ranks",
-        f"Systems, best first{_direction(result)}; {CLUSTER_ENDS[result.clusters_by]}.",
+        f"Dot: rank by score; bar: {level} rank range. Systems, best first{_direction(result)};"
+        f" {CLUSTER_ENDS[result.clusters_by]}.",
         {"rank": ("rank", "count"), "system": ("system", "text"), "score": ("score", "number"),
-         ("low_rank", "high_rank"): (f"{percent(result.level)} ranks", "ranks"),
-         "cluster": ("cluster", "count")},
+         ("low_rank", "high_rank"): ("rank range", "ranks"), "cluster": ("cluster", "count")},
         result.systems,
         cluster_lines(result.systems),
     )  # fmt: skip
+    names, won = [item.system for item in result.systems], _won(result)
+    return with_ranks(found, result.systems, [against(name, names, won) for name in names])
 
 
 def _pairs(result: Ranking, *, in_terminal: bool) -> Table:
@@ -317,30 +342,6 @@ def judgments_monitoring_section(result: JudgmentsMonitoring) -> Section:
         ),
         notes=result.notes,
     )  # fmt: skip
-
-
-def draw_ranges(systems: Sequence[Mapping[str, Any]]) -> Drawing:
-    """Every system's rank and rank range, best at the top; a line closes a cluster."""
-    figure = new_figure(7.2, 0.9 + 0.34 * len(systems))
-    axes = figure.subplots()
-    last = len(systems) - 1
-    for row, item in enumerate(systems):
-        # A range of one rank is a short bar, too.
-        ends = [item["low_rank"] - 0.15, item["high_rank"] + 0.15]
-        axes.plot(ends, [last - row] * 2, color=ACCENT, linewidth=2.5, solid_capstyle="butt")
-        axes.plot(item["rank"], last - row, "o", color=ACCENT, markersize=6)
-        if row < last and systems[row + 1]["cluster"] != item["cluster"]:
-            axes.axhline(last - row - 0.5, color=MUTED, linewidth=0.8)
-    names = [item["system"] for item in reversed(systems)]
-    axes.set_yticks(range(len(systems)), names, parse_math=False)  # a name may have a $
-    step = max(1, len(systems) // 15)
-    axes.set_xticks(range(1, len(systems) + 1, step))
-    axes.set_xlim(0.5, len(systems) + 0.5)
-    axes.set_ylim(-0.6, last + 0.6)
-    axes.set_xlabel("rank (1 is best)", color=INK)
-    tidy(axes, grid="x")
-    axes.spines["left"].set_visible(False)
-    return figure
 
 
 def draw_win_ratios(rows: Sequence[Mapping[str, Any]]) -> Drawing:

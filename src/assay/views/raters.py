@@ -46,7 +46,7 @@ def raters_section(result: RaterReport) -> Section:
         blocks += [_scores_across(result.estimates), _scores_by_rater(result.estimates)]
     return Section(
         "raters", f"The raters ({result.better} is better)", _agreement(result), tuple(blocks),
-        result.signature, stage="collect",
+        result.signature, stage="collect", facts=(plural(len(result.raters), "rater"),),
         methods=(
             f"Agreement between raters was {result.alpha:.2f} (Krippendorff's alpha, interval"
             " scale)." if known else ""

@@ -50,7 +50,7 @@ def sample_section(result: SampleSummary) -> Section:
         )
     return Section(
         name="sample",
-        title="The sample",
+        title="How the sample was drawn",
         lead=f"{_drawn(result)}; {_chance(result)}. {_mirrors(groups)}",
         blocks=(figure, shares, _work(result), *remarks, f"Design: {result.parameters}."),
         signature=result.signature,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TextIO
@@ -45,6 +45,22 @@ class Column:
     name: str
     show: Show = "number"
     parts: tuple[str, ...] = ()
+    seen: Literal["always", "roomy", "files"] = "always"
+    """In a table with bars: not on a narrow screen, or on no page, as the drawing shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One row drawn: a dot, its interval, and a hollow mark where the truth is known.
+
+    ``said`` is what a reader who points at the row is told about it.
+    """
+
+    at: float
+    low: float
+    high: float
+    truth: float | None = None
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +68,8 @@ class Table:
     """Rows of values; ``name`` is unique in its section and becomes a file name.
 
     A line is drawn after the rows numbered in ``lines``. A page shows the first ``page`` rows;
-    where there is a ``fold``, behind these words.
+    where there is a ``fold``, behind these words. Where there are ``bars``, one for each row, the
+    table is a figure as well; ``axis`` says what they measure.
     """
 
     name: str
@@ -63,6 +80,13 @@ class Table:
     page: int = 60
     where: Where = "everywhere"
     fold: str = ""
+    bars: tuple[Bar, ...] = ()
+    axis: str = ""
+
+    @property
+    def named(self) -> int:
+        """The column with the names of the rows."""
+        return next(k for k, column in enumerate(self.columns) if column.show == "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +134,11 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One result: what it says, what shows it, and where it comes from."""
+    """One result: what it says, what shows it, and where it comes from.
+
+    The first of the ``blocks`` is what a page shows of an answer beside its words; the others are
+    folded behind ``details``.
+    """
 
     name: str
     title: str
@@ -118,8 +146,17 @@ class Section:
     blocks: tuple[Block, ...]
     signature: str
     stage: Stage = "estimate"
+    headline: str = ""
+    """The verdict in a plain sentence or two, which goes before the ``lead``."""
     question: str = ""
     """What was asked, where this section is an answer and not a step on the way to one."""
+    facts: tuple[str, ...] = ()
+    """The campaign in a few words each, such as ``3 raters``."""
+    unknown: tuple[str, ...] = ()
+    """What this answer leaves open."""
+    details: str = "All numbers"
+    label: str = ""
+    """The test set's name, where a page has several."""
     methods: str = ""
     sources: tuple[str, ...] = ()
     """Keys of :data:`assay.views.references.REFERENCES`."""
@@ -133,6 +170,16 @@ class Section:
     version: str = ""
     """The version of Assay that computed it, where that is not today's."""
 
+    @property
+    def all(self) -> tuple[Section, ...]:
+        """The section, followed by those of the results that belong to it."""
+        return (self, *(part for more in self.more for part in more.all))
+
+    @property
+    def said(self) -> str:
+        """The whole answer in words."""
+        return " ".join(filter(None, (self.headline, self.lead)))
+
     def shown_in(self, place: Where) -> tuple[Table | Figure | str, ...]:
         """The blocks for a terminal, or for a page."""
         kept = [
@@ -143,25 +190,48 @@ class Section:
         return tuple(block.text if isinstance(block, Text) else block for block in kept)
 
 
+FIRST = ("estimates", "ranking", "effort", "audit")
+"""Whose answer a page begins with: the first of these that there is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole report."""
+    """The whole report; ``facts`` say what campaign it is about."""
 
     title: str
     sections: tuple[Section, ...]
     version: str
+    facts: tuple[str, ...] = ()
 
     @property
     def answers(self) -> tuple[Section, ...]:
-        """The sections that say what was found; all of them where none does."""
-        first = tuple(part for part in self.sections if not part.folded)
-        return tuple(part for part in first if part.question) or first
+        """What a page begins with: the answers of one kind, one for each test set."""
+        own = [part for part in self.sections if not part.folded] or list(self.sections)
+        own = [part for part in own if part.question] or own[:1]
+        kinds = [part.name for part in own]
+        first = next((name for name in FIRST if name in kinds), kinds[0])
+        return tuple(part for part in own if part.name == first)
+
+    @property
+    def others(self) -> tuple[Section, ...]:
+        """What follows, folded: other answers, then how they came about."""
+        rest = [part for part in self.sections if part not in self.answers]
+        return tuple(sorted(rest, key=lambda part: not part.question or part.folded))
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The campaign in a few words each."""
+        first = self.answers
+        told = first if len(first) == 1 else ()
+        others = [part for part in self.others if not part.question]
+        return tuple(dict.fromkeys(
+            fact for part in (self, *told, *others) for fact in part.facts
+        ))  # fmt: skip
 
     @property
     def next(self) -> tuple[str, ...]:
-        """What to do next, from all sections, each thing once."""
-        first = [part for part in self.sections if not part.folded]
-        return tuple(dict.fromkeys(line for part in first for line in part.next))
+        """What to do next, by the answers that a page begins with, each thing once."""
+        return tuple(dict.fromkeys(line for part in self.answers for line in part.next))
 
     @property
     def methods(self) -> str:
@@ -244,6 +314,35 @@ def cluster_lines(systems: Sequence[Any]) -> frozenset[int]:
     return frozenset(k for k, (one, two) in enumerate(itertools.pairwise(numbers)) if one != two)
 
 
+def with_bars(found: Table, bars: Iterable[Bar], axis: str, **seen: str) -> Table:
+    """A table whose rows are drawn; columns by heading are ``seen`` as said."""
+    columns = tuple(
+        replace(column, seen=seen.get(column.name, "always"))  # type: ignore[arg-type]
+        for column in found.columns
+    )
+    return replace(found, columns=columns, bars=tuple(bars), axis=axis)
+
+
+def with_ranks(found: Table, systems: Sequence[Any], said: Sequence[str]) -> Table:
+    """A table of systems with their rank ranges drawn."""
+    bars = (
+        # A range of one rank is a short bar, too.
+        Bar(item.rank, item.low_rank - 0.15, item.high_rank + 0.15, said=words)
+        for item, words in zip(systems, said, strict=True)
+    )
+    return with_bars(found, bars, "rank (1 is best)", rank="files", cluster="roomy")
+
+
+def sentence(line: str) -> str:
+    """A line as a sentence begins and ends, unless it begins with a name such as ``system-4``.
+
+    >>> sentence("to decide A and B"), sentence("system-4 may rest")
+    ('To decide A and B.', 'system-4 may rest.')
+    """
+    begin = line[:1].upper() + line[1:] if re.match(r"[a-z]+[ ,:]", line) else line
+    return begin if begin.endswith((".", "?", "!")) else f"{begin}."
+
+
 def some(names: Sequence[str], most: int = 4) -> str:
     """Names as people list them.
 
@@ -255,6 +354,39 @@ def some(names: Sequence[str], most: int = 4) -> str:
     if len(names) <= most:
         return f"{', '.join(names[:-1])} and {names[-1]}"
     return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def verdict(best: str, others: Sequence[str], won: Set[tuple[str, str]]) -> str:
+    """Who is best, in a plain sentence; ``won`` has the decided pairs, winner first.
+
+    >>> verdict("B", ["A", "C", "D"], {("B", "C"), ("B", "D")})
+    'B is ahead. It beats C and D; against A it is open.'
+    >>> verdict("B", ["A", "C"], {("B", "A"), ("B", "C")}), verdict("B", ["A"], set())
+    ('B is best. It beats A and C.', 'B is ahead, but against A it is open.')
+    """
+    beaten = [name for name in others if (best, name) in won]
+    rest = [name for name in others if name not in beaten]
+    if not rest:
+        every = f"all {len(beaten)} others" if len(beaten) > 4 else some(beaten)
+        return f"{best} is best. It beats {every}."
+    if not beaten:
+        every = f"all {len(rest)} others" if len(rest) > 4 else some(rest)
+        return f"{best} is ahead, but against {every} it is open."
+    return f"{best} is ahead. It beats {some(beaten)}; against {some(rest)} it is open."
+
+
+def against(name: str, names: Iterable[str], won: Set[tuple[str, str]]) -> str:
+    """One system against each of the others.
+
+    >>> against("B", ["A", "B", "C", "D"], {("B", "C"), ("A", "B")})
+    'B: better than C, worse than A, open against D.'
+    """
+    others = [other for other in names if other != name]
+    better = [other for other in others if (name, other) in won]
+    worse = [other for other in others if (other, name) in won]
+    rest = [other for other in others if other not in better and other not in worse]
+    words = zip(("better than", "worse than", "open against"), (better, worse, rest), strict=True)
+    return f"{name}: {', '.join(f'{word} {some(found)}' for word, found in words if found)}."
 
 
 MAX_WORD = 200
@@ -320,8 +452,8 @@ def show(section: Section) -> None:
     """Print the answer on stdout; what was noted on the way goes to stderr."""
     for line in dict.fromkeys(section.notes):
         _say(line, sys.stderr)
-    if section.lead:
-        _say(section.lead)
+    if section.said:
+        _say(section.said)
         print()
     for block in section.shown_in("terminal"):
         if isinstance(block, Table):
@@ -330,6 +462,8 @@ def show(section: Section) -> None:
             _say(block)
     if section.signature:
         _say(f"signature: {section.signature}")
+    if section.unknown:
+        _say(f"not known: {'; '.join(section.unknown)}")
     for part in section.more:
         print()
         show(part)

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 import assay
-from assay.campaign.exchange.export import Exported, export_tables, tables_of
+from assay.campaign.exchange.export import export_tables, tables_of
 from assay.campaign.records import Answer, Collected, Span, Stored, Timing
+from assay.collecting.campaigns import Exported
 from assay.errors import InputError, OptionError
 
 SCORES = pl.DataFrame({

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import polars as pl
 import assay
 from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.create import create_campaign
-from assay.campaign.results import Created
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.units.people import Link
+from assay.collecting.campaigns import Created
 from assay.project.settings import Raters, Settings
 from assay.tables.tables import TestSet
 
@@ -50,17 +51,20 @@ def make_scores(
     return assay.read_scores(pl.DataFrame(rows))
 
 
-def make(folder: Path, settings: Settings | None = None, **more: Any) -> Created:
-    """A campaign in a folder."""
+def make(place: Path | str, settings: Settings | None = None, **more: Any) -> Created:
+    """A campaign in a folder, or in an empty database."""
+    folder = Path(tempfile.mkdtemp()) if isinstance(place, str) else place
     folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(place, str):
+        more["store"] = place
     settings = settings or Settings(protocol="esa", raters=Raters(number=3, overlap="0%"))
     scores = more.pop("test_set", None) or make_scores()
     return create_campaign(folder, settings, test_set=scores, rng=more.pop("rng", 7), **more)
 
 
-def opened(folder: Path, clock: Clock | None = None) -> Campaign:
+def opened(place: Path | str, clock: Clock | None = None) -> Campaign:
     """The campaign, running."""
-    campaign = open_campaign(folder, clock=clock or HandClock())
+    campaign = open_campaign(place, clock=clock or HandClock())
     campaign.open("owner")
     return campaign
 

@@ -12,7 +12,10 @@ import numpy as np
 from assay.campaign.assignment.leases import fixed_minutes
 from assay.campaign.assignment.order import PlannedTask, plan_kits, plan_tasks
 from assay.campaign.items import Items, read_items
+from assay.campaign.lessons import Lesson, read_lessons
+from assay.campaign.media import Media, read_media
 from assay.campaign.protocols import make_protocol
+from assay.campaign.records import Side, Span
 from assay.errors import InputError
 from assay.kits.results import KitDesign
 from assay.project.settings import Settings
@@ -34,6 +37,10 @@ class Contents:
     """Of every task: segment and system to the system it is shown as."""
     spoiled: Sequence[dict[tuple[int, int], str]]
     """Of every task: the texts shown in place of outputs."""
+    lessons: Sequence[Lesson]
+    marks: Sequence[tuple[int, int, Span]]
+    """Segment, system and a mark that raters begin with."""
+    media: dict[str, Media]
     raters: tuple[str, ...]
     seed: int
     test_set: TestSet
@@ -74,8 +81,9 @@ def prepare(
     ]
     return Contents(
         settings, items, tasks, leaders, _spoil(tasks, leaders, items, generator),
-        _names(settings, kits), seed, test_set, sample, errors, kits,
-        _read(folder, settings.instructions), _read(folder, settings.consent),
+        _lessons(folder, settings), _marks(errors, items, test_set),
+        read_media(folder, items.media), _names(settings, kits), seed, test_set, sample, errors,
+        kits, _read(folder, settings.instructions), _read(folder, settings.consent),
     )  # fmt: skip
 
 
@@ -103,6 +111,41 @@ def _spoil(
         else {}
         for task, own in zip(tasks, leaders, strict=True)
     ]
+
+
+def _lessons(folder: Path, settings: Settings) -> list[Lesson]:
+    found: list[Lesson] = []
+    if settings.checks.tutorial is not None:
+        found += read_lessons(folder / settings.checks.tutorial, "tutorial")
+    if settings.checks.qualify is not None:
+        found += read_lessons(folder / settings.checks.qualify, "qualify")
+    return found
+
+
+def _marks(errors: Errors | None, items: Items, test_set: TestSet) -> list[tuple[int, int, Span]]:
+    """The marks of an errors table that have a place in a text."""
+    if errors is None:
+        return []
+    key = list(test_set.key)
+    place = {row: k for k, row in enumerate(test_set.segments.select(key).iter_rows())}
+    system = {name: k for k, name in enumerate(items.systems)}
+    found = []
+    for row in errors.frame.iter_rows(named=True):
+        segment = place.get(tuple(row.get(name) for name in key))
+        which = system.get(row["system"])
+        start, end = row.get("start"), row.get("end")
+        if segment is None or which is None or start is None or end is None:
+            continue
+        side: Side = "source" if row.get("side") == "source" else "target"
+        text = items.sources[segment] if side == "source" else items.targets.get((segment, which))
+        if text is None or not 0 <= start <= end <= len(text):
+            raise InputError(
+                f"the errors mark {start}-{end} of segment {row['seg']}, system {row['system']},"
+                " which the text does not have; check `errors`"
+            )
+        span = Span(side, start, end, row["severity"], row["category"], missing=start == end)
+        found.append((segment, which, span))
+    return found
 
 
 def _names(settings: Settings, kits: KitDesign | None) -> tuple[str, ...]:

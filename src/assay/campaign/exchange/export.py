@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +12,12 @@ import polars as pl
 
 from assay.campaign.exchange.rows import answers_of, when
 from assay.campaign.records import Collected
+from assay.collecting.campaigns import Exported
 from assay.errors import InputError, OptionError, did_you_mean
-from assay.results import Result, signature
 from assay.tables.typed_files import save
 
 TABLES = ("ratings", "errors", "judgments", "edits", "sample", "scores", "raters", "events")
 ENDINGS = (".tsv", ".csv", ".jsonl", ".parquet", ".xlsx")
-
-
-@dataclass(frozen=True, slots=True)
-class Exported(Result, kind="campaign-export"):
-    """The files that a campaign was written to."""
-
-    written: tuple[str, ...]
-    rows: int
-    """Of all files together."""
-    tables: Mapping[str, int]
-    """The rows of every file."""
-
-    @property
-    def signature(self) -> str:
-        """What was written."""
-        return signature("export", **self.tables)
 
 
 def export_tables(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from assay.campaign.assignment.contents import Contents
 from assay.campaign.assignment.order import PlannedTask
 from assay.campaign.items import text_hash
 from assay.campaign.protocols import make_protocol
-from assay.campaign.results import Links, RaterLink
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.migrating import migrate
@@ -29,10 +29,13 @@ from assay.campaign.store.opening import (
 )
 from assay.campaign.store.units.base import Rules, Unit
 from assay.campaign.store.units.people import add_rater, new_link
+from assay.collecting.campaigns import Links, RaterLink
 from assay.errors import InputError
 from assay.results import plain
 from assay.tables.typed_files import parquet_bytes
 
+EVERYBODY = 1_000_000
+"""Copies of a lesson: as many as there may ever be raters."""
 AT_ONCE = 20_000
 """Rows of one statement."""
 
@@ -47,7 +50,7 @@ def write_campaign(folder: Path, store: str | None, contents: Contents) -> Links
             if inspect(engine).has_table("campaign"):
                 raise InputError(f"{place} holds a campaign already; name an empty database")
             with engine.begin() as db:
-                return _fill(db, contents, folder)
+                return _fill(db, contents)
         finally:
             engine.dispose()
     target = folder / FILE
@@ -60,7 +63,7 @@ def write_campaign(folder: Path, store: str | None, contents: Contents) -> Links
     engine = make_engine(Place.of(part), write=True)
     try:
         with engine.begin() as db:
-            links = _fill(db, contents, folder)
+            links = _fill(db, contents)
         with engine.connect() as db:
             db.rollback()
             raw = db.connection.driver_connection
@@ -75,12 +78,12 @@ def write_campaign(folder: Path, store: str | None, contents: Contents) -> Links
     return links
 
 
-def _fill(db: Connection, contents: Contents, folder: Path) -> Links:
+def _fill(db: Connection, contents: Contents) -> Links:
     migrate(db)
     now = Clock().now()
     _campaign(db, contents, now)
     _artifacts(db, contents)
-    _items(db, contents, folder)
+    _items(db, contents)
     rules = Rules(
         contents.settings.name, contents.settings, make_protocol(contents.settings), contents.seed,
         (None, None),
@@ -167,22 +170,34 @@ def _texts(db: Connection, texts: Iterable[str]) -> None:
     _insert(db, s.stored_text, rows)
 
 
-def _items(db: Connection, contents: Contents, folder: Path) -> None:
+def _items(db: Connection, contents: Contents) -> None:
     items = contents.items
     _texts(db, (text for text in items.sources if text is not None))
     _texts(db, items.targets.values())
     _texts(db, (text for own in contents.spoiled for text in own.values()))
     _insert(db, s.system, ({"id": k, "name": name} for k, name in enumerate(items.systems)))
+    stored = {one.hash: one for one in contents.media.values()}
+    codes = {name: secrets.token_hex(12) for name in stored}
+    own = {name: [codes[one.hash]] for name, one in contents.media.items()}
+    _insert(db, s.media, (
+        {"hash": name, "code": codes[name], "type": one.type, "body": one.body}
+        for name, one in stored.items()
+    ))  # fmt: skip
     _insert(db, s.segment, (
         {
             "id": k, "lp": items.lp[k], "doc": items.doc[k], "seg": items.seg[k],
-            "source": None if source is None else text_hash(source), "media": None,
+            "source": None if source is None else text_hash(source),
+            "media": own.get(items.media[k] or ""),
         }
         for k, source in enumerate(items.sources)
     ))  # fmt: skip
     _insert(db, s.output, (
         {"segment": segment, "system": system, "text": text_hash(text)}
         for (segment, system), text in items.targets.items()
+    ))  # fmt: skip
+    _insert(db, s.mark, (
+        {"segment": segment, "system": system, "body": asdict(span)}
+        for segment, system, span in contents.marks
     ))  # fmt: skip
 
 
@@ -201,6 +216,13 @@ def _tasks(db: Connection, contents: Contents, raters: dict[str, int]) -> None:
             "rater": raters[task.editor] if task.editor is not None else None,
         })  # fmt: skip
     _insert(db, s.task, rows)
+    _insert(db, s.task, (
+        {
+            "id": len(rows) + number, "position": number, "kind": lesson.kind, "snippet": 0,
+            "outputs": 1, "wanted": EVERYBODY, "free": EVERYBODY, "body": asdict(lesson),
+        }
+        for number, lesson in enumerate(contents.lessons, start=1)
+    ))  # fmt: skip
     _insert(db, s.slot, _slots(contents))
 
 

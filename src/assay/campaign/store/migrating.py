@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import cache
 from pathlib import Path
 
 from alembic.config import Config
@@ -15,16 +16,19 @@ from assay.campaign.store.opening import Place
 from assay.campaign.store.schema import METADATA
 from assay.errors import InputError
 
+MIGRATIONS = Path(__file__).parent / "migrations"
 
-def _scripts() -> ScriptDirectory:
+
+@cache
+def _scripts(folder: Path) -> ScriptDirectory:
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(folder))
     return ScriptDirectory.from_config(config)
 
 
 def migrate(db: Connection) -> None:
     """Bring the tables to today's form; the caller commits."""
-    scripts = _scripts()
+    scripts = _scripts(MIGRATIONS)
     environment = EnvironmentContext(
         Config(), scripts, fn=lambda revision, _: scripts._upgrade_revs("head", revision)
     )
@@ -35,7 +39,7 @@ def migrate(db: Connection) -> None:
 
 def bring_up_to_date(engine: Engine, place: Place) -> None:
     """Migrate an older store after a backup; refuse one that is newer than this Assay."""
-    scripts = _scripts()
+    scripts = _scripts(MIGRATIONS)
     head = scripts.get_current_head()
     with engine.connect() as db:
         current = MigrationContext.configure(db).get_current_revision()

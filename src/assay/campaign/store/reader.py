@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hmac
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
+from assay.campaign.protocols.base import TIE
 from assay.campaign.records import NotYoursError
-from assay.campaign.results import CampaignStatus, RaterStatus
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
 from assay.campaign.store.units.base import Rules
 from assay.campaign.store.units.people import Link, token_hash
 from assay.campaign.store.views import task_reply
+from assay.collecting.campaigns import CampaignStatus, RaterStatus
 
 NOT_YOURS = "you have no such task; reload the page"
 
@@ -61,51 +63,77 @@ def mine_one(db: Connection, rules: Rules, rater: int, lease_id: str) -> dict[st
     person = db.execute(select(s.rater).where(s.rater.c.id == rater)).one()
     reply = task_reply(db, lease, rules, person)
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in latest(db, lease_id):
-        answer = wire_answer(db, row)
-        found.setdefault(str(row.screen), []).append(answer)
+    given = (
+        select(s.answer, s.sent.c.screen)
+        .join(s.sent, s.sent.c.id == s.answer.c.sent)
+        .where(s.sent.c.lease == lease_id, s.sent.c.id.in_(newest(lease_id)))
+        .order_by(s.answer.c.id)
+    )
+    asked = getattr(rules.protocol, "keys", ())
+    for row in db.execute(given):
+        found.setdefault(str(row.screen), []).append(_as_sent(db, row, asked))
     return reply | {"answers": found}
 
 
-def latest(db: Connection, lease_id: str) -> list[Any]:
-    """The answers of a lease in their latest revision, with their screen."""
-    newest = (
-        select(s.sent.c.screen, func.max(s.sent.c.revision).label("revision"))
-        .where(s.sent.c.lease == lease_id)
-        .group_by(s.sent.c.screen)
-        .subquery()
-    )
-    return list(
-        db.execute(
-            select(s.answer, s.sent.c.screen)
-            .join(s.sent, s.sent.c.id == s.answer.c.sent)
-            .join(
-                newest,
-                (newest.c.screen == s.sent.c.screen) & (newest.c.revision == s.sent.c.revision),
-            )
-            .where(s.sent.c.lease == lease_id)
-            .order_by(s.answer.c.id)
-        ).all()
-    )
+def newest(lease: str | None = None) -> Select[Any]:
+    """The last revision of every screen, of one lease or all."""
+    found = select(func.max(s.sent.c.id)).group_by(s.sent.c.lease, s.sent.c.screen)
+    return found if lease is None else found.where(s.sent.c.lease == lease)
 
 
-def wire_answer(db: Connection, row: Any) -> dict[str, Any]:
+def _as_sent(db: Connection, row: Any, asked: Sequence[str]) -> dict[str, Any]:
     """A stored answer in the form in which it was sent."""
-    spans = db.execute(select(s.span).where(s.span.c.answer == row.id).order_by(s.span.c.id)).all()
     marks = [
         {
-            name: getattr(mark, name)
+            name: value
             for name in ("side", "start", "end", "severity", "category", "origin", "missing")
-            if getattr(mark, name) is not None and getattr(mark, name) is not False
+            if (value := getattr(mark, name)) is not None and value is not False
         }
-        for mark in spans
+        for mark in db.execute(
+            select(s.span).where(s.span.c.answer == row.id).order_by(s.span.c.id)
+        )
     ]
+    keys = db.execute(select(s.keylog).where(s.keylog.c.answer == row.id)).first()
+    logged = keys._asdict() if keys is not None else {}
     given = {
-        "code": row.code, "place": row.place, "scores": row.scores, "spans": marks or None,
-        "no_error": row.no_error or None, "edited": row.edited, "skipped": row.skipped,
-        "comment": row.comment, **(row.choice or {}),
+        "scores": row.scores, "spans": marks, "no_error": row.no_error, "asked": row.asked,
+        "edited": row.edited,
+        **{name: logged.get(name) for name in ("keys", "pauses", "sessions")},
     }  # fmt: skip
-    return {name: value for name, value in given.items() if value is not None}
+    own = {name: value for name, value in given.items() if value and name in asked}
+    place = row.place if row.code is not None else None
+    head = {"code": row.code, "place": place, "skipped": row.skipped, "comment": row.comment}
+    head = {name: value for name, value in head.items() if value is not None}
+    choice = dict(row.choice or {})
+    if choice.get("winner") == TIE:
+        choice["winner"] = None
+    return head | own | choice
+
+
+def read_links(db: Connection) -> list[dict[str, Any]]:
+    """All links; their tokens are known to those who have them alone."""
+    rows = db.execute(
+        select(s.link, s.rater.c.name)
+        .outerjoin(s.rater, s.rater.c.id == s.link.c.rater)
+        .order_by(s.link.c.id)
+    )
+    return [
+        {
+            "id": row.id, "role": row.role, "rater": row.name, "created": iso(row.created),
+            "revoked": None if row.revoked is None else iso(row.revoked),
+        }
+        for row in rows
+    ]  # fmt: skip
+
+
+def read_consent(db: Connection) -> str | None:
+    """What raters agree to before they begin, if anything."""
+    found: str | None = db.execute(
+        select(s.stored_text.c.body).join(
+            s.campaign, s.campaign.c.consent_hash == s.stored_text.c.hash
+        )
+    ).scalar()
+    return found
 
 
 def read_media(db: Connection, code: str) -> tuple[bytes, str]:
@@ -129,16 +157,12 @@ def read_status(db: Connection, rules: Rules, slug: str) -> CampaignStatus:
     beginning = full.index(False) if False in full else len(full)
     behind = {task.id for task in tasks[beginning:]}
     raters = raters_status(db)
-    latest_sent = (
-        select(s.sent.c.lease, s.sent.c.screen, func.max(s.sent.c.id).label("id"))
-        .group_by(s.sent.c.lease, s.sent.c.screen)
-        .subquery()
-    )
     counted = db.execute(
         select(s.lease.c.task, func.count())
         .select_from(s.answer)
-        .join(latest_sent, latest_sent.c.id == s.answer.c.sent)
-        .join(s.lease, s.lease.c.id == latest_sent.c.lease)
+        .join(s.sent, s.sent.c.id == s.answer.c.sent)
+        .join(s.lease, s.lease.c.id == s.sent.c.lease)
+        .where(s.sent.c.id.in_(newest()))
         .group_by(s.lease.c.task)
     ).all()
     answers = sum(count for _, count in counted)

@@ -188,7 +188,8 @@ answer = Table(
     "answer", METADATA, _id(),
     _to("sent", "sent", index=True),
     Column("code", Text), Column("place", Integer), Column("text", Text),
-    Column("scores", JSON), Column("no_error", Boolean), Column("choice", JSON),
+    Column("scores", JSON), Column("no_error", Boolean), Column("asked", Boolean),
+    Column("choice", JSON),
     Column("edited", Text), Column("skipped", Text), Column("comment", Text),
 )  # fmt: skip
 span = Table(

@@ -118,6 +118,7 @@ def task_reply(db: Connection, lease: Record, rules: Rules, rater: Record) -> di
     ).scalars()
     source, target = rules.languages
     lesson = lease.reason if lease.reason in ("tutorial", "qualify") else "rate"
+    solved = {"solution": _solution(db, lease)} if lesson == "tutorial" else {}
     return {
         "state": "task", "campaign": rules.name, "lease": lease.id, "until": iso(lease.until),
         "kind": lesson, **rules.protocol.wire(),
@@ -138,7 +139,13 @@ def task_reply(db: Connection, lease: Record, rules: Rules, rater: Record) -> di
         "sent": sorted(sent),
         "drafts": {str(row.screen): row.body for row in drafts},
         "progress": progress(rater),
-    }  # fmt: skip
+    } | solved  # fmt: skip
+
+
+def _solution(db: Connection, lease: Record) -> dict[str, Any]:
+    """Of an example in the tutorial: where a good score lies, and why."""
+    body = db.execute(select(s.task.c.body).where(s.task.c.id == lease.task)).scalar_one()
+    return {name: body[name] for name in ("low", "high", "explanation")}
 
 
 def _span(mark: Span) -> dict[str, Any]:

@@ -16,7 +16,12 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
-from assay.campaign.records import UnavailableError
+from assay.campaign.records import (
+    CampaignError,
+    InvalidAnswerError,
+    NotYoursError,
+    UnavailableError,
+)
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.opening import POSTGRES_WORKERS
 from assay.campaign.store.units.base import Rules, Unit
@@ -141,6 +146,7 @@ class GroupWriter:
         except BaseException as error:
             if error is not job.error:
                 raise
+            note_refusal(Unit(db, self._clock.now(), self._rules), job.work, job.arguments, error)
 
 
 class PooledWriter:
@@ -166,11 +172,23 @@ class PooledWriter:
             try:
                 with self._engine.begin() as db:
                     return work(Unit(db, self._clock.now(), self._rules), *arguments)
+            except CampaignError as error:
+                with self._engine.begin() as db:
+                    unit = Unit(db, self._clock.now(), self._rules)
+                    note_refusal(unit, work, arguments, error)
+                raise
             except DBAPIError as error:
                 if not _again(error):
                     raise
                 time.sleep(PAUSE * 2**attempt)
         raise UnavailableError("the database does not answer; what you sent is not stored")
+
+
+def note_refusal(unit: Unit, work: Work, arguments: tuple[Any, ...], error: BaseException) -> None:
+    """Count what was forged or did not fit; what was in it is not kept."""
+    if isinstance(error, NotYoursError | InvalidAnswerError):
+        who = f"rater {arguments[0]}" if isinstance(arguments[0], int) else "visitor"
+        unit.note(who, "refused", work.__name__, status=error.status)
 
 
 def _again(error: DBAPIError) -> bool:

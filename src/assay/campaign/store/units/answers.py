@@ -13,6 +13,7 @@ from assay._version import __version__
 from assay.campaign.records import Answer, InvalidAnswerError, NotNowError, Shown
 from assay.campaign.store import schema as s
 from assay.campaign.store.units.base import Record, Unit
+from assay.campaign.store.units.judging import judge
 from assay.campaign.store.units.tasks import choose
 from assay.campaign.store.views import read_shown
 
@@ -20,7 +21,6 @@ TIMES, COUNTS = ("opened", "first", "sent"), ("active_ms", "idle_ms", "away")
 DEVICES = ("pointer", "keyboard", "both")
 MOST_MS = 7 * 24 * 3_600_000
 MOST_KEY = 100
-CHECK_KINDS = ("check",)
 
 
 def draft(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) -> None:
@@ -74,6 +74,8 @@ def send(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) ->
     number = stored.inserted_primary_key
     assert number is not None
     _keep(unit, int(number[0]), lease, shown, checked)
+    if lease.state != "open":
+        judge(unit, lease)
     key_of_draft = (s.draft.c.lease == lease_id) & (s.draft.c.screen == screen)
     unit.db.execute(delete(s.draft).where(key_of_draft))
     return reply
@@ -198,8 +200,8 @@ def _keep(unit: Unit, sent: int, lease: Record, shown: Shown, answers: tuple[Ans
         row = unit.db.execute(insert(s.answer).values(
             sent=sent, code=answer.code, place=answer.place,
             text=hashes.get((answer.code, answer.place)), scores=answer.scores or None,
-            no_error=answer.no_error, choice=choice or None, edited=answer.edited,
-            skipped=answer.skipped, comment=answer.comment,
+            no_error=answer.no_error, asked=answer.asked, choice=choice or None,
+            edited=answer.edited, skipped=answer.skipped, comment=answer.comment,
         ))  # fmt: skip
         assert row.inserted_primary_key is not None
         number = int(row.inserted_primary_key[0])

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import count, islice
 from typing import Any, Literal
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import func, insert, select, update
 
-from assay.campaign.records import NotNowError
+from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
 from assay.campaign.store.units.base import Record, Unit
+from assay.campaign.store.units.tasks import choose
 from assay.errors import OptionError
 
 Role = Literal["owner", "viewer", "rater", "join"]
+TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 STATES: dict[str, tuple[str, ...]] = {
     "open": ("draft", "paused", "open"),
     "paused": ("open", "paused"),
@@ -59,7 +63,7 @@ def add_rater(unit: Unit, name: str, **more: Any) -> int:
     row = unit.db.execute(insert(s.rater).values(**values))
     assert row.inserted_primary_key is not None
     number = int(row.inserted_primary_key[0])
-    unit.note("server", "rater", number, name=name, state="active")
+    unit.note("server", "rater", number, state="active")
     return number
 
 
@@ -67,20 +71,91 @@ def add_raters(unit: Unit, raters: int | Sequence[str], actor: str) -> list[dict
     """More raters, by number or by name, each with a link."""
     known = set(unit.db.execute(select(s.rater.c.name)).scalars())
     if isinstance(raters, int):
-        names, number = list[str](), 0
-        while len(names) < raters:
-            number += 1
-            if f"rater-{number}" not in known:
-                names.append(f"rater-{number}")
+        free = (f"rater-{k}" for k in count(1) if f"rater-{k}" not in known)
+        names = list(islice(free, raters))
     else:
         names = [name.strip() for name in raters]
     for name in names:
         if not name or name in known or names.count(name) > 1:
             fault = "is there already" if name in known else "is not a new name"
             raise OptionError("raters", repr(name), fault, "give every rater a name of their own")
+    unit.note(actor, "raters-added", len(names))
     return [
         {"rater": name, "token": new_link(unit, "rater", add_rater(unit, name))} for name in names
     ]
+
+
+def renew_link(unit: Unit, rater: str, actor: str) -> str:
+    """A new link for a rater; their earlier ones end."""
+    found = _named(unit, rater)
+    own = (s.link.c.rater == found.id) & s.link.c.revoked.is_(None)
+    unit.db.execute(update(s.link).where(own).values(revoked=unit.now))
+    unit.note(actor, "links-revoked", found.id)
+    return new_link(unit, "rater", found.id)
+
+
+def join(unit: Unit, parameters: Mapping[str, str], consent: bool) -> str:
+    """Become a rater; whoever comes again with the same outside name is the same rater."""
+    if unit.state != "open":
+        raise NotNowError("the campaign takes nobody in at the moment; come back later")
+    agreed = unit.one(select(s.campaign.c.consent_hash))
+    if agreed is not None and agreed.consent_hash is not None and consent is not True:
+        raise InvalidAnswerError([("consent", "agree first, or leave")])
+    crowd = unit.rules.settings.crowd
+    outside = _outside(parameters.get(crowd.id), crowd.id)
+    known = None
+    if outside is not None:
+        wanted = select(s.rater).where(s.rater.c.outside == outside).with_for_update()
+        known = unit.one(wanted)
+    if known is not None:
+        unit.rater(known.id)
+        return new_link(unit, "rater", known.id)
+    free = (
+        select(func.count()).select_from(s.task).where(s.task.c.kind == "rate", s.task.c.free > 0)
+    )
+    if not unit.count(free):
+        raise NotNowError("there are no more tasks; thank you for your interest")
+    kept = {name: str(parameters[name])[:200] for name in crowd.keep if name in parameters}
+    [one] = add_raters(unit, 1, "join")
+    unit.db.execute(
+        update(s.rater)
+        .where(s.rater.c.name == one["rater"])
+        .values(outside=outside, kept=kept or None, consented=unit.now if consent else None)
+    )
+    return one["token"]
+
+
+def _outside(value: object, name: str) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not 0 < len(value) <= 200:
+        raise InvalidAnswerError([(f"params.{name}", "send 1 to 200 characters")])
+    return value
+
+
+def finish(unit: Unit, rater_id: int) -> dict[str, str]:
+    """The completion code, or the address to go back to, once nothing is left to do."""
+    rater = unit.rater(rater_id)
+    own = select(s.lease.c.id).where(s.lease.c.rater == rater_id, s.lease.c.state == "open")
+    if unit.state != "closed" and (unit.one(own) is not None or choose(unit, rater)[0] is not None):
+        raise NotNowError("there are tasks left for you; the code comes after the last one")
+    unit.note(f"rater {rater_id}", "finished", rater_id)
+    address = unit.rules.settings.crowd.done
+    return {"address": address} if address else {"code": rater.completion}
+
+
+def forget(unit: Unit, name: str, actor: str) -> str:
+    """Remove what names a person and keep the answers; the name they go by from now on."""
+    rater = _named(unit, name)
+    known = set(unit.db.execute(select(s.rater.c.name)).scalars())
+    other = next(one for k in count(rater.id) if (one := f"forgotten-{k}") not in known)
+    unit.db.execute(
+        update(s.rater).where(s.rater.c.id == rater.id).values(name=other, outside=None, kept=None)
+    )
+    own = s.link.c.rater == rater.id
+    unit.db.execute(update(s.link).where(own).values(revoked=unit.now))
+    unit.note(actor, "forgotten", rater.id)
+    return other
 
 
 def set_state(unit: Unit, state: str, actor: str, reason: str | None = None) -> None:
@@ -103,9 +178,15 @@ def _named(unit: Unit, name: str) -> Record:
 
 def exclude(unit: Unit, name: str, reason: str, actor: str) -> None:
     """Leave a rater out: their tasks are dealt again, and nothing they sent is deleted."""
-    rater = _named(unit, name)
     if not reason.strip():
         raise OptionError("reason", "''", "is empty", "say why, for the report")
+    exclude_rater(unit, _named(unit, name).id, reason, actor)
+
+
+def exclude_rater(unit: Unit, number: int, reason: str, actor: str) -> None:
+    """Leave a rater out, by number."""
+    rater = unit.one(select(s.rater).where(s.rater.c.id == number))
+    assert rater is not None
     if rater.state != "active":
         return
     _set_rater(unit, rater, actor, "excluded")
@@ -143,9 +224,11 @@ def restore(unit: Unit, name: str, actor: str) -> None:
 
 def _set_rater(unit: Unit, rater: Record, actor: str, state: str) -> None:
     unit.db.execute(update(s.rater).where(s.rater.c.id == rater.id).values(state=state))
-    unit.note(actor, "rater", rater.id, name=rater.name, state=state)
+    unit.note(actor, "rater", rater.id, state=state)
 
 
 def set_language(unit: Unit, rater_id: int, tag: str) -> None:
     """The language of the page that a rater chose."""
+    if not isinstance(tag, str) or not TAG.fullmatch(tag):
+        raise InvalidAnswerError([("language", "send a tag such as de or zh-Hant")])
     unit.db.execute(update(s.rater).where(s.rater.c.id == rater_id).values(language=tag))

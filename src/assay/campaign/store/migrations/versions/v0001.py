@@ -176,7 +176,8 @@ Table(
     "answer", TABLES, _id(),
     _to("sent", "sent", index=True),
     Column("code", Text), Column("place", Integer), Column("text", Text),
-    Column("scores", JSON), Column("no_error", Boolean), Column("choice", JSON),
+    Column("scores", JSON), Column("no_error", Boolean), Column("asked", Boolean),
+    Column("choice", JSON),
     Column("edited", Text), Column("skipped", Text), Column("comment", Text),
 )  # fmt: skip
 Table(

@@ -1,7 +1,8 @@
-"""What is said about a campaign: what was made, and how it stands."""
+"""What is said about a campaign: what was made, how it stands, what was written."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,3 +100,19 @@ class CampaignStatus(Result, kind="campaign-status"):
             "campaign", self.state, protocol=self.protocol, tasks=f"{self.done}/{self.tasks}",
             answers=self.answers,
         )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Exported(Result, kind="campaign-export"):
+    """The files that a campaign was written to."""
+
+    written: tuple[str, ...]
+    rows: int
+    """Of all files together."""
+    tables: Mapping[str, int]
+    """The rows of every file."""
+
+    @property
+    def signature(self) -> str:
+        """What was written."""
+        return signature("export", **self.tables)

@@ -1,0 +1,56 @@
+"""Examples to begin with: a tutorial, and a test to pass first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from assay.tables.load import Findings, load
+
+TEXTS, NUMBERS = ("source", "target"), ("low", "high")
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One example: an output, and between which scores a good answer lies."""
+
+    kind: Literal["tutorial", "qualify"]
+    source: str
+    target: str
+    low: float
+    high: float
+    explanation: str | None = None
+
+
+def read_lessons(path: Path, kind: Literal["tutorial", "qualify"]) -> list[Lesson]:
+    """The examples of a table with the columns source, target, low and high, and explanation."""
+    raw = load(path, text=lambda name: name not in NUMBERS)
+    frame, findings = raw.frame, Findings(raw)
+    missing = [name for name in (*TEXTS, *NUMBERS) if name not in frame.columns]
+    for name in missing:
+        findings.header(f"the column '{name}' is missing; add it", name)
+    findings.stop()
+    frame = frame.with_columns(
+        *(pl.col(name).cast(pl.String) for name in TEXTS),
+        *(pl.col(name).cast(pl.Float64, strict=False) for name in NUMBERS),
+    )
+    for name in TEXTS:
+        empty = frame[name].is_null()
+        findings.rows(empty, name, raw.frame[name], "the text is missing; write one")
+    for name in NUMBERS:
+        wrong = ~frame[name].is_finite().fill_null(False)
+        findings.rows(wrong, name, raw.frame[name], "'{}' is not a number; write the score")
+    above = (frame["low"] > frame["high"]).fill_null(False)
+    findings.rows(above, "low", raw.frame["low"], "'{}' is above high; exchange the two")
+    findings.stop()
+    has_words = "explanation" in frame.columns
+    return [
+        Lesson(
+            kind, row["source"], row["target"], row["low"], row["high"],
+            row["explanation"] if has_words else None,
+        )
+        for row in frame.iter_rows(named=True)
+    ]  # fmt: skip

@@ -1,0 +1,138 @@
+"""Everything that was answered, one row for each system that an answer counts for."""
+
+from __future__ import annotations
+
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import polars as pl
+from sqlalchemy import Connection, Row, Select, select
+
+from assay.campaign.records import Answer, Collected, Span, Stored, Timing
+from assay.campaign.store import schema as s
+from assay.campaign.store.reader import newest, raters_status
+from assay.results import plain
+
+Columns = dict[str, dict[str, Any]]
+"""Of every lease: code to where it was shown."""
+
+
+def read_collected(db: Connection) -> Collected:
+    """The latest revision of every answer, with raters, events and what came in."""
+    scores = read_artifact(db, "scores")
+    assert scores is not None
+    events = tuple(
+        {name: getattr(row, name) for name in ("at", "actor", "kind", "subject", "body")}
+        for row in db.execute(select(s.event).order_by(s.event.c.id))
+    )
+    raters = tuple(plain(one) for one in raters_status(db))
+    return Collected(tuple(stored_answers(db)), raters, events, scores, read_artifact(db, "sample"))
+
+
+def read_artifact(db: Connection, name: str) -> pl.DataFrame | None:
+    """A table as it came in."""
+    body = db.execute(select(s.artifact.c.body).where(s.artifact.c.name == name)).scalar()
+    return None if body is None else pl.read_parquet(io.BytesIO(body))
+
+
+def stored_answers(db: Connection, *, revisions: bool = False) -> Iterator[Stored]:
+    """Every answer in the order received; with ``revisions`` earlier versions too."""
+    slots: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
+    for slot in db.execute(_slots()):
+        slots[slot.task, slot.shown_as].append(slot)
+    columns: Columns = defaultdict(dict)
+    for shown in db.execute(select(s.shown).order_by(s.shown.c.lease, s.shown.c.place)):
+        columns[shown.lease][shown.code] = shown
+    marks, keys = _marks(db), _keys(db)
+    passed = {(row[0], row[1], row[2]): row[3] for row in db.execute(_checks())}
+    for row in db.execute(_answers(revisions=revisions)):
+        answer = _answer(row, marks.get(row.id, ()), keys.get(row.id))
+        own = columns[row.lease]
+        screen = [column for column in own.values() if column.screen == row.screen]
+        # A comparison is about all outputs of its screen.
+        named = [own[row.code]] if row.code is not None else screen
+        for column in named:
+            for slot in slots[row.task, column.system]:
+                if row.place in (None, slot.place):
+                    found = passed.get((row.lease, slot.system, slot.place))
+                    yield _stored(row, answer, column, column.place - screen[0].place, slot, found)
+
+
+def _slots() -> Select[Any]:
+    source = s.stored_text.alias("source_text")
+    return (
+        select(
+            s.slot, s.segment.c.lp, s.segment.c.doc, s.segment.c.seg, s.system.c.name,
+            s.stored_text.c.body, source.c.body.label("source_body"),
+        )
+        .join(s.segment, s.segment.c.id == s.slot.c.segment)
+        .join(s.system, s.system.c.id == s.slot.c.system)
+        .join(s.stored_text, s.stored_text.c.hash == s.slot.c.text)
+        .outerjoin(source, source.c.hash == s.segment.c.source)
+        .order_by(s.slot.c.task, s.slot.c.place, s.slot.c.system)
+    )  # fmt: skip
+
+
+def _checks() -> Select[Any]:
+    found = s.check_result.c
+    return select(found.lease, found.system, found.place, found.passed)
+
+
+def _answers(*, revisions: bool) -> Select[Any]:
+    task, lease, sent = s.task.c, s.lease.c, s.sent.c
+    wanted = (
+        select(
+            s.answer, sent.lease, sent.screen, sent.revision, sent.late, sent.at, sent.timing,
+            sent.version, sent.instructions, lease.task, lease.opened, lease.reason,
+            s.rater.c.name.label("rater_name"), s.rater.c.state.label("rater_state"),
+            task.kind, task.position, task.snippet, task.stratum, task.probability, task.block,
+            task.block_probability,
+        )
+        .join(s.sent, sent.id == s.answer.c.sent)
+        .join(s.lease, lease.id == sent.lease)
+        .join(s.task, task.id == lease.task)
+        .join(s.rater, s.rater.c.id == lease.rater)
+        .order_by(s.answer.c.id)
+    )  # fmt: skip
+    return wanted if revisions else wanted.where(sent.id.in_(newest()))
+
+
+def _marks(db: Connection) -> dict[int, list[Span]]:
+    found: dict[int, list[Span]] = defaultdict(list)
+    for row in db.execute(select(s.span).order_by(s.span.c.id)):
+        found[row.answer].append(Span(
+            row.side, row.start, row.end, row.severity, row.category, row.origin, row.missing
+        ))  # fmt: skip
+    return found
+
+
+def _keys(db: Connection) -> dict[int, Row[Any]]:
+    return {row.answer: row for row in db.execute(select(s.keylog))}
+
+
+def _answer(row: Row[Any], marks: Iterable[Span], keys: Row[Any] | None) -> Answer:
+    choice = row.choice or {}
+    return Answer(
+        code=row.code, place=row.place, scores=row.scores or {}, spans=tuple(marks),
+        no_error=bool(row.no_error), asked=bool(row.asked), skipped=row.skipped,
+        comment=row.comment, **choice, edited=row.edited,
+        keys=keys.keys if keys is not None else {},
+        pauses=keys.pauses if keys is not None else {},
+        sessions=tuple(keys.sessions) if keys is not None else (),
+    )  # fmt: skip
+
+
+def _stored(
+    row: Row[Any], answer: Answer, column: Row[Any], place: int, slot: Row[Any],
+    passed: bool | None,
+) -> Stored:  # fmt: skip
+    return Stored(
+        row.id, answer, row.rater_name, row.rater_state != "active", slot.lp, slot.doc, slot.seg,
+        slot.name, column.code, column.label, place, slot.source_body, slot.body, slot.text,
+        row.kind, slot.spoiled, passed, slot.task, row.position + 1, row.reason, str(row.snippet),
+        row.stratum, row.probability, row.block, row.block_probability, row.lease, row.screen,
+        row.revision, row.late, row.opened, row.at, Timing(**row.timing), row.instructions,
+        row.version,
+    )  # fmt: skip

@@ -1,0 +1,110 @@
+"""Looking after a store: copies of it, whether it is whole, and its tables of how things stand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, text, update
+
+from assay.campaign.store import schema as s
+from assay.campaign.store.migrating import copy_file
+from assay.campaign.store.opening import Place
+from assay.campaign.store.units.base import Unit
+from assay.errors import InputError
+from assay.tables.load import atomic
+
+
+def backup(place: Place, target: Path) -> Path:
+    """A whole copy of the file, while raters work."""
+    if place.file is None:
+        raise InputError("the campaign is in PostgreSQL; copy it with pg_dump")
+    if target.resolve() == place.file.resolve():
+        raise InputError(f"'{target}' is the campaign itself; name another file")
+    with atomic(target) as part:
+        copy_file(place.file, part)
+    return target
+
+
+def faults(db: Connection) -> tuple[str, ...]:
+    """What is wrong with a store; nothing, as a rule."""
+    found = []
+    if db.dialect.name == "sqlite":
+        found += [
+            str(row[0]) for row in db.execute(text("PRAGMA integrity_check")) if row[0] != "ok"
+        ]
+        found += [
+            f"table {row[0]}, row {row[1]} belongs to a row of {row[2]} that is not there"
+            for row in db.execute(text("PRAGMA foreign_key_check"))
+        ]
+    held = _held(db)
+    for task, wanted, free in db.execute(select(s.task.c.id, s.task.c.wanted, s.task.c.free)):
+        if free != wanted - held[task]:
+            found.append(f"task {task} has {free} free copies, not {wanted - held[task]}")
+    return tuple(found)
+
+
+def _held(db: Connection) -> Counter[int]:
+    return Counter(db.execute(select(s.lease.c.task).where(s.HELD)).scalars())
+
+
+def rebuild(unit: Unit) -> dict[str, int]:
+    """Make the tables of how things stand again from what was appended."""
+    events = unit.all(select(s.event).order_by(s.event.c.id))
+    leases: dict[str, dict[str, Any]] = {}
+    shown: list[dict[str, Any]] = []
+    states: dict[int, str] = {}
+    declined: Counter[int] = Counter()
+    campaign = "draft"
+    for event in events:
+        if event.kind == "lease":
+            body = dict(event.body)
+            shown += body.pop("shown", [])
+            leases[event.subject] = body
+        elif event.kind == "rater":
+            states[int(event.subject)] = event.body["state"]
+        elif event.kind == "declined":
+            declined[int(event.subject)] += 1
+        elif event.kind == "state":
+            campaign = event.subject
+    _replace(unit, leases, shown)
+    unit.db.execute(update(s.campaign).values(state=campaign))
+    for rater, state in states.items():
+        unit.db.execute(update(s.rater).where(s.rater.c.id == rater).values(
+            state=state, **_work(unit, rater)
+        ))  # fmt: skip
+    held = _held(unit.db)
+    for task in unit.all(select(s.task.c.id, s.task.c.wanted)):
+        unit.db.execute(update(s.task).where(s.task.c.id == task.id).values(
+            free=task.wanted - held[task.id], declined=declined[task.id]
+        ))  # fmt: skip
+    unit.note("server", "rebuilt", "store", leases=len(leases))
+    return {"leases": len(leases), "raters": len(states)}
+
+
+def _replace(unit: Unit, leases: dict[str, dict[str, Any]], shown: list[dict[str, Any]]) -> None:
+    """Every lease and what it shows as the events have them."""
+    known = {row.id: row.until for row in unit.all(select(s.lease.c.id, s.lease.c.until))}
+    # Copies first: two leases may have held the same one after each other.
+    unit.db.execute(update(s.lease).values(state="expired"))
+    for number, lease in leases.items():
+        if number in known:
+            # How long a task is held is not written down every time.
+            lease["until"] = max(lease["until"], known[number])
+            unit.db.execute(update(s.lease).where(s.lease.c.id == number).values(**lease))
+        else:
+            unit.db.execute(insert(s.lease).values(**lease))
+    unit.db.execute(delete(s.shown))
+    if shown:
+        unit.db.execute(insert(s.shown), shown)
+
+
+def _work(unit: Unit, rater: int) -> dict[str, int]:
+    """What a rater has done: finished tasks and time."""
+    done = select(func.max(s.lease.c.number)).where(s.lease.c.rater == rater)
+    timings = select(s.sent.c.timing).join(s.lease, s.lease.c.id == s.sent.c.lease)
+    own = unit.db.execute(timings.where(s.lease.c.rater == rater)).scalars()
+    return {
+        "done": unit.count(done), "active_ms": sum(one.get("active_ms", 0) for one in own),
+    }  # fmt: skip

@@ -1,0 +1,87 @@
+"""The application: routes, what every one of them refuses, and how refusals look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from assay._version import __version__
+from assay.campaign.campaign import Campaign
+from assay.campaign.records import CampaignError, InvalidAnswerError
+from assay.campaign.web import owner, public, rater
+from assay.campaign.web.roles import SENTENCES, Visits
+from assay.campaign.web.security import Guard, refused
+from assay.campaign.web.wire import Refusal
+
+
+def create_app(campaign: Campaign, *, public_url: str | None = None) -> FastAPI:
+    """The campaign as an ASGI application; whoever opened the campaign closes it."""
+    app = FastAPI(
+        title="Assay", version=__version__, openapi_url=None, docs_url=None, redoc_url=None
+    )
+    app.state.campaign = campaign
+    app.state.visits = Visits()
+    app.state.secure = bool(public_url and public_url.startswith("https:"))
+    for routes in (public.routes, rater.routes, owner.routes):
+        app.include_router(routes)
+    app.add_middleware(Guard, public_url=public_url)
+    app.add_exception_handler(CampaignError, _campaign_refused)
+    app.add_exception_handler(RequestValidationError, _not_valid)
+    app.add_exception_handler(HTTPException, _http_refused)
+    _describe(app)
+    return app
+
+
+async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, CampaignError)
+    if isinstance(error, InvalidAnswerError):
+        return _faulty(error.faults)
+    sentence = SENTENCES[404] if error.status == 404 else str(error)
+    return refused(error.status, sentence)
+
+
+async def _not_valid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    faults = error.errors()
+    if any(fault["loc"][:1] == ("path",) for fault in faults):
+        return refused(404, SENTENCES[404])
+    return _faulty([(_path(fault["loc"]), str(fault["msg"])) for fault in faults])
+
+
+async def _http_refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 400:  # a body that cannot even be parsed
+        return _faulty([("body", "is not JSON that can be read")])
+    return refused(error.status_code, SENTENCES.get(error.status_code, str(error.detail)))
+
+
+def _faulty(faults: list[tuple[str, str]]) -> JSONResponse:
+    errors = [{"path": path, "message": message} for path, message in faults]
+    return refused(422, "; ".join(f"{path}: {message}" for path, message in faults), errors=errors)
+
+
+def _path(loc: tuple[Any, ...]) -> str:
+    """``answers[2].code`` of ``("body", "answers", 2, "code")``."""
+    parts = loc[1:] if loc[:1] == ("body",) and len(loc) > 1 else loc
+    joined = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    return joined.removeprefix(".")
+
+
+def _describe(app: FastAPI) -> None:
+    """Put the shape of refusals into the OpenAPI description, where the routes point to it."""
+    plain = app.openapi
+
+    def described() -> dict[str, Any]:
+        schema: dict[str, Any] = plain()
+        parts = schema.setdefault("components", {}).setdefault("schemas", {})
+        if "Refusal" not in parts:
+            refusal = Refusal.model_json_schema(ref_template="#/components/schemas/{model}")
+            parts |= refusal.pop("$defs", {})
+            parts["Refusal"] = refusal
+        return schema
+
+    app.openapi = described  # type: ignore[method-assign]

@@ -1,0 +1,58 @@
+"""How often one link or one address may ask, kept in memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+MOST_KEPT = 10_000
+"""Buckets in memory; beyond it the full ones, which forget nothing, are dropped."""
+
+
+@dataclass
+class Bucket:
+    """Tokens left at a moment."""
+
+    tokens: float
+    at: float
+
+
+@dataclass
+class Limit:
+    """``rate`` requests a second on average, ``burst`` at once, for every key alone.
+
+    >>> limit = Limit(rate=1, burst=2, clock=lambda: 0.0)
+    >>> [limit.spend("a"), limit.spend("a"), limit.spend("a"), limit.spend("b")]
+    [True, True, False, True]
+    """
+
+    rate: float
+    burst: int
+    clock: Callable[[], float] = time.monotonic
+    buckets: dict[str, Bucket] = field(default_factory=dict, repr=False)
+
+    def spend(self, key: str) -> bool:
+        """Whether one more request is allowed now; if so, it is counted."""
+        now = self.clock()
+        bucket = self.buckets.get(key)
+        if bucket is None:
+            if len(self.buckets) >= MOST_KEPT:
+                self._drop_full(now)
+            bucket = self.buckets[key] = Bucket(self.burst, now)
+        bucket.tokens = self._left(bucket, now)
+        bucket.at = now
+        if bucket.tokens < 1:
+            return False
+        bucket.tokens -= 1
+        return True
+
+    def _left(self, bucket: Bucket, now: float) -> float:
+        return min(self.burst, bucket.tokens + (now - bucket.at) * self.rate)
+
+    def _drop_full(self, now: float) -> None:
+        self.buckets = {
+            key: bucket
+            for key, bucket in self.buckets.items()
+            if self._left(bucket, now) < self.burst
+        }

@@ -1,0 +1,58 @@
+"""What the owner asks: how it stands, and to open, pause or close."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Request
+from starlette.exceptions import HTTPException
+
+from assay.campaign.web import wire
+from assay.campaign.web.rater import read, written
+from assay.campaign.web.roles import SENTENCES, Owner, Reader, documented
+
+routes = APIRouter(tags=["owner"])
+Slug = Annotated[str, Path(max_length=200)]
+
+
+def need_this(request: Request, slug: str) -> None:
+    """There is one campaign behind a server; every other name is not there."""
+    if slug != request.app.state.campaign.slug:
+        raise HTTPException(404, SENTENCES[404])
+
+
+@routes.get("/api/campaigns", responses=documented(401, 403))
+async def campaigns(request: Request, link: Reader) -> list[dict[str, Any]]:
+    """The campaigns that this link may look at."""
+    campaign = request.app.state.campaign
+    return [{"slug": campaign.slug, "name": campaign.settings.name, "role": link.role}]
+
+
+@routes.get("/api/campaigns/{slug}", responses=documented(401, 403, 404))
+async def status(request: Request, link: Reader, slug: Slug) -> dict[str, Any]:
+    """How the campaign stands."""
+    need_this(request, slug)
+    state: dict[str, Any] = (await read(request, "status")).to_dict()
+    return state
+
+
+@routes.get("/api/campaigns/{slug}/links", responses=documented(401, 403, 404))
+async def links(request: Request, link: Owner, slug: Slug) -> Any:
+    """Every link, without its token: those are shown once, when they are made."""
+    need_this(request, slug)
+    return await read(request, "links")
+
+
+@routes.post("/c/{slug}/{act}", responses=documented(401, 403, 404, 409, 413, 415, 422))
+async def steer(
+    request: Request,
+    link: Owner,
+    slug: Slug,
+    act: Literal["open", "pause", "resume", "close"],
+    body: wire.Why,
+) -> dict[str, Any]:
+    """Open, pause, resume or close; who did it and why is kept."""
+    need_this(request, slug)
+    await written(request, act, link.id, body.reason)
+    state: dict[str, Any] = (await read(request, "status")).to_dict()
+    return state

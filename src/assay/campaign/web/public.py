@@ -1,0 +1,152 @@
+"""What needs no link: the way in, the empty pages, their files, and whether the server is well."""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from starlette.exceptions import HTTPException
+
+from assay.campaign.web import wire
+from assay.campaign.web.rater import read, written
+from assay.campaign.web.roles import SENTENCES, Anyone, Uncounted, documented, find_link
+from assay.campaign.web.security import COOKIE
+
+routes = APIRouter(tags=["public"])
+HOME = {"rater": "/rate", "owner": "/", "viewer": "/"}
+YEAR = 365 * 24 * 3600
+Name = Annotated[str, Path(max_length=200)]
+
+
+@cache
+def static_files() -> dict[str, tuple[bytes, str, str]]:
+    """Every file of the pages: content, type and tag."""
+    found = {}
+    root = files("assay.campaign.web") / "static"
+    stack = [(root, "")]
+    while stack:
+        folder, prefix = stack.pop()
+        for item in folder.iterdir():
+            if item.is_dir():
+                stack.append((item, f"{prefix}{item.name}/"))
+            elif not item.name.startswith("."):
+                content = item.read_bytes()
+                kind = mimetypes.guess_type(item.name)[0] or "application/octet-stream"
+                if item.name.endswith(".js"):
+                    kind = "text/javascript"
+                tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+                found[prefix + item.name] = content, kind, tag
+    return found
+
+
+@cache
+def page(name: str) -> str:
+    """An empty page; its modules fill it with what the link may see."""
+    return (files("assay.campaign.web") / "pages" / f"{name}.html").read_text("utf-8")
+
+
+def with_cookie(response: Response, request: Request, token: str) -> Response:
+    """The reply, after which the browser carries the link where scripts cannot read it."""
+    secure = request.app.state.secure or request.url.scheme == "https"
+    response.set_cookie(
+        COOKIE, token, max_age=YEAR, httponly=True, samesite="strict", secure=secure, path="/"
+    )
+    return response
+
+
+@routes.get("/r/{token}", response_class=RedirectResponse, responses=documented(401))
+async def enter(request: Request, visitor: Anyone, token: Name) -> Response:
+    """Take a link out of the address bar and go to its page; nothing else changes."""
+    link = await find_link(request.app.state.campaign, token)
+    if link is None:
+        wrong = request.client.host if request.client else ""
+        allowed = request.app.state.visits.wrong.spend(wrong)
+        return HTMLResponse(page("unknown"), 401 if allowed else 429)
+    if link.role == "join":
+        return RedirectResponse(f"/join/{request.app.state.campaign.slug}", 303)
+    return with_cookie(RedirectResponse(HOME[link.role], 303), request, token)
+
+
+@routes.get("/rate", response_class=HTMLResponse, responses=documented(401, 403))
+async def rate_page(visitor: Anyone) -> Response:
+    """The rater's page; without a rater's link it holds nothing and says so."""
+    return HTMLResponse(page("rate"), _status(visitor, "rater"))
+
+
+@routes.get("/", response_class=HTMLResponse, responses=documented(401, 403))
+async def owner_page(visitor: Anyone) -> Response:
+    """The owner's page; without an owner's or viewer's link it holds nothing and says so."""
+    return HTMLResponse(page("owner"), _status(visitor, "owner", "viewer"))
+
+
+def _status(visitor: Any, *roles: str) -> int:
+    """The page after a link in a mail comes without its strict cookie: it then asks by itself."""
+    if visitor is None:
+        return 401
+    return 200 if visitor.role in roles else 403
+
+
+@routes.get("/join/{slug}", response_class=HTMLResponse, responses=documented(404))
+async def join_page(request: Request, visitor: Anyone, slug: Name) -> Response:
+    """What a rater agrees to before the work begins."""
+    _need_open_door(request, slug)
+    return HTMLResponse(page("join"))
+
+
+@routes.get("/api/join/{slug}", responses=documented(404))
+async def consent(request: Request, visitor: Anyone, slug: Name) -> dict[str, Any]:
+    """The name of the campaign and the text to agree to."""
+    _need_open_door(request, slug)
+    campaign = request.app.state.campaign
+    return {"campaign": campaign.settings.name, "consent": await read(request, "consent")}
+
+
+@routes.post("/api/join/{slug}", responses=documented(403, 404, 409, 413, 415, 422))
+async def join(request: Request, visitor: Anyone, slug: Name, body: wire.Joining) -> Response:
+    """Become a rater; whoever comes back with the same outside id is the same rater."""
+    _need_open_door(request, slug)
+    token = await written(request, "join", body.params, body.consent)
+    return with_cookie(JSONResponse({"next": HOME["rater"]}), request, token)
+
+
+def _need_open_door(request: Request, slug: str) -> None:
+    if slug != request.app.state.campaign.slug:
+        raise HTTPException(404, SENTENCES[404])
+
+
+@routes.get("/static/{path:path}", response_class=Response, responses=documented(404))
+async def static(request: Request, visitor: Uncounted, path: Name) -> Response:
+    """A module, style or catalogue of the pages."""
+    found = static_files().get(path)
+    if found is None:
+        raise HTTPException(404, SENTENCES[404])
+    content, kind, tag = found
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=kind, headers=headers)
+
+
+@routes.get("/healthz", responses=documented())
+async def healthz(visitor: Uncounted) -> dict[str, str]:
+    """The server answers."""
+    return {"state": "ok"}
+
+
+@routes.get("/readyz", responses=documented())
+async def readyz(request: Request, visitor: Anyone) -> dict[str, str]:
+    """The store answers too."""
+    await read(request, "ready")
+    return {"state": "ready"}
+
+
+@routes.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request, visitor: Anyone) -> dict[str, Any]:
+    """Every route, body and refusal."""
+    schema: dict[str, Any] = request.app.openapi()
+    return schema

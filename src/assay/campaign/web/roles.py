@@ -1,0 +1,97 @@
+"""Who may ask for what: every route declares its roles by one of the dependencies here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from assay.campaign.campaign import Campaign
+from assay.campaign.store.units.people import Link
+from assay.campaign.web.limits import Limit
+from assay.campaign.web.security import COOKIE, UNAVAILABLE
+
+SENTENCES = {
+    401: "this page needs the link that you were given",
+    403: "this link is for something else",
+    404: "nothing of yours has this name",
+    409: "this cannot be done now; the sentence says why",
+    413: "the body is larger than 256 kB",
+    415: "the body is not JSON",
+    422: "what was sent does not fit; every fault is listed with its path",
+    429: "too many requests; wait a moment",
+    503: UNAVAILABLE,
+}
+"""What every refusal means, as OpenAPI lists them too."""
+
+
+class Visits:
+    """Counts requests: per link where there is one, else per address."""
+
+    def __init__(self) -> None:
+        self.requests = Limit(rate=20, burst=60)
+        self.wrong = Limit(rate=10 / 60, burst=10)
+
+
+class Needs:
+    """A dependency that lets only links of these roles pass, or anyone if none is named."""
+
+    def __init__(self, *roles: str, counted: bool = True) -> None:
+        self.roles = roles
+        self.counted = counted
+
+    async def __call__(self, request: Request) -> Link | None:
+        """The link of the request, counted and checked."""
+        if not self.counted:
+            return None
+        state = request.app.state
+        token = token_of(request)
+        link = await find_link(state.campaign, token) if token else None
+        address = request.client.host if request.client else ""
+        if token and link is None and not state.visits.wrong.spend(address):
+            raise HTTPException(429, SENTENCES[429])
+        if not state.visits.requests.spend(f"link {link.id}" if link else f"address {address}"):
+            raise HTTPException(429, SENTENCES[429])
+        if not self.roles:
+            return link
+        if link is None:
+            raise HTTPException(401, SENTENCES[401])
+        if link.role not in self.roles:
+            raise HTTPException(403, SENTENCES[403])
+        return link
+
+
+async def find_link(campaign: Campaign, token: str) -> Link | None:
+    """The link of a token, if it is one; what cannot be one is not looked up."""
+    if not (token.isascii() and 8 <= len(token) <= 200):
+        return None
+    return await run_in_threadpool(campaign.link, token)
+
+
+def token_of(request: Request) -> str | None:
+    """The token a request carries: a script's header goes before a browser's cookie."""
+    kind, _, value = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer" and value.strip():
+        return value.strip()
+    return request.cookies.get(COOKIE)
+
+
+Anyone = Annotated[Link | None, Depends(Needs())]
+Uncounted = Annotated[None, Depends(Needs(counted=False))]
+"""Anyone, as often as they like: what comes from memory and is the same for all."""
+Rater = Annotated[Link, Depends(Needs("rater"))]
+Owner = Annotated[Link, Depends(Needs("owner"))]
+Reader = Annotated[Link, Depends(Needs("owner", "viewer"))]
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The refusals of a route, for OpenAPI; 429 and 503 can always happen."""
+    return {
+        status: {
+            "description": SENTENCES[status],
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}},
+        }
+        for status in sorted({*statuses, 429, 503})
+    }

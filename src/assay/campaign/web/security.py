@@ -1,0 +1,125 @@
+"""What every request and every reply goes through: sizes, types, where it comes from, headers."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+log = logging.getLogger("assay.campaign")
+
+MOST_BYTES = 256 * 1024
+"""The largest body."""
+OWN_HEADER = "x-assay"
+"""Sent by our pages with every write; a form on another site cannot send it."""
+COOKIE = "assay"
+UNAVAILABLE = "nothing can be stored now; send the same again in a few seconds"
+
+CONTENT_POLICY = "; ".join((
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
+    "media-src 'self'", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+    "frame-ancestors 'none'",
+))  # fmt: skip
+HEADERS = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+
+
+class Guard:
+    """Refuses what no route should see, and puts the safe headers on every reply."""
+
+    def __init__(self, app: ASGIApp, *, public_url: str | None = None) -> None:
+        self.app = app
+        self.public_origin = _origin(public_url) if public_url else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, send_guarded)
+            return
+        try:
+            await self.app(scope, _limited(receive), send_guarded)
+        except Exception as error:
+            where = "".join(traceback.format_tb(error.__traceback__))
+            log.error("a request failed: %s\n%s", type(error).__name__, where)  # never its text
+            if not started:
+                await refused(503, UNAVAILABLE)(scope, receive, send_guarded)
+
+    def _refusal(self, scope: Scope) -> JSONResponse | None:
+        if scope["method"] not in ("POST", "PUT", "PATCH", "DELETE"):
+            return None
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > MOST_BYTES:
+            return _too_large()
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            return refused(415, "send JSON, with the content type application/json")
+        if "authorization" in headers:  # a browser never adds this by itself
+            return None
+        if OWN_HEADER not in headers or not self._comes_from_here(headers, scope):
+            return refused(403, "a browser may write from Assay's own pages alone")
+        return None
+
+    def _comes_from_here(self, headers: Headers, scope: Scope) -> bool:
+        if headers.get("sec-fetch-site", "same-origin") != "same-origin":
+            return False
+        origin = headers.get("origin")
+        here = f"{scope['scheme']}://{headers.get('host', '')}".lower()
+        return origin is None or _origin(origin) in (here, self.public_origin)
+
+
+def _origin(address: str) -> str:
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}".lower()
+
+
+def _limited(receive: Receive) -> Receive:
+    read = 0
+
+    async def receive_limited() -> Message:
+        nonlocal read
+        message = await receive()
+        read += len(message.get("body", b""))
+        if read > MOST_BYTES:
+            raise HTTPException(413)
+        return message
+
+    return receive_limited
+
+
+def _too_large() -> JSONResponse:
+    return refused(413, f"the body is larger than {MOST_BYTES // 1024} kB")
+
+
+def refused(status: int, error: str, **more: Any) -> JSONResponse:
+    """A refusal with a sentence; those that may be tried again say when."""
+    headers = {"Retry-After": "5"} if status in (429, 503) else None
+    return JSONResponse({"error": error} | more, status, headers)

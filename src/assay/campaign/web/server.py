@@ -1,0 +1,59 @@
+"""Serving a campaign until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from assay.campaign.campaign import Campaign
+from assay.campaign.web.app import create_app
+
+MOST_SECONDS = 8
+"""For requests that are under way when the server is told to stop."""
+
+
+class QuietServer(uvicorn.Server):
+    """A server whose stop signal is a wish to stop, not the end of the process."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at SIGTERM and SIGINT; uvicorn would raise them again at the end."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
+
+def serve(
+    campaign: Campaign,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8017,
+    public_url: str | None = None,
+    trusted_proxy: str | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; requests under way are finished first.
+
+    ``trusted_proxy`` is the address of the proxy whose ``X-Forwarded-For`` is believed.
+    """
+    config = uvicorn.Config(
+        create_app(campaign, public_url=public_url),
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=trusted_proxy is not None,
+        forwarded_allow_ips=trusted_proxy,
+        timeout_graceful_shutdown=MOST_SECONDS,
+        lifespan="off",
+    )
+    QuietServer(config).run()

@@ -1,0 +1,135 @@
+// Requests, and answers that wait in this browser until the server has them.
+
+import { randomKey } from "./dom.js";
+
+/** @typedef {{lease: string, screen: number, body: Record<string, any>}} Parcel */
+
+const OUTBOX = "assay:outbox:";
+const WAITS = [1, 2, 4, 8, 15, 30];
+
+/** A reply that says no. */
+export class Refused extends Error {
+  /** @param {number} status @param {any} data */
+  constructor(status, data) {
+    super(data?.error || `HTTP ${status}`);
+    this.status = status;
+    /** @type {{path: string, message: string}[]} */
+    this.errors = data?.errors || [];
+  }
+}
+
+/** Whether it is worth sending the same again: no connection, too fast, or a full disk. @param {unknown} error */
+export const isPassing = (error) => !(error instanceof Refused) || error.status === 429 || error.status >= 500;
+
+/**
+ * One request; the data of its reply, or `Refused`, or a TypeError without a connection.
+ * @param {string} method
+ * @param {string} path
+ * @param {any} [body]
+ */
+export async function call(method, path, body) {
+  /** @type {RequestInit} */
+  const options = { method, headers: { Accept: "application/json" }, cache: "no-store" };
+  if (method !== "GET") {
+    options.headers = { ...options.headers, "Content-Type": "application/json", "X-Assay": "1" };
+    options.body = JSON.stringify(body ?? {});
+  }
+  const reply = await fetch(path, options);
+  const text = await reply.text();
+  let data = null;
+  try {
+    data = text ? JSON.parse(text) : null;
+  } catch {
+    if (reply.ok) throw new TypeError("the reply is not from Assay");
+  }
+  if (!reply.ok) throw new Refused(reply.status, data);
+  return data;
+}
+
+/** Sends what was answered, once each, however often the connection breaks. */
+export class Outbox {
+  /** @param {() => void} changed @param {(parcel: Parcel, error: Refused) => void} refused */
+  constructor(changed, refused) {
+    this.changed = changed;
+    this.refused = refused;
+    this.tries = 0;
+    /** @type {number | undefined} */
+    this.timer = undefined;
+    /** @type {Promise<void> | null} */
+    this.running = null;
+    window.addEventListener("online", () => this.flush());
+  }
+
+  /** What waits, oldest first. @returns {[string, Parcel][]} */
+  waiting() {
+    /** @type {[string, Parcel][]} */
+    const found = [];
+    for (let number = 0; number < localStorage.length; number += 1) {
+      const name = localStorage.key(number);
+      if (name?.startsWith(OUTBOX)) found.push([name, JSON.parse(localStorage.getItem(name) || "{}")]);
+    }
+    return found.sort((a, b) => (a[0] < b[0] ? -1 : 1));
+  }
+
+  /**
+   * Send one screen now; without a connection it stays here and goes out later.
+   * @param {Parcel} parcel
+   * @returns {Promise<Record<string, any> | null>} the reply, or null while it waits
+   */
+  async send(parcel) {
+    parcel.body.key ||= randomKey();
+    const name = `${OUTBOX}${String(Date.now()).padStart(15, "0")}:${parcel.body.key}`;
+    localStorage.setItem(name, JSON.stringify(parcel));
+    try {
+      const reply = await deliver(parcel);
+      localStorage.removeItem(name);
+      return reply;
+    } catch (error) {
+      if (!isPassing(error)) {
+        localStorage.removeItem(name);
+        throw error;
+      }
+      this.later();
+      return null;
+    } finally {
+      this.changed();
+    }
+  }
+
+  /** Try everything that waits. */
+  flush() {
+    this.running ||= this.drain().finally(() => {
+      this.running = null;
+    });
+    return this.running;
+  }
+
+  async drain() {
+    for (const [name, parcel] of this.waiting()) {
+      try {
+        await deliver(parcel);
+        this.tries = 0;
+      } catch (error) {
+        if (isPassing(error)) {
+          this.later();
+          return;
+        }
+        this.refused(parcel, /** @type {Refused} */ (error));
+      }
+      localStorage.removeItem(name);
+      this.changed();
+    }
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    const wait = WAITS[Math.min(this.tries, WAITS.length - 1)];
+    this.tries += 1;
+    this.timer = setTimeout(() => this.flush(), wait * 1000 * (0.8 + 0.4 * Math.random()));
+  }
+}
+
+/** @param {Parcel} parcel */
+function deliver(parcel) {
+  return call("POST", `/api/leases/${parcel.lease}/screens/${parcel.screen}/answers`, parcel.body);
+}

@@ -1,0 +1,137 @@
+// Windows over the page: guide, reasons, problems, own answers.
+
+import { call } from "./api.js";
+import { button, fill, h, key } from "./dom.js";
+import { LANGUAGES, named, spoken, t } from "./i18n.js";
+import { markdown } from "./markdown.js";
+
+/**
+ * Open a window; it is gone from the page once it is closed.
+ * @param {string} title
+ * @param {(import("./dom.js").Child | import("./dom.js").Child[])[]} content
+ */
+export function open(title, ...content) {
+  const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-labelledby": "dialog-title" },
+    h("header", {}, h("h2", { id: "dialog-title" }, title), button("×", () => dialog.close(), { class: "quiet", "aria-label": t("close") })),
+    h("div", { class: "inside" }, ...content)));
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/**
+ * Ask for one of several reasons, or one's own; null if nothing was chosen.
+ * @param {string} title @param {string[]} reasons @param {string} act @param {boolean} [more]  whether words of one's own are asked for
+ * @returns {Promise<string | null>}
+ */
+function reasonDialog(title, reasons, act, more = true) {
+  return new Promise((resolve) => {
+    const own = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, "aria-label": t("say-more"), placeholder: t("say-more"), maxlength: 1500 }));
+    const inputs = reasons.map((reason, number) => h("input", { type: "radio", name: "reason", value: reason, checked: number === 0 }));
+    /** @type {string | null} */
+    let answer = null;
+    const dialog = open(title,
+      h("fieldset", { class: "reasons" }, h("legend", {}, t("reason")), inputs.map((input, number) => h("label", {}, input, " ", named("reason", reasons[number])))),
+      more && own,
+      h("p", { class: "acts" }, button(t("cancel"), () => dialog.close()), button(act, () => {
+        const chosen = /** @type {HTMLInputElement[]} */ (inputs).find((input) => input.checked)?.value || reasons[0];
+        const words = own.value.trim();
+        answer = words ? `${chosen}: ${words}` : chosen;
+        dialog.close();
+      }, { class: "primary" })));
+    dialog.addEventListener("close", () => resolve(answer));
+  });
+}
+
+export const skipDialog = () => reasonDialog(t("skip-title"), ["cannot judge", "broken text", "offensive", "other"], t("skip"));
+
+export const declineDialog = () => reasonDialog(t("decline-title"),
+  ["language", "offensive", "broken", "conflict", "other"], t("decline"), false);
+
+/** Tell the owner that something is wrong. @param {string} lease @param {(text: string) => void} say */
+export function problemDialog(lease, say) {
+  const text = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 4, "aria-label": t("problem-what"), placeholder: t("problem-what"), maxlength: 5000 }));
+  const told = h("p", { role: "status" });
+  const dialog = open(t("problem"), h("p", {}, t("problem-help")), text, told,
+    h("p", { class: "acts" }, button(t("cancel"), () => dialog.close()), button(t("problem-send"), async () => {
+      if (!text.value.trim()) {
+        text.focus();
+        return;
+      }
+      try {
+        await call("POST", `/api/leases/${lease}/problem`, { text: text.value.trim() });
+        dialog.close();
+        say(t("problem-sent"));
+      } catch {
+        fill(told, t("not-sent"));
+      }
+    }, { class: "primary" })));
+}
+
+/** What the campaign says, how this kind of task works, and all keys. @param {any} task */
+export function guide(task) {
+  const keys = keysOf(task);
+  open(t("guide"),
+    task.instructions && h("div", { class: "instructions" }, markdown(task.instructions)),
+    h("p", {}, t(`how-${task.protocol}`)),
+    h("h3", {}, t("keys")),
+    h("dl", { class: "keys" }, keys.flatMap(([names, text]) => [h("dt", {}, names.map((name) => key(name))), h("dd", {}, text)])));
+}
+
+/** @param {any} task @returns {[string[], string][]} */
+function keysOf(task) {
+  /** @type {[string[], string][]} */
+  const send = [[["Ctrl+Enter"], t("key-send")], [["?"], t("key-guide")]];
+  const undo = /** @type {[string[], string]} */ ([["Ctrl+Z", "Ctrl+Y"], t("key-undo")]);
+  if (task.protocol === "pairwise") return [[["←", "→"], t("key-better")], [["="], t("same")], [["1", "2", "3"], t("how-much")], undo, ...send];
+  if (task.protocol === "ranking") return [[["1", "2", "…"], t("key-rank")], [["Tab"], t("key-next")], undo, ...send];
+  if (task.protocol === "post-edit") return [[["Ctrl+Enter"], t("done-next")], [["Ctrl+."], t("leave-as-is")], [["?"], t("key-guide")]];
+  const score = /** @type {[string[], string][]} */ (task.scales.length ? [[["0", "…", "9"], t("key-score")]] : []);
+  const marks = /** @type {[string[], string][]} */ (task.severities.length ? [
+    [["←", "→", "↑", "↓"], t("key-words")], [["Shift+→"], t("key-stretch")],
+    ...task.severities.map((/** @type {any} */ one) => [[one.key], named("severity", one.name)]),
+    [["M"], t("missing-after")], [["Shift+M"], t("missing-before")], [["0"], t("no-errors")], [["Del"], t("remove-mark")],
+    ...(task.categories.length ? [[["Enter"], t("choose-category")]] : []), [["W"], t("key-characters")],
+  ] : []);
+  return [...marks, [["Tab"], t("key-next")], ...score, undo, ...send];
+}
+
+/** The rater's own answers. @param {(lease: string) => void} correct */
+export async function mineDialog(correct) {
+  const list = h("ul", { class: "mine" }, h("li", {}, t("loading")));
+  const dialog = open(t("mine"), list);
+  try {
+    const tasks = await call("GET", "/api/mine");
+    fill(list, tasks.length ? tasks.map((/** @type {any} */ task) => h("li", {},
+      h("span", {}, t("task-number", { number: task.number ?? "–" }), " ", h("small", {}, moment(task.sent))),
+      button(t("correct"), () => {
+        dialog.close();
+        correct(task.lease);
+      }))) : h("li", {}, t("mine-none")));
+  } catch {
+    fill(list, h("li", {}, t("offline")));
+  }
+}
+
+/** @param {string} time */
+function moment(time) {
+  return time ? new Date(time).toLocaleString(spoken(), { dateStyle: "medium", timeStyle: "short" }) : "";
+}
+
+/** Everything that has no place in the header. @param {{name: string, act: () => void}[]} entries @param {(tag: string) => void} language */
+export function menu(entries, language) {
+  const select = /** @type {HTMLSelectElement} */ (h("select", { id: "language", onchange: () => {
+    dialog.close();
+    language(select.value);
+  } }, Object.entries(LANGUAGES).map(([tag, name]) => h("option", { value: tag, lang: tag, selected: tag === spoken() }, name))));
+  const dialog = open(t("menu"),
+    h("ul", { class: "entries" }, entries.map(({ name, act }) => h("li", {}, button(name, () => {
+      dialog.close();
+      act();
+    })))),
+    h("p", { class: "language" }, h("label", { for: "language" }, t("language")), select));
+}

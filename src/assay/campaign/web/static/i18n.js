@@ -1,0 +1,66 @@
+// The words of the pages: one catalogue per language.
+
+/** @type {Record<string, string>} */
+let words = {};
+let language = "en";
+/** @type {Intl.PluralRules} */
+let plurals = new Intl.PluralRules("en");
+
+/** Languages of the pages, each by its own name. */
+export const LANGUAGES = {
+  en: "English",
+};
+const RIGHT_TO_LEFT = /^(ar|arc|ckb|dv|fa|he|iw|nqo|ps|sd|syr|ug|ur|yi)\b|-(Arab|Hebr|Syrc|Thaa|Nkoo|Adlm)\b/i;
+const CHOSEN = "assay:language";
+
+/** The direction of a language, or `auto` where it is not known. @param {string | null | undefined} tag */
+export function directionOf(tag) {
+  if (!tag) return "auto";
+  return RIGHT_TO_LEFT.test(tag) ? "rtl" : "ltr";
+}
+
+/** The language that was chosen, else the first of the browser's that there is. @param {string | null} [wish] */
+export function preferred(wish = null) {
+  const wishes = [localStorage.getItem(CHOSEN), wish, ...navigator.languages];
+  for (const tag of wishes) {
+    const base = (tag || "").split("-")[0].toLowerCase();
+    if (base in LANGUAGES) return base;
+  }
+  return "en";
+}
+
+/** Speak this language from now on. @param {string} tag */
+export async function speak(tag) {
+  const fetched = await fetch(`/static/words/${tag}.json`);
+  words = await fetched.json();
+  language = tag;
+  plurals = new Intl.PluralRules(tag);
+  document.documentElement.lang = tag;
+  document.documentElement.dir = directionOf(tag);
+}
+
+/** Keep the rater's choice. @param {string} tag */
+export function choose(tag) {
+  localStorage.setItem(CHOSEN, tag);
+}
+
+export const spoken = () => language;
+
+/**
+ * The words for `name`, with `{slots}` filled; `n` chooses between singular and plural.
+ * @param {string} name
+ * @param {Record<string, string | number>} [slots]
+ */
+export function t(name, slots = {}) {
+  const form = "n" in slots ? `${name}.${plurals.select(Number(slots.n))}` : name;
+  const found = words[form] ?? words[`${name}.other`] ?? words[name] ?? name;
+  return found.replace(/\{(\w+)\}/g, (_, slot) => {
+    const value = slots[slot];
+    return typeof value === "number" ? value.toLocaleString(language) : (value ?? "");
+  });
+}
+
+/** A word of the campaign itself, translated where the catalogue has it. @param {string} kind @param {string} name */
+export function named(kind, name) {
+  return words[`${kind}.${name.toLowerCase()}`] ?? name;
+}

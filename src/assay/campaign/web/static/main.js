@@ -1,0 +1,359 @@
+// The rater's page: asks for a task, shows it, sends what was answered, goes on.
+
+import { Outbox, Refused, call, isPassing } from "./api.js";
+import { PairwiseView, RankingView } from "./compare.js";
+import { declineDialog, guide, menu, mineDialog, problemDialog } from "./dialogs.js";
+import { button, fill, h, isTyping, key } from "./dom.js";
+import { choose, preferred, speak, t } from "./i18n.js";
+import { PostEditView } from "./postedit.js";
+import { RatingView } from "./rating.js";
+import { Work } from "./work.js";
+
+/** @typedef {{task: any, codes: string[], work: Work, say: (text: string, quietly?: boolean) => void}} Screen */
+
+const VIEWS = { pairwise: PairwiseView, ranking: RankingView, "post-edit": PostEditView };
+const BEAT = 60_000;
+const ASK_AGAIN = 30_000;
+
+class Page {
+  constructor() {
+    this.main = h("main", { id: "main" });
+    this.progress = h("p", { class: "progress" });
+    this.name = h("p", { class: "campaign" });
+    this.status = h("p", { class: "say", role: "status" });
+    this.gaps = h("div", { class: "gaps" });
+    this.net = h("p", { class: "net", role: "alert" });
+    this.sendButton = button("", () => this.send(), { class: "primary", id: "send" });
+    this.head = h("header", { class: "top" });
+    this.foot = h("footer", { class: "bottom", hidden: true }, h("div", { class: "telling" }, this.gaps, this.status, this.net), this.sendButton);
+    document.body.replaceChildren(this.head, this.main, this.foot);
+    this.outbox = new Outbox(() => this.showNet(), (parcel, error) => this.lost(parcel, error));
+    /** @type {any} */
+    this.task = null;
+    /** @type {any} */
+    this.view = null;
+    /** @type {Work | null} */
+    this.work = null;
+    this.screen = 0;
+    this.correcting = false;
+    this.sending = false;
+    this.acted = false;
+    document.addEventListener("keydown", (event) => this.onKey(event));
+    window.addEventListener("offline", () => this.showNet());
+    window.addEventListener("online", () => this.showNet());
+    for (const name of ["keydown", "pointerdown", "input"]) document.addEventListener(name, () => { this.acted = true; }, { capture: true, passive: true });
+    setInterval(() => this.beat(), BEAT);
+  }
+
+  /** Header and buttons in the language spoken now. */
+  dress() {
+    document.title = "Assay";
+    fill(this.head,
+      h("a", { class: "skip", href: "#main" }, t("to-work")),
+      h("p", { class: "brand", translate: "no" }, "Assay"), this.name, this.progress,
+      h("nav", { "aria-label": t("menu") },
+        button(h("span", {}, t("guide"), key("?")), () => this.task && guide(this.task)),
+        button(t("pause"), () => this.pause()),
+        button(t("menu"), () => this.openMenu())));
+    fill(this.sendButton, h("span", {}, t("send"), key("Ctrl+↵")));
+  }
+
+  /** @param {string} text @param {boolean} [quietly]  only where nothing more important stands */
+  say(text, quietly = false) {
+    if (quietly && this.status.textContent) return;
+    fill(this.status, text);
+  }
+
+  /** The next task, once everything that waits has been sent. */
+  async load() {
+    clearTimeout(this.again);
+    try {
+      await this.outbox.flush();
+      const reply = await call("POST", "/api/next", {});
+      this.correcting = false;
+      if (reply.state === "task") this.showTask(reply, firstOpen(reply));
+      else await this.rest(reply);
+    } catch (error) {
+      this.failed(error);
+    }
+    this.showNet();
+  }
+
+  /** @param {unknown} error */
+  failed(error) {
+    if (error instanceof Refused && !isPassing(error)) {
+      this.message(t(error.status === 401 ? "unknown-link" : error.status === 403 ? "wrong-link" : "state-stopped"), error.status === 409 ? error.message : "");
+      return;
+    }
+    if (!this.view) this.message(t("offline"), t("offline-help"));
+    this.again = setTimeout(() => this.load(), 5000);
+  }
+
+  /** Nothing to do now, or ever again. @param {any} reply */
+  async rest(reply) {
+    this.showProgress(reply);
+    const content = [];
+    if (reply.state === "done") {
+      try {
+        content.push(finishing(await call("GET", "/finish")));
+      } catch {
+        // the words alone are enough
+      }
+    } else {
+      this.again = setTimeout(() => this.load(), ASK_AGAIN);
+    }
+    this.message(t(`state-${reply.state}`), reply.message, ...content);
+  }
+
+  /** @param {string} title @param {string} [text] @param {...(Node | null)} more */
+  message(title, text, ...more) {
+    this.leave();
+    this.foot.hidden = true;
+    fill(this.main, h("div", { class: "message" }, h("h1", {}, title), text && h("p", { lang: "en", dir: "auto" }, text), more));
+    this.turn();
+  }
+
+  /** Count what was shown, so that whoever drives the page can wait for the next thing. */
+  turn() {
+    this.main.dataset.turn = String(Number(this.main.dataset.turn || 0) + 1);
+  }
+
+  /** @param {any} reply */
+  showProgress(reply) {
+    fill(this.name, reply.campaign || "");
+    const { done, minutes } = reply.progress || {};
+    fill(this.progress, done === undefined ? "" : `${t("tasks-done", { n: done })} · ${t("minutes", { n: minutes })}`);
+  }
+
+  /** @param {any} task @param {number} screen @param {any[] | null} [answers]  given before, to be corrected */
+  showTask(task, screen, answers = null) {
+    this.leave();
+    this.task = task;
+    this.screen = screen;
+    this.showProgress(task);
+    const codes = task.screens[screen];
+    const View = VIEWS[/** @type {"pairwise"} */ (task.protocol)] || RatingView;
+    const fresh = (/** @type {string} */ name) => View.fresh(task, name);
+    const draft = task.drafts?.[screen] || (answers && { at: 0, cells: View.restore(task, answers, codes) });
+    const work = new Work(task.lease, screen, draft, fresh);
+    this.work = work;
+    const say = (/** @type {string} */ text, quietly = false) => this.say(text, quietly);
+    this.view = new View({ task, codes, work, say });
+    work.addEventListener("change", (event) => {
+      this.view?.refresh(/** @type {CustomEvent} */ (event).detail);
+      this.showGaps();
+    });
+    work.addEventListener("elsewhere", () => this.load());
+    fill(this.status);
+    fill(this.main, this.banner(task), this.view.root);
+    this.turn();
+    this.view.start();
+    this.foot.hidden = false;
+    this.asked = false;
+    this.showGaps();
+    window.scrollTo(0, 0);
+  }
+
+  /** What is special about this task. @param {any} task */
+  banner(task) {
+    const parts = [];
+    if (task.screens.length > 1) parts.push(t("screen-of", { number: this.screen + 1, all: task.screens.length }));
+    if (task.kind === "tutorial" || task.kind === "qualify") parts.push(t(`kind-${task.kind}`));
+    if (this.correcting) parts.push(t("correcting"));
+    const back = this.correcting && button(t("back-to-work"), () => this.load());
+    return h("h1", { class: parts.length ? "banner" : "hidden" }, parts.length ? parts.join(" · ") : t("task"), " ", back || null);
+  }
+
+  leave() {
+    this.view?.close();
+    this.work?.close(false);
+    this.view = null;
+    this.work = null;
+    this.task = null;
+  }
+
+  /** What is still missing, and the way there. */
+  showGaps() {
+    if (!this.view) return;
+    const gaps = this.view.missing();
+    this.sendButton.classList.toggle("ready", gaps.length === 0);
+    if (!gaps.length) {
+      fill(this.gaps, h("span", { class: "all" }, `✓ ${t("complete")}`));
+      return;
+    }
+    const more = gaps.length > 1 ? ` ${t("and-more", { n: gaps.length - 1 })}` : "";
+    fill(this.gaps, `${t("missing-is", { what: gaps[0].text })} `, button(t("go-there"), () => gaps[0].go(), { class: "go" }), more);
+  }
+
+  showNet() {
+    const waiting = this.outbox.waiting().length;
+    const offline = !navigator.onLine || waiting > 0;
+    fill(this.net, offline ? (waiting ? t("waiting", { n: waiting }) : t("offline")) : "");
+  }
+
+  /** Send the screen, if nothing is missing. */
+  async send() {
+    const { view, work, task } = this;
+    if (!view || !work || this.sending) return;
+    const [gap] = view.missing();
+    if (gap) {
+      gap.go();
+      this.say(t("missing-is", { what: gap.text }));
+      return;
+    }
+    this.sending = true;
+    this.sendButton.setAttribute("aria-busy", "true");
+    const sent = new Date().toISOString();
+    const answers = view.answers();
+    const body = { timing: { ...work.clock.read(), sent }, answers };
+    try {
+      const reply = await this.outbox.send({ lease: task.lease, screen: this.screen, body });
+      work.close(true);
+      task.sent = [...(task.sent || []), this.screen];
+      const next = firstOpen(task);
+      if (this.correcting) await this.load();
+      else if (next < task.screens.length) this.showTask(task, next);
+      else await this.load();
+      this.say(t(reply ? "sent" : "kept-here"));
+    } catch (error) {
+      const { errors = [], message = "" } = error instanceof Refused ? error : {};
+      this.say(errors.length ? errors.map((one) => one.message).join("; ") : message || t("not-sent"));
+    } finally {
+      this.sending = false;
+      this.sendButton.removeAttribute("aria-busy");
+    }
+  }
+
+  /** What waited was refused after all. @param {import("./api.js").Parcel} parcel @param {Refused} error */
+  lost(parcel, error) {
+    localStorage.setItem(`assay:refused:${parcel.lease}:${parcel.screen}`, JSON.stringify({ parcel, why: error.message }));
+    this.say(`${t("not-sent")} ${error.message}`);
+  }
+
+  async beat() {
+    if (!this.task || !this.acted || document.hidden) return;
+    this.acted = false;
+    try {
+      await call("POST", `/api/leases/${this.task.lease}/beat`, {});
+    } catch {
+      // answers are taken late as well
+    }
+  }
+
+  /** Out of sight and out of the clock. */
+  pause() {
+    this.work?.clock.watch.leave(true);
+    this.view?.at?.watch?.leave?.(true);
+    const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { class: "paused", "aria-labelledby": "paused" },
+      h("div", { class: "inside" }, h("h2", { id: "paused" }, t("paused")), h("p", {}, t("paused-help")),
+        button(t("go-on"), () => dialog.close(), { class: "primary" }))));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      this.work?.clock.watch.leave(false);
+      this.view?.at?.watch?.leave?.(false);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  openMenu() {
+    const { task } = this;
+    const entries = [
+      { name: t("mine"), act: () => mineDialog((lease) => this.correct(lease)) },
+      ...(task ? [
+        { name: t("guide"), act: () => guide(task) },
+        { name: t("problem"), act: () => problemDialog(task.lease, (text) => this.say(text)) },
+        { name: t("decline-title"), act: () => this.decline() },
+      ] : []),
+    ];
+    menu(entries, (tag) => this.language(tag));
+  }
+
+  /** @param {string} tag */
+  async language(tag) {
+    choose(tag);
+    await speak(tag);
+    this.dress();
+    call("PUT", "/api/language", { language: tag }).catch(() => {});
+    const { task, screen } = this;
+    if (task && !this.correcting) this.showTask({ ...task, drafts: {} }, screen);
+    else await this.load();
+  }
+
+  async decline() {
+    const { task, work } = this;
+    const reason = await declineDialog();
+    if (!reason) return;
+    try {
+      await call("POST", `/api/leases/${task.lease}/decline`, { reason });
+      work?.close(true);
+      await this.load();
+    } catch (error) {
+      this.say(error instanceof Refused ? error.message : t("not-sent"));
+    }
+  }
+
+  /** Look at an own task again. @param {string} lease */
+  async correct(lease) {
+    try {
+      const task = await call("GET", `/api/mine/${lease}`);
+      this.correcting = true;
+      this.showTask(task, 0, Object.values(task.answers).flat());
+      if (task.screens.length > 1) this.main.prepend(this.screenChoice(task));
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  /** @param {any} task */
+  screenChoice(task) {
+    return h("nav", { class: "screens", "aria-label": t("mine") }, task.screens.map((/** @type {any} */ _, /** @type {number} */ number) =>
+      button(String(number + 1), () => {
+        this.showTask(task, number, Object.values(task.answers).flat());
+        this.main.prepend(this.screenChoice(task));
+      }, { "aria-pressed": String(number === this.screen) })));
+  }
+
+  /** @param {KeyboardEvent} event */
+  onKey(event) {
+    if (document.querySelector("dialog[open]")) return;
+    const command = event.ctrlKey || event.metaKey;
+    const name = event.key.toLowerCase();
+    if (command && event.key === "Enter") this.send();
+    else if (command && !isTyping(event.target) && (name === "z" || name === "y")) this.undo(name === "y" || event.shiftKey);
+    else if (event.key === "?" && !isTyping(event.target) && this.task) guide(this.task);
+    else return;
+    event.preventDefault();
+  }
+
+  /** @param {boolean} again */
+  undo(again) {
+    const done = again ? this.work?.redo() : this.work?.undo();
+    this.say(t(done ? (again ? "redone" : "undone") : "nothing-to-undo"));
+  }
+}
+
+/** The first screen that was not sent yet. @param {any} task */
+function firstOpen(task) {
+  const sent = new Set(task.sent || []);
+  const found = task.screens.findIndex((/** @type {any} */ _, /** @type {number} */ number) => !sent.has(number));
+  return found < 0 ? task.screens.length : found;
+}
+
+/** The code or the address at the end. @param {{code?: string, address?: string}} end */
+function finishing({ code, address }) {
+  if (address && /^https?:/.test(address)) return h("p", {}, h("a", { class: "button primary", href: address, rel: "noreferrer" }, t("return")));
+  if (!code) return null;
+  const shown = h("code", { class: "code" }, code);
+  return h("div", {}, h("p", {}, t("code-help")), h("p", {}, shown, " ",
+    button(t("copy"), (event) => {
+      getSelection()?.selectAllChildren(shown);
+      document.execCommand("copy");
+      fill(/** @type {Element} */ (event.target), t("copied"));
+    })));
+}
+
+await speak(preferred());
+const page = new Page();
+page.dress();
+await page.load();

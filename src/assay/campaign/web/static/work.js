@@ -1,0 +1,168 @@
+// The unfinished work on one screen: what was said, undo, and a draft that survives.
+
+import { call, isPassing } from "./api.js";
+import { Clock } from "./clock.js";
+
+/** @typedef {{side: string, start: number, end: number, severity: string, category?: string | null, origin?: string | null, missing?: boolean}} Span */
+/** @typedef {Record<string, any>} Cell */
+
+const DRAFT = "assay:draft:";
+const TOGETHER = 1000;
+
+/** One screen's answers by cell, each change of which can be undone. */
+export class Work extends EventTarget {
+  /**
+   * @param {string} lease
+   * @param {number} screen
+   * @param {Record<string, any> | null} draft  what the server has kept
+   * @param {(key: string) => Cell} fresh  what a cell begins with
+   */
+  constructor(lease, screen, draft, fresh) {
+    super();
+    this.lease = lease;
+    this.screen = screen;
+    this.fresh = fresh;
+    this.name = `${DRAFT}${lease}:${screen}`;
+    const kept = this.newest(draft);
+    /** @type {Map<string, Cell>} */
+    this.cells = new Map(Object.entries(kept?.cells || {}));
+    this.at = kept?.at || 0;
+    this.clock = new Clock(kept?.clock);
+    /** @type {{key: string, before: Cell, after: Cell, tag: string, time: number}[]} */
+    this.done = [];
+    /** @type {{key: string, before: Cell, after: Cell, tag: string, time: number}[]} */
+    this.undone = [];
+    this.closed = false;
+    /** @type {number | undefined} */
+    this.timer = undefined;
+    this.onStorage = (/** @type {StorageEvent} */ event) => this.otherTab(event);
+    window.addEventListener("storage", this.onStorage);
+  }
+
+  /** @param {Record<string, any> | null} draft */
+  newest(draft) {
+    let own = null;
+    try {
+      own = JSON.parse(localStorage.getItem(this.name) || "null");
+    } catch {
+      own = null;
+    }
+    return own && (!draft || own.at >= (draft.at || 0)) ? own : draft;
+  }
+
+  /** @param {string} key @returns {Cell} */
+  get(key) {
+    let cell = this.cells.get(key);
+    if (!cell) {
+      cell = this.fresh(key);
+      this.cells.set(key, cell);
+    }
+    return cell;
+  }
+
+  /**
+   * Change a cell; changes with the same tag in quick succession are undone together.
+   * @param {string} key
+   * @param {Cell} change
+   * @param {{tag?: string, undo?: boolean}} [how]
+   */
+  set(key, change, { tag = "", undo = true } = {}) {
+    const before = this.get(key);
+    const after = { ...before, ...change };
+    this.cells.set(key, after);
+    if (undo) {
+      const last = this.done[this.done.length - 1];
+      const now = Date.now();
+      if (tag && last && last.key === key && last.tag === tag && now - last.time < TOGETHER) {
+        last.after = after;
+        last.time = now;
+      } else {
+        this.done.push({ key, before, after, tag, time: now });
+      }
+      this.undone = [];
+    }
+    this.changed(key);
+  }
+
+  /** Take the last change back; the key of its cell. */
+  undo() {
+    const step = this.done.pop();
+    if (!step) return null;
+    this.undone.push(step);
+    this.cells.set(step.key, step.before);
+    this.changed(step.key);
+    return step.key;
+  }
+
+  redo() {
+    const step = this.undone.pop();
+    if (!step) return null;
+    this.done.push(step);
+    this.cells.set(step.key, step.after);
+    this.changed(step.key);
+    return step.key;
+  }
+
+  /** @param {string} key */
+  changed(key) {
+    this.clock.act();
+    this.keep();
+    this.dispatchEvent(new CustomEvent("change", { detail: key }));
+  }
+
+  snapshot() {
+    return { at: this.at, cells: Object.fromEntries(this.cells), clock: this.clock.read() };
+  }
+
+  /** Keep the draft: here at once, on the server when the hand rests. */
+  keep() {
+    if (this.closed) return;
+    this.at = Math.max(Date.now(), this.at + 1);
+    this.store();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.upload(), 1500);
+  }
+
+  store() {
+    try {
+      localStorage.setItem(this.name, JSON.stringify(this.snapshot()));
+    } catch {
+      // a full store: the server has the draft, and the page has the work
+    }
+  }
+
+  async upload() {
+    if (this.closed) return;
+    try {
+      await call("PUT", `/api/leases/${this.lease}/screens/${this.screen}/draft`, { body: this.snapshot() });
+    } catch (error) {
+      if (isPassing(error)) this.timer = setTimeout(() => this.upload(), 10_000);
+    }
+  }
+
+  /** Another tab went on with the same screen: show what it has. @param {StorageEvent} event */
+  otherTab(event) {
+    if (event.key !== this.name || this.closed) return;
+    if (event.newValue === null) {
+      this.dispatchEvent(new Event("elsewhere"));
+      return;
+    }
+    const other = JSON.parse(event.newValue);
+    if (other.at <= this.at) return;
+    this.at = other.at;
+    this.cells = new Map(Object.entries(other.cells));
+    this.done = [];
+    this.undone = [];
+    this.dispatchEvent(new CustomEvent("change", { detail: null }));
+  }
+
+  /** Stop watching; `sent` forgets the draft, because the answers are on their way. @param {boolean} sent */
+  close(sent) {
+    if (!sent && !this.closed && this.at) this.store();
+    this.closed = true;
+    clearTimeout(this.timer);
+    window.removeEventListener("storage", this.onStorage);
+    this.clock.stop();
+    if (sent) localStorage.removeItem(this.name);
+  }
+}

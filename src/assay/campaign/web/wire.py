@@ -1,0 +1,101 @@
+"""The bodies of requests; what a protocol asks is checked by the protocol itself."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+Json = dict[str, Any]
+
+
+def storable(value: Any) -> Any:
+    """The value, unless some text or number in it cannot be written down."""
+    if isinstance(value, str):
+        if "\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise ValueError("holds characters that are not text")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError("holds a number that is not finite")
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            storable(key)
+            storable(part)
+    elif isinstance(value, list):
+        for part in value:
+            storable(part)
+    return value
+
+
+Text = Annotated[str, AfterValidator(storable)]
+Body = Annotated[Json, AfterValidator(storable)]
+
+
+class Strict(BaseModel):
+    """A JSON object whose unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Empty(Strict):
+    """``{}``."""
+
+
+class Draft(Strict):
+    """Unfinished work on a screen, kept as it is."""
+
+    body: Body
+
+
+class Sent(Strict):
+    """The answers of one screen; the same key twice is stored once."""
+
+    key: Text = Field(min_length=8, max_length=100)
+    timing: Body = Field(default_factory=dict)
+    answers: Annotated[list[Any], AfterValidator(storable)] = Field(max_length=10_000)
+
+
+class Reason(Strict):
+    """Why a task is handed back, or why the owner does something."""
+
+    reason: Text = Field(min_length=1, max_length=2000)
+
+
+class ProblemText(Strict):
+    """What is wrong with an item."""
+
+    text: Text = Field(min_length=1, max_length=10_000)
+
+
+class Language(Strict):
+    """The language of the pages."""
+
+    language: Text = Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)
+
+
+class Joining(Strict):
+    """What a platform put into the address, and that the rater agreed."""
+
+    params: dict[str, Annotated[Text, Field(max_length=500)]] = Field(max_length=30)
+    consent: bool
+
+
+class Why(Strict):
+    """An owner's reason, if there is one."""
+
+    reason: Text | None = Field(default=None, max_length=2000)
+
+
+class Fault(BaseModel):
+    """One thing that does not fit."""
+
+    path: str
+    message: str
+
+
+class Refusal(BaseModel):
+    """A request that was not carried out; ``errors`` lists every fault of what was sent."""
+
+    error: str
+    errors: list[Fault] | None = None

@@ -1,0 +1,278 @@
+"""``assay new``: a project made from what there is, or its settings changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from assay.cli import names, note, pairs, print_json, say
+from assay.cli.options import (
+    BETTER_IF_RATED,
+    COLUMNS,
+    EXCLUDE,
+    FORMAT,
+    FROM_HELP,
+    JSON,
+    KIND,
+    LOWER_METRICS,
+    LP,
+    METRICS,
+    ONLY,
+    PAY,
+    RATERS,
+)
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.project.project import Project
+    from assay.project.sources import Part
+    from assay.tables.guess import Guess
+    from assay.tables.load import Raw
+
+
+def new(
+    folder: Annotated[Path, typer.Argument(help="The folder of the project.", metavar="DIR")],
+    more: Annotated[
+        list[Path] | None,
+        typer.Argument(help="More of what --from names.", metavar="[SOURCE...]", hidden=True),
+    ] = None,
+    origin: Annotated[
+        list[Path] | None,
+        typer.Option("--from", help=FROM_HELP, metavar="SOURCE..."),
+    ] = None,
+    protocol: Annotated[
+        Literal["da", "sqm", "xsts", "scale", "esa", "mqm", "pairwise", "ranking", "post-edit"]
+        | None,
+        typer.Option("--protocol", help="How outputs are judged."),
+    ] = None,
+    raters: RATERS = None,
+    pay: PAY = None,
+    columns: COLUMNS = None,
+    metrics: METRICS = None,
+    lower_metrics: LOWER_METRICS = None,
+    exclude: EXCLUDE = None,
+    better: BETTER_IF_RATED = None,
+    kind: KIND = None,
+    format: FORMAT = None,
+    lp: LP = None,
+    only: ONLY = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Write over a project that is there.")
+    ] = False,
+    json: JSON = False,
+) -> None:
+    """Make a project from your files, whatever they are, or change its settings.
+
+    What was guessed is shown. In the folder every command finds its files and settings.
+
+    Example: assay new demo --from outputs.csv --protocol esa
+    """
+    from assay.project.create import file_of
+    from assay.project.project import open_project
+
+    sources = [*(origin or ()), *(more or ())] if origin else []
+    if more and not origin:
+        raise InputError(f"{more[0]} is a second folder; name files with --from")
+    said = _said(folder, protocol, raters, pay, better)
+    there = (folder / "assay.toml").is_file()
+    if not sources and not there:
+        raise InputError(
+            f"{folder} is not a project yet; say what it is made of with --from: a table, a folder"
+            " of text files, or a WMT folder"
+        )
+    if sources:
+        of_files = {
+            "kind": kind, "format": format, "lp": lp, "columns": columns, "metrics": metrics,
+            "lower_metrics": lower_metrics, "exclude": exclude, "only": only,
+        }  # fmt: skip
+        project, parts = _made(folder, sources, of_files, said, replace=replace)
+    else:
+        listed = {"metrics": metrics, "lower_metrics": lower_metrics, "exclude": exclude}
+        said |= {name: names(text) for name, text in listed.items() if text is not None}
+        said |= {"columns": pairs("columns", columns)} if columns else {}
+        project, parts = open_project(folder).record(said), []
+    if json:
+        print_json(_as_json(project, parts))
+        return
+    for part in parts:
+        _show(part)
+    written = [folder / "assay.toml", *(folder / file_of(part, folder) for part in parts)]
+    say(f"  wrote {', '.join(map(str, written))}; {_next(project, folder)}")
+
+
+def _said(
+    folder: Path, protocol: str | None, raters: str | None, pay: str | None, better: str | None
+) -> dict[str, object]:
+    """The settings that the options say."""
+    said: dict[str, object] = {}
+    if protocol is not None:
+        said["protocol"] = protocol
+    if better is not None:
+        said["better"] = better
+    if raters is not None:
+        people = names(raters) or []
+        one = len(people) == 1 and people[0].isdecimal()
+        said["raters"] = {"number": int(people[0])} if one else {"names": people}
+    if pay is not None:
+        from dataclasses import asdict
+
+        from assay.pay import parse_pay
+
+        said["pay"] = {name: x for name, x in asdict(parse_pay(pay)).items() if x is not None}
+    return said
+
+
+def _made(
+    folder: Path, sources: Sequence[Path], given: Mapping[str, str | None],
+    said: Mapping[str, object], *, replace: bool,
+) -> tuple[Project, list[Part]]:  # fmt: skip
+    """A new project, and the tables that it has."""
+    from assay.cli import _expanded
+    from assay.cli.guessing import answered
+    from assay.project.create import create_project, settings_of
+    from assay.project.sources import Choices, read_sources
+
+    own = pairs("columns", given["columns"])
+
+    def ask(raw: Raw, kind: str | None) -> Guess:
+        here = {
+            name: user for name, user in own.items()
+            if {user, *(part.strip() for part in user.split("+"))} & {*raw.frame.columns}
+        }  # fmt: skip
+        if kind is None and _has_our_names(raw) and _is_open(raw, here):
+            kind = "scores"
+        return answered(raw, kind, here)
+
+    choices = Choices(
+        given["kind"], given["format"], given["lp"], pairs("only", given["only"]) or None,
+        names(given["metrics"]), names(given["lower_metrics"]), names(given["exclude"]) or (),
+    )  # fmt: skip
+    parts = read_sources(_expanded(sources), choices, ask)
+    _need_direction(parts, said)
+    exclude = {} if not choices.exclude else {"exclude": list(choices.exclude)}
+    name = folder.resolve().name or "project"
+    settings = {"name": name, **said, **settings_of(parts, folder), **exclude}
+    return create_project(folder, parts, settings, replace=replace), parts
+
+
+def _has_our_names(raw: Raw) -> bool:
+    """Whether a table has Assay's names of a test set, one beside those that ratings have too."""
+    own = {"source", "target", "reference", "words", "cost", "domain"}
+    return {"system", "seg"} <= {*raw.frame.columns} and bool(own & {*raw.frame.columns})
+
+
+def _is_open(raw: Raw, own: dict[str, str]) -> bool:
+    """Whether a table does not say of which kind it is."""
+    from assay.tables.guess import guess
+
+    return any(item.argument == "kind" for item in guess(raw, columns=own).questions)
+
+
+def _need_direction(parts: Sequence[Part], said: Mapping[str, object]) -> None:
+    """Ask which scores are better where the name of the score doubts the default."""
+    for part in parts:
+        doubted = part.guess is not None and part.guess.lower_likely
+        if part.kind == "ratings" and doubted and not {"better", "protocol"} & {*said}:
+            raise InputError(
+                f"{part.files[0]}: of scores called so fewer is better as a rule. Say it with"
+                " `better` (lower, or higher), or with --protocol mqm"
+            )
+
+
+def _show(part: Part) -> None:
+    """What a table was taken for, in two lines; what was done to it on stderr."""
+    note(*map(str, part.table.notes))
+    found = part.guess
+    lines = [f"  {_size(part)}."]
+    if found is not None:
+        own = [f"{name} <- {user}" for name, user in found.columns.items() if name != user]
+        own += [f"{found.into} <- {', '.join(found.melted)}"] if found.melted else []
+        lines[0] += f"   Columns: {', '.join(own)}." if own else ""
+    if part.kind == "scores":
+        lines.append(f"  {_metrics(part)}")
+    say(*(line for line in lines if line.strip()))
+
+
+def _size(part: Part) -> str:
+    frame = part.table.frame
+    known = {name: frame[name].n_unique() for name in frame.columns}
+
+    def count(name: str, what: str, number: int | None = None) -> str:
+        number = known[name] if number is None else number
+        return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+    if part.kind == "scores":
+        key = [name for name in ("lp", "doc", "seg") if name in frame.columns]
+        text = f"{count('system', 'system')}, {count('seg', 'segment', frame.n_unique(key))}"
+        text += f" in {count('doc', 'document')}" if "doc" in known else ""
+        held = [name for name in ("source", "target", "reference") if name in known]
+        texts = {"source": "sources", "target": "outputs", "reference": "references"}
+        return text + (f", with {' and '.join(texts[name] for name in held)}" if held else
+                       ", without texts")  # fmt: skip
+    what = {"edits": "edit", "errors": "marked error"}.get(part.kind, part.kind.removesuffix("s"))
+    text = count("", what, frame.height)
+    for name, who in (("system", "of"), ("rater", "by"), ("editor", "by")):
+        if name in known:
+            text += f" {who} {count(name, name)}"
+    return text
+
+
+def _metrics(part: Part) -> str:
+    from assay.tables.tables import TestSet
+
+    table, found = part.table, part.guess
+    if not isinstance(table, TestSet):
+        return ""
+    named = [f"{m} (less is better)" if m in table.lower_metrics else m for m in table.metrics]
+    parts = [f"Metrics: {', '.join(named) or 'none'}."]
+    if found is not None:
+        counts = [name for name in found.counts if name not in table.metrics]
+        rated = [name for name in found.ratings if name not in table.metrics]
+        unsure = [name for name in found.unsure if name not in table.metrics]
+        parts += [f"Not metrics (counts): {', '.join(counts)}."] if counts else []
+        parts += [f"Not metrics (ratings): {', '.join(rated)}."] if rated else []
+        if unsure:
+            each = ", ".join(f"`{name}`" for name in unsure)
+            are = "is" if len(unsure) == 1 else "are"
+            a = "a metric" if len(unsure) == 1 else "metrics"
+            parts.append(f"Not sure: {are} {each} {a}? (--metrics)")
+    return "   ".join(parts)
+
+
+def _next(project: Project, folder: Path) -> str:
+    """What to do now, by what the project has."""
+    of = project.settings
+    if of.judgments or of.edits:
+        return f"in it, assay {'rank' if of.judgments else 'effort'} compares the systems"
+    if of.ratings:
+        return "in it, assay estimate gives the scores, assay report a page"
+    if of.protocol is None:
+        return f"say how it will be rated: assay new {folder} --protocol esa"
+    return "in it, assay plan says how much to rate, assay sample draws what"
+
+
+def _as_json(project: Project, parts: Sequence[Part]) -> dict[str, Any]:
+    from assay._version import __version__
+
+    of = project.settings
+    return {
+        "kind": "project",
+        "version": __version__,
+        "signature": f"project|{of.name}|protocol:{of.protocol or 'open'}|v:{__version__}",
+        "folder": str(project.folder),
+        "tables": [
+            {
+                "table": part.kind,
+                "sources": [str(file) for file in part.files],
+                "rows": len(part.table),
+                "columns": {} if part.guess is None else dict(part.guess.columns),
+                "unsure": [] if part.guess is None else list(part.guess.unsure),
+            }
+            for part in parts
+        ],
+        "scores": of.scores,
+        "metrics": None if of.metrics is None else list(of.metrics),
+    }

@@ -1,0 +1,287 @@
+"""Who made what, by the names of folders and files: which version belongs to which, who edited.
+
+Files are compared by the folders between the one that was given and the file. A folder level that
+the files before editing have too can be the system's; one that only edited files have is the
+editor's, since a machine translates once what several people edit. What that leaves open is told by
+what the files themselves say, or by names of machines; else it is asked.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.errors import InputError, OptionError
+from assay.formats.versions import ending_of
+from assay.tables.names import MACHINES
+
+ROLES = ("system", "editor")
+PARTS = ("system", "editor", "doc", "any")
+"""What a pattern may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class BilingualFile:
+    """A file, the folders it lies in below the one that was given, and its name."""
+
+    path: Path
+    folders: tuple[str, ...]
+    name: str
+
+    @property
+    def shown(self) -> str:
+        """The file as it is named below the folder that was given."""
+        return "/".join((*self.folders, self.path.name))
+
+
+def files_in(where: Sequence[Path], argument: str) -> tuple[list[BilingualFile], list[Path]]:
+    """The bilingual files below folders, and the others, which are passed over."""
+    found, other = [], []
+    for root in _matched(where):
+        if not root.exists():
+            raise OptionError(argument, root, "does not exist", "give the folder of the files")
+        for path in [root] if root.is_file() else sorted(root.rglob("*")):
+            if not path.is_file() or path.name.startswith((".", "~$")):
+                continue
+            ending = ending_of(path)
+            if ending is None:
+                other.append(path)
+                continue
+            folders = () if root.is_file() else path.relative_to(root).parts[:-1]
+            name = path.name.lower().rpartition(ending)[0]
+            found.append(BilingualFile(path, folders, path.name[: len(name)]))
+    if not found:
+        kinds = ", ".join(sorted({path.suffix or path.name for path in other})) or "nothing"
+        shown = ", ".join(map(str, where))
+        raise OptionError(
+            argument, shown, f"has no file of a translation tool (found: {kinds})",
+            "give the folder with the SDLXLIFF, MXLIFF, XLIFF, Excel, CSV or text files",
+        )  # fmt: skip
+    return found, other
+
+
+def _matched(where: Sequence[Path]) -> list[Path]:
+    """The paths, patterns replaced by what they match."""
+    found: list[Path] = []
+    for path in where:
+        pattern = not path.exists() and glob.has_magic(str(path))
+        every = sorted(map(Path, glob.glob(str(path)))) if pattern else []  # noqa: PTH207
+        found += every or [path]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One file before and after editing."""
+
+    before: BilingualFile
+    after: BilingualFile
+
+    @property
+    def ending(self) -> str:
+        """What the edited file's name has beyond the other's, as in ``manual_anna``."""
+        return self.after.name[len(self.before.name) :].strip("_-. ()")
+
+
+def pair_files(
+    before: Sequence[BilingualFile], after: Sequence[BilingualFile]
+) -> tuple[list[Pair], list[str], list[BilingualFile]]:
+    """Every edited file with its version before editing; what could not be paired, and why."""
+    pairs: list[Pair] = []
+    faults: list[str] = []
+    known = {folder.casefold() for place in before for folder in place.folders}
+    for place in after:
+        able = _versions_of(place, before, known)
+        if len(able) == 1:
+            pairs.append(Pair(able[0], place))
+        elif able:
+            these = " or ".join(other.shown for other in able[:3])
+            faults.append(
+                f"{place.shown}: may come from {these}; lay it in a folder that is called as the"
+                " one before editing"
+            )
+        else:
+            faults.append(f"{place.shown}: no such file before editing")
+    used = {pair.before.path for pair in pairs}
+    return pairs, faults, [place for place in before if place.path not in used]
+
+
+def _versions_of(
+    place: BilingualFile, before: Sequence[BilingualFile], known: set[str]
+) -> list[BilingualFile]:
+    """The files before editing that an edited one may come from: those most alike by name.
+
+    A file in one of the ``known`` folders before editing comes from no other of these.
+    """
+    name = place.name.casefold()
+    able = [other for other in before if other.name.casefold() == name]
+    if not able:
+        begun = [other for other in before if _begins(name, other.name.casefold())]
+        most = max((len(other.name) for other in begun), default=0)
+        able = [other for other in begun if len(other.name) == most]
+    here = {folder.casefold() for folder in place.folders}
+    able = [other for other in able if (here & known) <= {f.casefold() for f in other.folders}]
+    inside = [other for other in able if {f.casefold() for f in other.folders} <= here]
+    most = max((len(other.folders) for other in inside), default=0)
+    return [other for other in inside if len(other.folders) == most] or able
+
+
+def _begins(name: str, start: str) -> bool:
+    return name.startswith(start) and not name[len(start)].isalnum()
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What every pair's system, editor and document are called, where names tell."""
+
+    system: list[str | None]
+    editor: list[str | None]
+    doc: list[str]
+    said: Mapping[str, str]
+    """How system and editor are known."""
+
+
+def name_roles(
+    pairs: Sequence[Pair], written: Mapping[str, Sequence[str | None]], given: Mapping[str, str],
+    matched: Mapping[str, Sequence[str]],
+) -> Roles:  # fmt: skip
+    """Systems and editors: as ``given`` or ``matched``, by folders, else as files have ``written``.
+
+    ``written`` has what each pair's files say most often. None where segments must say it.
+    """
+    levels = _levels(pairs)
+    found: dict[str, list[str | None]] = {}
+    said: dict[str, str] = {}
+    for role in ROLES:
+        if role in given:
+            found[role], said[role] = [given[role]] * len(pairs), "as given"
+        elif role in matched:
+            found[role], said[role] = list(matched[role]), "by the pattern"
+    taken = [list(values) for values in matched.values()]
+    levels = {name: values for name, values in levels.items() if values not in taken}
+    chosen = _choose(pairs, levels, written, [role for role in ROLES if role not in found])
+    for role, level in chosen.items():
+        found[role], said[role] = list(levels[level]), "by the names of folders and files"
+    for role in ROLES:
+        if role not in found:
+            if any(value is None for value in written[role]):
+                raise _unknown(role, pairs, levels, chosen)
+            found[role], said[role] = [None] * len(pairs), "as the files say"
+    docs = list(matched.get("doc", [pair.before.name for pair in pairs]))
+    return Roles(found["system"], found["editor"], docs, said)
+
+
+def _levels(pairs: Sequence[Pair]) -> dict[str, list[str]]:
+    """What tells the pairs apart: every folder level of the edited files, and the names' ends."""
+    depths = {len(pair.after.folders) for pair in pairs}
+    levels = {}
+    if len(depths) == 1:
+        for k in range(depths.pop()):
+            levels[f"folder {k + 1}"] = [pair.after.folders[k] for pair in pairs]
+    levels["name"] = [pair.ending for pair in pairs]
+    # Folders that only the files before editing are in, such as those of the systems.
+    if len({len(pair.before.folders) for pair in pairs}) == 1:
+        for k in range(len(pairs[0].before.folders)):
+            values = [pair.before.folders[k] for pair in pairs]
+            if values not in levels.values():
+                levels[f"folder {k + 1} before"] = values
+    return {name: values for name, values in levels.items() if len({*values}) > 1 and all(values)}
+
+
+def _choose(
+    pairs: Sequence[Pair], levels: Mapping[str, Sequence[str]],
+    written: Mapping[str, Sequence[str | None]], open_: Sequence[str],
+) -> dict[str, str]:  # fmt: skip
+    """The level that is each role's, where it can be told."""
+    alone = [name for name, values in levels.items() if not _is_shared(pairs, values)]
+    able = {
+        "system": [n for n, v in levels.items() if n not in alone and _are_machines(v)]
+        or [n for n, v in levels.items() if n not in alone and _agree(v, written["system"])],
+        "editor": [n for n, v in levels.items() if _agree(v, written["editor"])] or alone,
+    }
+    chosen = {role: names[0] for role, names in able.items() if role in open_ and len(names) == 1}
+    rest = [name for name in levels if name not in chosen.values()]
+    for role, other in (ROLES, ROLES[::-1]):
+        if role in open_ and role not in chosen and len(rest) == 1:
+            known = other in chosen or other not in open_ or _vary(written[other])
+            if known and (role == "editor" or rest[0] not in alone):
+                chosen[role] = rest[0]
+    return chosen
+
+
+def _is_shared(pairs: Sequence[Pair], values: Sequence[str]) -> bool:
+    """Whether the files before editing lie in folders of these names too."""
+    return all(
+        value.casefold() in {folder.casefold() for folder in pair.before.folders}
+        for pair, value in zip(pairs, values, strict=True)
+    )
+
+
+def _are_machines(values: Sequence[str]) -> bool:
+    names = {*values}
+    return 2 * sum(bool(MACHINES.fullmatch(name.replace("_", " "))) for name in names) > len(names)
+
+
+def _vary(written: Sequence[str | None]) -> bool:
+    return all(written) and len({*written}) > 1
+
+
+def _agree(values: Sequence[str], written: Sequence[str | None]) -> bool:
+    """Whether files say different names exactly where the level has different ones."""
+    if not _vary(written):
+        return False
+    both = {*zip(values, written, strict=True)}
+    return len(both) == len({*values}) == len({*written})
+
+
+def _unknown(
+    role: str, pairs: Sequence[Pair], levels: Mapping[str, Sequence[str]], chosen: Mapping[str, str]
+) -> InputError:
+    """The question that the names leave."""
+    free = [levels[name] for name in levels if name not in chosen.values()]
+    shown = "; ".join(", ".join(dict.fromkeys(values)) for values in free[:3])
+    seen = f"; these names may be meant: {shown}" if free else ""
+    return InputError(
+        f"{pairs[0].after.path}: neither the files nor their folders say for sure which {role} each"
+        f" is from{seen}. Say what the path of an edited file is made of with `pattern`, such as"
+        f" {{system}}/{{editor}}/{{doc}}, or name the one {role} of all with `{role}`"
+    )
+
+
+def by_pattern(pairs: Sequence[Pair], pattern: str) -> dict[str, list[str]]:
+    """The parts of every edited file's path that a pattern names.
+
+    >>> place = BilingualFile(Path("x/DeepL/manual_anna.xlf"), ("DeepL",), "manual_anna")
+    >>> by_pattern([Pair(place, place)], "{system}/{doc}_{editor}")
+    {'system': ['DeepL'], 'doc': ['manual'], 'editor': ['anna']}
+    """
+    named = re.findall(r"\{(\w*)\}", pattern)
+    if (
+        not named
+        or any(name not in PARTS for name in named)
+        or len({*named} - {"any"}) < len([name for name in named if name != "any"])
+    ):
+        raise OptionError(
+            "pattern", pattern, "is not a pattern",
+            "write a path such as {system}/{editor}/{doc}, each name once; {any} is anything",
+        )  # fmt: skip
+    pieces = re.split(r"\{(\w+)\}", pattern)
+    text = "".join(
+        re.escape(piece) if k % 2 == 0 else "[^/]+" if piece == "any" else f"(?P<{piece}>[^/]+)"
+        for k, piece in enumerate(pieces)
+    )
+    found: dict[str, list[str]] = {name: [] for name in named if name != "any"}
+    for pair in pairs:
+        path = "/".join((*pair.after.folders, pair.after.name))
+        match = re.fullmatch(text, path)
+        if match is None:
+            raise OptionError(
+                "pattern", pattern, f"does not fit the edited file {path}",
+                "write its folders and name with {system}, {editor} and {doc} in their places",
+            )  # fmt: skip
+        for name, values in found.items():
+            values.append(match[name])
+    return found

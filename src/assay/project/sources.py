@@ -1,0 +1,200 @@
+"""The files that a project is made of, whatever they are: read, guessed, joined and checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from assay.errors import InputError
+from assay.formats.catalogue import FORMATS, Options, find_format, load_format
+from assay.formats.text_folder import find_texts, is_text_folder, languages_of
+from assay.tables.answers import as_guessed, join_ratings
+from assay.tables.guess import Guess
+from assay.tables.load import FILE_TYPES, CheckedTable, Only, Raw, load, refuse
+from assay.tables.selection import column_names
+from assay.tables.tables import (
+    Ratings,
+    TestSet,
+    read_edits,
+    read_errors,
+    read_judgments,
+    read_ratings,
+    read_scores,
+)
+
+LESS_IS_BETTER = re.compile(r"(.*[-_ ])?(h?ter|wer|cer|metric-?x.*|perplexity|ppl)", re.IGNORECASE)
+"""Names of metrics that count errors."""
+PAIR = re.compile(r"[a-z]{2,3}(_[A-Z]{2})?-[a-z]{2,3}(_[A-Z]{2})?")
+OF_TOOLS = {".sdlxliff": "sdlxliff", ".mxliff": "mxliff", ".xlf": "xliff", ".xliff": "xliff"}
+
+Ask = Callable[[Raw, str | None], Guess]
+"""Says what a table is, and asks a person where the table does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user said of the files, in place of guesses."""
+
+    kind: str | None = None
+    format: str | None = None
+    lp: str | None = None
+    only: Only | None = None
+    metrics: Sequence[str] | None = None
+    lower_metrics: Sequence[str] | None = None
+    exclude: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One table of a new project: what it was read from and taken for."""
+
+    kind: str
+    table: CheckedTable
+    files: tuple[Path, ...]
+    guess: Guess | None = None
+    languages: tuple[str, str] | None = None
+
+    @property
+    def as_it_is(self) -> bool:
+        """Whether the one file that it was read from has Assay's own names."""
+        found = self.guess
+        plain = found is not None and not found.melted and len(self.files) == 1
+        return plain and all(name == user for name, user in found.columns.items())  # type: ignore[union-attr]
+
+
+def read_sources(paths: Sequence[Path], choices: Choices, ask: Ask) -> list[Part]:
+    """The tables in files and folders, one for each kind; the scores first.
+
+    Files with the same columns are one table. What the answers are about must be in the scores,
+    where there are any.
+    """
+    groups: dict[tuple[str, ...], list[Path]] = {}
+    whole: list[Part] = []
+    for path in paths:
+        format = choices.format or _format_of(path)
+        if format is not None:
+            whole.append(_of_tool(path, format, choices))
+            continue
+        for file in _tables_in(path):
+            groups.setdefault(tuple(sorted(column_names(file))), []).append(file)
+    guessed = [(files, _guess(files, choices, ask)) for files in groups.values()]
+    guessed.sort(key=lambda one: one[1].table != "scores")
+    parts = list(whole)
+    for files, found in guessed:
+        scores = next((part.table for part in parts if isinstance(part.table, TestSet)), None)
+        parts.append(_read(files, found, choices, scores))
+    kinds = [part.kind for part in parts]
+    for kind in kinds:
+        if kinds.count(kind) > 1:
+            names = ", ".join(str(part.files[0]) for part in parts if part.kind == kind)
+            raise InputError(
+                f"{names}: these have {kind} with different columns; give the same names to the"
+                " columns of all"
+            )
+    return sorted(parts, key=lambda part: part.kind != "scores")
+
+
+def _format_of(path: Path) -> str | None:
+    """The format of a folder, or of another tool's file, where its names tell."""
+    if path.is_dir():
+        from assay.formats.mt_metrics_eval import language_pairs
+
+        if any(PAIR.fullmatch(pair) for pair in language_pairs(path)):
+            return "mt-metrics-eval"
+        return "text-folder" if is_text_folder(path) else None
+    return OF_TOOLS.get(path.suffix.lower())
+
+
+def _tables_in(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if path.suffix.lower() == ".txt" and len(column_names(path)) == 1:
+            raise refuse(path, "is a text, one of several; give the folder that has them all")
+        return [path]
+    files = [file for file in sorted(path.iterdir()) if file.suffix.lower() in FILE_TYPES]
+    tools = sorted(
+        {OF_TOOLS[f.suffix.lower()] for f in path.iterdir() if f.suffix.lower() in OF_TOOLS}
+    )
+    if not files:
+        other = f"its files are of the format {tools[0]}: give them one by one" if tools else (
+            "expected tables, or text files, a segment per line: source.txt, reference.txt and one"
+            " for every system"
+        )  # fmt: skip
+        raise refuse(path, f"has no table; {other}")
+    return files
+
+
+def _of_tool(path: Path, format: str, choices: Choices) -> Part:
+    """What another tool's file or folder has: scores, where it can be read as several."""
+    reads = find_format(format).reads
+    kind = choices.kind or next((k for k in ("scores",) if k in reads), reads[0] if reads else "")
+    used = FORMATS[format].reading(kind).options
+    raw = load_format(path, format, kind, Options(lp=choices.lp if "lp" in used else None))
+    table = _typed(kind, raw, {}, choices, None, metrics=choices.metrics)
+    languages = languages_of(find_texts(path)) if format == "text-folder" else None
+    return Part(kind, table, (path,), None, languages)
+
+
+def _guess(files: Sequence[Path], choices: Choices, ask: Ask) -> Guess:
+    raws = [load(file, text=lambda _: False, only=choices.only) for file in files]
+    frame = pl.concat([raw.frame for raw in raws], how="diagonal_relaxed")
+    one = raws[0] if len(raws) == 1 else Raw(frame, ", ".join(map(str, files)))
+    return ask(one, choices.kind).need_answers()
+
+
+def _read(
+    files: Sequence[Path], found: Guess, choices: Choices, scores: TestSet | None
+) -> Part:  # fmt: skip
+    """The table of one kind in files with the same columns."""
+    kind = str(found.table)
+    raws = [as_guessed(file, found) for file in files]
+    columns = dict(found.columns)
+    metrics = found.metrics if choices.metrics is None else choices.metrics
+    if kind == "ratings":
+        tables = [_typed(kind, raw, columns, choices, scores) for raw in raws]
+        named = [(str(f), t) for f, t in zip(files, tables, strict=True) if isinstance(t, Ratings)]
+        return Part(kind, join_ratings(named), tuple(files), found)
+    raw = raws[0]
+    if len(raws) > 1:
+        frame = pl.concat([one.frame for one in raws], how="diagonal_relaxed")
+        raw = Raw(frame, ", ".join(map(str, files)), notes=raw.notes)
+    return Part(kind, _typed(kind, raw, columns, choices, scores, metrics), tuple(files), found)
+
+
+def _typed(
+    kind: str, raw: Raw, columns: Mapping[str, str], choices: Choices, scores: TestSet | None,
+    metrics: Sequence[str] | None = None,
+) -> CheckedTable:  # fmt: skip
+    only = choices.only
+    if kind == "scores":
+        table = read_scores(
+            raw, columns=columns, metrics=metrics, exclude=choices.exclude, only=only
+        )
+        return _with_directions(table, choices.lower_metrics)
+    readers: Mapping[str, Callable[[], CheckedTable]] = {
+        "ratings": lambda: read_ratings(raw, scores, columns=columns, only=only),
+        "judgments": lambda: read_judgments(
+            raw, columns=columns, exclude=choices.exclude, only=only
+        ),
+        "edits": lambda: read_edits(raw, columns=columns, only=only),
+        "errors": lambda: read_errors(raw, scores, columns=columns, only=only),
+    }
+    if kind not in readers:
+        raise InputError(f"{raw.source} is a table of {kind}; a project begins with scores")
+    return readers[kind]()
+
+
+def _with_directions(table: TestSet, said: Sequence[str] | None) -> TestSet:
+    """The test set with the metrics of which less is better, as said or by their names."""
+    from assay.errors import need_known
+
+    for name in said or ():
+        need_known("lower_metrics", name, table.metrics, "is not a metric of the scores")
+    lower = said
+    if lower is None:  # a file that has them negated has no positive one
+        named = [name for name in table.metrics if LESS_IS_BETTER.fullmatch(name)]
+        lower = [name for name in named if (table.frame[name] > 0).any()]
+    return replace(table, lower_metrics=frozenset(lower))

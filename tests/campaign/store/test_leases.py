@@ -1,0 +1,251 @@
+"""Who gets which task, for how long, and what becomes of tasks that are left."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+from tests.campaign.store.world import (
+    HandClock,
+    body,
+    finish,
+    make,
+    make_scores,
+    opened,
+    rater_links,
+    work,
+)
+
+from assay.campaign.records import InvalidAnswerError, NotNowError
+from assay.project.settings import Checks, Raters, Screen, Settings
+
+Place = Path | str
+
+
+def sources(task: dict[str, object]) -> list[str]:
+    return [one["source"] for one in task["segments"] if one["rate"]]  # type: ignore
+
+
+def test_raters_get_the_order_from_its_beginning(place: Place) -> None:
+    made = make(place)
+    with opened(place) as campaign:
+        first = [campaign.next(link) for link in rater_links(campaign, made)]
+        assert len({task["lease"] for task in first}) == 3
+        finish(campaign, rater_links(campaign, made)[1], first[1])
+        rows = campaign.collected().answers
+        assert {row.order for row in rows} == {2}
+        assert {row.reason for row in rows} == {"order"}
+        assert {row.probability for row in rows} == {1.0}
+
+
+def test_a_task_has_all_systems_and_one_rater(place: Place) -> None:
+    settings = Settings(protocol="esa", raters=Raters(number=3, per_task=2, overlap="0%"))
+    made = make(place, settings)
+    with opened(place) as campaign:
+        links = rater_links(campaign, made)
+        for turn in range(40):
+            work(campaign, links[turn % 3], most=1)
+        rows = campaign.collected().answers
+        per_task = defaultdict(Counter)
+        for row in rows:
+            per_task[row.task][row.rater, row.system] += 1
+        assert len(per_task) == 12
+        for counts in per_task.values():
+            assert set(counts.values()) == {1}
+            assert len({rater for rater, _ in counts}) == 2
+            assert len(counts) == 6
+        assert campaign.status().done == 12
+
+
+def test_an_expired_task_goes_out_first_and_a_late_answer_is_kept(place: Place) -> None:
+    made, clock = make(place), HandClock()
+    with opened(place, clock) as campaign:
+        one, two, three = rater_links(campaign, made)
+        left = campaign.next(one)
+        campaign.send(one, left["lease"], 0, body(left, 0))
+        finish(campaign, two, campaign.next(two))
+        clock.pass_minutes(21)
+        again = campaign.next(two)
+        assert sources(again) == sources(left)
+        assert again["lease"] != left["lease"]
+        finish(campaign, two, again)
+        late = finish(campaign, one, left, key="late")
+        assert late["revision"] == 1
+        rows = [row for row in campaign.collected().answers if row.lease == left["lease"]]
+        assert {(row.late, row.screen) for row in rows} == {(False, 0), (True, 1), (True, 2)}
+        assert campaign.status().done == 2
+        assert campaign.next(one)["lease"] != left["lease"]
+        assert {row.reason for row in campaign.collected().answers} == {"order", "expired"}
+        assert sources(campaign.next(three)) != sources(left)
+
+
+def test_a_rater_who_comes_back_finds_the_task_and_drafts(place: Place) -> None:
+    made, clock = make(place), HandClock()
+    with opened(place, clock) as campaign:
+        one, two, _ = rater_links(campaign, made)
+        left = campaign.next(one)
+        campaign.draft(one, left["lease"], 0, {"text": "half"})
+        clock.pass_minutes(60)
+        other = campaign.next(two)
+        assert sources(other) == sources(left)
+        campaign.decline(two, other["lease"], "language")
+        back = campaign.next(one)
+        assert back["lease"] == left["lease"]
+        assert back["drafts"] == {"0": {"text": "half"}}
+        clock.pass_minutes(19)
+        campaign.beat(one, left["lease"])
+        clock.pass_minutes(19)
+        assert sources(campaign.next(two)) != sources(left)
+
+
+def test_a_late_answer_that_nobody_else_gave_finishes_the_task(place: Place) -> None:
+    made, clock = make(place), HandClock()
+    with opened(place, clock) as campaign:
+        one, two, _ = rater_links(campaign, made)
+        left = campaign.next(one)
+        clock.pass_minutes(60)
+        finish(campaign, one, left)
+        assert campaign.status().done == 1
+        assert all(row.late for row in campaign.collected().answers)
+        assert sources(campaign.next(two)) != sources(left)
+
+
+def test_declined_tasks_go_to_others_and_two_tell_the_owner(place: Place) -> None:
+    made = make(place)
+    with opened(place) as campaign:
+        one, two, three = rater_links(campaign, made)
+        for link in (one, two):
+            task = campaign.next(link)
+            with pytest.raises(InvalidAnswerError, match="choose from"):
+                campaign.decline(link, task["lease"], "boring")
+            campaign.decline(link, task["lease"], "offensive")
+            campaign.decline(link, task["lease"], "offensive")
+            assert sources(campaign.next(link)) != sources(task)
+        assert sources(campaign.next(three)) == sources(task)
+        assert campaign.status().told == ("task 1: declined by two raters (offensive)",)
+        finish(campaign, three, campaign.next(three))
+        with pytest.raises(NotNowError, match="not open"):
+            campaign.decline(three, campaign.mine(three)[0]["lease"], "other")
+        campaign.problem(three, campaign.mine(three)[0]["lease"], "<b>odd</b>")
+        assert "problem" in {event["kind"] for event in campaign.collected().events}
+
+
+def test_who_is_left_out_and_taken_in_again(place: Place) -> None:
+    made = make(place)
+    with opened(place) as campaign:
+        one, two, _ = rater_links(campaign, made)
+        mine = [campaign.next(one)]
+        finish(campaign, one, mine[0])
+        mine.append(campaign.next(one))
+        finish(campaign, one, mine[1])
+        assert campaign.status().done == 2
+        campaign.exclude("rater-1", "careless", "owner")
+        assert campaign.status().done == 0
+        assert all(row.excluded for row in campaign.collected().answers)
+        again = campaign.next(two)
+        assert sources(again) == sources(mine[0])
+        finish(campaign, two, again)
+        campaign.restore("rater-1", "owner")
+        assert campaign.status().done == 2
+        assert not any(row.excluded for row in campaign.collected().answers)
+        assert sources(campaign.next(two)) not in [sources(task) for task in mine]
+        assert campaign.integrity() == ()
+
+
+def test_nobody_waits_for_nothing(place: Place) -> None:
+    made = make(place, test_set=make_scores(documents=1, segments=1))
+    with opened(place, HandClock()) as campaign:
+        one, two, _ = rater_links(campaign, made)
+        task = campaign.next(one)
+        assert campaign.next(two)["state"] == "wait"
+        finish(campaign, one, task)
+        assert campaign.next(two)["state"] == "done"
+
+
+def test_a_quota_ends_the_work(place: Place) -> None:
+    settings = Settings(protocol="esa", raters=Raters(number=2, quota=2))
+    made = make(place, settings)
+    with opened(place) as campaign:
+        one, two = rater_links(campaign, made)
+        assert len(work(campaign, one)) == 2
+        assert "planned for you" in campaign.next(one)["message"]
+        assert campaign.finish(one)["code"]
+        with pytest.raises(NotNowError, match="tasks left"):
+            campaign.finish(two)
+
+
+def test_long_tasks_are_dealt_in_blocks(place: Place) -> None:
+    settings = Settings(
+        protocol="da", screen=Screen(most_outputs=4), raters=Raters(number=2, overlap="0%")
+    )
+    made = make(place, settings, test_set=make_scores(systems="ABCDEF", documents=8))
+    with opened(place) as campaign:
+        link = rater_links(campaign, made)[0]
+        for _ in range(made.tasks):
+            task = campaign.next(link)
+            for screen, codes in enumerate(task["screens"]):
+                given = [
+                    {"code": code, "place": one["place"], "scores": {"score": 50}}
+                    for code in codes for one in task["segments"] if one["rate"]
+                ]  # fmt: skip
+                sent = {"key": str(screen), "timing": {}, "answers": given}
+                campaign.send(link, task["lease"], screen, sent)
+        rows = campaign.collected().answers
+        assert Counter(row.system for row in rows) == dict.fromkeys(
+            (f"system-{name}" for name in "ABCDEF"), 24
+        )
+        met = Counter()
+        for task_id in {row.task for row in rows}:
+            own = sorted({row.system for row in rows if row.task == task_id})
+            assert len(own) == 3
+            met.update((a, b) for a in own for b in own if a < b)
+            assert {row.block_probability for row in rows} == {0.5}
+        assert max(met.values()) - min(met.values()) <= 2
+
+
+def test_second_showings_come_later_and_look_the_same(place: Place) -> None:
+    settings = Settings(
+        protocol="esa", raters=Raters(number=2, overlap="0%"),
+        checks=Checks(share="25%", repeats="25%"),
+    )  # fmt: skip
+    made = make(place, settings, test_set=make_scores(documents=6))
+    assert made.checks == 12  # a quarter of 18 tasks with 3 outputs, rounded
+    with opened(place) as campaign:
+        one, two = rater_links(campaign, made)
+        for _ in range(20):
+            work(campaign, one, most=1)
+            work(campaign, two, most=1)
+        rows = campaign.collected().answers
+        kinds = Counter(row.kind for row in rows)
+        assert kinds["rate"] == 54
+        assert kinds["check"] > 3
+        assert kinds["repeat"] > 3
+        first = {(row.rater, row.system, row.seg): row for row in rows if row.kind == "rate"}
+        for row in rows:
+            if row.kind == "rate":
+                continue
+            before = first[row.rater, row.system, row.seg]
+            assert before.number < row.number
+            assert row.spoiled == (row.kind == "check")
+            assert (row.text == before.text) == (row.kind == "repeat")
+            if row.kind == "check":
+                assert row.passed is False  # both got the same score
+        status = campaign.status()
+        assert sum(rater.checks for rater in status.raters) == kinds["check"]
+        assert sum(rater.checks_passed for rater in status.raters) == 0
+
+
+def test_failed_checks_end_the_work_where_that_is_the_rule(place: Place) -> None:
+    settings = Settings(
+        protocol="esa", raters=Raters(number=2, overlap="0%"),
+        checks=Checks(share="50%", block_after=2),
+    )  # fmt: skip
+    made = make(place, settings)
+    with opened(place) as campaign:
+        one, two = rater_links(campaign, made)
+        with pytest.raises(NotNowError, match="has ended"):
+            work(campaign, one)
+        states = {rater.rater: rater.state for rater in campaign.status().raters}
+        assert states == {"rater-1": "excluded", "rater-2": "active"}
+        assert campaign.next(two)["state"] == "task"

@@ -1,0 +1,136 @@
+"""One verdict where measures may disagree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+import assay
+from assay.effort.results import Effort
+from assay.effort.verdict import Objection, judge
+from assay.errors import OptionError
+from assay.tables.tables import Edits
+from assay.views.effort import effort_section
+from assay.worlds.editing import EditingWorld
+
+KITS = [(f"E{e}", f"d{k}", "ABC"[(e + k) % 3]) for e in range(9) for k in range(3)]
+
+
+@pytest.fixture(scope="module")
+def edits() -> Edits:
+    return EditingWorld({"A": 0.0, "B": 12.0, "C": 12.5}).edits(KITS, rng=1)
+
+
+def _lead(result: Effort) -> str:
+    return str(effort_section(result).lead)
+
+
+def _slow(edits: Edits, system: str, times: float) -> Edits:
+    slower = pl.when(pl.col("system") == system).then(pl.col("seconds") * times + 30)
+    return replace(
+        edits, frame=edits.frame.with_columns(seconds=slower.otherwise(pl.col("seconds")))
+    )
+
+
+def _timed(edits: Edits, share: float) -> Edits:
+    """Times for a share of the rows only."""
+    kept = pl.int_range(pl.len()) % 100 < 100 * share
+    return replace(
+        edits, frame=edits.frame.with_columns(seconds=pl.when(kept).then(pl.col("seconds")))
+    )
+
+
+def test_time_comes_first_with_its_price(edits: Edits) -> None:
+    result = assay.effort(edits, rate="40 EUR", rng=1)
+    verdict = result.verdict
+    assert verdict is not None
+    assert (verdict.measure, verdict.why, verdict.best) == ("time", "paid-for", "A")
+    assert set(verdict.beats) == {"B", "C"}
+    assert verdict.decided
+    item = next(item for item in result.systems if item.system == "A")
+    lead = _lead(result)
+    assert lead.startswith(f"A costs least to edit: {item.price_per_1000_words:.2f} EUR per 1,000")
+    assert "A beats B and C" in lead or "A beats C and B" in lead
+    assert "disagree" not in lead
+    plain = _lead(assay.effort(edits, rng=1))
+    assert plain.startswith(f"A takes the least time to edit: {item.hours_per_1000_words:.2f} h")
+    assert result.next == ()
+
+
+def test_measures_that_disagree_are_heard(edits: Edits) -> None:
+    """A needs the fewest changes, and by far the most time."""
+    result = assay.effort(_slow(edits, "A", 3.0), rate="40 EUR", rng=1)
+    verdict = result.verdict
+    assert verdict is not None
+    assert verdict.best in ("B", "C")
+    assert Objection("distance", "A", verdict.best) in verdict.objections
+    lead = _lead(result)
+    assert f"Measures disagree: by distance A needs less effort than {verdict.best}" in lead or (
+        f"A needs less effort than {verdict.best}" in lead
+    )
+    assert "The verdict follows time, which is what is paid for." in lead
+
+
+@pytest.mark.parametrize(
+    ("share", "measure", "why"),
+    [(1.0, "time", "paid-for"), (0.5, "distance", "few-times"), (0.0, "distance", "no-times")],
+)
+def test_which_measure_is_followed(edits: Edits, share: float, measure: str, why: str) -> None:
+    verdict = assay.effort(_timed(edits, share), rng=1).verdict
+    assert verdict is not None
+    assert (verdict.measure, verdict.why) == (measure, why)
+
+
+def test_without_times_there_is_no_price(edits: Edits) -> None:
+    bare = replace(edits, frame=edits.frame.drop("seconds"))
+    lead = _lead(assay.effort(bare, rate="40 EUR", rng=1))
+    assert lead.startswith("A needs the fewest changes: ")
+    assert "No time in these files, so no price: it takes the seconds of every segment" in lead
+    assert "No time" not in _lead(assay.effort(bare, rng=1))
+    left = assay.effort(edits, measures=["changed"], rng=1).verdict
+    assert left is not None
+    assert (left.measure, left.why) == ("changed", "time-left-out")
+
+
+def test_the_human_translation_is_no_rival(edits: Edits) -> None:
+    result = assay.effort(edits, human="A", rng=1)
+    verdict = result.verdict
+    assert verdict is not None
+    assert {verdict.best, verdict.rival} == {"B", "C"}
+    assert not verdict.decided
+    lead = _lead(result)
+    assert lead.startswith(f"Whether {verdict.best} or {verdict.rival} takes the least time")
+    assert "The human translation, A: " in lead
+    pair = f"to decide {verdict.best} and {verdict.rival} by time"
+    assert result.next[0].startswith(pair) or "no realistic number" in result.next[0]
+
+
+def test_nothing_known_is_no_verdict() -> None:
+    means = {"distance": {"A": float("nan"), "B": 3.0}}
+    assert judge(means, [], timed=None, human=None) is None
+
+
+def test_systems_with_documents_of_their_own(edits: Edits) -> None:
+    """Every job is another text: documents are taken as alike in kind, and a warning says so."""
+    own = edits.frame.with_columns(doc=pl.col("doc") + pl.col("system") + pl.col("editor"))
+    result = assay.effort(replace(edits, frame=own), rng=1)
+    assert result.assume_alike
+    assert "documents-assumed-alike" in {note.code for note in result.warnings}
+    assert not assay.effort(edits, rng=1).assume_alike
+    with pytest.raises(ValueError, match="systems cannot be separated from documents"):
+        assay.effort(replace(edits, frame=own), assume_alike=False, rng=1)
+
+
+def test_a_verdict_survives_its_file(edits: Edits) -> None:
+    result = assay.effort(edits, rate="40 EUR", rng=1)
+    assert Effort.from_dict(result.to_dict()) == result
+    old = {k: v for k, v in result.to_dict().items() if k not in ("verdict", "currency")}
+    assert "takes less effort than" in _lead(Effort.from_dict(old))
+
+
+@pytest.mark.parametrize("rate", ["forty", "EUR 40 EUR", "-3", "40 euros a day"])
+def test_odd_prices(edits: Edits, rate: str) -> None:
+    with pytest.raises(OptionError, match="write 40 EUR, or 40"):
+        assay.effort(edits, rate=rate)
