@@ -1,12 +1,22 @@
 # Everything runs in .venv, made on first use and made anew when the dependencies change.
 PYTHON ?= python3
 BIN := .venv/bin
+RUNS := .venv/.runs
 STAMP := .venv/.installed
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test quick check bench docs browser clean
+.PHONY: demo serve test quick check bench docs browser clean
 
-demo: $(STAMP)
+# What running needs, and no more: the tools of developers come with the first test or check.
+demo: export PYTHONDONTWRITEBYTECODE =
+demo: $(RUNS)
 	$(BIN)/assay demo -o demo
+
+# A campaign of 18 sentences to try the raters' pages; prints everybody's link, Ctrl-C stops it.
+serve: $(RUNS)
+	@test -f demo-campaign/campaign.json || $(BIN)/assay campaign new docs/examples/news.tsv \
+	  --protocol esa --languages de,en --outputs 3 --raters 3 -o demo-campaign --json >/dev/null
+	$(BIN)/assay campaign serve demo-campaign
 
 # Compiled modules are kept, as the tests start Assay in many processes.
 test: export PYTHONDONTWRITEBYTECODE =
@@ -19,7 +29,7 @@ browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "installing chromium for the tests of pages"; \
-	    apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
+	    apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji >/dev/null; \
 	  fi; }
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
 	  echo "SKIPPED: no chromium and no way to install it, so pages are not tested in a browser"
@@ -41,16 +51,24 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python docs/generate_cli.py
 	$(BIN)/python docs/generate_api.py
+	$(BIN)/python docs/make_pictures.py
 	$(BIN)/python docs/generate_project.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html (search needs a server: $(BIN)/python -m http.server -d site)"
 
 clean:
-	rm -rf .venv .bench demo dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml
+	rm -rf .venv .bench demo demo-campaign dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage coverage.xml
 
-$(STAMP): pyproject.toml constraints.txt
+.venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Assay needs Python 3.11 or newer; say which: make PYTHON=python3.12"; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[campaign,cluster,dev,docs,kits,postgres]'
-	@touch $(STAMP)
+	$(PYTHON) -m venv .venv
+
+# Compiling all modules takes longer than those that run; each is compiled when it is first used.
+$(RUNS): pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --no-compile -e '.[campaign]'
+	@touch $(RUNS)
+
+$(STAMP): pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) -e '.[campaign,cluster,dev,docs,kits,postgres]'
+	@touch $(STAMP) $(RUNS)

@@ -5,10 +5,13 @@ from assay.audit.campaigns import audit_judgments as audit_judgments
 from assay.audit.campaigns import audit_ratings as audit_ratings
 from assay.audit.results import Audit as Audit
 from assay.collecting.answers import collect_sheets as collect_sheets
+from assay.collecting.answers import read_key as read_key
 from assay.collecting.assign import assign as assign
 from assay.collecting.results import Assignment as Assignment
 from assay.collecting.results import WrittenSheets as WrittenSheets
 from assay.collecting.sheets import write_sheets as write_sheets
+from assay.collecting.status import ProjectStatus as ProjectStatus
+from assay.collecting.status import project_status as project_status
 from assay.effort.effort import effort as effort
 from assay.effort.results import Effort as Effort
 from assay.effort.versions import read_versions as read_versions

@@ -133,9 +133,9 @@ def scores(pair: str, systems: int = 3, copies: int = 1) -> assay.TestSet:
     """A test set of one document in a language pair."""
     rows = [
         {
-            "system": f"secret-engine-{number}", "doc": "hidden-doc", "seg": f"{copy}{place:03}",
-            "source": source, "target": targets[number % len(targets)], "lp": pair,
-            "metric": float(number + place),
+            "system": f"secret-engine-{number}", "doc": f"hidden-doc-{(copy - 1) // 75}",
+            "seg": f"{copy}{place:03}", "source": source,
+            "target": targets[number % len(targets)], "lp": pair, "metric": float(number + place),
         }
         for copy in range(1, copies + 1)
         for place, (source, targets) in enumerate(TEXTS[pair])
@@ -161,16 +161,20 @@ class Served:
 
 def make(
     folder: Path, protocol: str, pair: str = "de-en", *, outputs: int = 1, systems: int = 3,
-    copies: int = 1, **more: Any,
+    copies: int = 1, design: str | None = None, **more: Any,
 ) -> tuple[Campaign, dict[str, str]]:  # fmt: skip
     """An open campaign in a folder, and its tokens by role and rater."""
     folder.mkdir(parents=True, exist_ok=True)
+    for name, content in more.pop("files", {}).items():
+        (folder / name).write_text(content)
     settings = Settings(
         name="harbour news", protocol=protocol,  # type: ignore[arg-type]
         screen=Screen(outputs, languages=tuple(pair.split("-")), most_outputs=4000),  # type: ignore[arg-type]
         raters=more.pop("raters", Raters(number=2, overlap="100%")), **more,
     )  # fmt: skip
-    made = create_campaign(folder, settings, test_set=scores(pair, systems, copies), rng=7)
+    test_set = scores(pair, systems, copies)
+    sample = assay.sample(test_set, design=design, budget="100%", rng=7) if design else None
+    made = create_campaign(folder, settings, test_set=test_set, sample=sample, rng=7)
     campaign = open_campaign(folder)
     campaign.open("owner")
     links = made.links

@@ -69,8 +69,8 @@ def test_every_command_of_the_pipeline_runs(
     Path("scores.tsv").rename("outputs.csv")
     text = Path("outputs.csv").read_text("utf-8")
     Path("outputs.csv").write_text(text.replace(",", ";").replace("\t", ","), encoding="utf-8")
-    commands = re.findall(r"(?:assay [a-z]+|cd) [^\n]*", PIPELINE.partition("Usage")[0])
-    assert len(commands) == 11
+    commands = re.findall(r"(?:assay [a-z]+|cd mine)[^\n]*", PIPELINE.partition("Usage")[0])
+    assert len(commands) == 12
     for command in commands:
         words = shlex.split(command)
         if words[0] == "cd":

@@ -339,8 +339,15 @@ def test_half_a_campaign(made: Made, test_set: assay.TestSet) -> None:
     ratings = assay.collect_sheets(written.key, paths[:2])
     text = next(note for note in ratings.notes if note.code == "sheets-missing")
     assert re.fullmatch(r"no sheet from 1 of 3 raters \(rater-3\), who alone had \d+ outputs", text)
-    assert ratings.unrated > 0
-    assert has_note(ratings.notes, "not-rated")
+    assert ratings.unrated == 0
+    (waits,) = [note for note in ratings.notes if note.code == "not-reached"]
+    assert re.fullmatch(r"rater-1\.\w+: \d+ outputs after the last score wait", waits)
+    places = pl.int_range(pl.len())
+    hole = pl.when(places != places.filter(rated).first()).then("score")
+    write(sheet.with_columns(score=hole), paths[0])
+    skipped = assay.collect_sheets(written.key, paths[:2])
+    assert skipped.unrated == 1
+    assert has_note(skipped.notes, "not-rated")
     write(sheet.with_columns(score=pl.lit(None)), paths[0])
     write(read(paths[1]).with_columns(score=pl.when(rated).then(70)), paths[1])
     ratings = assay.collect_sheets(written.key, paths[:2])

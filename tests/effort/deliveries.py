@@ -53,11 +53,13 @@ def unit(seg: str, source: str, target: str, attributes: str, editor: str = "") 
     """A unit of one segment, with a tag around its first word."""
     first, _, rest = target.partition(" ")
     inner = f'<g id="1">{escape(first)}</g> {escape(rest)}' if rest else escape(target)
+    was = '<sdl:prev-origin origin="nmt" origin-system="Language Cloud"/>'
+    was = was if 'origin="interactive"' in attributes else ""
     who = f'<sdl:value key="last_modified_by">{escape(editor)}</sdl:value>' if editor else ""
     return (
         f'<trans-unit id="u{seg}"><source>{escape(source)}</source><seg-source><mrk mtype="seg"'
         f' mid="{seg}">{escape(source)}</mrk></seg-source><target><mrk mtype="seg" mid="{seg}">'
-        f'{inner}</mrk></target><sdl:seg-defs><sdl:seg id="{seg}" {attributes}>{who}</sdl:seg>'
+        f'{inner}</mrk></target><sdl:seg-defs><sdl:seg id="{seg}" {attributes}>{was}{who}</sdl:seg>'
         "</sdl:seg-defs></trans-unit>\n"
     )
 

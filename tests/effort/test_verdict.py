@@ -24,7 +24,7 @@ def edits() -> Edits:
 
 
 def _lead(result: Effort) -> str:
-    return str(effort_section(result).lead)
+    return effort_section(result).said
 
 
 def _slow(edits: Edits, system: str, times: float) -> Edits:

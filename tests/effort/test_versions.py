@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -129,7 +130,7 @@ def test_files_of_one_name_are_documents_of_their_own(folders: tuple[Path, Path]
             write(after / engine / editor / "job.sdlxliff", "d", [unit("1", source, "x z", done)])
     frame = read_versions(before, after).frame
     assert {*frame.filter(pl.col("doc").str.contains("job"))["doc"]} == {
-        "job", "DeepL/Ben/job", "Google/Anna/job", "Google/Ben/job"
+        "job", "DeepL/Ben/job.sdlxliff", "Google/Anna/job.sdlxliff", "Google/Ben/job.sdlxliff"
     }  # fmt: skip
 
 
@@ -293,7 +294,7 @@ def test_an_edited_file_without_a_place(folders: tuple[Path, Path], tmp_path: Pa
 
 def test_folders_that_nobody_knows(tmp_path: Path) -> None:
     """Folders of both versions that may be systems or editors."""
-    made, done = 'conf="Draft" origin="nmt"', 'conf="Translated" origin="interactive"'
+    made, done = 'conf="Draft" origin="nmt"', 'conf="Translated"'
     for folder in ("north", "south"):
         write(tmp_path / "b" / folder / "a.xlf", "d", [unit("1", "Text.", "txet", made)])
         write(tmp_path / "a" / folder / "a.xlf", "d", [unit("1", "Text.", "TXET", done)])
@@ -341,3 +342,68 @@ def test_the_command(folders: tuple[Path, Path], run_assay: Callable[..., Ran]) 
     assert (ran.code, "leave out --before" in ran.err) == (2, True)
     ran = run_assay("effort")
     assert (ran.code, "--before and --after" in ran.err) == (2, True)
+
+
+def test_edited_files_alone(folders: tuple[Path, Path], run_assay: Callable[..., Ran]) -> None:
+    """Trados does not keep what the machine wrote: the files from before editing are needed."""
+    ran = run_assay("effort", folders[1])
+    assert ran.code == 2
+    assert "give the files from before editing too (--before and --after)" in ran.err
+    ran = run_assay("effort", folders[1].parent / "nothing")
+    assert ran.code == 2
+
+
+def test_a_text_edited_twice_is_two_documents(folders: tuple[Path, Path]) -> None:
+    """A second edition of a manual, for the same translator and engine."""
+    for root in folders:
+        path = next(root.rglob("Custom/**/manual-01*"))
+        shutil.copy(path, path.with_name("manual-01-again.sdlxliff"))
+    frame = read_versions(*folders).frame
+    assert frame["doc"].n_unique() == 6
+    assert frame.filter(doc="manual-01-again").height == 11
+
+
+def test_several_languages(folders: tuple[Path, Path]) -> None:
+    for root in folders:
+        for path in root.rglob("manual-01*"):
+            path.write_text(path.read_text("utf-8").replace("de-DE", "fr-CA"), "utf-8")
+    with pytest.raises(InputError, match=r"several target languages \(.*fr: 3 files.*\); compare"):
+        read_versions(*folders)
+
+
+def test_every_segment_is_somewhere() -> None:
+    """Random splits, merges, losses and moves: nothing is joined twice, and nothing vanishes."""
+    rng = random.Random(5)
+    for _ in range(200):
+        words = [rng.choice("abcde") * rng.randint(1, 3) for _ in range(rng.randint(1, 30))]
+        sides = []
+        for _ in range(2):
+            cuts = sorted({0, len(words), *rng.choices(range(len(words) + 1), k=8)})
+            parts = [" ".join(words[a:b]) for a, b in pairwise(cuts)]
+            side = [VersionSegment(str(k), text, "", k) for k, text in enumerate(parts)]
+            for _ in range(rng.randint(0, 2)):
+                side.pop(rng.randrange(len(side))) if len(side) > 1 else None
+            if rng.random() < 0.2:
+                rng.shuffle(side)
+            sides.append(side)
+        groups, left, right = align(*sides)
+        olds = [id(one) for old, _ in groups for one in old] + [id(one) for one in left]
+        news = [id(one) for _, new in groups for one in new] + [id(one) for one in right]
+        assert sorted(olds) == sorted(map(id, sides[0]))
+        assert sorted(news) == sorted(map(id, sides[1]))
+        for group in groups:
+            one, two = ("".join("".join(s.source or "" for s in g).split()) for g in group)
+            assert one == two
+
+
+def test_a_project_knows_the_price(
+    folders: tuple[Path, Path], run_assay: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = folders[0].parent
+    pay = '[pay]\nper_hour = 40\ncurrency = "EUR"\n'
+    (root / "assay.toml").write_text(f'name = "x"\nprotocol = "post-edit"\n{pay}', "utf-8")
+    monkeypatch.chdir(root)
+    ran = run_assay("effort", "--before", "before", "--after", "after")
+    assert (ran.code, "from assay.toml: --rate '40 EUR'" in ran.err) == (0, True)
+    assert "No time in these files, so no price" in ran.out
+    assert (root / "results" / "effort.json").is_file()

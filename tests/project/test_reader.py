@@ -237,3 +237,24 @@ def test_a_file_with_a_mark_and_crlf(tmp_path: Path) -> None:
 def test_a_missing_file_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         read_settings(tmp_path / "assay.toml")
+
+
+KEYS = ["name", "protocol", "sample", "raters", "number", "names", "scales", "low", "stop", "goal",
+        "looks", "columns", "seg", "metrics", "range", "pay", "per_task", "screen", "languages",
+        "weights", "x"]  # fmt: skip
+
+
+@given(
+    st.recursive(
+        st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=5),
+        lambda inner: st.dictionaries(st.sampled_from(KEYS), inner | st.lists(inner, max_size=2)),
+        max_leaves=4,
+    )
+)
+def test_anything_is_read_or_refused_with_its_keys(said: dict[str, object]) -> None:
+    text = "".join(f"{key} = {written(value)}\n" for key, value in said.items())
+    try:
+        assert isinstance(parse_settings(text), Settings)
+    except TableError as error:
+        assert error.problems
+        assert all(item.column and item.line for item in error.problems)

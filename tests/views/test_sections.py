@@ -19,6 +19,8 @@ from assay.collecting.campaigns import (
     Links,
     RaterLink,
     RaterStatus,
+    SimulatedRater,
+    Simulation,
 )
 from assay.errors import InputError, OptionError
 from assay.kits.pieces import pieces_from_features
@@ -57,6 +59,7 @@ def results() -> dict[str, dict[str, Any]]:
         assay.plan_ratings(population=500, half_width=0.1, sd=1.0),
         assay.plan_comparison(population=500, gap=0.5, difference_sd=1.0),
         assay.plan_campaign(3, 200, budget="500 ratings"),
+        assay.project_status(world.test_set, world.rate(order), sample=order),
         assay.plan_judgments(systems=5, sigma=10.0),
         assay.plan_editors(3, 3.0),
         summarise_stability(records, metric="neural"),
@@ -97,6 +100,7 @@ def results() -> dict[str, dict[str, Any]]:
             (),
         ),
         Exported(("tables/ratings.tsv",), 80, {"ratings": 80}),
+        Simulation((SimulatedRater("Ada", "quick", 4, 80, 0.5),), 4, 80, 0.6, (), 1),
         assay.summarise_evaluation(tried),
     ]
     return {item.to_dict()["kind"]: item.to_dict() for item in found}

@@ -53,6 +53,9 @@ COMMANDS = {
     "stability": "sampling:stability",
     "sample": "sampling:sample",
     "collect": "collecting:collect",
+    "serve": "campaign:serve",
+    "status": "status:status",
+    "campaign": "steering:campaign",
     "next": "sampling:next_",
     "monitor": "estimation:monitor",
     "next-set": "ranking:next_set",
@@ -81,10 +84,10 @@ RENAMED = {
 """Arguments of the library whose parameter here has another name."""
 
 PANELS = {
-    "Everyday": ("new", "check", "plan", "sample", "collect", "report"),
+    "Everyday": ("new", "check", "plan", "sample", "collect", "serve", "status", "report"),
     "Analysis": (
-        "estimate", "rank", "effort", "raters", "audit", "kits", "monitor", "next", "next-set",
-        "convert",
+        "estimate", "rank", "effort", "raters", "audit", "campaign", "kits", "monitor", "next",
+        "next-set", "convert",
     ),
     "Research": ("demo", "stability", "evaluate", "reproduce"),
 }  # fmt: skip
@@ -109,6 +112,7 @@ A project is a folder that remembers its files and settings:
   sample    which segments to show?    assay sample --budget 20%
   collect   blind sheets for raters    assay collect --sheets xlsx --raters Ada,Ben
             what they sent back        assay collect answers/*.xlsx
+  status    is it enough by now?       assay status
   report    the answer on a page       assay report --open
 
 The analysis behind it works on files, too:
@@ -178,13 +182,12 @@ class Command(TyperCommand):
             ctx.meta["assay.whole"] = True
             typer.echo(self.get_help(ctx))
             raise typer.Exit
-        here = Path.cwd()
-        if any((folder / "assay.toml").is_file() for folder in (here, *here.parents)):
+        if _in_project():
             from assay.cli.project import fill
             from assay.project.project import find_project
 
             if not ctx.resilient_parsing and not {"--help", "-h"} & {*args}:
-                ctx.obj = find_project(here)
+                ctx.obj = find_project()
                 args = fill(self, ctx, args, ctx.obj)
         rest = super().parse_args(ctx, args)
         for item in self.params:
@@ -284,6 +287,15 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
         else:
             app.command(name, rich_help_panel=panel(name), cls=Command)(command)
     return app
+
+
+def _in_project() -> bool:
+    """Whether this folder, or one above it, is a project; folders that cannot be read are none."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it was removed
+        return False
+    return any(os.path.isfile(folder / "assay.toml") for folder in (here, *here.parents))  # noqa: PTH113
 
 
 def _expanded(files: Sequence[Path]) -> list[Path]:
@@ -1007,7 +1019,8 @@ def deliver(
 
         print_section(section_of(result))
     if save is not None:
-        say(f"written to {save}; assay report {save} makes a page of it")
+        own = (save.parent.parent / "assay.toml").is_file()  # a project's report takes all it has
+        say(f"written to {save}; assay report {'' if own else f'{save} '}makes a page of it")
 
 
 def say(*lines: str) -> None:

@@ -237,6 +237,7 @@ def read_edit_files(
             "no edits are given; name tables of edits, or the folders of a translation tool's files"
             " with --before and --after"
         )
+    files = [found for file in files for found in _in_folder(file)]
     for place, file in enumerate(files):
         if os.path.realpath(file) in [os.path.realpath(other) for other in files[:place]]:
             raise OptionError("EDITS", file, "was given twice", "name each file once")
@@ -259,6 +260,15 @@ def _source(
     for option, value in given.items():
         raise OptionError(option, value, "is in the table already", "leave it out")
     return file, columns_for(columns, ("edits", file))[0]
+
+
+def _in_folder(file: Path) -> list[Path]:
+    """The files of a folder, or the file."""
+    if not file.is_dir():
+        return [file]
+    from assay.effort.folders import files_in
+
+    return [place.path for place in files_in([file], "EDITS")[0]]
 
 
 def _tool_format(file: Path) -> str | None:

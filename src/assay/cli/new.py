@@ -90,6 +90,8 @@ def new(
         }  # fmt: skip
         project, parts = _made(folder, sources, of_files, said, replace=replace)
     else:
+        if raters is not None:
+            said["raters"] = _other_raters(folder / "assay.toml", said["raters"])
         listed = {"metrics": metrics, "lower_metrics": lower_metrics, "exclude": exclude}
         said |= {name: names(text) for name, text in listed.items() if text is not None}
         said |= {"columns": pairs("columns", columns)} if columns else {}
@@ -123,6 +125,14 @@ def _said(
 
         said["pay"] = {name: x for name, x in asdict(parse_pay(pay)).items() if x is not None}
     return said
+
+
+def _other_raters(file: Path, said: Any) -> dict[str, object]:
+    """Other raters; what else was said of them stays."""
+    import tomllib
+
+    known = tomllib.loads(file.read_text("utf-8")).get("raters", {})
+    return {**{k: v for k, v in known.items() if k not in ("number", "names")}, **said}
 
 
 def _made(
@@ -189,11 +199,16 @@ def _show(part: Part) -> None:
     lines = [f"  {_size(part)}."]
     if found is not None:
         own = [f"{name} <- {user}" for name, user in found.columns.items() if name != user]
-        own += [f"{found.into} <- {', '.join(found.melted)}"] if found.melted else []
+        own += [f"{found.into} <- {_some(list(found.melted))}"] if found.melted else []
         lines[0] += f"   Columns: {', '.join(own)}." if own else ""
     if part.kind == "scores":
         lines.append(f"  {_metrics(part)}")
     say(*(line for line in lines if line.strip()))
+
+
+def _some(names: list[str], most: int = 4) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _size(part: Part) -> str:

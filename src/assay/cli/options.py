@@ -141,6 +141,18 @@ OVERLAP = Annotated[
     float | None,
     typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
 ]
+CHECKS = Annotated[
+    float | None,
+    typer.Option("--checks", help="Share of outputs with a spoiled copy beside. Default: 0."),
+]
+REPEATS = Annotated[
+    float | None,
+    typer.Option("--repeats", help="Share of tasks that a rater has twice. Default: 0."),
+]
+INSTRUCTIONS = Annotated[
+    Path | None,
+    typer.Option("--instructions", help="Your own words to the raters: a text file."),
+]
 PER_OUTPUT_OPTION = typer.Option("--per-output", help="Raters of every output; default: 1.")
 FROM_HELP = (
     "What there is: tables, a folder of texts, a WMT folder; convert: the table or format of SRC."
@@ -189,7 +201,7 @@ SHOWN = {
     "next-set": "systems scores goal per_set count seed save json",
     "stability": "metric budget designs held_out draws by figure save",
     "evaluate": "methods sizes draws half_width better workers save json",
-    "plan campaign": "budget half_width decide pay systems raters save json",
+    "plan campaign": "budget half_width decide pay scores systems save json",
     "plan ratings": "half_width population sd systems pay spend save json",
     "plan comparison": "gap population difference_sd pay spend save json",
     "plan judgments": "pilot systems sigma significant pay spend save json",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict
@@ -38,6 +39,7 @@ SETTINGS = {
     "audit": "sample better level columns metrics lower_metrics exclude target pay",
     "next-set": "columns exclude",
     "effort": "rate",
+    "status": "pay level",
     "sheets": "sample columns raters overlap per_output checks repeats range instructions",
 }
 """The parameters that a command takes from the settings; ``sheets`` is collect that writes them."""
@@ -257,8 +259,10 @@ class _Filling:
     def results(self) -> list[str]:
         """The saved results, those first brought up to date that follow from the answers."""
         of = self.settings
+        rated = of.ratings if self.names_raters() else ()
         for command, answers in (
-            ("estimate", of.ratings), ("rank", of.judgments), ("effort", of.edits),
+            ("estimate", of.ratings), ("raters", rated), ("rank", of.judgments),
+            ("effort", of.edits),
         ):  # fmt: skip
             read = [*answers, *filter(None, [of.scores, of.sample.file])]
             if answers and self.is_stale(RESULTS[command], read):
@@ -267,6 +271,13 @@ class _Filling:
         saved = [path for path in self.project.results() if path.stem != "plan"]
         saved.sort(key=lambda p: order.index(p.stem) if p.stem in order else len(order))
         return [os.path.relpath(path) for path in saved]
+
+    def names_raters(self) -> bool:
+        """Whether the ratings say who gave them."""
+        from assay.tables.selection import column_names
+
+        paths = self.project.paths(self.settings.ratings)
+        return any("rater" in column_names(path) for path in paths if path.exists())
 
     def is_stale(self, name: str, read: Sequence[str]) -> bool:
         """Whether a result is missing, or older than what it was made from."""
@@ -330,8 +341,9 @@ def say_taken(command: Command, context: Any, project: Project) -> None:
         if isinstance(item, TyperArgument):
             files += value if isinstance(value, list | tuple) else [value]
         elif item.name not in ("save", "output", "key", "level"):
-            options.append(f"{max(item.opts, key=len)} {value}")
-    taken = [*map(str, files), *options]
+            name = max(item.opts, key=len)
+            options.append(name if value is True else f"{name} {shlex.quote(str(value))}")
+    taken = [*(shlex.quote(str(file)) for file in files), *options]
     if taken:
         note(f"from {os.path.relpath(project.file)}: {' '.join(taken)}")
     if "save" in context.params and context.params["save"] is not None:

@@ -44,7 +44,8 @@ def collect_sheets(
 
     ``key`` is the file that :func:`assay.write_sheets` wrote, or its frame. Each sheet must have
     every row once, with the texts that the key has; an empty score is an output that was not
-    rated. Rows may stand in another order. ``better`` says which end of the scale is good. What is
+    rated, and what lies behind the last score of a sheet is left out: it waits. Rows may stand in
+    another order. ``better`` says which end of the scale is good. What is
     wrong is named with file, line and remedy, all files together. The notes say whose sheet is
     missing and what is odd.
 
@@ -96,6 +97,15 @@ def write_collected(ratings: Ratings, path: Path) -> CollectedSheets:
     rows = pl.concat([ratings.frame, ratings.repeats], how="diagonal_relaxed")
     written = save(rows, path)
     return CollectedSheets(rows.height, ratings.unrated, ratings.raters, written, ratings.notes)
+
+
+def read_key(key: Source) -> pl.DataFrame:
+    """Who was to rate what, in the order of work: the rows of a key that was written with sheets.
+
+    Columns that are empty in all rows (``lp``, ``doc``) are left out, but for ``check``.
+    """
+    rows = pl.concat(_keys(key).values())
+    return rows.drop([name for name in ("lp", "doc") if rows[name].null_count() == rows.height])
 
 
 def _keys(key: Source) -> dict[str, pl.DataFrame]:
@@ -161,7 +171,18 @@ def _collect(
     rows = own.join(
         sent.select("code", "score", "comment"), on="code", how="left", maintain_order="left"
     )
-    return rater, rows, _odd(path, rater, rows, sent.filter(~unrated)["code"], findings)
+    notes = _odd(path, rater, rows, sent.filter(~unrated)["code"], findings)
+    reached = _reached(rows)
+    if 0 < reached < rows.height:
+        text = f"{path.name}: {plural(rows.height - reached, 'output')} after the last score wait"
+        notes.append(Note("not-reached", text))
+    return rater, rows.head(reached or rows.height), notes
+
+
+def _reached(rows: pl.DataFrame) -> int:
+    """How far a rater has come in the order of work: up to the last row with a word or score."""
+    said = rows["score"].is_not_null() | (rows["comment"].fill_null("").str.strip_chars() != "")
+    return max((place + 1 for place in said.arg_true().to_list()), default=0)
 
 
 def _load_sheet(path: Path) -> Raw:

@@ -2,9 +2,10 @@
 
 A task has all systems of a snippet and goes to one rater: their severity then cancels in every
 difference between systems. Tasks are dealt to whoever has least to do, so that no two loads differ
-by more than one task; who that is where several have as little, the order of a rater's tasks and
-the order of the systems are drawn at random. A share of the tasks, drawn beforehand, goes to one
-rater more, since only that tells how far raters differ.
+by more than one task; who that is where several have as little, and the order of the systems, are
+drawn at random. Raters go through a sample in its own order, so that what they have done by any day
+is a beginning of it; without one, their tasks are shuffled. A share of the tasks, drawn beforehand,
+goes to one rater more, since only that tells how far raters differ.
 """
 
 from __future__ import annotations
@@ -40,8 +41,10 @@ def assign(
     the sample (a whole document where documents were drawn, a piece of one in rounds), else a
     single segment; of a test set it is a document, where it has any. ``raters`` is a number or
     names. Every task goes to ``per_output`` raters, and the share ``overlap`` of the tasks, drawn
-    at random, to one more. Loads, counted in outputs, differ by at most one task. Every rater's
-    tasks stand in an order of their own, and the systems of a segment in another for every rater.
+    at random, to one more. Loads, counted in outputs, differ by at most one task. A rater's tasks
+    stand in the order of the sample, of which every beginning is a fair part, so that sheets that
+    are half done can be used; those of a test set stand in an order of their own. The systems of a
+    segment stand in another order for every rater.
 
     ``repeats`` is a share of the tasks that the same rater has again, half of their tasks later, to
     see how far they agree with themselves. ``checks`` is a share of the outputs: so many spoiled
@@ -58,9 +61,10 @@ def assign(
     _check(len(people), overlap, per_output, checks, repeats)
     generator, seed = seeded(rng)
     test_set, tasks, notes = snippet_tasks(drawn)
+    turns = _turns(drawn, tasks)
     size = np.array([sum(len(segment.systems) for segment in task) for task in tasks])
     dealt, load = _deal(size, len(people), overlap, per_output, generator)
-    dealt = [[own[k] for k in generator.permutation(len(own))] for own in dealt]
+    dealt = [_in_turn(own, turns, generator) for own in dealt]
     _repeat(dealt, load, size, round(repeats * len(tasks)), generator)
     spoiled = round(checks * size.sum() * per_output / len(people))
     digits = len(str(len(tasks)))
@@ -148,6 +152,25 @@ def snippet_tasks(
         segment = AssignedSegment(row.get("lp"), row.get("doc"), row["seg"], tuple(row["system"]))
         tasks.setdefault(tuple(row[name] for name in piece), []).append(segment)
     return test_set, list(tasks.values()), notes
+
+
+def _turns(drawn: Sample | TestSet, tasks: Sequence[Sequence[AssignedSegment]]) -> list[int] | None:
+    """The place of every task in the order of a matched sample; None where there is no order."""
+    if not isinstance(drawn, Sample) or not drawn.matched or "order" not in drawn.frame.columns:
+        return None
+    names = [name for name in ("lp", "doc", "seg") if name in drawn.frame.columns]
+    place = {row[:-1]: row[-1] for row in drawn.frame.select(*names, "order").iter_rows()}
+    return [
+        min(place[tuple(getattr(segment, name) for name in names)] for segment in task)
+        for task in tasks
+    ]
+
+
+def _in_turn(own: Own, turns: Sequence[int] | None, rng: np.random.Generator) -> Own:
+    """A rater's tasks in the order of the sample, or shuffled."""
+    if turns is not None:
+        return sorted(own, key=lambda item: turns[item[0]])
+    return [own[k] for k in rng.permutation(len(own))]
 
 
 def _deal(

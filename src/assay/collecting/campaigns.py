@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from assay.results import Result, signature
+
+Manner: TypeAlias = Literal["quick", "slow", "careless", "leaving"]
+"""How a simulated rater works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Created(Result, kind="campaign-created"):
     merged: int
     """Outputs that are shown as another system's, which they equal."""
     checks: int
-    """Spoiled copies."""
+    """Spoiled copies that raters meet, about."""
     seed: int
     links: Links
 
@@ -116,3 +119,36 @@ class Exported(Result, kind="campaign-export"):
     def signature(self) -> str:
         """What was written."""
         return signature("export", **self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedRater:
+    """What one simulated rater did."""
+
+    rater: str
+    manner: Manner
+    tasks: int
+    answers: int
+    hours: float
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation(Result, kind="campaign-simulation"):
+    """A campaign worked through by simulated raters."""
+
+    raters: tuple[SimulatedRater, ...]
+    tasks: int
+    answers: int
+    hours: float
+    """From the first task to the last answer, by the campaign's clock."""
+    named: tuple[str, ...]
+    """The raters whom checks and agreement give away."""
+    seed: int | None
+
+    @property
+    def signature(self) -> str:
+        """Who worked."""
+        return signature(
+            "simulation", raters=len(self.raters), tasks=self.tasks, answers=self.answers,
+            seed=self.seed,
+        )  # fmt: skip

@@ -130,7 +130,9 @@ def effort(
             *(_time_warnings(measured.frame) if "time" in measured.measures else ()),
             *_design_warnings(cells, names, models, assumed=assume_alike),
             *_test_warnings(chances, models),
-            *difference_warnings(differences, models, needed, level, place="place" in used),
+            *difference_warnings(
+                differences, models, needed, level, verdict, place="place" in used
+            ),
         ),
         components={name: _components(model) for name, model in models.items()},
         overall_p={name: item.overall for name, item in chances.items()},

@@ -90,7 +90,10 @@ def check_names(frame: pl.DataFrame, human: str | None) -> Names:
     columns = ("system", "doc", "editor")
     names = Names(*(tuple(frame[name].unique(maintain_order=True)) for name in columns))
     if len(names.systems) < 2:
-        raise InputError(f"only one system ('{names.systems[0]}'): nothing to compare it with")
+        raise InputError(
+            f"only one system ('{names.systems[0]}'): nothing to compare it with; add edits of"
+            " another one"
+        )
     if len(names.editors) < 2:
         raise InputError(
             f"only one editor ('{names.editors[0]}'): the editor's effort cannot be separated"

@@ -157,10 +157,11 @@ def difference_warnings(
     models: Mapping[str, EffortModel],
     needed: Sequence[int | None],
     level: float,
+    verdict: Verdict | None,
     *,
     place: bool,
 ) -> list[Note]:
-    """Differences that hang on one editor, and gaps too small for so few editors."""
+    """Differences that hang on one editor, and gaps to the best too small for so few editors."""
     warnings = []
     for item, number in zip(differences, needed, strict=True):
         pair = f"{item.left} and {item.right}, {item.measure}"
@@ -171,6 +172,8 @@ def difference_warnings(
                 f" the sign of the difference ({item.least:.3g} to {item.most:.3g})",
             ))  # fmt: skip
         if item.decided or not item.stderr > 0 or item.difference == 0:
+            continue
+        if verdict is not None and verdict.best not in (item.left, item.right):
             continue
         model = models[item.measure]
         if model.document_degrees:

@@ -84,6 +84,7 @@ def read_versions(
             f"no file could be joined with its version before editing: {_listed(faults)}"
         )
     _refuse_unedited(kept)
+    _refuse_languages(kept)
     roles = _roles(kept, system, editor, pattern)
     rows = [row for k, item in enumerate(kept) for row in item.rows(roles, k)]
     if not rows:
@@ -241,6 +242,16 @@ def _refuse_unedited(joined: Sequence[_Joined]) -> None:
         )
 
 
+def _refuse_languages(joined: Sequence[_Joined]) -> None:
+    """Refuse several target languages: what a language takes is no merit of an engine."""
+    each = Counter(lang.split("-")[0] for item in joined if (lang := item.after.languages[1]))
+    if len(each) > 1:
+        said = ", ".join(f"{lang}: {plural(number, 'file')}" for lang, number in each.items())
+        raise InputError(
+            f"the files are of several target languages ({said}); compare one at a time"
+        )
+
+
 def _roles(
     joined: Sequence[_Joined], system: str | None, editor: str | None, pattern: str | None
 ) -> Roles:
@@ -254,7 +265,14 @@ def _roles(
     }
     found = {} if pattern is None else by_pattern(pairs, pattern)
     roles = name_roles(pairs, written, given, found)
-    return Roles(roles.system, roles.editor, _documents(joined, roles.doc), roles.said)
+    who = [
+        tuple(known or said for known, said in zip(pair, own, strict=True))
+        for pair, own in zip(
+            zip(roles.system, roles.editor, strict=True), zip(*written.values(), strict=True),
+            strict=True,
+        )
+    ]  # fmt: skip
+    return Roles(roles.system, roles.editor, _documents(joined, roles.doc, who), roles.said)
 
 
 def _usual(version: Version, what: str) -> str | None:
@@ -263,22 +281,29 @@ def _usual(version: Version, what: str) -> str | None:
     return said.most_common(1)[0][0] if said else None
 
 
-def _documents(joined: Sequence[_Joined], names: Sequence[str]) -> list[str]:
-    """A name for every text: the file's, unless files of one name are different texts."""
+def _documents(
+    joined: Sequence[_Joined], names: Sequence[str], who: Sequence[tuple[str | None, ...]]
+) -> list[str]:
+    """A name for every text: the file's, unless files of one name are different texts.
+
+    Nobody edits a text of one system twice: what is like it is another document.
+    """
     texts = [_sources(item) for item in joined]
     firsts: dict[str, int] = {}
-    found = []
+    taken: set[tuple[str, tuple[str | None, ...]]] = set()
+    found: list[str] = []
     for k, (item, name) in enumerate(zip(joined, names, strict=True)):
         like = [
             doc for doc, first in firsts.items()
             if _overlap(texts[k], texts[first]) >= (SAME_TEXT if doc == name else SAME_TEXT_RENAMED)
+            and (doc, who[k]) not in taken
         ]  # fmt: skip
         if like:
-            found.append(name if name in like else like[0])
-            continue
-        if name in firsts and texts[k] is not None:
-            name = "/".join((*item.pair.after.folders, name))
+            name = name if name in like else like[0]
+        elif name in firsts and (texts[k] is not None or (name, who[k]) in taken):
+            name = item.pair.after.shown
         firsts.setdefault(name, k)
+        taken.add((name, who[k]))
         found.append(name)
     return found
 

@@ -581,10 +581,37 @@ def _second_opinions(estimates: Estimates) -> tuple[str, ...]:
     )
 
 
+def ratings_to_decide(item: Difference, estimates: Estimates) -> int | None:
+    """The ratings of all systems that decide a pair; None where more segments will not.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=20, systems=2, rng=1)
+    >>> drawn = assay.sample(world.test_set, budget="30%", rng=7)
+    >>> result = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
+    >>> ratings_to_decide(result.differences[0], result)
+    0
+    """
+    if item.decided:
+        return 0
+    spread = _precision(item, estimates)
+    if spread is None or item.difference == 0 or not np.isfinite(item.p):
+        return None
+    _, needed = _needed(item, spread, estimates)
+    if needed is None or not item.n < needed < spread.reach * item.population:
+        return None
+    return _ratings(needed - item.n, estimates)
+
+
+def _ratings(segments: int, estimates: Estimates) -> int:
+    """Ratings of so many segments of all systems, by as many raters as these have."""
+    rated = sum(item.n for item in estimates.systems)
+    each = len(estimates.systems) * max(estimates.ratings / max(rated, 1), 1)
+    return round(segments * each)
+
+
 def _amount(segments: int, estimates: Estimates) -> str:
     """So many segments of every system, in ratings and, where known, in hours and money."""
-    rated = sum(item.n for item in estimates.systems)
-    ratings = round(segments * len(estimates.systems) * max(estimates.ratings / max(rated, 1), 1))
+    ratings = _ratings(segments, estimates)
     cost = estimates.paid.cost(ratings)
     return f"{plural(segments, 'segment')} ({ratings:,} more ratings{cost and ': '}{cost})"
 

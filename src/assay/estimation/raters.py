@@ -38,6 +38,9 @@ those on which a correlation of 0 or less is a verdict by itself."""
 
 MIN_CHECKS = 5
 """The fewest attention checks that say something about a rater."""
+GUESSING, ATTENTIVE, LIKELIER = 0.5, 0.9, 10.0
+"""The share of checks that guessing passes, and attention; a rater stands apart whose checks are so
+many times likelier by guessing."""
 
 MIN_RATINGS_ALONE = 10
 """With fewer ratings of a system, a rater alone says nothing about it."""
@@ -48,7 +51,8 @@ RULE = (
     f" severity, or below it in correlation with the others (at least {MIN_OUTPUTS} outputs), or"
     " that much faster (logarithm of seconds); or a correlation of 0 or less on at least"
     f" {MIN_OUTPUTS_WITHOUT_CORRELATION} outputs; or the same score for all of at least"
-    f" {MIN_OUTPUTS} outputs; or at most half of at least {MIN_CHECKS} attention checks passed"
+    f" {MIN_OUTPUTS} outputs; or at least {MIN_CHECKS} attention checks passed as seldom as by"
+    f" guessing ({LIKELIER:g} times likelier at {GUESSING:.0%} than at {ATTENTIVE:.0%})"
 )
 
 MODELS = {
@@ -57,6 +61,15 @@ MODELS = {
     "system": "score = system + rater, taking the segments of each rater as a random part of all",
 }
 """Ways to tell raters apart, the one that assumes least first."""
+
+
+def rater_summaries(test_set: TestSet, ratings: Ratings) -> tuple[tuple[RaterSummary, ...], int]:
+    """Every rater as in :func:`rater_report`, and how many outputs have two raters or more."""
+    given = _given(test_set, ratings)
+    _, fit = _severity(given)
+    checks = attention_checks(given.placed, given.key, given.names, given.sign)
+    _, counted = np.unique(given.output, return_counts=True)
+    return tuple(_summaries(given, fit, checks)), int((counted > 1).sum())
 
 
 def rater_report(
@@ -446,6 +459,13 @@ def _remarks(given: _Given, model: str, groups: Sequence[Sequence[str]]) -> list
     return notes
 
 
+def _guessed(passed: int, done: int) -> bool:
+    """Whether so many passed checks are far likelier by guessing than with attention."""
+    ratio = passed * np.log(GUESSING / ATTENTIVE)
+    ratio += (done - passed) * np.log((1 - GUESSING) / (1 - ATTENTIVE))
+    return bool(ratio > np.log(LIKELIER))
+
+
 def _summaries(
     given: _Given, fit: RaterEffects, checks: AttentionChecks
 ) -> tuple[RaterSummary, ...]:
@@ -462,7 +482,7 @@ def _summaries(
             seconds[i] = np.median(known) if len(known) else np.nan
     reasons = _reasons(parts, severity, fit.stderr, r, overlap, seconds)
     for i in range(count):
-        if checks.done[i] >= MIN_CHECKS and 2 * checks.passed[i] <= checks.done[i]:
+        if checks.done[i] >= MIN_CHECKS and _guessed(checks.passed[i], checks.done[i]):
             reasons[i].append("checks")
     empty = given.placed.genuine.filter(pl.col("score").is_null())["rater"].to_list()
     return tuple(

@@ -51,11 +51,15 @@ def create_project(
 ) -> Project:
     """Write the tables and the settings of a new project; all of it or nothing.
 
+    A project that is there gets the tables that it lacks.
+
     Raises:
-        InputError: There is a project already, or a file that would be written over, and
-            ``replace`` was not given.
+        InputError: It has such a table already, or a file would be written over, and ``replace``
+            was not given.
     """
     folder = Path(os.path.normpath(folder.absolute()))
+    if (folder / FILE).exists() and not replace:
+        return _add(open_project(folder), parts, said)
     text = HEADER
     for key, value in said.items():
         text = with_key(text, key, value)
@@ -84,6 +88,24 @@ def create_project(
     finally:
         shutil.rmtree(place, ignore_errors=True)
     return open_project(folder)
+
+
+def _add(project: Project, parts: Sequence[Part], said: Mapping[str, object]) -> Project:
+    """A project with tables that it lacked; its other settings stay, but for what was said."""
+    for part in parts:
+        path = project.path(file_of(part, project.folder))
+        if getattr(project.settings, part.kind):
+            raise InputError(
+                f"{project.file} has {part.kind} already; give `replace` to begin anew, or write"
+                f" {path.name} into it by hand"
+            )
+        if path.exists() and not _is_source(path, part):
+            raise InputError(f"{path} is there; give `replace` to write over it")
+    for part in parts:
+        path = project.path(file_of(part, project.folder))
+        if not path.exists():
+            _write(part, path)
+    return project.record({key: value for key, value in said.items() if key != "name"})
 
 
 def _is_source(path: Path, part: Part) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +81,8 @@ class Project:
 def project_folder(start: str | Path = ".") -> Path | None:
     """The nearest folder with ``assay.toml``, from here upwards."""
     here = Path(start).absolute()
-    return next((folder for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
+    folders = (here, *here.parents)
+    return next((one for one in folders if os.path.isfile(one / FILE)), None)  # noqa: PTH113
 
 
 def find_project(start: str | Path = ".") -> Project | None:

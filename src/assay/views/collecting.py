@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from assay.collecting.campaigns import CampaignStatus, Created, Exported
+from assay.collecting.campaigns import CampaignStatus, Created, Exported, Simulation
 from assay.collecting.results import Assignment, CollectedSheets, RaterLoad, WrittenSheets
 from assay.results import percent, plural
 from assay.views.section import Section, Table, table
+from assay.views.status import standing_section
 
 
 def assignment_section(result: Assignment) -> Section:
@@ -113,11 +114,38 @@ def exported_section(result: Exported) -> Section:
     )  # fmt: skip
 
 
+def simulation_section(result: Simulation) -> Section:
+    """A campaign that simulated raters worked through."""
+    careless = {one.rater for one in result.raters if one.manner == "careless"}
+    caught, wrong = careless & set(result.named), set(result.named) - careless
+    lead = (
+        f"{plural(len(result.raters), 'simulated rater')} did {plural(result.tasks, 'task')} with"
+        f" {plural(result.answers, 'answer')} in {result.hours:,.1f} hours of the campaign's clock."
+    )
+    if careless:
+        lead += (
+            f" Checks and agreement give away {len(caught)} of {len(careless)} careless raters,"
+            f" and {len(wrong)} of the others."
+        )
+    return Section(
+        "campaign-simulation", "A rehearsal", stage="collect", lead=lead,
+        blocks=(table(
+            "raters", "How every rater worked, and how much.",
+            {"rater": ("rater", "text"), "manner": ("manner", "text"), "tasks": ("tasks", "count"),
+             "answers": ("answers", "count"), "hours": ("hours", "number")},
+            result.raters,
+        ),),
+        signature=result.signature,
+    )  # fmt: skip
+
+
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "assignment": assignment_section,
     "sheets-written": written_section,
     "sheets-collected": collected_section,
+    "status": standing_section,
     "campaign-created": created_section,
     "campaign-status": status_section,
     "campaign-export": exported_section,
+    "campaign-simulation": simulation_section,
 }

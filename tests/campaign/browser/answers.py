@@ -38,9 +38,12 @@ def stored(served: Served, who: str = "rater-1") -> list[dict[str, Any]]:
         places = {segment["place"]: number for number, segment in enumerate(one["segments"])}
         for answers in one["answers"].values():
             for answer in answers:
-                number = places[answer["place"]]
-                text = outputs[answer["code"]]["texts"][number] if answer.get("code") else None
-                found.append(answer | {"text": text, "source": one["segments"][number]["source"]})
+                if "code" in answer:
+                    number = places[answer["place"]]
+                    text = outputs[answer["code"]]["texts"][number]
+                    source = one["segments"][number]["source"]
+                    answer |= {"text": text, "source": source}
+                found.append(answer)
     return found
 
 

@@ -64,7 +64,8 @@ def prepare(
     items = read_items(test_set)
     if kits is None:
         if sample is None:
-            sample = draw_sample(test_set, design="rounds", budget=WHOLE, rng=generator)
+            design = "rounds" if test_set.has_documents else "segments"
+            sample = draw_sample(test_set, design=design, budget=WHOLE, rng=generator)
         elif sample.checked is not test_set:
             sample = sample.placed_in(test_set)
         tasks = plan_tasks(sample, settings, protocol.kind, generator)

@@ -107,8 +107,10 @@ def read_rules(db: Connection) -> tuple[Rules, str]:
         wanted = select(s.stored_text.c.body).where(s.stored_text.c.hash == row.instructions_hash)
         instructions = str(db.execute(wanted).scalar_one())
     marks = db.execute(select(func.count()).select_from(s.mark)).scalar_one() > 0
+    kinds = frozenset(db.execute(select(s.task.c.kind).distinct()).scalars())
     rules = Rules(
         row.name, settings, make_protocol(settings), row.seed,
-        (row.source_language, row.target_language), instructions, row.instructions_hash, marks,
+        (row.source_language, row.target_language), instructions, row.instructions_hash,
+        marks, kinds,
     )  # fmt: skip
     return rules, str(row.slug)

@@ -75,8 +75,8 @@ def make_engine(place: Place, *, write: bool) -> Engine:
 
 
 def dump(value: object) -> str:
-    """JSON in as few bytes as it takes, letters as they are."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """JSON in ASCII, which takes half characters too that no database stores as text."""
+    return json.dumps(value, separators=(",", ":"))
 
 
 def _quoted(file: Path) -> str:

@@ -22,6 +22,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    literal_column,
     text,
 )
 
@@ -110,8 +111,6 @@ task = Table(
     Column("declined", Integer, nullable=False, server_default=text("0")),
     Column("body", JSON),
 )  # fmt: skip
-Index("ix_task_free", task.c.kind, task.c.position, sqlite_where=task.c.free > 0,
-      postgresql_where=task.c.free > 0)  # fmt: skip
 slot = Table(
     "slot", METADATA, _to("task", "task", primary=True),
     Column("place", Integer, primary_key=True),
@@ -143,7 +142,7 @@ rater = Table(
 lease = Table(
     "lease", METADATA,
     Column("id", Text, primary_key=True),
-    _to("task", "task"), _to("rater", "rater"),
+    _to("task", "task", index=True), _to("rater", "rater"),
     Column("copy", Integer, nullable=False),
     Column("state", Text, nullable=False),
     Column("opened", BigInteger, nullable=False),
@@ -155,11 +154,14 @@ lease = Table(
     Column("probability", Float),
     UniqueConstraint("rater", "task"),
 )  # fmt: skip
-HELD = lease.c.state.in_(("open", "done"))
+OPEN = lease.c.state == literal_column("'open'")
+HELD = lease.c.state.in_((literal_column("'open'"), literal_column("'done'")))
+FREE = task.c.free > literal_column("0")
+"""Written out, as databases use an index over some rows for those words alone."""
+Index("ix_task_free", task.c.kind, task.c.position, sqlite_where=FREE, postgresql_where=FREE)
 Index("uq_lease_copy", lease.c.task, lease.c.copy, unique=True, sqlite_where=HELD,
       postgresql_where=HELD)  # fmt: skip
-Index("ix_lease_open", lease.c.until, sqlite_where=lease.c.state == "open",
-      postgresql_where=lease.c.state == "open")  # fmt: skip
+Index("ix_lease_open", lease.c.until, sqlite_where=OPEN, postgresql_where=OPEN)
 shown = Table(
     "shown", METADATA,
     Column("lease", Text, ForeignKey("lease.id"), primary_key=True),

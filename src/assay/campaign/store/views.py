@@ -5,18 +5,40 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, select
+from sqlalchemy import BindParameter, Connection, bindparam, select
 
 from assay.campaign.records import Shown, ShownOutput, ShownSegment, Span
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
-from assay.campaign.store.units.base import MOST_REMEMBERED, Record, Rules
+from assay.campaign.store.units.base import MOST_REMEMBERED, Record, Rules, View
 
-Texts = dict[tuple[int, int], str]
-"""Segment and system to text."""
+TASK = select(s.task).where(s.task.c.id == bindparam("task"))
+COLUMNS = select(s.shown).where(s.shown.c.lease == bindparam("lease")).order_by(s.shown.c.place)
+FIRST: BindParameter[int] = bindparam("first")
+LAST: BindParameter[int] = bindparam("last")
+SEGMENTS = (
+    select(s.segment, s.stored_text.c.body)
+    .outerjoin(s.stored_text, s.stored_text.c.hash == s.segment.c.source)
+    .where(s.segment.c.id.between(FIRST, LAST))
+    .order_by(s.segment.c.id)
+)
+SLOTS = (
+    select(s.slot, s.stored_text.c.body)
+    .join(s.stored_text, s.stored_text.c.hash == s.slot.c.text)
+    .where(s.slot.c.task == bindparam("task"), s.slot.c.system == s.slot.c.shown_as)
+)
+"""The displayed outputs of a task that are judged, with their texts."""
+CONTEXT = (
+    select(s.output.c.segment, s.output.c.system, s.stored_text.c.body)
+    .join(s.stored_text, s.stored_text.c.hash == s.output.c.text)
+    .where(s.output.c.segment.between(FIRST, LAST))
+)
+MARKS = select(s.mark).where(s.mark.c.segment.between(FIRST, LAST)).order_by(s.mark.c.id)
+DRAFTS = select(s.draft).where(s.draft.c.lease == bindparam("lease"))
+SENT = select(s.sent.c.screen).distinct().where(s.sent.c.lease == bindparam("lease"))
 
 
-def read_shown(db: Connection, lease: Record, rules: Rules) -> Shown:
+def read_view(db: Connection, lease: Record, rules: Rules) -> View:
     """What this lease shows; it never changes, so it is remembered."""
     known = rules.views.get(lease.id)
     if known is None:
@@ -27,28 +49,30 @@ def read_shown(db: Connection, lease: Record, rules: Rules) -> Shown:
     return known
 
 
-def _build(db: Connection, lease: Record, rules: Rules) -> Shown:
-    task = db.execute(select(s.task).where(s.task.c.id == lease.task)).one()
-    columns = db.execute(
-        select(s.shown).where(s.shown.c.lease == lease.id).order_by(s.shown.c.place)
-    ).all()
+def _build(db: Connection, lease: Record, rules: Rules) -> View:
+    task = db.execute(TASK, {"task": lease.task}).one()
+    columns = db.execute(COLUMNS, {"lease": lease.id}).all()
     if task.body is not None:
-        return _lesson(lease, task, columns)
-    source = select(s.segment, s.stored_text.c.body).outerjoin(
-        s.stored_text, s.stored_text.c.hash == s.segment.c.source
-    )
-    segments = db.execute(
-        source.where(s.segment.c.id.between(task.first, task.last)).order_by(s.segment.c.id)
-    ).all()
-    slots = db.execute(_slots(task.id)).all()
+        return View(_lesson(lease, task, columns), {})
+    within = {"first": task.first, "last": task.last}
+    segments = db.execute(SEGMENTS, within).all()
+    slots = db.execute(SLOTS, {"task": task.id}).all()
+    judged = {(row.segment, row.shown_as): row for row in slots}
     rated = {row.segment for row in slots}
-    texts = _context(db, task, [column.system for column in columns])
-    for segment in rated:
-        for column in columns:
-            texts.pop((segment, column.system), None)
-    texts |= {(row.segment, row.shown_as): row.body for row in slots}
-    marks = _marks(db, task) if rules.has_marks and task.kind == "rate" else {}
-    return Shown(
+    texts = {
+        (row.segment, row.system): row.body
+        for row in db.execute(CONTEXT, within)
+        if row.segment not in rated
+    }
+    texts |= {key: row.body for key, row in judged.items()}
+    marks = _marks(db, within) if rules.has_marks and task.kind == "rate" else {}
+    hashes = {
+        (column.code, place): judged[row.id, column.system].text
+        for column in columns
+        for place, row in enumerate(segments)
+        if (row.id, column.system) in judged
+    }
+    shown = Shown(
         lease.id,
         tuple(
             ShownSegment(place, row.id in rated, row.body, tuple(row.media or ()))
@@ -64,6 +88,7 @@ def _build(db: Connection, lease: Record, rules: Rules) -> Shown:
         ),
         _screens(columns),
     )  # fmt: skip
+    return View(shown, hashes)
 
 
 def _screens(columns: Any) -> tuple[tuple[str, ...], ...]:
@@ -81,41 +106,18 @@ def _lesson(lease: Record, task: Any, columns: Any) -> Shown:
     return Shown(lease.id, (segment,), outputs, _screens(columns))
 
 
-def _slots(task: int) -> Select[Any]:
-    """The displayed outputs of a task that are judged, with their texts."""
-    return (
-        select(s.slot, s.stored_text.c.body)
-        .join(s.stored_text, s.stored_text.c.hash == s.slot.c.text)
-        .where(s.slot.c.task == task, s.slot.c.system == s.slot.c.shown_as)
-    )
-
-
-def _context(db: Connection, task: Any, systems: list[int]) -> Texts:
-    rows = db.execute(
-        select(s.output.c.segment, s.output.c.system, s.stored_text.c.body)
-        .join(s.stored_text, s.stored_text.c.hash == s.output.c.text)
-        .where(
-            and_(s.output.c.segment.between(task.first, task.last), s.output.c.system.in_(systems))
-        )
-    )
-    return {(row.segment, row.system): row.body for row in rows}
-
-
-def _marks(db: Connection, task: Any) -> dict[tuple[int, int], list[Span]]:
+def _marks(db: Connection, within: dict[str, int]) -> dict[tuple[int, int], list[Span]]:
     found: dict[tuple[int, int], list[Span]] = defaultdict(list)
-    wanted = select(s.mark).where(s.mark.c.segment.between(task.first, task.last))
-    for row in db.execute(wanted.order_by(s.mark.c.id)):
+    for row in db.execute(MARKS, within):
         found[row.segment, row.system].append(Span(**row.body))
     return found
 
 
 def task_reply(db: Connection, lease: Record, rules: Rules, rater: Record) -> dict[str, Any]:
     """The reply to a rater who asked for work and has a lease."""
-    shown = read_shown(db, lease, rules)
-    drafts = db.execute(select(s.draft).where(s.draft.c.lease == lease.id)).all()
-    sent = db.execute(
-        select(s.sent.c.screen).distinct().where(s.sent.c.lease == lease.id)
-    ).scalars()
+    shown = read_view(db, lease, rules).shown
+    drafts = db.execute(DRAFTS, {"lease": lease.id}).all()
+    sent = db.execute(SENT, {"lease": lease.id}).scalars()
     source, target = rules.languages
     lesson = lease.reason if lease.reason in ("tutorial", "qualify") else "rate"
     solved = {"solution": _solution(db, lease)} if lesson == "tutorial" else {}

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from assay.campaign.web import wire
 from assay.campaign.web.rater import read, written
-from assay.campaign.web.roles import SENTENCES, Anyone, Uncounted, documented, find_link
+from assay.campaign.web.roles import SENTENCES, Anyone, Joiner, Uncounted, documented, find_link
 from assay.campaign.web.security import COOKIE
 
 routes = APIRouter(tags=["public"])
@@ -67,9 +67,9 @@ async def enter(request: Request, visitor: Anyone, token: Name) -> Response:
         wrong = request.client.host if request.client else ""
         allowed = request.app.state.visits.wrong.spend(wrong)
         return HTMLResponse(page("unknown"), 401 if allowed else 429)
-    if link.role == "join":
-        return RedirectResponse(f"/join/{request.app.state.campaign.slug}", 303)
-    return with_cookie(RedirectResponse(HOME[link.role], 303), request, token)
+    home = HOME.get(link.role) or f"/join/{request.app.state.campaign.slug}"
+    query = f"?{request.url.query}" if link.role == "join" and request.url.query else ""
+    return with_cookie(RedirectResponse(home + query, 303), request, token)
 
 
 @routes.get("/rate", response_class=HTMLResponse, responses=documented(401, 403))
@@ -98,16 +98,16 @@ async def join_page(request: Request, visitor: Anyone, slug: Name) -> Response:
     return HTMLResponse(page("join"))
 
 
-@routes.get("/api/join/{slug}", responses=documented(404))
-async def consent(request: Request, visitor: Anyone, slug: Name) -> dict[str, Any]:
+@routes.get("/api/join/{slug}", responses=documented(401, 403, 404))
+async def consent(request: Request, link: Joiner, slug: Name) -> dict[str, Any]:
     """The name of the campaign and the text to agree to."""
     _need_open_door(request, slug)
     campaign = request.app.state.campaign
     return {"campaign": campaign.settings.name, "consent": await read(request, "consent")}
 
 
-@routes.post("/api/join/{slug}", responses=documented(403, 404, 409, 413, 415, 422))
-async def join(request: Request, visitor: Anyone, slug: Name, body: wire.Joining) -> Response:
+@routes.post("/api/join/{slug}", responses=documented(401, 403, 404, 409, 413, 415, 422))
+async def join(request: Request, link: Joiner, slug: Name, body: wire.Joining) -> Response:
     """Become a rater; whoever comes back with the same outside id is the same rater."""
     _need_open_door(request, slug)
     token = await written(request, "join", body.params, body.consent)

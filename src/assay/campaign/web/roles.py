@@ -82,6 +82,7 @@ Anyone = Annotated[Link | None, Depends(Needs())]
 Uncounted = Annotated[None, Depends(Needs(counted=False))]
 """Anyone, as often as they like: what comes from memory and is the same for all."""
 Rater = Annotated[Link, Depends(Needs("rater"))]
+Joiner = Annotated[Link, Depends(Needs("join"))]
 Owner = Annotated[Link, Depends(Needs("owner"))]
 Reader = Annotated[Link, Depends(Needs("owner", "viewer"))]
 

@@ -7,20 +7,36 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import Insert, bindparam, delete, func, insert, select, update
 
 from assay._version import __version__
-from assay.campaign.records import Answer, InvalidAnswerError, NotNowError, Shown
+from assay.campaign.records import Answer, InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
-from assay.campaign.store.units.base import Record, Unit
+from assay.campaign.store.units.base import WHICH, Record, Unit, View
 from assay.campaign.store.units.judging import judge
 from assay.campaign.store.units.tasks import choose
-from assay.campaign.store.views import read_shown
+from assay.campaign.store.views import read_view
 
 TIMES, COUNTS = ("opened", "first", "sent"), ("active_ms", "idle_ms", "away")
 DEVICES = ("pointer", "keyboard", "both")
 MOST_MS = 7 * 24 * 3_600_000
 MOST_KEY = 100
+
+
+OF_LEASE = s.sent.c.lease == bindparam("lease")
+BY_KEY = select(s.sent.c.reply, s.sent.c.screen).where(OF_LEASE, s.sent.c.key == bindparam("key"))
+LAST_REVISION = select(func.max(s.sent.c.revision)).where(
+    OF_LEASE, s.sent.c.screen == bindparam("screen")
+)
+SENT_SCREENS = select(s.sent.c.screen).distinct().where(OF_LEASE)
+DROP_DRAFT = delete(s.draft).where(
+    s.draft.c.lease == bindparam("of"), s.draft.c.screen == bindparam("on")
+)
+OF_RATER = update(s.rater).where(s.rater.c.id == WHICH)
+ADD_TIME = OF_RATER.values(active_ms=s.rater.c.active_ms + bindparam("more"))
+SET_DONE = OF_RATER.values(done=bindparam("number"))
+ADD_SENT, ADD_ANSWER = insert(s.sent), insert(s.answer)
+ADD_SPAN, ADD_KEYS = insert(s.span), insert(s.keylog)
 
 
 def draft(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) -> None:
@@ -31,11 +47,10 @@ def draft(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) -
     if not isinstance(body, Mapping):
         raise InvalidAnswerError([("", "send an object")])
     _need_open_campaign(unit)
-    key = (s.draft.c.lease == lease_id) & (s.draft.c.screen == screen)
-    unit.db.execute(delete(s.draft).where(key))
-    unit.db.execute(insert(s.draft).values(
-        lease=lease_id, screen=screen, body=dict(body), at=unit.now
-    ))  # fmt: skip
+    unit.db.execute(DROP_DRAFT, {"of": lease_id, "on": screen})
+    unit.db.execute(insert(s.draft), {
+        "lease": lease_id, "screen": screen, "body": dict(body), "at": unit.now,
+    })  # fmt: skip
 
 
 def send(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) -> dict[str, Any]:
@@ -48,37 +63,35 @@ def send(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) ->
     lease = unit.lease(rater_id, lease_id)
     _need_screen(lease, screen)
     key, timing, answers = _parts(body)
-    before = unit.one(
-        select(s.sent.c.reply, s.sent.c.screen).where(
-            s.sent.c.lease == lease_id, s.sent.c.key == key
-        )
-    )
+    before = unit.one(BY_KEY, lease=lease_id, key=key)
     if before is not None:
         if before.screen != screen:
             raise InvalidAnswerError([("key", "was used for another screen; draw a new one")])
         return dict(before.reply)
-    _need_open_campaign(unit)
-    shown = read_shown(unit.db, lease, unit.rules)
-    checked = unit.rules.protocol.check(answers, shown, screen)
-    last = select(func.max(s.sent.c.revision)).where(
-        s.sent.c.lease == lease_id, s.sent.c.screen == screen
-    )
-    revision = unit.count(last) + 1
-    late = _is_late(unit, lease, revision)
+    paused = _need_open_campaign(unit) == "paused"
+    view = read_view(unit.db, lease, unit.rules)
+    checked = unit.rules.protocol.check(answers, view.shown, screen)
+    revision = unit.count(LAST_REVISION, lease=lease_id, screen=screen) + 1
+    late = paused or _is_late(unit, lease, revision)
     lease = _progress(unit, rater, lease, timing, screen)
     reply = {"stored": len(checked), "revision": revision, "next": _next(unit, lease, rater.id)}
-    stored = unit.db.execute(insert(s.sent).values(
-        lease=lease_id, screen=screen, revision=revision, key=key, at=unit.now, late=late,
-        timing=timing, version=__version__, instructions=unit.rules.instructions_hash, reply=reply,
-    ))  # fmt: skip
-    number = stored.inserted_primary_key
-    assert number is not None
-    _keep(unit, int(number[0]), lease, shown, checked)
+    number = _add(unit, ADD_SENT, {
+        "lease": lease_id, "screen": screen, "revision": revision, "key": key, "at": unit.now,
+        "late": late, "timing": timing, "version": __version__,
+        "instructions": unit.rules.instructions_hash, "reply": reply,
+    })  # fmt: skip
+    _keep(unit, number, view, checked)
     if lease.state != "open":
         judge(unit, lease)
-    key_of_draft = (s.draft.c.lease == lease_id) & (s.draft.c.screen == screen)
-    unit.db.execute(delete(s.draft).where(key_of_draft))
+    unit.db.execute(DROP_DRAFT, {"of": lease_id, "on": screen})
     return reply
+
+
+def _add(unit: Unit, statement: Insert, values: dict[str, Any]) -> int:
+    """Append a row; its number."""
+    key = unit.db.execute(statement, values).inserted_primary_key
+    assert key is not None
+    return int(key[0])
 
 
 def _need_screen(lease: Record, screen: object) -> None:
@@ -87,12 +100,14 @@ def _need_screen(lease: Record, screen: object) -> None:
         raise InvalidAnswerError([("screen", f"the task has the screens 0 to {lease.screens - 1}")])
 
 
-def _need_open_campaign(unit: Unit) -> None:
+def _need_open_campaign(unit: Unit) -> str:
+    """The state of the campaign, in which something may be sent."""
     state = unit.state
     if state == "closed":
         raise NotNowError("the campaign is closed and takes no more answers; keep your text")
     if state == "draft":
         raise NotNowError("the campaign has not begun yet; try again later")
+    return state
 
 
 def _parts(body: object) -> tuple[str, dict[str, Any], object]:
@@ -149,8 +164,6 @@ def _is_time(value: object) -> bool:
 
 def _is_late(unit: Unit, lease: Record, revision: int) -> bool:
     """Whether a first answer came after its time; corrections of answers in time are in time."""
-    if unit.state == "paused":
-        return True
     if revision > 1:
         return False
     return bool(lease.state != "open" or lease.until < unit.now)
@@ -162,23 +175,21 @@ def _progress(
     """The lease after one more screen: done with its last one, also where it came late."""
     active = timing.get("active_ms", 0)
     if active:
-        total = s.rater.c.active_ms + active
-        unit.db.execute(update(s.rater).where(s.rater.c.id == rater.id).values(active_ms=total))
+        unit.db.execute(ADD_TIME, {"which": rater.id, "more": active})
     if lease.state in ("done", "extra", "aside"):
         return lease
-    sent = select(s.sent.c.screen).distinct().where(s.sent.c.lease == lease.id)
-    have = set(unit.db.execute(sent).scalars()) | {screen}
-    if len(have) < lease.screens:
-        return lease
+    if lease.screens > 1:
+        have = {row.screen for row in unit.all(SENT_SCREENS, lease=lease.id)} | {screen}
+        if len(have) < lease.screens:
+            return lease
     number = rater.done + 1
     copy = lease.copy if lease.state == "open" else unit.free_copy(lease.task)
     state = "done" if copy is not None else "extra"
-    unit.set_lease(
+    unit.db.execute(SET_DONE, {"which": rater.id, "number": number})
+    return unit.set_lease(
         lease, f"rater {rater.id}", state=state, closed=unit.now, number=number,
         copy=lease.copy if copy is None else copy,
     )  # fmt: skip
-    unit.db.execute(update(s.rater).where(s.rater.c.id == rater.id).values(done=number))
-    return unit.lease(rater.id, lease.id)
 
 
 def _next(unit: Unit, lease: Record, rater_id: int) -> str:
@@ -188,41 +199,26 @@ def _next(unit: Unit, lease: Record, rater_id: int) -> str:
     return "done" if task is None else "task"
 
 
-def _keep(unit: Unit, sent: int, lease: Record, shown: Shown, answers: tuple[Answer, ...]) -> None:
+def _keep(unit: Unit, sent: int, view: View, answers: tuple[Answer, ...]) -> None:
     """Append the answers, their marks and keys."""
-    hashes = _hashes(unit, lease, shown)
     for answer in answers:
         choice = {
             name: value
             for name in ("winner", "strength", "reason", "ranks")
             if (value := getattr(answer, name)) not in (None, {})
         }
-        row = unit.db.execute(insert(s.answer).values(
-            sent=sent, code=answer.code, place=answer.place,
-            text=hashes.get((answer.code, answer.place)), scores=answer.scores or None,
-            no_error=answer.no_error, asked=answer.asked, choice=choice or None,
-            edited=answer.edited, skipped=answer.skipped, comment=answer.comment,
-        ))  # fmt: skip
-        assert row.inserted_primary_key is not None
-        number = int(row.inserted_primary_key[0])
+        text = view.hashes.get((answer.code or "", answer.place or 0))
+        number = _add(unit, ADD_ANSWER, {
+            "sent": sent, "code": answer.code, "place": answer.place, "text": text,
+            "scores": answer.scores or None, "no_error": answer.no_error, "asked": answer.asked,
+            "choice": choice or None, "edited": answer.edited, "skipped": answer.skipped,
+            "comment": answer.comment,
+        })  # fmt: skip
         if answer.spans:
             marks = [{"answer": number, **asdict(mark)} for mark in answer.spans]
-            unit.db.execute(insert(s.span), marks)
+            unit.db.execute(ADD_SPAN, marks)
         if answer.keys or answer.pauses or answer.sessions:
-            unit.db.execute(insert(s.keylog).values(
-                answer=number, keys=answer.keys, pauses=answer.pauses,
-                sessions=list(answer.sessions),
-            ))  # fmt: skip
-
-
-def _hashes(unit: Unit, lease: Record, shown: Shown) -> dict[tuple[str | None, int | None], str]:
-    """Which text every output that is judged showed."""
-    rows = unit.all(
-        select(s.shown.c.code, s.slot.c.segment, s.slot.c.text, s.task.c.first)
-        .join(s.lease, s.lease.c.id == s.shown.c.lease)
-        .join(s.task, s.task.c.id == s.lease.c.task)
-        .join(s.slot, (s.slot.c.task == s.task.c.id) & (s.slot.c.system == s.shown.c.system)
-              & (s.slot.c.shown_as == s.shown.c.system))
-        .where(s.shown.c.lease == lease.id)
-    )  # fmt: skip
-    return {(row.code, row.segment - row.first): row.text for row in rows}
+            unit.db.execute(ADD_KEYS, {
+                "answer": number, "keys": answer.keys, "pauses": answer.pauses,
+                "sessions": list(answer.sessions),
+            })  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, select, update
 
 from assay.campaign.protocols.base import Protocol
 from assay.campaign.records import NotNowError, NotYoursError, Shown
@@ -14,6 +14,14 @@ from assay.project.settings import Settings
 
 Record = Row[Any]
 MOST_REMEMBERED = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a lease shows, and under which hash every output that is judged is stored."""
+
+    shown: Shown
+    hashes: dict[tuple[str, int], str]
 
 
 @dataclass
@@ -28,9 +36,31 @@ class Rules:
     instructions: str | None = None
     instructions_hash: str | None = None
     has_marks: bool = False
-    views: dict[str, Shown] = field(default_factory=dict)
+    kinds: frozenset[str] = frozenset()
+    """The kinds of tasks that there are."""
+    views: dict[str, View] = field(default_factory=dict)
     minutes: tuple[int, float] = (0, 0.0)
     """When the time of a lease was last computed, and the minutes per output."""
+
+
+WHICH: BindParameter[Any] = bindparam("which")
+CAMPAIGN_STATE = select(s.campaign.c.state)
+RATER = select(s.rater).where(s.rater.c.id == WHICH).with_for_update()
+LEASE = select(s.lease).where(s.lease.c.id == WHICH).with_for_update()
+WANTED = select(s.task.c.wanted).where(s.task.c.id == WHICH)
+HELD_COPIES = select(s.lease.c.copy).where(s.lease.c.task == WHICH, s.HELD)
+RECOUNT = (
+    update(s.task)
+    .where(s.task.c.id == WHICH)
+    .values(
+        free=s.task.c.wanted
+        - select(func.count())
+        .select_from(s.lease)
+        .where(s.lease.c.task == WHICH, s.HELD)
+        .scalar_subquery()
+    )
+)
+ADD_EVENT = insert(s.event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +71,32 @@ class Unit:
     now: int
     rules: Rules
 
-    def one(self, statement: Any) -> Record | None:
+    def one(self, statement: Any, **values: object) -> Record | None:
         """The first row, if there is one."""
-        return self.db.execute(statement).first()
+        return self.db.execute(statement, values).first()
 
-    def all(self, statement: Any) -> list[Record]:
+    def all(self, statement: Any, **values: object) -> list[Record]:
         """All rows."""
-        return list(self.db.execute(statement).all())
+        return list(self.db.execute(statement, values).all())
 
-    def count(self, statement: Any) -> int:
+    def count(self, statement: Any, **values: object) -> int:
         """A single number."""
-        return int(self.db.execute(statement).scalar_one() or 0)
+        return int(self.db.execute(statement, values).scalar_one() or 0)
 
     def note(self, actor: str, kind: str, subject: object, **body: object) -> None:
         """Append to the events: who did what to whom."""
-        self.db.execute(insert(s.event).values(
-            at=self.now, actor=actor, kind=kind, subject=str(subject), body=body
-        ))  # fmt: skip
+        self.db.execute(ADD_EVENT, {
+            "at": self.now, "actor": actor, "kind": kind, "subject": str(subject), "body": body,
+        })  # fmt: skip
 
     @property
     def state(self) -> str:
         """The state of the campaign."""
-        return str(self.db.execute(select(s.campaign.c.state)).scalar_one())
+        return str(self.db.execute(CAMPAIGN_STATE).scalar_one())
 
     def rater(self, number: int) -> Record:
         """A rater, theirs alone until the transaction ends; refused if they were left out."""
-        found = self.one(select(s.rater).where(s.rater.c.id == number).with_for_update())
+        found = self.one(RATER, which=number)
         if found is None:
             raise NotYoursError("nobody has this link any more; ask the organisers for another")
         if found.state != "active":
@@ -78,40 +108,26 @@ class Unit:
 
     def lease(self, rater: int, lease: str) -> Record:
         """A lease of this rater."""
-        wanted = select(s.lease).where(s.lease.c.id == lease).with_for_update()
-        found = self.one(wanted)
+        found = self.one(LEASE, which=lease)
         if found is None or found.rater != rater:
             raise NotYoursError("you have no such task; reload the page")
         return found
 
-    def set_lease(self, lease: Record, actor: str, **changes: Any) -> None:
+    def set_lease(self, lease: Record, actor: str, **changes: Any) -> Record:
         """Change a lease, write that down, and count the free copies of its task again."""
         self.db.execute(update(s.lease).where(s.lease.c.id == lease.id).values(**changes))
-        self.log_lease(lease.id, actor)
-        self.recount(lease.task)
+        return self.log_lease(lease.id, actor)
 
-    def log_lease(self, lease: str, actor: str, **more: object) -> None:
+    def log_lease(self, lease: str, actor: str, **more: object) -> Record:
         """Write down how a lease stands, so that it can be made again from events alone."""
-        row = self.one(select(s.lease).where(s.lease.c.id == lease))
+        row = self.one(LEASE, which=lease)
         assert row is not None
         self.note(actor, "lease", lease, **row._asdict(), **more)
-
-    def recount(self, task: int) -> None:
-        """How many copies of a task nobody holds."""
-        held = (
-            select(func.count())
-            .select_from(s.lease)
-            .where(s.lease.c.task == task, s.HELD)
-            .scalar_subquery()
-        )
-        free = s.task.c.wanted - held
-        self.db.execute(update(s.task).where(s.task.c.id == task).values(free=free))
+        self.db.execute(RECOUNT, {"which": row.task})
+        return row
 
     def free_copy(self, task: int) -> int | None:
         """The first copy of a task that nobody holds."""
-        wanted = self.db.execute(select(s.task.c.wanted).where(s.task.c.id == task)).scalar_one()
-        held = {
-            row.copy
-            for row in self.all(select(s.lease.c.copy).where(s.lease.c.task == task, s.HELD))
-        }
-        return next((copy for copy in range(wanted) if copy not in held), None)
+        held = {row.copy for row in self.all(HELD_COPIES, which=task)}
+        copies = range(self.count(WANTED, which=task))
+        return next((copy for copy in copies if copy not in held), None)

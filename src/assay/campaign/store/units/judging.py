@@ -18,6 +18,8 @@ SERVER = "server"
 
 def judge(unit: Unit, lease: Record) -> None:
     """Judge a finished task, if it is a check or the last of a test."""
+    if unit.rules.kinds.isdisjoint(("check", "qualify")):
+        return
     task = unit.one(select(s.task).where(s.task.c.id == lease.task))
     assert task is not None
     if task.kind == "check":

@@ -7,13 +7,27 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, or_, select, update
+import numpy as np
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from assay.campaign.assignment.leases import SECONDS_PER_OUTPUT, label, lease_minutes, screens
+from assay.campaign.assignment.order import share_of
 from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
-from assay.campaign.store.units.base import Record, Unit
+from assay.campaign.store.units.base import LEASE, WHICH, Record, Unit
 from assay.campaign.store.views import progress, task_reply
 
 REASONS = ("language", "offensive", "broken", "conflict", "other")
@@ -24,6 +38,80 @@ RECENT, REFRESH_MS = 50, 60_000
 MINUTE = 60_000
 AT_END = 2
 """Least distance of a second showing when nothing else is left."""
+
+
+def _seen_before() -> ColumnElement[bool]:
+    """Whether a rater has had the task."""
+    had = s.lease.alias("had")
+    own = select(had.c.id).where(had.c.rater == RATER_ID, had.c.task == s.task.c.id)
+    return own.exists()
+
+
+def _first(condition: ColumnElement[bool]) -> Select[Any]:
+    """The first task with a free copy; nobody else gets it until the transaction ends."""
+    return (
+        select(s.task)
+        .where(s.FREE, ~_seen_before(), condition)
+        .order_by(s.task.c.position)
+        .limit(1)
+        .with_for_update(skip_locked=True, of=s.task)
+    )
+
+
+def _seen_text() -> ColumnElement[bool]:
+    """Whether a rater has had the same text, from whichever system."""
+    other, had = s.task.alias("other"), s.lease.alias("had_text")
+    return (
+        select(had.c.id)
+        .join(other, other.c.id == had.c.task)
+        .where(had.c.rater == RATER_ID, other.c.snippet == s.task.c.snippet)
+        .exists()
+    )
+
+
+def _again(gap: Any) -> Select[Any]:
+    """A check or repeat whose time has come: its first showing is far enough back."""
+    first = s.lease.alias("first")
+    shown = select(first.c.id).where(
+        first.c.rater == RATER_ID, first.c.task == s.task.c.parent, first.c.state == "done",
+        first.c.number + gap <= bindparam("done"),
+    )  # fmt: skip
+    return _first(and_(s.task.c.kind.in_(bindparam("kinds", expanding=True)), shown.exists()))
+
+
+AGAIN = ("check", "repeat")
+RATER_ID: BindParameter[int] = bindparam("rater")
+OF_KIND = and_(
+    s.task.c.kind == bindparam("kind"), or_(s.task.c.rater.is_(None), s.task.c.rater == RATER_ID)
+)
+FREE = _first(OF_KIND)
+FREE_TEXT = _first(and_(OF_KIND, ~_seen_text()))
+AGAIN_NOW, AGAIN_AT_END = _again(s.task.c.gap), _again(AT_END)
+CHECKS_HAD = (
+    select(func.count())
+    .select_from(s.lease)
+    .join(s.task, s.task.c.id == s.lease.c.task)
+    .where(s.lease.c.rater == RATER_ID, s.task.c.kind == "check")
+)
+MINE = select(s.lease).where(s.lease.c.rater == RATER_ID).with_for_update()
+MINE_OPEN = MINE.where(s.OPEN)
+MINE_EXPIRED = MINE.where(s.lease.c.state == "expired").order_by(s.lease.c.until.desc()).limit(1)
+OVERDUE = (
+    select(s.lease)
+    .where(s.OPEN, s.lease.c.until < bindparam("now"))
+    .with_for_update(skip_locked=True)
+)
+OUTPUTS = select(s.task.c.outputs).where(s.task.c.id == WHICH)
+STATES = select(s.lease.c.state).where(s.lease.c.task == WHICH)
+SYSTEMS = select(s.slot.c.shown_as).distinct().where(s.slot.c.task == WHICH)
+HOLD = update(s.lease).where(s.lease.c.id == WHICH).values(until=bindparam("later"))
+ADD_LEASE, ADD_SHOWN = insert(s.lease), insert(s.shown)
+HELD_BY_OTHERS = (
+    select(s.lease.c.id)
+    .join(s.task, s.task.c.id == s.lease.c.task)
+    .where(s.OPEN, ~_seen_before())
+    .limit(1)
+)
 
 
 def next_task(unit: Unit, rater_id: int) -> dict[str, Any]:
@@ -61,31 +149,28 @@ def _reply(unit: Unit, rater: Record, state: str, message: str) -> dict[str, Any
 
 def _own(unit: Unit, rater: int) -> Record | None:
     """The lease a rater already has, for as long as nobody else took its copy."""
-    mine = select(s.lease).where(s.lease.c.rater == rater)
-    found = unit.one(mine.where(s.lease.c.state == "open").with_for_update())
+    found = unit.one(MINE_OPEN, rater=rater)
     if found is not None:
-        until = unit.now + _hold_ms(unit, found)
-        unit.db.execute(update(s.lease).where(s.lease.c.id == found.id).values(until=until))
-        return unit.one(select(s.lease).where(s.lease.c.id == found.id))
-    expired = mine.where(s.lease.c.state == "expired").order_by(s.lease.c.until.desc())
-    for row in unit.all(expired.limit(1)):
-        copy = unit.free_copy(row.task)
-        if copy is not None:
-            until = unit.now + _hold_ms(unit, row)
-            unit.set_lease(row, "server", state="open", copy=copy, until=until)
-            return unit.one(select(s.lease).where(s.lease.c.id == row.id))
-    return None
+        _hold(unit, found)
+        return unit.one(LEASE, which=found.id)
+    expired = unit.one(MINE_EXPIRED, rater=rater)
+    copy = None if expired is None else unit.free_copy(expired.task)
+    if expired is None or copy is None:
+        return None
+    _hold(unit, expired)
+    return unit.set_lease(expired, "server", state="open", copy=copy)
 
 
-def _hold_ms(unit: Unit, lease: Record) -> int:
-    outputs = select(s.task.c.outputs).where(s.task.c.id == lease.task)
-    return _minutes(unit, unit.count(outputs))
+def _hold(unit: Unit, lease: Record) -> int:
+    """Keep a task for as long again; until when."""
+    later = unit.now + _minutes(unit, unit.count(OUTPUTS, which=lease.task))
+    unit.db.execute(HOLD, {"which": lease.id, "later": later})
+    return later
 
 
 def expire(unit: Unit) -> int:
     """Take back what was held for too long; the task goes out again, whole."""
-    late = select(s.lease).where(s.lease.c.state == "open", s.lease.c.until < unit.now)
-    rows = unit.all(late.with_for_update(skip_locked=True))
+    rows = unit.all(OVERDUE, now=unit.now)
     for row in rows:
         unit.set_lease(row, "server", state="expired")
     return len(rows)
@@ -95,69 +180,32 @@ def choose(unit: Unit, rater: Record) -> tuple[Record | None, str]:
     """The task that a rater gets, and why."""
     if rater.quota is not None and rater.done >= rater.quota:
         return None, "quota"
+    kinds, who = unit.rules.kinds, {"rater": rater.id}
     for kind in ("tutorial", "qualify"):
-        found = unit.one(_free(kind, rater.id))
+        found = unit.one(FREE, kind=kind, **who) if kind in kinds else None
         if found is not None:
             return found, kind
-    again = unit.one(_second_showing(rater, at_end=False))
+    due = [kind for kind in AGAIN if kind in kinds and (kind != "check" or _check_due(unit, rater))]
+    again = unit.one(AGAIN_NOW, done=rater.done, kinds=due, **who) if due else None
     if again is not None:
         return again, again.kind
-    found = unit.one(_free("rate", rater.id, whole=unit.rules.protocol.kind == "edits"))
+    wanted = FREE_TEXT if unit.rules.protocol.kind == "edits" else FREE
+    found = unit.one(wanted, kind="rate", **who)
     if found is not None:
         return found, _reason(unit, found)
-    again = unit.one(_second_showing(rater, at_end=True))
+    again = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who) if due else None
     return again, again.kind if again is not None else "done"
 
 
-def _not_done(rater: int) -> ColumnElement[bool]:
-    """Whether a rater has never had the task."""
-    had = s.lease.alias("had")
-    own = select(had.c.id).where(had.c.rater == rater, had.c.task == s.task.c.id)
-    return ~own.exists()
-
-
-def _free(kind: str, rater: int, *, whole: bool = False) -> Select[Any]:
-    """The first task of a kind with a free copy; with ``whole`` of a text they have not seen."""
-    wanted = (
-        select(s.task)
-        .where(
-            s.task.c.kind == kind, s.task.c.free > 0, _not_done(rater),
-            or_(s.task.c.rater.is_(None), s.task.c.rater == rater),
-        )
-        .order_by(s.task.c.position)
-        .limit(1)
-        .with_for_update(skip_locked=True, of=s.task)
-    )  # fmt: skip
-    if whole:
-        other = s.task.alias("other")
-        seen = (
-            select(s.lease.c.id)
-            .join(other, other.c.id == s.lease.c.task)
-            .where(s.lease.c.rater == rater, other.c.snippet == s.task.c.snippet)
-        )
-        wanted = wanted.where(~seen.exists())
-    return wanted
-
-
-def _second_showing(rater: Record, *, at_end: bool) -> Select[Any]:
-    """A check or repeat whose time has come: its first showing is far enough back."""
-    gap: Any = AT_END if at_end else s.task.c.gap
-    return (
-        select(s.task)
-        .join(s.lease, and_(s.lease.c.task == s.task.c.parent, s.lease.c.rater == rater.id))
-        .where(
-            s.task.c.kind.in_(("check", "repeat")), s.task.c.free > 0, s.lease.c.state == "done",
-            s.lease.c.number + gap <= rater.done, _not_done(rater.id),
-        )
-        .order_by(s.lease.c.number)
-        .limit(1)
-        .with_for_update(skip_locked=True, of=s.task)
-    )  # fmt: skip
+def _check_due(unit: Unit, rater: Record) -> bool:
+    """Whether a rater has met fewer checks than their share; how soon the first comes is drawn."""
+    share = share_of("checks.share", unit.rules.settings.checks.share, 0.0)
+    ahead = np.random.default_rng((unit.rules.seed, rater.id)).uniform(0.5, 1.0)
+    return bool(unit.count(CHECKS_HAD, rater=rater.id) + 1 <= share * rater.done + ahead)
 
 
 def _reason(unit: Unit, task: Record) -> str:
-    before = unit.all(select(s.lease.c.state).where(s.lease.c.task == task.id))
-    states = {row.state for row in before}
+    states = {row.state for row in unit.all(STATES, which=task.id)}
     if states & {"open", "done", "aside"}:
         return "overlap"
     return "expired" if states else "order"
@@ -170,17 +218,16 @@ def _open(unit: Unit, rater: Record, task: Record, reason: str) -> Record:
     lease = secrets.token_hex(16)
     parts: Sequence[Sequence[int | None]] = [[None]]
     if task.body is None:
-        own = select(s.slot.c.shown_as).distinct().where(s.slot.c.task == task.id)
-        systems = sorted(unit.db.execute(own).scalars())
+        systems = sorted(row.shown_as for row in unit.all(SYSTEMS, which=task.id))
         parts = screens(
             systems, unit.rules.settings.screen.outputs, (unit.rules.seed, task.id, rater.id),
             together=unit.rules.protocol.kind == "judgments",
         )  # fmt: skip
-    unit.db.execute(insert(s.lease).values(
-        id=lease, task=task.id, rater=rater.id, copy=copy, state="open", opened=unit.now,
-        until=unit.now + _minutes(unit, task.outputs), screens=len(parts), reason=reason,
-        probability=task.block_probability,
-    ))  # fmt: skip
+    unit.db.execute(ADD_LEASE, {
+        "id": lease, "task": task.id, "rater": rater.id, "copy": copy, "state": "open",
+        "opened": unit.now, "until": unit.now + _minutes(unit, task.outputs),
+        "screens": len(parts), "reason": reason, "probability": task.block_probability,
+    })  # fmt: skip
     columns = [
         {"lease": lease, "code": code, "system": system, "screen": screen}
         for screen, part in enumerate(parts)
@@ -188,12 +235,8 @@ def _open(unit: Unit, rater: Record, task: Record, reason: str) -> Record:
     ]
     for place, column in enumerate(columns):
         column |= {"place": place, "label": label(place)}
-    unit.db.execute(insert(s.shown), columns)
-    unit.log_lease(lease, f"rater {rater.id}", shown=columns)
-    unit.recount(task.id)
-    found = unit.one(select(s.lease).where(s.lease.c.id == lease))
-    assert found is not None
-    return found
+    unit.db.execute(ADD_SHOWN, columns)
+    return unit.log_lease(lease, f"rater {rater.id}", shown=columns)
 
 
 def _codes(count: int) -> list[str]:
@@ -226,13 +269,7 @@ def _nothing(unit: Unit, rater: Record) -> dict[str, Any]:
     """Why there is nothing for a rater now: others still work, or all is done."""
     if rater.quota is not None and rater.done >= rater.quota:
         return _reply(unit, rater, "done", "You have done all the tasks that were planned for you.")
-    held = (
-        select(func.count())
-        .select_from(s.lease)
-        .join(s.task, s.task.c.id == s.lease.c.task)
-        .where(s.lease.c.state == "open", _not_done(rater.id))
-    )
-    if unit.count(held):
+    if unit.one(HELD_BY_OTHERS, rater=rater.id) is not None:
         return _reply(
             unit, rater, "wait",
             "All tasks are taken at the moment. One may come back: ask again in a few minutes.",
@@ -246,8 +283,7 @@ def beat(unit: Unit, rater_id: int, lease_id: str) -> dict[str, Any]:
     lease = unit.lease(rater_id, lease_id)
     until = lease.until
     if lease.state == "open":
-        until = unit.now + _hold_ms(unit, lease)
-        unit.db.execute(update(s.lease).where(s.lease.c.id == lease.id).values(until=until))
+        until = _hold(unit, lease)
     return {"until": iso(until), "state": lease.state}
 
 

@@ -119,7 +119,7 @@ export class PairwiseView extends ComparisonView {
 
   /** @param {any} task @param {any[]} answers */
   static restore(task, [answer]) {
-    const winner = answer.skipped ? undefined : answer.winner === "tie" ? null : answer.winner;
+    const winner = answer.skipped ? undefined : answer.winner ?? null;
     return { [CELL]: { winner, strength: answer.strength ?? null, comment: answer.reason || answer.comment || "", skipped: answer.skipped || "" } };
   }
 

@@ -100,6 +100,19 @@ function keysOf(task) {
   return [...marks, [["Tab"], t("key-next")], ...score, undo, ...send];
 }
 
+/** What would have been a good answer to an example. @param {any} solution @param {any[]} answers @returns {Promise<void>} */
+export function lessonDialog({ low, high, explanation }, answers) {
+  const scores = answers.flatMap((answer) => Object.values(answer.scores || {}));
+  return new Promise((resolve) => {
+    const dialog = open(t("kind-tutorial"),
+      scores.length > 0 && h("p", {}, t("lesson-yours", { score: scores.join(", ") })),
+      h("p", {}, t("lesson-good", { low, high })),
+      explanation && h("p", { dir: "auto" }, explanation),
+      h("p", { class: "acts" }, button(t("go-on"), () => dialog.close(), { class: "primary", autofocus: true })));
+    dialog.addEventListener("close", () => resolve());
+  });
+}
+
 /** The rater's own answers. @param {(lease: string) => void} correct */
 export async function mineDialog(correct) {
   const list = h("ul", { class: "mine" }, h("li", {}, t("loading")));

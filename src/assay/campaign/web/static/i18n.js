@@ -8,7 +8,7 @@ let plurals = new Intl.PluralRules("en");
 
 /** Languages of the pages, each by its own name. */
 export const LANGUAGES = {
-  en: "English",
+  en: "English", de: "Deutsch", es: "Español", cs: "Čeština", zh: "中文", ja: "日本語", ar: "العربية",
 };
 const RIGHT_TO_LEFT = /^(ar|arc|ckb|dv|fa|he|iw|nqo|ps|sd|syr|ug|ur|yi)\b|-(Arab|Hebr|Syrc|Thaa|Nkoo|Adlm)\b/i;
 const CHOSEN = "assay:language";

@@ -2,7 +2,7 @@
 
 import { Outbox, Refused, call, isPassing } from "./api.js";
 import { PairwiseView, RankingView } from "./compare.js";
-import { declineDialog, guide, menu, mineDialog, problemDialog } from "./dialogs.js";
+import { declineDialog, guide, lessonDialog, menu, mineDialog, problemDialog } from "./dialogs.js";
 import { button, fill, h, isTyping, key } from "./dom.js";
 import { choose, preferred, speak, t } from "./i18n.js";
 import { PostEditView } from "./postedit.js";
@@ -69,6 +69,7 @@ class Page {
     clearTimeout(this.again);
     try {
       await this.outbox.flush();
+      if (this.outbox.waiting().length) throw new TypeError("answers wait"); // the server would show the same again
       const reply = await call("POST", "/api/next", {});
       this.correcting = false;
       if (reply.state === "task") this.showTask(reply, firstOpen(reply));
@@ -85,7 +86,7 @@ class Page {
       this.message(t(error.status === 401 ? "unknown-link" : error.status === 403 ? "wrong-link" : "state-stopped"), error.status === 409 ? error.message : "");
       return;
     }
-    if (!this.view) this.message(t("offline"), t("offline-help"));
+    if (!this.work || this.work.closed) this.message(t("offline"), t("offline-help"));
     this.again = setTimeout(() => this.load(), 5000);
   }
 
@@ -109,7 +110,7 @@ class Page {
   message(title, text, ...more) {
     this.leave();
     this.foot.hidden = true;
-    fill(this.main, h("div", { class: "message" }, h("h1", {}, title), text && h("p", { lang: "en", dir: "auto" }, text), more));
+    fill(this.main, h("div", { class: "message" }, h("h1", {}, title), text && h("p", { dir: "auto" }, text), more));
     this.turn();
   }
 
@@ -210,6 +211,7 @@ class Page {
       const reply = await this.outbox.send({ lease: task.lease, screen: this.screen, body });
       work.close(true);
       task.sent = [...(task.sent || []), this.screen];
+      if (task.solution && !this.correcting) await lessonDialog(task.solution, answers);
       const next = firstOpen(task);
       if (this.correcting) await this.load();
       else if (next < task.screens.length) this.showTask(task, next);

@@ -170,7 +170,7 @@ export class Marker {
         h("span", { class: `sev s-${severityClass(one.name)}` }, key(one.key), named("severity", one.name)),
         act(() => this.mark(passage, one.name)),
       )),
-      button(`⟂ ${t("missing-after")}`, act(() => this.gap(passage, false))),
+      button(`⟂ ${t("missing-here")}`, act(() => this.gap(passage, false)), { title: t("missing-after") }),
       mark && button(t("remove-mark"), act(() => this.remove(passage, mark))),
       button("×", act(() => passage.clear()), { "aria-label": t("close"), class: "quiet" }),
     );
@@ -182,12 +182,13 @@ export class Marker {
     this.bar.hidden = false;
     const unit = passage.units[passage.place.focus] || passage.root;
     const box = unit.getBoundingClientRect();
+    const text = passage.root.getBoundingClientRect(); // which stays free for the second click
     const { offsetWidth, offsetHeight } = this.bar;
     const width = document.documentElement.clientWidth;
     const left = Math.max(8, Math.min(box.left + box.width / 2 - offsetWidth / 2, width - offsetWidth - 8));
-    const below = box.bottom + offsetHeight + 80 < window.innerHeight;
+    const below = text.bottom + offsetHeight + 80 < window.innerHeight;
     this.bar.style.left = `${left + window.scrollX}px`;
-    this.bar.style.top = `${(below ? box.bottom + 8 : box.top - offsetHeight - 8) + window.scrollY}px`;
+    this.bar.style.top = `${(below ? text.bottom + 4 : text.top - offsetHeight - 4) + window.scrollY}px`;
   }
 
   /** A list of categories to type into. @param {Passage} passage @param {Span} span */

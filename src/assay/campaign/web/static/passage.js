@@ -44,12 +44,19 @@ export class Passage {
       onblur: () => this.paint(),
     });
     this.pressed = -1;
+    this.drawn = "";
     this.build();
   }
 
-  /** Draw the text anew: pieces end where marks do. */
+  /** Draw the text anew where its marks changed: pieces end where marks do. */
   build() {
     const spans = this.setup.spans();
+    const drawn = JSON.stringify([this.byWord, this.setup.key, spans]);
+    if (drawn === this.drawn) {
+      this.paint();
+      return;
+    }
+    this.drawn = drawn;
     const at = this.pieces[this.place.focus]?.start ?? 0;
     const from = this.pieces[this.place.anchor]?.start ?? 0;
     this.pieces = pieces(this.setup.text, this.setup.language, this.byWord, spans.flatMap((span) => [span.start, span.end]));

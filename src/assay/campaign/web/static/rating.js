@@ -34,7 +34,7 @@ class Row {
     const { view } = this;
     fill(this.root,
       h("div", { class: "number" }, String(this.number + 1)),
-      sourceText(view.task, this.segment),
+      sourceText(view.task, { ...this.segment, media: [] }),
       view.outputs.map((output) => h("div", { class: "cell" }, outputText(view.task, output.texts[this.number]))));
   }
 
@@ -86,10 +86,11 @@ class Row {
     }
   }
 
-  refresh() {
+  /** @param {string | null} [key]  the cell that changed; all of them without it */
+  refresh(key = null) {
     if (!this.built) return;
-    for (const cell of this.cells) cell.refresh();
-    this.source?.build();
+    for (const cell of this.cells) if (key === null || cell.key === key) cell.refresh();
+    if (key === null || this.source?.setup.key === key) this.source?.build();
     if (this.rail) this.drawRail();
   }
 
@@ -199,7 +200,7 @@ export class RatingView {
   /** @param {string | null} key */
   refresh(key) {
     const place = key === null ? null : splitKey(key)[1];
-    for (const row of this.rows) if (row && (place === null || row.segment.place === place)) row.refresh();
+    for (const row of this.rows) if (row && (place === null || row.segment.place === place)) row.refresh(key);
   }
 
   /** The first text of the screen. */
@@ -230,10 +231,9 @@ export class RatingView {
       if (cell.skipped) continue;
       const what = this.lacking(cell);
       if (!what) continue;
-      const where = this.outputs.length > 1
-        ? t("in-sentence-output", { number: number + 1, label: output.label })
-        : t("in-sentence", { number: number + 1 });
-      found.push({ text: `${what} ${where}`, go: () => this.go(output.code, number, what) });
+      const where = { number: number + 1, label: output.label };
+      const side = this.outputs.length > 1 ? "in-sentence-output" : "in-sentence";
+      found.push({ get text() { return `${what} ${t(side, where)}`; }, go: () => this.go(output.code, number, what) });
     }
     return found;
   }
@@ -267,8 +267,9 @@ export class RatingView {
       if (cell.comment.trim()) answer.comment = cell.comment.trim();
       if (cell.skipped) return { ...answer, skipped: cell.skipped };
       if (this.task.scales.length) answer.scores = cell.scores;
-      if (this.marks) Object.assign(answer, { spans: cell.spans.map(wireSpan), no_error: cell.none });
-      if (this.askBelow !== undefined) answer.asked = cell.asked;
+      if (cell.spans.length) answer.spans = cell.spans.map(wireSpan);
+      if (this.marks && cell.none) answer.no_error = true;
+      if (this.askBelow !== undefined && cell.asked) answer.asked = true;
       return answer;
     });
   }

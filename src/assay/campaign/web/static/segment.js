@@ -1,6 +1,6 @@
 // Texts that are only read: sources, context, media.
 
-import { h } from "./dom.js";
+import { fill, h } from "./dom.js";
 import { directionOf, t } from "./i18n.js";
 
 /** @param {string | null} text @param {string} language @param {string} name */
@@ -19,12 +19,18 @@ export function sourceText(task, segment) {
 /** What belongs to a source beside its text. @param {any} segment */
 export const media = (segment) => (segment.media || []).map(medium);
 
-/** @param {{code: string, type: string}} item */
-function medium({ code, type }) {
+/** A picture, sound or film, once its type is known. @param {string} code */
+function medium(code) {
   const src = `/media/${code}`;
-  if (type.startsWith("audio/")) return h("audio", { src, controls: true, preload: "metadata", "aria-label": t("sound") });
-  if (type.startsWith("video/")) return h("video", { src, controls: true, preload: "metadata", "aria-label": t("film") });
-  return h("img", { src, alt: t("picture"), loading: "lazy" });
+  const place = h("div", { class: "medium" }, t("loading"));
+  fetch(src).then((reply) => {
+    if (!reply.ok) throw new Error(String(reply.status));
+    const [kind] = (reply.headers.get("Content-Type") || "").split("/");
+    if (kind === "audio") fill(place, h("audio", { src, controls: true, preload: "metadata", "aria-label": t("sound") }));
+    else if (kind === "video") fill(place, h("video", { src, controls: true, preload: "metadata", "aria-label": t("film") }));
+    else fill(place, h("img", { src, alt: t("picture") }));
+  }).catch(() => fill(place, t("offline")));
+  return place;
 }
 
 /** @param {any} task @param {string | null} text */

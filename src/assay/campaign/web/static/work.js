@@ -8,6 +8,8 @@ import { Clock } from "./clock.js";
 
 const DRAFT = "assay:draft:";
 const TOGETHER = 1000;
+const SOON = 150;
+const AT_REST = 1500;
 
 /** One screen's answers by cell, each change of which can be undone. */
 export class Work extends EventTarget {
@@ -24,8 +26,10 @@ export class Work extends EventTarget {
     this.fresh = fresh;
     this.name = `${DRAFT}${lease}:${screen}`;
     const kept = this.newest(draft);
-    /** @type {Map<string, Cell>} */
+    /** @type {Map<string, Cell>} what was said */
     this.cells = new Map(Object.entries(kept?.cells || {}));
+    /** @type {Map<string, Cell>} what cells begin with, as long as nothing was said */
+    this.untouched = new Map();
     this.at = kept?.at || 0;
     this.clock = new Clock(kept?.clock);
     /** @type {{key: string, before: Cell, after: Cell, tag: string, time: number}[]} */
@@ -35,6 +39,11 @@ export class Work extends EventTarget {
     this.closed = false;
     /** @type {number | undefined} */
     this.timer = undefined;
+    /** @type {number | undefined} */
+    this.soon = undefined;
+    this.onLeave = () => this.store();
+    window.addEventListener("pagehide", this.onLeave);
+    document.addEventListener("visibilitychange", this.onLeave);
     this.onStorage = (/** @type {StorageEvent} */ event) => this.otherTab(event);
     window.addEventListener("storage", this.onStorage);
   }
@@ -52,10 +61,10 @@ export class Work extends EventTarget {
 
   /** @param {string} key @returns {Cell} */
   get(key) {
-    let cell = this.cells.get(key);
+    let cell = this.cells.get(key) || this.untouched.get(key);
     if (!cell) {
       cell = this.fresh(key);
-      this.cells.set(key, cell);
+      this.untouched.set(key, cell);
     }
     return cell;
   }
@@ -114,16 +123,19 @@ export class Work extends EventTarget {
     return { at: this.at, cells: Object.fromEntries(this.cells), clock: this.clock.read() };
   }
 
-  /** Keep the draft: here at once, on the server when the hand rests. */
+  /** Keep the draft: here almost at once, on the server when the hand rests. */
   keep() {
     if (this.closed) return;
     this.at = Math.max(Date.now(), this.at + 1);
-    this.store();
+    this.soon ||= setTimeout(() => this.store(), SOON);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.upload(), 1500);
+    this.timer = setTimeout(() => this.upload(), AT_REST);
   }
 
   store() {
+    clearTimeout(this.soon);
+    this.soon = undefined;
+    if (this.closed || !this.at) return;
     try {
       localStorage.setItem(this.name, JSON.stringify(this.snapshot()));
     } catch {
@@ -158,9 +170,12 @@ export class Work extends EventTarget {
 
   /** Stop watching; `sent` forgets the draft, because the answers are on their way. @param {boolean} sent */
   close(sent) {
-    if (!sent && !this.closed && this.at) this.store();
+    if (!sent) this.store();
     this.closed = true;
     clearTimeout(this.timer);
+    clearTimeout(this.soon);
+    window.removeEventListener("pagehide", this.onLeave);
+    document.removeEventListener("visibilitychange", this.onLeave);
     window.removeEventListener("storage", this.onStorage);
     this.clock.stop();
     if (sent) localStorage.removeItem(this.name);

@@ -136,7 +136,7 @@ Table(
 Table(
     "lease", TABLES,
     Column("id", Text, primary_key=True),
-    _to("task", "task"), _to("rater", "rater"),
+    _to("task", "task", index=True), _to("rater", "rater"),
     Column("copy", Integer, nullable=False),
     Column("state", Text, nullable=False),
     Column("opened", BigInteger, nullable=False),

@@ -1,0 +1,86 @@
+"""What only the owner of a campaign may read: its links, its store, and where it is served.
+
+Links are as good as passwords, and the store keeps none of them. They are handed over once, and
+kept in a file that nobody else on the machine can read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from assay.errors import InputError
+
+FILE = "campaign.json"
+ADDRESS = "http://127.0.0.1:8017"
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The tokens of a campaign's links."""
+
+    owner: str
+    viewer: str
+    join: str
+    raters: dict[str, str] = field(default_factory=dict)
+    """Rater to token."""
+    store: str | None = None
+    """The address of the database, where it is not a file beside this one."""
+    public: str = ADDRESS
+    """The address that links begin with."""
+    served: str | None = None
+    """Where a server answers now."""
+
+    def links(self) -> dict[str, Any]:
+        """Every link as an address."""
+        return {
+            "owner": self.link(self.owner), "viewer": self.link(self.viewer),
+            "join": self.link(self.join),
+            "raters": [
+                {"rater": rater, "link": self.link(token), "token": token}
+                for rater, token in self.raters.items()
+            ],
+        }  # fmt: skip
+
+    def link(self, token: str) -> str:
+        """The address that a token opens."""
+        return f"{self.public}/r/{token}"
+
+
+def write_keys(folder: Path, keys: Keys) -> None:
+    """Keep the keys where only this user can read them."""
+    part = folder / f".{FILE}.{secrets.token_hex(4)}.part"
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(asdict(keys), file, ensure_ascii=False, indent=1)
+    part.replace(folder / FILE)
+
+
+def read_keys(folder: Path) -> Keys:
+    """The keys of a campaign."""
+    path = folder / FILE
+    try:
+        return Keys(**json.loads(path.read_text("utf-8")))
+    except OSError as error:
+        raise InputError(
+            f"'{path}' cannot be read ({error.strerror}); name the folder of a campaign"
+        ) from None
+    except (ValueError, TypeError):
+        raise InputError(f"'{path}' is damaged; put back a copy of it") from None
+
+
+@contextmanager
+def served_at(folder: Path, address: str, public: str | None) -> Iterator[Keys]:
+    """Say where the campaign is served, for as long as it is."""
+    keys = read_keys(folder)
+    write_keys(folder, keys := replace(keys, served=address, public=public or address))
+    try:
+        yield keys
+    finally:
+        write_keys(folder, replace(read_keys(folder), served=None))

@@ -1,0 +1,161 @@
+"""What a plan names, read and checked: everything that is wrong with it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from assay.campaign.assignment.contents import Contents, prepare
+from assay.errors import InputError, Problem, TableError
+from assay.kits.results import KitDesign
+from assay.project.settings import Settings
+from assay.sampling.draw import sample as draw_sample
+from assay.stats.random import Rng
+from assay.tables.load import Columns, find_schema
+from assay.tables.selection import column_names
+from assay.tables.tables import (
+    Errors,
+    Sample,
+    TestSet,
+    read_errors,
+    read_sample,
+    read_scores,
+)
+
+
+@dataclass(frozen=True)
+class Material:
+    """A plan with its tables; files have their whole paths."""
+
+    settings: Settings
+    test_set: TestSet
+    sample: Sample | None
+    errors: Errors | None
+    kits: KitDesign | None
+
+    def prepare(self, folder: Path, rng: Rng = None) -> Contents:
+        """The campaign that this makes, drawn but not written."""
+        return prepare(
+            folder, self.settings, self.test_set, self.sample, self.errors, self.kits, rng
+        )
+
+
+def read_material(
+    settings: Settings, folder: Path, *, kits: KitDesign | None = None, source: str = "plan"
+) -> Material:
+    """Read what the settings name, relative to ``folder``; every fault of every file is listed.
+
+    Raises:
+        TableError: Something is wrong with a file, or with what the files say together. Every
+            problem has the setting and the column as its place.
+    """
+    collect = _Collecting()
+    settings = replace(
+        settings,
+        instructions=_whole(folder, settings.instructions),
+        consent=_whole(folder, settings.consent),
+    )
+    for name in ("instructions", "consent"):
+        if path := getattr(settings, name):
+            with collect.of(name):
+                _need_text(Path(path))
+    test_set = None
+    if settings.protocol is None:
+        collect.add("protocol", 'is missing; say how outputs are judged, such as protocol = "esa"')
+    if settings.scores is None:
+        collect.add("scores", "is missing; name the table with the outputs to be judged")
+    else:
+        with collect.of("scores"):
+            test_set = _read_test_set(settings, folder / settings.scores)
+    sample = errors = None
+    if test_set is not None:
+        with collect.of("sample"):
+            sample = _read_sample(settings, folder, test_set)
+        with collect.of("errors"):
+            errors = _read_errors(settings, folder, test_set)
+    if test_set is not None and not collect.problems:
+        material = Material(settings, test_set, sample, errors, kits)
+        with collect.of("plan"):
+            material.prepare(folder, rng=0)
+            return material
+    raise TableError(source, collect.problems)
+
+
+class _Collecting:
+    """Problems, each with the setting that it is about."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def add(self, setting: str, message: str) -> None:
+        self.problems.append(Problem(message, column=setting))
+
+    @contextmanager
+    def of(self, setting: str) -> Iterator[None]:
+        """What is wrong inside belongs to this setting."""
+        try:
+            yield
+        except TableError as error:
+            for problem in error.problems:
+                place = f"{setting}: {Path(error.source).name}"
+                column = place if problem.column is None else f"{place}, {problem.column}"
+                self.problems.append(Problem(problem.message, problem.line, column, problem.value))
+        except InputError as error:
+            self.add(setting, str(error))
+
+
+def _whole(folder: Path, name: str | None) -> str | None:
+    return None if name is None else str(folder / name)
+
+
+def _need_text(path: Path) -> None:
+    try:
+        path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"'{path}' is not UTF-8; save it as UTF-8") from None
+    except OSError as error:
+        raise InputError(f"'{path}' cannot be read ({error.strerror}); check the path") from None
+
+
+def _read_test_set(settings: Settings, path: Path) -> TestSet:
+    return read_scores(
+        path, columns=_columns(settings, path, "scores"), metrics=settings.metrics,
+        lower_metrics=settings.lower_metrics, exclude=settings.exclude,
+    )  # fmt: skip
+
+
+def _read_sample(settings: Settings, folder: Path, test_set: TestSet) -> Sample | None:
+    """The sample that was drawn, or one that is drawn now; None where everything is rated."""
+    drawing = settings.sample
+    if drawing.file is not None:
+        path = folder / drawing.file
+        return read_sample(path, test_set, columns=_columns(settings, path, "sample"))
+    if drawing.budget is None:
+        return None
+    goal = (settings.goal or "ranking") if drawing.design == "auto" else None
+    budget, seed = drawing.budget, drawing.seed
+    return draw_sample(test_set, design=drawing.design, budget=budget, goal=goal, rng=seed)
+
+
+def _read_errors(settings: Settings, folder: Path, test_set: TestSet) -> Errors | None:
+    paths = [folder / name for name in settings.errors]
+    tables = [
+        read_errors(path, test_set, columns=_columns(settings, path, "errors")) for path in paths
+    ]
+    if not tables:
+        return None
+    return Errors(pl.concat([table.frame for table in tables], how="diagonal_relaxed"))
+
+
+def _columns(settings: Settings, path: Path, kind: str) -> Columns:
+    """The user's column names that this table has."""
+    if not settings.columns:
+        return {}
+    present, known = column_names(path), find_schema(kind).names
+    return {
+        name: user for name, user in settings.columns.items() if name in known and user in present
+    }

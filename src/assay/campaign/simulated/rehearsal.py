@@ -1,0 +1,97 @@
+"""A whole campaign worked through by simulated raters, and what its answers say of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from assay.campaign.campaign import Campaign, open_campaign
+from assay.campaign.exchange.export import tables_of
+from assay.campaign.protocols import make_protocol
+from assay.campaign.records import Collected
+from assay.campaign.simulated.opinions import Opinions
+from assay.campaign.simulated.raters import manners, simulate_raters
+from assay.campaign.store.clock import Clock
+from assay.collecting.campaigns import SimulatedRater, Simulation
+from assay.errors import InputError
+from assay.estimation.raters import rater_report
+from assay.project.settings import Settings
+from assay.stats.progress import Progress, silent
+from assay.stats.random import Rng, seeded, spawn
+from assay.tables.tables import TestSet, read_ratings, read_scores
+
+Serving = Callable[[Campaign], AbstractContextManager[str]]
+"""Serves a campaign for as long as a block lasts; gives the address."""
+
+
+class SteppedClock(Clock):
+    """A clock that can be put forward, so that days of work pass in seconds."""
+
+    _passed = 0.0
+
+    def forward(self, seconds: float) -> None:
+        """Let time pass."""
+        self._passed += max(seconds, 0.0)
+
+    def _read(self) -> int:
+        return super()._read() + int(1000 * self._passed)
+
+
+def rehearse(
+    place: str | os.PathLike[str],
+    serving: Serving,
+    tokens: Mapping[str, str],
+    *,
+    raters: int | Sequence[str] = 20,
+    careless: int = 0,
+    leaving: int = 0,
+    rng: Rng = None,
+    progress: Progress = silent,
+) -> Simulation:
+    """Let simulated raters work through a campaign that has no answers yet.
+
+    ``tokens`` are the links of the campaign's raters; where more are wanted, some are added. They
+    are quick or slow; some answer at random, some leave in the middle of a task. They speak HTTP
+    alone.
+    """
+    generator, seed = seeded(rng)
+    choosing, thinking, working = spawn(generator, 3)
+    if isinstance(raters, int):
+        more = [f"simulated-{number + 1}" for number in range(raters - len(tokens))]
+        raters = [*tokens, *more][:raters]
+    ways = manners(len(raters), careless, leaving, choosing)
+    clock = SteppedClock()
+    with open_campaign(place, clock=clock) as campaign:
+        status = campaign.status()
+        if status.answers:
+            raise InputError(
+                f"the campaign has {status.answers:,} answers already; make another one to rehearse"
+            )
+        campaign.open("simulation", None)
+        added = campaign.add_raters([name for name in raters if name not in tokens])
+        known = {**tokens, **{item["rater"]: item["token"] for item in added}}
+        tokens = {name: known[name] for name in raters}
+        test_set = read_scores(campaign.collected().scores)
+        opinions = Opinions(test_set, len(raters), rng=thinking)
+        done: tuple[SimulatedRater, ...] = ()
+        answers, begun, ended = 0, clock.now(), clock.now()
+        with serving(campaign) as address:
+            for done in simulate_raters(address, tokens, ways, opinions, clock, rng=working):
+                before, answers = answers, sum(one.answers for one in done)
+                if answers > before:
+                    ended = clock.now()
+                progress("tasks", sum(one.tasks for one in done), status.tasks)
+        named = named_raters(campaign.collected(), test_set, campaign.settings)
+    tasks, hours = sum(one.tasks for one in done), (ended - begun) / 3_600_000
+    return Simulation(done, tasks, answers, hours, named, seed)
+
+
+def named_raters(collected: Collected, test_set: TestSet, settings: Settings) -> tuple[str, ...]:
+    """The raters whom checks and agreement with others give away; of ratings alone."""
+    tables = tables_of(collected)
+    rated = [frame for name, frame in tables.items() if name.partition("-")[0] == "ratings"]
+    if not rated:
+        return ()
+    ratings = read_ratings(rated[0], test_set, better=make_protocol(settings).better)
+    return rater_report(test_set, ratings).outliers

@@ -1,0 +1,36 @@
+"""A campaign served beside other work, for rehearsals and tests."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from assay.campaign.campaign import Campaign
+from assay.campaign.web.app import create_app
+
+STOP_SECONDS = 10
+
+
+@contextmanager
+def serving(campaign: Campaign) -> Iterator[str]:
+    """Serve on a free port of this machine until the block ends; gives the address."""
+    with socket.socket() as own:
+        own.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(
+            create_app(campaign), log_level="error", lifespan="off", access_log=False
+        )
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, args=([own],), daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{own.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(STOP_SECONDS)

@@ -1,0 +1,398 @@
+"""``assay campaign``: make, check, try and serve a campaign that collects answers in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from assay.cli import deliver, names, note, print_json, save_file, say
+from assay.cli.options import (
+    CHECKS,
+    COLUMNS,
+    EXCLUDE,
+    INSTRUCTIONS,
+    JSON,
+    OVERLAP,
+    RATERS,
+    REPEATS,
+    SAMPLE,
+    SAVE,
+    SAVE_ONLY,
+    SEED,
+)
+from assay.errors import InputError, MissingExtraError, OptionError
+
+if TYPE_CHECKING:
+    from assay.campaign.campaign import Campaign
+    from assay.campaign.keys import Keys
+    from assay.campaign.material import Material
+
+PACKAGES = ("alembic", "fastapi", "multipart", "pydantic", "regex", "sqlalchemy", "uvicorn")
+"""What the extra installs."""
+PLAN, STORE = "assay.toml", "campaign.db"
+LOCAL = ("127.0.0.1", "localhost", "::1")
+
+campaign = typer.Typer(
+    help="Collect answers in a browser: make a campaign, serve it, see how it stands, export it.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+Folder = Annotated[
+    Path, typer.Argument(help="The folder of the campaign.", metavar="DIR", show_default=False)
+]
+HOST = Annotated[str, typer.Option("--host", help="The address to listen at.")]
+PORT = Annotated[int, typer.Option("--port", help="The port to listen at.", min=1, max=65535)]
+PUBLIC_URL = Annotated[
+    str | None,
+    typer.Option("--public-url", help="What links begin with, where a proxy stands before it."),
+]
+TRUSTED_PROXY = Annotated[
+    str | None,
+    typer.Option("--trusted-proxy", help="The proxy whose X-Forwarded-For is believed."),
+]
+
+
+def need_campaign() -> None:
+    """Refuse where the packages that collecting in a browser needs are not installed."""
+    if any(find_spec(name) is None for name in PACKAGES):
+        raise MissingExtraError("collecting answers in a browser", "campaign")
+
+
+@campaign.command("new")
+def new(
+    plan: Annotated[
+        Path,
+        typer.Argument(
+            help="The plan (.toml), or the table of the outputs.", metavar="PLAN|SCORES"
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="The folder of the campaign; default: beside the plan.",
+            metavar="DIR",
+        ),
+    ] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            "--protocol",
+            help="How outputs are judged.",
+        ),
+    ] = None,
+    raters: RATERS = None,
+    sample: SAMPLE = None,
+    overlap: OVERLAP = None,
+    checks: CHECKS = None,
+    repeats: REPEATS = None,
+    outputs: Annotated[
+        int | None, typer.Option("--outputs", help="Systems side by side, 1 to 8.")
+    ] = None,
+    languages: Annotated[
+        str | None,
+        typer.Option("--languages", help="Source and target language.", metavar="DE,EN"),
+    ] = None,
+    marks: Annotated[
+        Path | None, typer.Option("--marks", help="Errors that raters begin with: a table.")
+    ] = None,
+    kits: Annotated[
+        Path | None,
+        typer.Option("--kit-design", help="Who edits what, as `assay kits design` saved it."),
+    ] = None,
+    instructions: INSTRUCTIONS = None,
+    columns: COLUMNS = None,
+    exclude: EXCLUDE = None,
+    store: Annotated[
+        str | None,
+        typer.Option("--store", help="A PostgreSQL database in place of a file in the folder."),
+    ] = None,
+    seed: SEED = None,
+    save: SAVE_ONLY = None,
+    json: JSON = False,
+) -> None:  # fmt: skip
+    """Make a campaign from a plan, or from a table of outputs and a few options.
+
+    Options win over the plan. The links are written to campaign.json in the folder, which only
+    you can read; `assay campaign links` shows them again.
+
+    Example: assay campaign new assay.toml
+
+    Example: assay campaign new scores.tsv --protocol esa --raters 3 -o news
+    """
+    need_campaign()
+    save_file(save)
+    given: dict[str, Any] = {
+        "protocol": protocol, **_people(raters), "raters.overlap": overlap,
+        "checks.share": checks, "checks.repeats": repeats, "screen.outputs": outputs,
+        "screen.languages": names(languages), "sample.seed": seed, "exclude": names(exclude),
+        **{
+            key: None if path is None else str(path.absolute())
+            for key, path in (
+                ("sample.file", sample), ("errors", marks), ("instructions", instructions),
+            )
+        },
+    }  # fmt: skip
+    material, base = read_plan(plan, given, columns, kits)
+    result, keys = make_campaign(material, output or base, store, seed)
+    if json:
+        print_json(result.to_dict() | {"links": keys.links()})
+        return
+    deliver(result, save, False, lambda: show_links(result.dir, keys))
+
+
+def _people(raters: str | None) -> dict[str, Any]:
+    people = names(raters)
+    if people is None:
+        return {}
+    if len(people) == 1 and people[0].isdecimal():
+        return {"raters.number": int(people[0])}
+    return {"raters.names": people}
+
+
+def read_plan(
+    plan: Path, given: dict[str, Any], columns: str | None = None, kits: Path | None = None
+) -> tuple[Material, Path]:
+    """The plan with what was said beside it, its tables, and the folder it is about."""
+    from assay.campaign.material import read_material
+    from assay.cli import pairs
+    from assay.kits.results import KitDesign
+    from assay.project.reader import parse_settings
+    from assay.project.text import with_key
+    from assay.tables.load import decode_utf8, read_bytes
+    from assay.views.page import read_result
+
+    written = plan.suffix == ".toml"
+    text = decode_utf8(read_bytes(plan), str(plan)) if written else ""
+    if written:
+        parse_settings(text, str(plan))
+    else:
+        given = {"name": plan.name.partition(".")[0], "scores": str(plan.absolute()), **given}
+    given |= {f"columns.{name}": user for name, user in pairs("columns", columns).items()}
+    for key, value in given.items():
+        if value is not None:
+            text = with_key(text, key, value)
+    base = plan.absolute().parent
+    design = None if kits is None else read_result(kits)
+    if design is not None and not isinstance(design, KitDesign):
+        raise OptionError("kits", kits, "is no design of kits", "save one with assay kits design")
+    settings = parse_settings(text, str(plan))
+    return read_material(settings, base, kits=design, source=str(plan)), base
+
+
+def make_campaign(
+    material: Material, folder: Path, store: str | None, seed: int | None
+) -> tuple[Any, Keys]:
+    """The campaign in its folder, and the keys that were written beside it."""
+    from assay.campaign.create import create_campaign
+    from assay.campaign.keys import Keys, write_keys
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: no folder can be made there ({error.strerror})") from None
+    result = create_campaign(
+        folder, material.settings, test_set=material.test_set, sample=material.sample,
+        errors=material.errors, kits=material.kits, store=store, rng=seed,
+    )  # fmt: skip
+    links = result.links
+    keys = Keys(
+        links.owner, links.viewer, links.join, {one.rater: one.token for one in links.raters}, store
+    )
+    write_keys(folder, keys)
+    return result, keys
+
+
+def show_links(title: str, keys: Keys) -> None:
+    """The links, for people."""
+    links = keys.links()
+    people = [(one["rater"], one["link"]) for one in links.pop("raters")]
+    rows = [*links.items(), *people]
+    wide = max(len(name) for name, _ in rows)
+    say(title, *(f"  {name:{wide}}  {link}" for name, link in rows))
+
+
+@campaign.command("check")
+def check(
+    plan: Annotated[
+        Path,
+        typer.Argument(help="The plan (.toml), its folder, or a campaign.", metavar="PLAN|DIR"),
+    ],
+    kits: Annotated[
+        Path | None,
+        typer.Option("--kit-design", help="Who edits what, as `assay kits design` saved it."),
+    ] = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Check a plan with all its tables, or a campaign's store: every problem at once.
+
+    Nothing is written. The exit code is 2 where anything is wrong.
+
+    Example: assay campaign check assay.toml
+    """
+    need_campaign()
+    from assay.campaign.campaign import open_campaign
+    from assay.errors import Problem, TableError
+    from assay.formats.convert import Checked
+
+    save_file(save)
+    try:
+        if (plan / STORE).is_file():
+            with open_campaign(plan, write=False) as opened:
+                found = tuple(Problem(fault) for fault in opened.integrity())
+            result = Checked(str(plan), "campaign", not found, 0, found)
+        else:
+            file = plan / PLAN if plan.is_dir() else plan
+            material, base = read_plan(file, {}, kits=kits)
+            tasks = len(material.prepare(base, rng=0).tasks)
+            result = Checked(str(file), "plan", True, tasks)
+    except TableError as error:
+        result = Checked(str(plan), "plan", False, 0, error.problems)
+    good = None if not result.ok else lambda: say(f"{result.source}: nothing is wrong")
+    deliver(result, save, json, good)
+    if not result.ok:
+        raise typer.Exit(2)
+
+
+@campaign.command("preview")
+def preview(folder: Folder, port: PORT = 8018) -> None:
+    """Try the raters' pages on a copy: nothing that is sent there counts.
+
+    Example: assay campaign preview news
+    """
+    need_campaign()
+    from tempfile import TemporaryDirectory
+
+    from assay.campaign.campaign import open_campaign
+    from assay.campaign.keys import read_keys
+    from assay.campaign.web import serve
+
+    need_free("127.0.0.1", port)
+    keys = read_keys(folder)
+    if keys.store is not None:
+        raise InputError("only a campaign in a file can be copied; preview another one")
+    with TemporaryDirectory(prefix="assay-preview-") as copy:
+        with open_campaign(folder, write=False) as opened:
+            opened.backup(Path(copy) / STORE)
+        with open_campaign(copy) as opened:
+            opened.open("preview")
+            (link,) = opened.add_raters(["preview"], "preview")
+            say(f"a copy to try: http://127.0.0.1:{port}/r/{link['token']}", "Ctrl-C ends it.")
+            _flush()
+            serve(opened, port=port)
+
+
+@campaign.command("serve")
+def serve_campaign(
+    folder: Folder,
+    host: HOST = "127.0.0.1",
+    port: PORT = 8017,
+    public_url: PUBLIC_URL = None,
+    trusted_proxy: TRUSTED_PROXY = None,
+    json: JSON = False,
+) -> None:
+    """Serve a campaign until Ctrl-C or SIGTERM; one that was never open is opened.
+
+    Example: assay campaign serve news
+    """
+    need_campaign()
+    from assay.campaign.campaign import open_campaign
+    from assay.campaign.keys import read_keys, served_at
+    from assay.campaign.web import serve
+
+    need_free(host, port)
+    if host not in LOCAL:
+        note(f"listening at {host}: anybody who reaches this machine can open the pages")
+    keys = read_keys(folder)
+    shown = f"[{host}]" if ":" in host else host
+    with open_campaign(keys.store or folder) as opened:
+        if opened.status().state == "draft":
+            opened.open("owner")
+        with served_at(folder, f"http://{shown}:{port}", public_url) as keys:
+            if json:
+                print_json({"address": keys.served, "links": keys.links()})
+            else:
+                show_links(f"{opened.settings.name} is served; Ctrl-C stops it.", keys)
+            _flush()
+            serve(opened, host=host, port=port, public_url=public_url, trusted_proxy=trusted_proxy)
+
+
+def _flush() -> None:
+    """Let whoever waits for the links have them before the server takes over."""
+    import sys
+
+    sys.stdout.flush()
+
+
+def need_free(host: str, port: int) -> None:
+    """Refuse a port that something else listens at."""
+    import socket
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        fault = f"cannot be used at {host} ({error.strerror})"
+        raise OptionError("port", port, fault, "give another one") from None
+
+
+def serve(
+    folder: Annotated[
+        Path, typer.Argument(help="The project, or the folder of a campaign.", metavar="[DIR]")
+    ] = Path(),
+    host: HOST = "127.0.0.1",
+    port: PORT = 8017,
+    public_url: PUBLIC_URL = None,
+    trusted_proxy: TRUSTED_PROXY = None,
+    json: JSON = False,
+) -> None:
+    """Serve a project's campaign: made from assay.toml the first time, gone on with after that.
+
+    Prints everybody's link. Answers are kept in the folder; `assay campaign` has the rest.
+
+    Example: assay serve demo
+    """
+    need_campaign()
+    from assay.campaign.keys import FILE
+    from assay.project.project import project_folder
+
+    home = folder if (folder / FILE).is_file() else project_folder(folder)
+    if home is None:
+        raise InputError(f"'{folder}' has no {PLAN}; make a project with assay new first")
+    if not (home / FILE).is_file():
+        material, _ = read_plan(home / PLAN, {})
+        make_campaign(material, home, None, None)
+    serve_campaign(home, host, port, public_url, trusted_proxy, json)
+
+
+@campaign.command("links")
+def links(folder: Folder, json: JSON = False) -> None:
+    """Show everybody's link.
+
+    Example: assay campaign links news
+    """
+    from assay.campaign.keys import read_keys
+
+    keys = read_keys(folder)
+    if json:
+        print_json({"links": keys.links()})
+    else:
+        show_links(str(folder), keys)
+
+
+@contextmanager
+def opened_campaign(folder: Path, *, write: bool = False) -> Iterator[Campaign]:
+    """The campaign of a folder, to read or to change."""
+    from assay.campaign.campaign import open_campaign
+    from assay.campaign.keys import read_keys
+
+    keys = read_keys(folder)
+    with open_campaign(keys.store or folder, write=write) as opened:
+        yield opened

@@ -1,0 +1,100 @@
+"""``assay status``: how the project stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from assay.cli import columns_for, read_drawn, read_rated, read_test_set, save_file
+from assay.cli.options import JSON, LEVEL, PAY, SAVE
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from assay.project.project import Project
+    from assay.tables.tables import Ratings, TestSet
+
+
+def status(
+    context: typer.Context,
+    pay: PAY = None,
+    level: LEVEL = 0.95,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:
+    """Say how a project stands: what is in, what is decided, what deciding the rest costs.
+
+    Half a campaign will do: scores rest on the beginning of the sample that is complete, and where
+    there is none they are for orientation.
+
+    Example: assay status --pay "0.12 EUR per rating"
+    """
+    from assay.cli import deliver
+    from assay.collecting.status import project_status
+
+    save_file(save)
+    project: Project | None = context.obj
+    if project is None:
+        raise InputError("there is no project here (a folder with assay.toml); assay new makes one")
+    of = project.settings
+    test_set, ratings = _read(project)
+    drawn = None if of.sample.file is None else project.path(of.sample.file)
+    result = project_status(
+        test_set, ratings,
+        sample=read_drawn(drawn if drawn is not None and drawn.exists() else None, test_set),
+        key=_sent(project),
+        target=of.target, pay=pay, level=level,
+    )  # fmt: skip
+    deliver(result, save, json)
+
+
+def _sent(project: Project) -> pl.DataFrame | None:
+    """The rows of the sheets that are out."""
+    name = project.settings.key
+    if name is None or not project.path(name).exists():
+        return None
+    from assay.collecting.answers import read_key  # sheets are slow to load
+
+    return read_key(project.path(name))
+
+
+def _read(project: Project) -> tuple[TestSet, Ratings | None]:
+    """The test set of a project, and the ratings that are in by now."""
+    from assay.project.rules import better_of, range_of
+
+    of = project.settings
+    if of.scores is None:
+        raise InputError(f"{project.file} names no test set; `assay new . --from FILES` adds one")
+    if of.judgments and not of.ratings:
+        raise InputError(
+            f"{project.file} names judgments; assay monitor says which pairs they decide"
+        )
+    scores = project.path(of.scores)
+    answers = [path for path in project.paths(of.ratings) if path.exists()]
+    columns = _columns(of.columns, [scores, *answers])
+    read: dict[str, Any] = {
+        "columns": columns,
+        "metrics": None if of.metrics is None else ",".join(of.metrics),
+        "lower_metrics": ",".join(of.lower_metrics) or None,
+        "exclude": ",".join(of.exclude) or None,
+    }
+    if not answers:
+        (own,) = columns_for(columns, ("scores", scores))
+        return read_test_set(scores, own, **read), None
+    scale = range_of(of)
+    return read_rated(
+        scores, answers, only=None, lp=None, better=better_of(of) or "higher",
+        range=None if scale is None else f"{scale[0]:g},{scale[1]:g}", **read,
+    )  # fmt: skip
+
+
+def _columns(columns: dict[str, str], files: list[Path]) -> str | None:
+    """The column names of the project that one of these files has."""
+    from assay.tables.selection import column_names
+
+    present = {name for path in files for name in column_names(path)}
+    kept = [f"{name}={user}" for name, user in columns.items() if user in present]
+    return ",".join(kept) or None

@@ -1,0 +1,246 @@
+"""``assay campaign``: what an owner does with a campaign that runs, or has run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from assay.cli import deliver, names, progress_bars, say
+from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
+from assay.cli.options import JSON, RATERS, SAVE, SAVE_ONLY, SEED
+from assay.errors import InputError
+
+REASON = Annotated[str | None, typer.Option("--reason", help="Why; kept in the list of events.")]
+RATER = Annotated[str, typer.Argument(help="The rater.", metavar="RATER")]
+
+
+@campaign.command("status")
+def status(folder: Folder, save: SAVE = None, json: JSON = False) -> None:
+    """How a campaign stands: tasks, answers, raters, cost.
+
+    Example: assay campaign status news
+    """
+    need_campaign()
+    with opened_campaign(folder) as opened:
+        deliver(opened.status(), save, json)
+
+
+def _steer(folder: Path, method: str, body: dict[str, Any], json: bool) -> None:
+    """Ask the running server, or do it here where there is none; then say how things stand."""
+    need_campaign()
+    from assay.campaign.client import WireClient, WireError
+    from assay.campaign.keys import read_keys
+
+    keys = read_keys(folder)
+    with opened_campaign(folder) as opened:
+        slug = opened.slug
+    if keys.served is not None and _answers(keys.served):
+        try:
+            with WireClient(keys.served, keys.owner) as client:
+                client.post(f"/c/{slug}/{method}", body)
+        except WireError as error:
+            raise InputError(error.sentence) from None
+    else:
+        with opened_campaign(folder, write=True) as opened:
+            getattr(opened, method)(**body, actor="owner")
+    with opened_campaign(folder) as opened:
+        deliver(opened.status(), None, json)
+
+
+def _answers(address: str) -> bool:
+    """Whether a server is there; one that was killed could not say that it is gone."""
+    from assay.campaign.client import WireClient
+
+    try:
+        with WireClient(address, "", tries=1) as client:
+            client.get("/healthz")
+    except OSError:
+        return False
+    return True
+
+
+@campaign.command("open")
+def open_(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
+    """Let raters begin.
+
+    Example: assay campaign open news
+    """
+    _steer(folder, "open", {"reason": reason}, json)
+
+
+@campaign.command("pause")
+def pause(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
+    """Hand out no tasks for now; what raters have open they may send.
+
+    Example: assay campaign pause news --reason "new guidelines"
+    """
+    _steer(folder, "pause", {"reason": reason}, json)
+
+
+@campaign.command("resume")
+def resume(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
+    """Go on after a pause.
+
+    Example: assay campaign resume news
+    """
+    _steer(folder, "resume", {"reason": reason}, json)
+
+
+@campaign.command("close")
+def close(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
+    """End a campaign for good: no answer is taken any more.
+
+    Example: assay campaign close news
+    """
+    _steer(folder, "close", {"reason": reason}, json)
+
+
+@campaign.command("exclude")
+def exclude(
+    folder: Folder,
+    rater: RATER,
+    reason: Annotated[str, typer.Option("--reason", help="Why; kept in the list of events.")],
+    json: JSON = False,
+) -> None:
+    """Leave a rater out: their tasks are dealt again, their answers are kept and not counted.
+
+    Example: assay campaign exclude news rater-3 --reason "answers at random"
+    """
+    _steer(folder, "exclude", {"rater": rater, "reason": reason}, json)
+
+
+@campaign.command("restore")
+def restore(folder: Folder, rater: RATER, json: JSON = False) -> None:
+    """Take a rater in again.
+
+    Example: assay campaign restore news rater-3
+    """
+    _steer(folder, "restore", {"rater": rater}, json)
+
+
+@campaign.command("export")
+def export(
+    folder: Folder,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="The folder of the tables; default: tables in the campaign's.",
+            metavar="DIR",
+        ),
+    ] = None,
+    tables: Annotated[
+        str | None,
+        typer.Option(
+            "--tables", metavar="A,B",
+            help="Of: ratings, errors, judgments, edits, sample, scores, raters, events.",
+        ),
+    ] = None,
+    type: Annotated[
+        Literal["tsv", "csv", "jsonl", "parquet", "xlsx"],
+        typer.Option("--type", help="The type of the files."),
+    ] = "tsv",
+    save: SAVE_ONLY = None,
+    json: JSON = False,
+) -> None:  # fmt: skip
+    """Write what came in as tables, which `assay estimate`, `rank` and `effort` read.
+
+    Checks and repeats are marked and count in no estimate; raters who are left out are not there.
+
+    Example: assay campaign export news -o tables
+    """
+    need_campaign()
+    from assay.campaign.exchange.export import export_tables
+
+    with opened_campaign(folder) as opened:
+        found = opened.collected()
+    wanted = names(tables)
+    result = export_tables(found, output or folder / "tables", tables=wanted, ending=f".{type}")
+    deliver(result, save, json)
+
+
+@campaign.command("backup")
+def backup(
+    folder: Folder,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The file of the copy.", metavar="FILE")
+    ],
+) -> None:
+    """Copy a campaign's store while it runs.
+
+    Example: assay campaign backup news -o news-monday.db
+    """
+    need_campaign()
+    if output.exists():
+        raise InputError(f"'{output}' is there already; name another file")
+    with opened_campaign(folder) as opened:
+        opened.backup(output)
+    say(f"written to {output}")
+
+
+@campaign.command("rebuild")
+def rebuild(folder: Folder, json: JSON = False) -> None:
+    """Make the state of tasks and raters again from the answers and events.
+
+    Example: assay campaign rebuild news
+    """
+    need_campaign()
+    with opened_campaign(folder, write=True) as opened:
+        opened.rebuild()
+        deliver(opened.status(), None, json)
+
+
+@campaign.command("forget")
+def forget(folder: Folder, rater: RATER) -> None:
+    """Remove what names a person; the answers stay, under a new code name.
+
+    Example: assay campaign forget news rater-3
+    """
+    need_campaign()
+    from assay.campaign.keys import read_keys, write_keys
+
+    with opened_campaign(folder, write=True) as opened:
+        opened.forget(rater)
+    keys = read_keys(folder)
+    rest = {name: token for name, token in keys.raters.items() if name != rater}
+    write_keys(folder, replace(keys, raters=rest))
+    say(f"what named {rater} is gone; the answers are kept")
+
+
+@campaign.command("simulate")
+def simulate(
+    folder: Folder,
+    raters: RATERS = None,
+    careless: Annotated[
+        int, typer.Option("--careless", help="How many of them answer at random.", min=0)
+    ] = 0,
+    leaving: Annotated[
+        int, typer.Option("--leaving", help="How many of them leave in the middle.", min=0)
+    ] = 0,
+    seed: SEED = None,
+    save: SAVE = None,
+    json: JSON = False,
+) -> None:  # fmt: skip
+    """Rehearse: simulated raters work through a campaign that has no answers yet.
+
+    They speak HTTP as pages do, and the campaign's clock runs fast. What they send stays. Where
+    the campaign has fewer raters, some are added.
+
+    Example: assay campaign simulate rehearsal --careless 3 --leaving 4
+    """
+    need_campaign()
+    from assay.campaign.keys import read_keys
+    from assay.campaign.simulated.rehearsal import rehearse
+    from assay.campaign.web.background import serving
+
+    keys, people = read_keys(folder), names(raters) or ["20"]
+    number = int(people[0]) if len(people) == 1 and people[0].isdecimal() else None
+    with progress_bars() as progress:
+        result = rehearse(
+            keys.store or folder, serving, keys.raters,
+            raters=people if number is None else number, careless=careless, leaving=leaving,
+            rng=seed, progress=progress,
+        )  # fmt: skip
+    deliver(result, save, json)

@@ -1,0 +1,142 @@
+"""How a project stands, as a section."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from assay.collecting.status import OpenPair, ProjectStatus
+from assay.pay import money_text, time_text
+from assay.results import percent, plural
+from assay.views.section import Block, Section, Show, table
+
+MOST_PAIRS = 12
+"""Open pairs that are listed; of many only the cheapest to decide."""
+
+
+def standing_section(result: ProjectStatus) -> Section:
+    """How much is in, what is decided, what is open."""
+    lead = [_progress(result), *_figures(result)]
+    blocks: list[Block] = [_systems(result)]
+    if result.raters:
+        blocks.append(_raters(result))
+    if result.pairs.undecided:
+        blocks.append(_pairs(result))
+    return Section(
+        "status", "How it stands", " ".join(lead), tuple(blocks), result.signature,
+        stage="collect", next=result.next, notes=result.warnings,
+    )  # fmt: skip
+
+
+def _progress(result: ProjectStatus) -> str:
+    """How much is in, and what it took."""
+    if result.state == "new":
+        return "Nothing is drawn and nothing is rated yet."
+    if result.state == "drawn":
+        return f"{plural(result.drawn or 0, 'segment')} are drawn; nothing is rated yet."
+    if result.state == "sent":
+        return (
+            f"{plural(len(result.raters), 'sheet')} with {result.planned or 0:,} outputs are out;"
+            " nothing has come back yet."
+        )
+    of = "" if result.planned is None else f" of {result.planned:,}"
+    text = f"{result.rated:,}{of} ratings are in"
+    if result.planned:
+        text += f" ({percent(round(result.rated / result.planned, 2))})"
+    spent = [] if result.spent.hours is None else [time_text(60 * result.spent.hours)]
+    if result.spent.money is not None:
+        spent.append(money_text(result.spent.money, result.pay.currency))
+    return f"{text}: {', '.join(spent)} so far." if spent else f"{text}."
+
+
+def _figures(result: ProjectStatus) -> list[str]:
+    """What the ratings decide, and on what that rests."""
+    pairs = result.pairs.decided + result.pairs.open
+    if result.basis is None or not result.systems:
+        return []
+    if result.basis == "orientation":
+        return ["Scores are for orientation only, and nothing is decided yet: what is in is no"
+                " beginning of the sample without gaps."]  # fmt: skip
+    lines = []
+    if result.basis == "beginning":
+        waits = f"; {plural(result.waiting, 'answer')} behind it wait" if result.waiting else ""
+        lines.append(
+            f"Scores rest on the first {result.segments:,} of {result.drawn:,} segments, which are"
+            f" complete{waits}."
+        )
+    if pairs:
+        best = "" if result.best is None else f" {result.best} is best."
+        lines.append(
+            f"{result.pairs.decided:,} of {plural(pairs, 'pair')} of systems"
+            f" {'is' if result.pairs.decided == 1 else 'are'} decided.{best}"
+        )
+    return lines
+
+
+def _systems(result: ProjectStatus) -> Block:
+    columns: dict[str, tuple[str, Show]] = {
+        "system": ("system", "text"), "rated": ("rated", "count"), "planned": ("of", "count"),
+        "estimate": ("score", "number"),
+    }  # fmt: skip
+    caption = "Outputs rated"
+    if result.basis == "orientation":
+        caption += ", and the mean of what is in, for orientation only."
+    elif result.basis is not None:
+        columns |= {
+            ("low", "high"): (f"{percent(result.level)} interval", "interval"),  # type: ignore[dict-item]
+            "ranks": ("ranks", "text"),
+        }
+        caption += ", and scores on the whole test set."
+    else:
+        caption += "."
+    rows = [asdict(item) | {"ranks": _ranks(item.low_rank, item.high_rank)}
+            for item in result.systems]  # fmt: skip
+    return table("status-systems", caption, columns, rows)
+
+
+def _ranks(low: int | None, high: int | None) -> str | None:
+    if low is None or high is None:
+        return None
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def _raters(result: ProjectStatus) -> Block:
+    rows = [
+        asdict(item) | {
+            "checks": f"{item.passed}/{item.checks}" if item.checks else None,
+            "doubts": "; ".join(item.doubts) or None,
+        }
+        for item in result.raters
+    ]  # fmt: skip
+    return table(
+        "status-raters", "What every rater has done.",
+        {"rater": ("rater", "text"), "rated": ("rated", "count"), "planned": ("of", "count"),
+         "checks": ("checks passed", "text"), "doubts": ("stands out", "text")},
+        rows,
+    )  # fmt: skip
+
+
+def _pairs(result: ProjectStatus) -> Block:
+    shown = result.pairs.undecided[:MOST_PAIRS]
+    rest = len(result.pairs.undecided) - len(shown)
+    caption = "Open pairs, and about how many more ratings decide each with 80% probability."
+    if all(pair.ratings is None for pair in shown):
+        caption = "Open pairs: more segments of this test set are unlikely to decide them."
+    elif any(pair.ratings is None for pair in shown):
+        caption += " Where there is no number, more segments of this test set will not do it."
+    if rest:
+        caption += f" {rest} more are open."
+    columns: dict[str, tuple[str, Show]] = {
+        "left": ("left", "text"), "right": ("right", "text"),
+        "difference": ("difference", "number"), "ratings": ("more ratings", "count"),
+        "cost": ("cost", "text"),
+    }  # fmt: skip
+    return table("status-pairs", caption, columns, _priced(result, shown))
+
+
+def _priced(result: ProjectStatus, pairs: Sequence[OpenPair]) -> list[dict[str, object]]:
+    rows = []
+    for pair in pairs:
+        count = pair.ratings
+        rows.append(asdict(pair) | {"cost": result.pay.cost(count) or None})
+    return rows

@@ -1,0 +1,167 @@
+"""Reload, no connection, two tabs, an expired lease, a pause: nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+from playwright.sync_api import BrowserContext, Page, Route
+from tests.campaign.browser.answers import ask, send, stored
+from tests.campaign.browser.conftest import Open, Serve
+from tests.campaign.served import Served
+
+PASSAGE = ".cell .passage"
+
+
+def work(page: Page, score: int = 80) -> None:
+    """A mark and a score."""
+    page.locator(PASSAGE).focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("1")
+    page.keyboard.press("Tab")
+    page.keyboard.type(str(score))
+
+
+def sends(served: Served) -> int:
+    return len(ask(served, "/api/mine"))
+
+
+def test_a_reload_keeps_marks_score_and_comment(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    work(page)
+    page.locator(".tools button", has_text="Comment").click()
+    page.keyboard.type("<b>bold</b> =1+1")
+    page.reload()
+    page.wait_for_selector(".marks li")
+    assert page.locator(".value").inner_text() == "80"
+    send(page)
+    [answer] = stored(served)
+    assert answer["comment"] == "<b>bold</b> =1+1"
+    assert len(answer["spans"]) == 1
+
+
+def test_a_draft_is_gone_on_with_in_another_browser(
+    serve: Serve, open_page: Open, context: BrowserContext
+) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    with page.expect_response("**/draft"):
+        work(page, 77)
+    page.evaluate("localStorage.clear()")
+    page.close()
+    other = open_page(f"{served.url}/rate")
+    assert other.locator(".value").inner_text() == "77"
+    assert other.locator(".marks li").count() == 1
+
+
+def test_without_a_connection_answers_wait_and_go_out_once(
+    serve: Serve, open_page: Open, context: BrowserContext
+) -> None:
+    served = serve("esa", systems=2)  # two screens
+    page = open_page(served.rater, allow="ERR_INTERNET_DISCONNECTED")
+    context.set_offline(True)
+    work(page, 61)
+    send(page)
+    assert "1 answer is kept" in page.locator(".net").inner_text()
+    work(page, 62)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".message")
+    assert sends(served) == 0
+    context.set_offline(False)
+    page.wait_for_selector("#send:visible", timeout=15_000)
+    assert sorted(one["scores"]["score"] for one in stored(served)) == [61.0, 62.0]
+    assert (
+        page.evaluate("Object.keys(localStorage).filter(name => name.includes('outbox')).length")
+        == 0
+    )
+
+
+def test_an_answer_whose_reply_was_lost_is_stored_once(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=2)
+    page = open_page(served.rater, allow="ERR_FAILED")
+
+    def lose_the_reply(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/answers", lose_the_reply, times=1)
+    work(page, 55)
+    send(page)
+    page.wait_for_selector(".net:empty", state="attached", timeout=10_000)
+    [task] = ask(served, "/api/mine")
+    answers = ask(served, f"/api/mine/{task['lease']}")["answers"]
+    assert [len(found) for found in answers.values()] == [1]
+
+
+def test_two_tabs_show_the_same_work(
+    serve: Serve, open_page: Open, context: BrowserContext
+) -> None:
+    served = serve("esa", systems=1)
+    first = open_page(served.rater)
+    second = open_page(f"{served.url}/rate")
+    work(first, 70)
+    second.wait_for_selector(".marks li")
+    assert second.locator(".value").inner_text() == "70"
+    before = second.locator("main").get_attribute("data-turn")
+    send(first)
+    second.wait_for_selector(f"main:not([data-turn='{before}'])")
+    assert second.locator(".marks li").count() == 0
+    assert len(stored(served)) == 1
+
+
+def test_an_answer_after_the_lease_expired_or_during_a_pause_is_stored(
+    serve: Serve, open_page: Open
+) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    work(page, 66)
+    served.campaign.pause("owner")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("text=The work is paused")
+    served.campaign.resume("owner")
+    page.reload()
+    page.wait_for_selector("#send:visible")
+    assert len(stored(served)) == 1
+
+
+def test_after_the_close_the_text_stays_in_the_browser(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater, allow="409")
+    work(page, 66)
+    served.campaign.close("owner")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".say:has-text('closed')")
+    assert page.locator(".value").inner_text() == "66"
+    assert stored(served) == []
+
+
+def test_an_earlier_answer_can_be_corrected(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    work(page, 50)
+    send(page)
+    page.locator(".top button", has_text="Menu").click()
+    page.locator("dialog button", has_text="My answers").click()
+    page.locator("dialog button", has_text="Look or correct").click()
+    page.wait_for_selector("text=You are correcting")
+    assert page.locator(".value").inner_text() == "50"
+    page.locator("input[type=range]").focus()
+    page.keyboard.type("95")
+    send(page)
+    [answer] = stored(served)
+    assert answer["scores"] == {"score": 95.0}
+    assert len(answer["spans"]) == 1
+
+
+def test_a_task_can_be_handed_back_and_a_problem_told(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    first = ask(served, "/api/next", method="POST", body={})["lease"]
+    page.locator(".top button", has_text="Menu").click()
+    page.locator("dialog button", has_text="Something is wrong").click()
+    page.locator("dialog textarea").fill("the source is cut off")
+    page.locator("dialog .primary").click()
+    page.wait_for_selector(".say:has-text('told')")
+    page.locator(".top button", has_text="Menu").click()
+    page.locator("dialog button", has_text="Hand this task back").click()
+    page.locator("dialog .primary").click()
+    page.wait_for_selector("main[data-turn='2']")
+    assert ask(served, "/api/next", method="POST", body={})["lease"] != first
