@@ -79,6 +79,12 @@ def _again(gap: Any) -> Select[Any]:
     return _first(and_(s.task.c.kind.in_(bindparam("kinds", expanding=True)), shown.exists()))
 
 
+def _later(condition: ColumnElement[bool]) -> Select[Any]:
+    """A task that somebody else holds, or that another transaction is about to give out."""
+    held = select(s.lease.c.id).where(s.OPEN, s.lease.c.task == s.task.c.id).exists()
+    return select(s.task.c.id).where(~_seen_before(), or_(s.FREE, held), condition).limit(1)
+
+
 AGAIN = ("check", "repeat")
 RATER_ID: BindParameter[int] = bindparam("rater")
 OF_KIND = and_(
@@ -106,12 +112,7 @@ STATES = select(s.lease.c.state).where(s.lease.c.task == WHICH)
 SYSTEMS = select(s.slot.c.shown_as).distinct().where(s.slot.c.task == WHICH)
 HOLD = update(s.lease).where(s.lease.c.id == WHICH).values(until=bindparam("later"))
 ADD_LEASE, ADD_SHOWN = insert(s.lease), insert(s.shown)
-HELD_BY_OTHERS = (
-    select(s.lease.c.id)
-    .join(s.task, s.task.c.id == s.lease.c.task)
-    .where(s.OPEN, ~_seen_before())
-    .limit(1)
-)
+MAY_COME, MAY_COME_TEXT = _later(OF_KIND), _later(and_(OF_KIND, ~_seen_text()))
 
 
 def next_task(unit: Unit, rater_id: int) -> dict[str, Any]:
@@ -265,11 +266,19 @@ def _expected_seconds(unit: Unit) -> float:
     return unit.rules.settings.pay.seconds_per_rating or SECONDS_PER_OUTPUT
 
 
+def may_come(unit: Unit, rater: Record) -> bool:
+    """Whether a rater for whom there is nothing now may get something later."""
+    if rater.quota is not None and rater.done >= rater.quota:
+        return False
+    wanted = MAY_COME_TEXT if unit.rules.protocol.kind == "edits" else MAY_COME
+    return unit.one(wanted, kind="rate", rater=rater.id) is not None
+
+
 def _nothing(unit: Unit, rater: Record) -> dict[str, Any]:
     """Why there is nothing for a rater now: others still work, or all is done."""
     if rater.quota is not None and rater.done >= rater.quota:
         return _reply(unit, rater, "done", "You have done all the tasks that were planned for you.")
-    if unit.one(HELD_BY_OTHERS, rater=rater.id) is not None:
+    if may_come(unit, rater):
         return _reply(
             unit, rater, "wait",
             "All tasks are taken at the moment. One may come back: ask again in a few minutes.",
