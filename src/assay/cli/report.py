@@ -51,7 +51,10 @@ def report(
     )
 
     refuse_foreign(output)
-    page = make_report([read_result(path) for path in results], title)
+    page = make_report(
+        [read_result(path) for path in results], title,
+        names=[path.stem for path in results], facts=_facts(),
+    )  # fmt: skip
     if output.suffix.lower() not in WRITERS:
         raise OptionError(
             "--output", output, "is not a kind of report", f"end it in {', '.join(WRITERS)}"
@@ -66,3 +69,16 @@ def report(
     deliver(made, None, json, lambda: say(*lines))
     if open:
         typer.launch(str(output.absolute()))
+
+
+def _facts() -> tuple[str, ...]:
+    """What the project says of its campaign: languages and protocol."""
+    from assay.project.project import find_project
+
+    project = find_project()
+    if project is None:
+        return ()
+    languages, protocol = project.settings.screen.languages, project.settings.protocol
+    pair = "" if languages is None else "-".join(languages)
+    short = protocol or ""
+    return tuple(filter(None, (pair, short.upper() if len(short) < 5 else short)))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from assay.effort.results import EditorEffort, Effort
+from assay.effort.results import EditorEffort, Effort, SystemEffort
 from assay.effort.verdict import Verdict, less_and_more
 from assay.results import p_value, percent, plural
 from assay.views.figures import COLOURS, INK, new_figure, tidy
-from assay.views.section import Block, Figure, Section, Table, table
+from assay.views.section import Bar, Block, Figure, Section, Table, against, table, with_bars
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -19,7 +20,9 @@ def effort_section(result: Effort) -> Section:
     """Systems compared by what it took to edit them."""
     systems = [item.system for item in result.systems]
     total = f"effort, sum of {len(result.units)} ratios to the editor's mean"
+    verdict, *rest = _said(result)
     blocks: tuple[Block | None, ...] = (
+        _drawn(result),
         Figure(
             "effort", f"Dot: mean. Thin bar: {percent(result.level)} interval; two systems whose"
                       " thick bars do not touch differ at about the 5% level.",
@@ -42,7 +45,10 @@ def effort_section(result: Effort) -> Section:
         name="effort",
         title="Post-editing effort (less is better)",
         stage="effort",
-        lead=_lead(result),
+        headline=verdict,
+        lead=" ".join(rest),
+        facts=(plural(len(systems), "system"), plural(len(result.editors), "editor")),
+        details="All measures and pairs",
         blocks=tuple(block for block in blocks if block is not None),
         signature=result.signature,
         question=(
@@ -74,13 +80,12 @@ WHY = {
 """Why the verdict follows its measure."""
 
 
-def _lead(result: Effort) -> str:
-    """The verdict in a sentence, what else measures say, and why there may be no price."""
+def _said(result: Effort) -> list[str]:
+    """The verdict in a sentence, then what else measures say, and why there may be no price."""
     verdict = result.verdict
     if verdict is None:
-        return (
-            f"By {plural(len(result.editors), 'editor')}: {_pairs(result) or 'nothing is decided'}."
-        )
+        found = _pairs(result) or "nothing is decided"
+        return [f"By {plural(len(result.editors), 'editor')}: {found}."]
     best, rival = verdict.best, verdict.rival
     least, amount = LEAST[verdict.measure], _amount(result, best)
     if result.rate is not None and verdict.measure == "time":
@@ -100,7 +105,7 @@ def _lead(result: Effort) -> str:
         lines.append(f"Against {_and(verdict.open[1:])} it is open too.")
     if result.human is not None and result.human not in (verdict.best, verdict.rival):
         lines.append(f"The human translation, {result.human}: {_amount(result, result.human)}.")
-    return " ".join([*lines, *_objections(verdict), *_no_price(result)])
+    return [*lines, *_objections(verdict), *_no_price(result)]
 
 
 def _amount(result: Effort, system: str, *, short: bool = False) -> str:
@@ -135,6 +140,8 @@ def _objections(verdict: Verdict) -> list[str]:
 def _no_price(result: Effort) -> list[str]:
     if result.rate is None or result.systems[0].price_per_1000_words is not None:
         return []
+    if result.verdict is not None and result.verdict.why == "time-left-out":
+        return ["Time was left out, so no price."]
     return [
         "No time in these files, so no price: it takes the seconds of every segment, which MXLIFF"
         " (Phrase) has, or a table with a column of seconds."
@@ -191,6 +198,49 @@ def _methods(result: Effort) -> str:
 
 def _interval(level: float) -> str:
     return f"{percent(level)} interval"
+
+
+def _drawn(result: Effort) -> Table:
+    """The systems by what the verdict follows, best first."""
+    measure = next(iter(result.units)) if result.verdict is None else result.verdict.measure
+    won = {less_and_more(pair) for pair in result.differences
+           if pair.decided and pair.measure == measure}  # fmt: skip
+    rows = sorted(
+        ((item.system, *_placed(item, measure)) for item in result.systems), key=lambda row: row[1]
+    )
+    names = [name for name, *_ in rows]
+    bars = [Bar(at, low, high, said=against(name, names, won)) for name, at, low, high in rows]
+    first = result.systems[0]
+    timed = measure == "time" and first.hours_per_1000_words is not None
+    priced = timed and first.price_per_1000_words is not None
+    what = measure if not timed else "price" if priced else "hours"
+    axis = f"{result.units[measure]} (less is better)"
+    if timed:
+        money = f"price{f' in {result.currency}' if result.currency else ''}"
+        axis = f"{money if priced else 'hours'} of editing 1,000 words (less is better)"
+    found = table(
+        "systems", f"Dot: mean; bar: {_interval(result.level)}.",
+        {"system": ("system", "text"), "at": (what, "money" if priced else "number"),
+         ("low", "high"): (_interval(result.level), "money" if priced else "interval")},
+        [dict(zip(("system", "at", "low", "high"), row, strict=True)) for row in rows],
+        where="page",
+    )  # fmt: skip
+    return with_bars(found, bars, axis)
+
+
+def _placed(item: SystemEffort, measure: str) -> tuple[float, float, float]:
+    """What a system takes: money, else hours, else the measure, with its interval."""
+    level = item.measures[measure]
+    prices = item.price_per_1000_words, item.price_low, item.price_high
+    hours = item.hours_per_1000_words, item.hours_low, item.hours_high
+    for at, low, high in (prices, hours) if measure == "time" else ():
+        if at is not None:
+            return at, _known(low), _known(high)
+    return level.mean, level.low, level.high
+
+
+def _known(end: float | None) -> float:
+    return math.nan if end is None else end
 
 
 def _levels(result: Effort) -> Table:

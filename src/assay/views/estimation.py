@@ -59,6 +59,11 @@ HELD_FOR = {
     "texts": "texts like these",
     "answers": "these raters' answers on this test set",
 }
+DOES_NOT_HOLD = "These intervals and verdicts do not hold."
+WHY_NOT = (
+    "The outputs that were not rated are others in kind than the rated ones (see the warnings)."
+    " Taken as they are: "
+)
 REPEATED = {
     "raters": "other raters and as many ratings",
     "texts": "other texts",
@@ -82,6 +87,7 @@ def estimates_section(result: Estimates) -> Section:
     if not result.systems:
         raise InputError("the saved result has no systems; save it again")
     result = _without_certainties(result)
+    holds = _holds(result.notes)
     blocks: list[Block] = [_scores(result)]
     if len(result.systems) > 2:
         blocks.append(
@@ -108,8 +114,8 @@ def estimates_section(result: Estimates) -> Section:
     return Section(
         name="estimates",
         title=f"Scores on {where} ({result.better} is better)",
-        headline=_headline(result),
-        lead=_lead(result),
+        headline=_headline(result) if holds else DOES_NOT_HOLD,
+        lead=_lead(result) if holds else f"{WHY_NOT}{_headline(result)} {_lead(result)}".strip(),
         facts=_facts(result),
         unknown=_unknown(result),
         details="All pairs" if result.differences else "How it was estimated",
@@ -215,12 +221,11 @@ def _headline(result: Estimates) -> str:
         name = interval_heading(result.level, holds=_holds(result.notes))
         width = f", {name} {best.low:.3f} to {best.high:.3f}" if known else ""
         return (
-            f"{_warned(result)}{best.system} is estimated at {best.estimate:.3f}{width}"
-            f" ({result.better} is better)."
+            f"{best.system} is estimated at {best.estimate:.3f}{width} ({result.better} is better)."
         )
     if not _has_width(result):
         return f"{best.system} has the best score by these answers, {best.estimate:.3f}."
-    return _warned(result) + verdict(best.system, [item.system for item in others], _won(result))
+    return verdict(best.system, [item.system for item in others], _won(result))
 
 
 def _won(result: Estimates) -> set[tuple[str, str]]:
@@ -276,16 +281,6 @@ def _unknown(result: Estimates) -> tuple[str, ...]:
 
 def _holds(notes: Sequence[str]) -> bool:
     return not has_note(notes, "intervals-do-not-hold")
-
-
-def _warned(result: Estimates) -> str:
-    """What comes before everything else where the intervals do not hold."""
-    if _holds(result.notes):
-        return ""
-    return (
-        "These intervals and verdicts do not hold: the outputs that were not rated are others in"
-        " kind than the rated ones (see the warnings). Taken as they are: "
-    )
 
 
 def _held(result: Estimates) -> str:

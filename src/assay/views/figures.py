@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,12 +35,12 @@ MAX_TICK, MAX_LABEL = 40, 100
 
 
 def plot(result: Result) -> Figure:
-    """The first figure of a result."""
+    """The first figure of a result, which a notebook shows by itself."""
     for block in (block for part in section_of(result).all for block in part.blocks):
-        if isinstance(block, Table) and block.bars:
-            return draw_bars(block)
-        if isinstance(block, Drawn):
-            return block.draw()
+        if isinstance(block, Drawn) or (isinstance(block, Table) and block.bars):
+            figure = draw_bars(block) if isinstance(block, Table) else block.draw()
+            figure._repr_svg_ = partial(svg_text, figure)  # type: ignore[attr-defined]
+            return figure
     raise InputError(
         f"a result of kind '{result.kind}' has no figure; show it as it is, or use its to_dict()"
     )
@@ -84,8 +85,9 @@ def draw_pairs(systems: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str
 
     names = [item["system"] for item in systems]
     place = {name: number for number, name in enumerate(names)}
-    side = 0.9 + 0.3 * len(names)
-    figure = new_figure(side + 1.2, side + 0.5)
+    side = 0.3 * len(names)
+    wide = 0.09 * min(MAX_TICK, max(map(len, names), default=0))
+    figure = new_figure(side + wide + 0.8, side + 0.7)
     axes = figure.subplots()
     squares: list[Rectangle] = []
     open_pairs: list[tuple[int, int]] = []
@@ -102,8 +104,11 @@ def draw_pairs(systems: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str
     axes.add_collection(PatchCollection(squares, color=ACCENT, linewidth=0))
     axes.plot([x for x, _ in open_pairs], [y for _, y in open_pairs], ".", color=MUTED,
               markersize=4)  # fmt: skip
-    axes.set_xticks(range(len(names)), names, rotation=90, parse_math=False)
-    axes.set_yticks(range(len(names)), names, parse_math=False)
+    # Columns have the numbers of the rows: names beside each other would take more room.
+    numbers = range(1, len(names) + 1)
+    axes.set_xticks(range(len(names)), map(str, numbers))
+    rows = [f"{name}  {number}" for name, number in zip(names, numbers, strict=True)]
+    axes.set_yticks(range(len(names)), rows, parse_math=False)
     axes.xaxis.tick_top()
     axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_ylim(len(names) - 0.5, -0.5)

@@ -30,8 +30,8 @@ from assay.views.section import (
 )
 from assay.views.terms import explained
 
-SHORT = 24
-"""Signs of a cell that stay on one line."""
+SHORT, NAME = 24, 48
+"""Signs of a cell that stay on one line, and of the name of a row that is drawn."""
 DENSE = 14
 """Rows of a table with bars that stand apart; more of them stand close, to fit a screen."""
 TICKS = 4
@@ -105,19 +105,22 @@ def _block(block: Table | Figure | str, name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _cells(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> list[Any]:
+def _cells(
+    columns: Sequence[Column], rows: Iterable[Sequence[object]], *, named: int | None = None
+) -> list[Any]:
     return [
-        [_cell(value, column) for value, column in zip(row, columns, strict=True)] for row in rows
+        [_cell(value, column, named=k == named) for k, (value, column) in enumerate(pairs)]
+        for pairs in (zip(row, columns, strict=True) for row in rows)
     ]
 
 
-def _cell(value: object, column: Column) -> dict[str, Any]:
+def _cell(value: object, column: Column, *, named: bool = False) -> dict[str, Any]:
     words = ["text"] if column.show == "text" else []
     # What is not decided steps back, so that the eye finds what is.
     words += ["no"] if value is False else []
     text = shown(value, column.show)
     # A short name is not broken at its hyphen.
-    words += ["whole"] if len(text) <= SHORT else []
+    words += ["whole"] if len(text) <= (NAME if named else SHORT) else []
     words += [column.show] if column.show == "ranks" else []
     words += [column.seen] if column.seen != "always" else []
     first = value[0] if isinstance(value, tuple) and value else value
@@ -148,7 +151,8 @@ def _bars(table: Table) -> dict[str, Any]:
     kept = [k for k, column in enumerate(table.columns) if column.seen != "files"]
     return {
         "bars": bars, "columns": [table.columns[k] for k in kept], "lines": table.lines,
-        "rows": [[row[k] for k in kept] for row in _cells(table.columns, table.rows)],
+        "rows": [[row[k] for k in kept]
+                 for row in _cells(table.columns, table.rows, named=table.named)],
         "named": kept.index(table.named), "axis": table.axis, "dense": len(bars) > DENSE,
         "ticks": [{"at": place(value), "text": f"{value:g}"}
                   for value in _ticks(low, high, least=1.0 if whole else 0.0)],

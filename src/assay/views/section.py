@@ -367,12 +367,18 @@ def verdict(best: str, others: Sequence[str], won: Set[tuple[str, str]]) -> str:
     beaten = [name for name in others if (best, name) in won]
     rest = [name for name in others if name not in beaten]
     if not rest:
-        every = f"all {len(beaten)} others" if len(beaten) > 4 else some(beaten)
-        return f"{best} is best. It beats {every}."
+        return f"{best} is best. It beats {_others(beaten, all_of=True)}."
     if not beaten:
-        every = f"all {len(rest)} others" if len(rest) > 4 else some(rest)
-        return f"{best} is ahead, but against {every} it is open."
-    return f"{best} is ahead. It beats {some(beaten)}; against {some(rest)} it is open."
+        return f"{best} is ahead, but against {_others(rest, all_of=True)} it is open."
+    return f"{best} is ahead. It beats {_others(beaten)}; against {_others(rest)} it is open."
+
+
+def _others(names: Sequence[str], *, all_of: bool = False) -> str:
+    """A few names, or how many there are."""
+    listed = some(names)
+    if len(names) <= 4 and (len(names) == 1 or len(listed) <= 80):
+        return listed
+    return f"all {len(names)} others" if all_of else f"{len(names)} others"
 
 
 def against(name: str, names: Iterable[str], won: Set[tuple[str, str]]) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from playwright.sync_api import BrowserContext, Page, Route
 from tests.campaign.browser.answers import ask, send, stored
 from tests.campaign.browser.conftest import Open, Serve
 from tests.campaign.served import Served
+
+from assay.project.settings import Raters
 
 PASSAGE = ".cell .passage"
 
@@ -107,9 +111,24 @@ def test_two_tabs_show_the_same_work(
     assert len(stored(served)) == 1
 
 
-def test_an_answer_after_the_lease_expired_or_during_a_pause_is_stored(
-    serve: Serve, open_page: Open
-) -> None:
+def test_an_answer_after_the_lease_expired_is_stored(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1, raters=Raters(number=2, lease="0.02"))
+    page = open_page(served.rater)
+    work(page, 44)
+    page.wait_for_timeout(1500)
+    [code] = task(served, "rater-1")["screens"][0]
+    page.wait_for_timeout(1500)
+    assert task(served, "rater-2")["state"] == "task"
+    send(page)
+    [answer] = stored(served)
+    assert (answer["code"], answer["scores"]) == (code, {"score": 44.0})
+
+
+def task(served: Served, who: str) -> Any:
+    return ask(served, "/api/next", who, method="POST", body={})
+
+
+def test_an_answer_during_a_pause_is_stored(serve: Serve, open_page: Open) -> None:
     served = serve("esa", systems=1)
     page = open_page(served.rater)
     work(page, 66)
@@ -149,6 +168,24 @@ def test_an_earlier_answer_can_be_corrected(serve: Serve, open_page: Open) -> No
     [answer] = stored(served)
     assert answer["scores"] == {"score": 95.0}
     assert len(answer["spans"]) == 1
+
+
+def test_a_comparison_and_an_edit_can_be_looked_at_again(serve: Serve, open_page: Open) -> None:
+    for protocol, shown in (("pairwise", ".verdict [aria-pressed=true]"), ("post-edit", "ins")):
+        served = serve(protocol, systems=2, outputs=2 if protocol == "pairwise" else 1)
+        page = open_page(served.rater)
+        while page.locator(".message").count() == 0:
+            if protocol == "pairwise":
+                page.keyboard.press("=")
+            else:
+                page.keyboard.type("new")
+                page.keyboard.press("Control+Enter")
+            send(page)
+        page.locator(".top button", has_text="Menu").click()
+        page.locator("dialog button", has_text="My answers").click()
+        page.locator("dialog button", has_text="Look or correct").last.click()
+        page.wait_for_selector(shown)
+        send(page)
 
 
 def test_a_task_can_be_handed_back_and_a_problem_told(serve: Serve, open_page: Open) -> None:

@@ -210,7 +210,7 @@ def test_second_showings_come_later_and_look_the_same(place: Place) -> None:
         checks=Checks(share="25%", repeats="25%"),
     )  # fmt: skip
     made = make(place, settings, test_set=make_scores(documents=6))
-    assert made.checks == 12  # a quarter of 18 tasks with 3 outputs, rounded
+    assert made.checks == 14  # a quarter of 54 outputs, rounded
     with opened(place) as campaign:
         one, two = rater_links(campaign, made)
         for _ in range(20):
@@ -234,6 +234,22 @@ def test_second_showings_come_later_and_look_the_same(place: Place) -> None:
         status = campaign.status()
         assert sum(rater.checks for rater in status.raters) == kinds["check"]
         assert sum(rater.checks_passed for rater in status.raters) == 0
+
+
+def test_every_rater_meets_their_share_of_checks(tmp_path: Path) -> None:
+    settings = Settings(
+        protocol="esa", raters=Raters(number=3, overlap="0%"), checks=Checks(share="20%")
+    )
+    made = make(tmp_path, settings, test_set=make_scores(documents=12))
+    with opened(tmp_path) as campaign:
+        links = rater_links(campaign, made)
+        for _ in range(16):
+            for link in links:
+                work(campaign, link, most=1)
+        done = {rater.rater: rater for rater in campaign.status().raters}
+        for rater in done.values():
+            tasks = rater.checks / 3
+            assert abs(tasks - 0.2 * rater.done) <= 1.5, rater
 
 
 def test_failed_checks_end_the_work_where_that_is_the_rule(place: Place) -> None:
