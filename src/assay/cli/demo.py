@@ -68,7 +68,7 @@ def demo(
     if json:
         print_json(estimates.to_dict() | {"report": str(page)})
         return
-    show(replace(section_of(estimates), next=()))
+    show(replace(section_of(estimates), next=(), more=()))
     _show_sample(run)
     _show_raters(run)
     _show_savings(estimates, run.world.truth(), len(run.ratings), len(run.world.rate()))
