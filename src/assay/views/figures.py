@@ -349,4 +349,4 @@ def page_svg(figure: Figure, name: str) -> str:
     text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
     for colour, variable in ((INK, "ink"), (MUTED, "muted"), (ACCENT, "accent"), (LINE, "line")):
         text = text.replace(colour, f"var(--{variable})")
-    return text.replace("fill: #ffffff", "fill: none")
+    return text.replace("fill: #ffffff", "fill: none").replace("#000000", "var(--muted)")
