@@ -13,7 +13,7 @@ demo: $(RUNS)
 	$(BIN)/assay demo -o demo
 
 # A campaign of 18 sentences to try the raters' pages; prints everybody's link, Ctrl-C stops it.
-serve: $(STAMP)
+serve: $(RUNS)
 	@test -f demo-campaign/campaign.json || $(BIN)/assay campaign new docs/examples/news.tsv \
 	  --protocol esa --languages de,en --outputs 3 --raters 3 -o demo-campaign --json >/dev/null
 	$(BIN)/assay campaign serve demo-campaign

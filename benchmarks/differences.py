@@ -24,7 +24,8 @@ from assay.estimation.kernels import adjusted_means
 from assay.estimation.study import make_features
 from assay.sampling.draw import sample
 from assay.sampling.top_up import top_up
-from assay.tables.tables import Ratings, TestSet, add_history, read_ratings, read_scores
+from assay.tables.history import add_history
+from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA
 from benchmarks.estimators import ANSWERS, FILES, NO_METRICS

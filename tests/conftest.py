@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +13,12 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Before numpy is loaded: the tests run as many processes as there are cores, and threads of BLAS
-# that wait for a core make a small product take thirty times as long.
+# Before numpy and polars are loaded: the tests run as many processes as there are cores, and
+# threads that wait for a core make a small product take thirty times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
+# Thousands of tests lie in memory: looking them through for garbage all the time takes a tenth.
+gc.set_threshold(50_000)
 
 # The same examples on every machine: a failure anybody sees is one everybody can repeat.
 settings.register_profile(

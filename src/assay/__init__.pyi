@@ -75,6 +75,7 @@ from assay.tables.answers import rated_outputs as rated_outputs
 from assay.tables.answers import tidy as tidy
 from assay.tables.guess import Guess as Guess
 from assay.tables.guess import guess as guess
+from assay.tables.history import add_history as add_history
 from assay.tables.limits import FileLimits as FileLimits
 from assay.tables.limits import limits as limits
 from assay.tables.selection import read_parts as read_parts
@@ -85,7 +86,6 @@ from assay.tables.tables import Judgments as Judgments
 from assay.tables.tables import Ratings as Ratings
 from assay.tables.tables import Sample as Sample
 from assay.tables.tables import TestSet as TestSet
-from assay.tables.tables import add_history as add_history
 from assay.tables.tables import read_edits as read_edits
 from assay.tables.tables import read_errors as read_errors
 from assay.tables.tables import read_judgments as read_judgments

@@ -150,6 +150,13 @@ def test_a_served_campaign_takes_answers_and_orders(made: Path, run_assay: Run) 
         with WireClient(server["address"], raters[1]["token"]) as client:
             assert client.post("/api/next", {})["state"] == "paused"
         assert said(run_assay("campaign", "resume", made, "--json"))["state"] == "open"
+        out = ("exclude", made, "rater-2", "--reason", "at random", "--json")
+        assert said(run_assay("campaign", *out))["raters"][1]["state"] == "excluded"
+        back = said(run_assay("campaign", "restore", made, "rater-2", "--json"))
+        assert back["raters"][1]["state"] == "active"
+        nobody = run_assay("campaign", "exclude", made, "rater-9", "--reason", "gone")
+        assert nobody.code == 2
+        assert "is not a rater of this campaign" in nobody.err
         copy = made.parent / "copy.db"
         assert run_assay("campaign", "backup", made, "-o", copy).code == 0
     assert copy.stat().st_size > 0

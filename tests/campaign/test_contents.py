@@ -169,7 +169,8 @@ def test_editors_get_their_kits_in_order(tmp_path: Path) -> None:
                     for one in task["segments"]
                 ]
                 sent = {"key": "k", "timing": {}, "answers": answers}
-                campaign.send(link, task["lease"], 0, sent)
+                reply = campaign.send(link, task["lease"], 0, sent)
+            assert (task["state"], reply["next"]) == ("done", "done")
         found = list(dict.fromkeys(
             (row.rater, row.doc, row.system) for row in campaign.collected().answers
         ))  # fmt: skip

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from assay.designs.population import Population
-from assay.tables.tables import TestSet, add_history, read_ratings, read_scores
+from assay.tables.history import add_history
+from assay.tables.tables import TestSet, read_ratings, read_scores
 
 N, SYSTEMS = 400, 4
 RNG = np.random.default_rng(7)

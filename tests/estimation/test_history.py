@@ -16,7 +16,8 @@ from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.study import make_features
 from assay.sampling.draw import sample
 from assay.sampling.top_up import top_up
-from assay.tables.tables import Ratings, add_history, read_ratings, read_scores
+from assay.tables.history import add_history
+from assay.tables.tables import Ratings, read_ratings, read_scores
 from assay.worlds.simulate import World, simulate
 
 

@@ -14,7 +14,8 @@ from assay.designs.population import Population
 from assay.results import has_note
 from assay.sampling.forecast import expected_effect, expected_likeness, with_short_pieces
 from assay.sampling.summary import design_effect
-from assay.tables.tables import TestSet, add_history, read_ratings, read_scores
+from assay.tables.history import add_history
+from assay.tables.tables import TestSet, read_ratings, read_scores
 
 
 def table(length: int, seed: int = 1, systems: int = 6, noise: float = 1.0) -> TestSet:

@@ -343,7 +343,8 @@ def test_ratings_rankings_say_what_a_line_means() -> None:
     assert lines["all"].signature != lines["neighbours"].signature
 
 
-def test_goals_of_plans_and_monitoring_in_words() -> None:
+def test_goals_of_plans_and_monitoring_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.planning.model.SIMULATED_CAMPAIGNS", 10)  # only words count
     for options, words in (
         ({"significant": 0.7}, "70% of the pairs decided takes"),
         ({"clusters": 2}, "2 clusters takes"),

@@ -21,8 +21,8 @@ class WireError(UnavailableError):
 
     def __init__(self, status: int, path: str, reply: object) -> None:
         self.code = status
-        said = reply.get("error", reply) if isinstance(reply, dict) else reply
-        super().__init__(f"{path}: {status}, {said}")
+        self.sentence = str(reply.get("error", reply) if isinstance(reply, dict) else reply)
+        super().__init__(f"{path}: {status}, {self.sentence}")
 
 
 class WireClient:

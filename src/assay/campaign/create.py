@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from assay.campaign.assignment.contents import prepare
+from assay.campaign.assignment.order import share_of
 from assay.campaign.store.creating import write_campaign
 from assay.collecting.campaigns import Created
 from assay.kits.results import KitDesign
@@ -35,10 +36,11 @@ def create_campaign(
     contents = prepare(Path(folder), settings, test_set, sample, errors, kits, rng)
     links = write_campaign(Path(folder), store, contents)
     genuine = [number for number, task in enumerate(contents.tasks) if task.kind == "rate"]
+    outputs = sum(contents.tasks[number].outputs for number in genuine)
+    share = share_of("checks.share", settings.checks.share, 0.0) if any(contents.spoiled) else 0.0
     return Created(
-        os.fspath(folder), str(settings.protocol), len(genuine),
-        sum(contents.tasks[number].outputs for number in genuine),
+        os.fspath(folder), str(settings.protocol), len(genuine), outputs,
         sum(system != leader for number in genuine
             for (_, system), leader in contents.leaders[number].items()),
-        sum(map(len, contents.spoiled)), contents.seed, links,
+        round(share * outputs), contents.seed, links,
     )  # fmt: skip

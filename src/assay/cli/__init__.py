@@ -661,8 +661,9 @@ def with_history(
     test_set: TestSet, path: Path | None, better: Literal["higher", "lower"]
 ) -> TestSet:
     """The test set with what the ratings of a file say of its segments."""
+    from assay.tables.history import add_history
     from assay.tables.selection import column_names
-    from assay.tables.tables import add_history, read_ratings
+    from assay.tables.tables import read_ratings
 
     if path is None:
         return test_set

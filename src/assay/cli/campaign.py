@@ -283,6 +283,7 @@ def preview(folder: Folder, port: PORT = 8018) -> None:
             opened.open("preview")
             (link,) = opened.add_raters(["preview"], "preview")
             say(f"a copy to try: http://127.0.0.1:{port}/r/{link['token']}", "Ctrl-C ends it.")
+            _flush()
             serve(opened, port=port)
 
 

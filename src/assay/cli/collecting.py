@@ -12,6 +12,7 @@ from assay.cli.options import (
     BETTER_IF_RATED,
     CHECKS,
     COLUMNS,
+    FORMAT,
     INSTRUCTIONS,
     JSON,
     KEY,
@@ -43,8 +44,8 @@ def collect(
         ),
     ],
     sheets: Annotated[
-        Literal["xlsx", "csv"] | None,
-        typer.Option("--sheets", help="Write a blind sheet per rater, of this type."),
+        Literal["xlsx", "csv", "pearmut", "appraise", "label-studio"] | None,
+        typer.Option("--sheets", help="Write a blind sheet per rater, or a task list of a tool."),
     ] = None,
     raters: RATERS = None,
     sample: SAMPLE = None,
@@ -56,6 +57,7 @@ def collect(
     instructions: INSTRUCTIONS = None,
     key: KEY = None,
     columns: COLUMNS = None,
+    format: FORMAT = None,
     better: BETTER_IF_RATED = None,
     seed: SEED = None,
     save: SAVE_ONLY = None,
@@ -69,6 +71,8 @@ def collect(
     Example: assay collect scores.tsv --sample sample.tsv --raters Ada,Ben --sheets xlsx -o sheets
 
     Example: assay collect sheets-key.tsv answers/*.xlsx -o ratings.tsv
+
+    Example: assay collect sheets-key.tsv export.jsonl --format pearmut -o ratings.tsv
     """
     from assay.cli import deliver
     from assay.collecting.answers import collect_sheets, write_collected
@@ -89,7 +93,7 @@ def collect(
             refuse_alone(name.replace("_", "-"), value, "sheets", sheets)
         if output.is_dir():
             raise OptionError("output", output, "is a folder", "name a file")
-        ratings = collect_sheets(first, answers, better=better or "higher")
+        ratings = collect_sheets(first, answers, better=better or "higher", format=format)
         deliver(write_collected(ratings, output), save, json)
         return
     _need_for_sheets(raters, answers, better)

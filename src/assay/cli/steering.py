@@ -31,15 +31,18 @@ def status(folder: Folder, save: SAVE = None, json: JSON = False) -> None:
 def _steer(folder: Path, method: str, body: dict[str, Any], json: bool) -> None:
     """Ask the running server, or do it here where there is none; then say how things stand."""
     need_campaign()
-    from assay.campaign.client import WireClient
+    from assay.campaign.client import WireClient, WireError
     from assay.campaign.keys import read_keys
 
     keys = read_keys(folder)
     with opened_campaign(folder) as opened:
         slug = opened.slug
     if keys.served is not None and _answers(keys.served):
-        with WireClient(keys.served, keys.owner) as client:
-            client.post(f"/c/{slug}/{method}", body)
+        try:
+            with WireClient(keys.served, keys.owner) as client:
+                client.post(f"/c/{slug}/{method}", body)
+        except WireError as error:
+            raise InputError(error.sentence) from None
     else:
         with opened_campaign(folder, write=True) as opened:
             getattr(opened, method)(**body, actor="owner")

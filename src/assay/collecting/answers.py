@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from assay.collecting.results import CollectedSheets
 from assay.collecting.sheets import CONTEXT
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.collecting.tools import MAKERS, read_tasks
+from assay.errors import InputError, OptionError, did_you_mean, need_known
 from assay.kits.collect import listed, short
 from assay.results import CONTROLS, Note, has_note, plural
 from assay.tables.load import (
@@ -38,7 +39,11 @@ MIN_SORTED, MIN_DIFFERENT = 10, 5
 
 
 def collect_sheets(
-    key: Source, files: Iterable[str | os.PathLike[str]], *, better: Better = "higher"
+    key: Source,
+    files: Iterable[str | os.PathLike[str]],
+    *,
+    better: Better = "higher",
+    format: str | None = None,
 ) -> Ratings:
     """Join the sheets that raters sent back with the key, as a table of ratings.
 
@@ -47,7 +52,8 @@ def collect_sheets(
     rated, and what lies behind the last score of a sheet is left out: it waits. Rows may stand in
     another order. ``better`` says which end of the scale is good. What is
     wrong is named with file, line and remedy, all files together. The notes say whose sheet is
-    missing and what is odd.
+    missing and what is odd. With ``format`` (pearmut, appraise, label-studio) the files are what
+    such a tool exports, each with any number of raters.
 
     >>> import assay, pathlib, polars as pl, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -65,6 +71,8 @@ def collect_sheets(
     check_direction(better)
     if isinstance(files, str | os.PathLike):
         raise OptionError("files", files, "is one path", "give a list of paths")
+    if format is not None:
+        need_known("format", format, list(MAKERS))
     keys = _keys(key)
     paths = [Path(path) for path in files]
     if not paths:
@@ -73,6 +81,9 @@ def collect_sheets(
     tables, notes, faults = list[pl.DataFrame](), list[Note](), list[InputError]()
     for path in paths:
         try:
+            if format is not None:
+                tables.append(_collect_tasks(path, format, keys))
+                continue
             rater, table, more = _collect(path, keys, given)
         except InputError as error:
             faults.append(error)
@@ -84,6 +95,8 @@ def collect_sheets(
         raise faults[0]
     if faults:
         raise InputError("\n".join(map(str, faults)))
+    if format is not None:
+        tables, given = _joined_tasks(tables, keys)
     (low, high), *_ = keys[next(iter(keys))].select("low", "high").iter_rows()
     rows = pl.concat(tables).drop("file", "code", "place", "source", "output", "low", "high")
     unused = [name for name in ("lp", "doc", "check") if rows[name].null_count() == rows.height]
@@ -103,6 +116,14 @@ def read_key(key: Source) -> pl.DataFrame:
     """Who was to rate what, in the order of work: the rows of a key that was written with sheets.
 
     Columns that are empty in all rows (``lp``, ``doc``) are left out, but for ``check``.
+
+    >>> import assay, tempfile
+    >>> world = assay.simulate(documents=6, systems=2, texts=True, rng=1)
+    >>> plan = assay.assign(world.test_set, ["Ada", "Ben"], rng=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = read_key(assay.write_sheets(world.test_set, plan, folder + "/sheets").key)
+    >>> rows["rater"].unique(maintain_order=True).to_list()
+    ['Ada', 'Ben']
     """
     rows = pl.concat(_keys(key).values())
     return rows.drop([name for name in ("lp", "doc") if rows[name].null_count() == rows.height])
@@ -177,6 +198,46 @@ def _collect(
         text = f"{path.name}: {plural(rows.height - reached, 'output')} after the last score wait"
         notes.append(Note("not-reached", text))
     return rater, rows.head(reached or rows.height), notes
+
+
+def _collect_tasks(path: Path, tool: str, keys: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """The codes and scores of a tool's file; those that are not in the key are refused."""
+    answers = read_tasks(path, tool)
+    (low, high), *_ = keys[next(iter(keys))].select("low", "high").iter_rows()
+    known = {code for part in keys.values() for code in part["code"]}
+    findings = Findings(Raw(answers, str(path)))
+    codes, scores = answers["code"], to_number(answers["score"], findings, "score")
+    message = "'{}' is no output of this key; give the key that was written with these tasks"
+    findings.rows(~codes.is_in(list(known)), "code", codes, message)
+    findings.rows(~codes.is_first_distinct(), "code", codes, "{} is answered twice; keep one")
+    outside = (scores < low) | (scores > high) | ~scores.is_finite()
+    message = f"{{}} is outside the scale, {low:g} to {high:g}; correct it, or leave it out"
+    findings.rows(outside.fill_null(False), "score", to_text(scores), message)
+    findings.stop()
+    return answers.with_columns(scores.alias("score"), _file=pl.lit(str(path)))
+
+
+def _joined_tasks(
+    answers: Sequence[pl.DataFrame], keys: Mapping[str, pl.DataFrame]
+) -> tuple[list[pl.DataFrame], dict[str, Path]]:
+    """The answers of all files by rater, as of sheets, with those who have answered."""
+    rows = pl.concat(answers, how="diagonal")
+    twice = rows.filter(~rows["code"].is_first_distinct())
+    if twice.height:
+        raise InputError(
+            f"{twice['_file'][0]}: {twice['code'][0]} was answered in another file already; give"
+            " every answer once"
+        )
+    tables, given = [], {}
+    for rater, own in keys.items():
+        found = own.join(rows, on="code", how="left", maintain_order="left")
+        found = found.with_columns(comment=pl.lit(None, dtype=pl.String))
+        if found["score"].count():
+            tables.append(found.head(_reached(found)).drop("_file"))
+            given[rater] = Path(str(found["_file"].drop_nulls()[0]))
+    if not tables:
+        raise InputError("no output has a score; give the files with answers")
+    return tables, given
 
 
 def _reached(rows: pl.DataFrame) -> int:

@@ -42,7 +42,7 @@ class Created(Result, kind="campaign-created"):
     merged: int
     """Outputs that are shown as another system's, which they equal."""
     checks: int
-    """Spoiled copies."""
+    """Spoiled copies that raters meet, about."""
     seed: int
     links: Links
 

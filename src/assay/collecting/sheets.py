@@ -19,12 +19,13 @@ import polars as pl
 
 from assay.collecting.results import AssignedTask, Assignment, WrittenSheets
 from assay.collecting.spoil import spoil
+from assay.collecting.tools import MAKERS, write_tasks
 from assay.errors import InputError, OptionError, need_whole
 from assay.kits.build import check_places, file_names, write_folder
 from assay.tables.tables import TestSet
 from assay.tables.typed_files import MAX_TEXT, save
 
-SHEET_FORMATS = ("xlsx", "csv")
+SHEET_FORMATS = ("xlsx", "csv", *MAKERS)
 SHEET_COLUMNS = ("part", "code", "source", "output", "score", "comment")
 CONTEXT = "(context)"
 """The code of rows that are not rated."""
@@ -50,8 +51,9 @@ def write_sheets(
     ``assignment`` is that of :func:`assay.assign`. ``test_set`` has the texts: ``source`` and
     ``target``. ``folder`` must not exist yet. ``key``, which says what came from whom, is written
     beside it (FOLDER-key.tsv) and never over another key. ``format`` is xlsx, where cells accept
-    only scores within ``range``, or csv. ``context`` is how many sources of the document are shown
-    before and after a task. ``instructions`` are your own, in place of ours.
+    only scores within ``range``, csv, or the task list of a tool: pearmut, appraise or
+    label-studio. ``context`` is how many sources of the document are shown before and after a task.
+    ``instructions`` are your own, in place of ours.
 
     >>> import assay, pathlib, tempfile
     >>> world = assay.simulate(documents=6, systems=2, texts=True, rng=1)
@@ -66,7 +68,9 @@ def write_sheets(
     check_places(target, key_file, "sheets")
     low, high = range
     if format not in SHEET_FORMATS:
-        raise OptionError("format", format, "is not known", "choose from xlsx, csv")
+        raise OptionError(
+            "format", format, "is not known", f"choose from {', '.join(SHEET_FORMATS)}"
+        )
     if not low < high:
         raise OptionError("range", f"{low:g},{high:g}", "is empty", "give LOW,HIGH with LOW < HIGH")
     need_whole("context", context, 0, 1000)
@@ -79,7 +83,10 @@ def write_sheets(
     def write(place: Path) -> list[str]:
         names = []
         for part in rows.partition_by("rater", maintain_order=True):
-            names.append(f"{part['file'][0]}.{format}")
+            names.append(f"{part['file'][0]}.{'json' if format in MAKERS else format}")
+            if format in MAKERS:
+                write_tasks(part, place / names[-1], format)
+                continue
             sheet = _sheet(part, around)
             if format == "csv":
                 save(sheet, place / names[-1])

@@ -19,7 +19,8 @@ from assay.designs.plan import DrawPlan
 from assay.designs.population import Population
 from assay.errors import InputError
 from assay.results import Note
-from assay.tables.tables import Design, Sample, TestSet, history_digest, make_sample, places_in
+from assay.tables.history import history_digest
+from assay.tables.tables import Design, Sample, TestSet, make_sample, places_in
 
 TOLERANCE = 1e-6
 """Probabilities and positions that differ by no more are the same."""

@@ -620,6 +620,8 @@ def _with_words(frame: pl.DataFrame, notes: list[Note]) -> pl.DataFrame:
 def _hter(texts: list[tuple[str, str]], progress: Progress, notes: list[Note]) -> list[float]:
     from sacrebleu.metrics.ter import TER
 
+    from assay.effort.hter import edit_rate
+
     ter = TER()
     values, long = [], 0
     progress("HTER of segments", 0, len(texts))
@@ -628,7 +630,7 @@ def _hter(texts: list[tuple[str, str]], progress: Progress, notes: list[Note]) -
         if mt == edited:
             values.append(0.0)
         elif _can_search_shifts(given, wanted):
-            values.append(float(ter.sentence_score(mt, [edited]).score))
+            values.append(edit_rate(given, wanted))
         else:
             values.append(100.0 * _word_errors(given, wanted) / max(len(wanted), 1))
             long += 1

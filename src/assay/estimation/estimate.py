@@ -35,7 +35,8 @@ from assay.stats.intervals import (
     holm,
     order_of_differences,
 )
-from assay.tables.tables import Errors, Ratings, Sample, TestSet, add_history
+from assay.tables.history import add_history
+from assay.tables.tables import Errors, Ratings, Sample, TestSet
 
 if TYPE_CHECKING:
     from assay.estimation.raters import SeverityError

@@ -40,7 +40,8 @@ from assay.stats.incremental import incremental_order
 from assay.stats.intervals import LEVEL
 from assay.stats.random import Rng
 from assay.stats.selection import interleaved_order
-from assay.tables.tables import Ratings, TestSet, add_history
+from assay.tables.history import add_history
+from assay.tables.tables import Ratings, TestSet
 
 INCREMENTAL = ("docs-incr-human", "docs-incr-metrics")
 INTERLEAVED = ("interleaved", "interleaved, first look")

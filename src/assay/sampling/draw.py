@@ -14,7 +14,8 @@ from assay.sampling.budget import parse_budget, segments_for
 from assay.sampling.forecast import with_short_pieces
 from assay.stats.random import Rng, seeded
 from assay.stats.selection import length_order
-from assay.tables.tables import Design, Sample, TestSet, history_digest, make_sample
+from assay.tables.history import history_digest
+from assay.tables.tables import Design, Sample, TestSet, make_sample
 
 
 def sample(

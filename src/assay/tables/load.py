@@ -244,10 +244,8 @@ def at_the_door(path: Path) -> Iterator[None]:
 def need_cells(raw: Raw) -> None:
     """Refuse a table that was read but is over the limits."""
     need_size(raw.source, raw.frame.height, raw.frame.columns)
-    for name, kind in raw.frame.schema.items():
-        if kind == pl.String:
-            longest: Any = raw.frame[name].str.len_bytes().max()
-            need_at_most(raw.source, "cell", longest or 0)
+    longest = raw.frame.select(pl.col(pl.String).str.len_bytes().max()).rows()
+    need_at_most(raw.source, "cell", max((n or 0 for row in longest for n in row), default=0))
 
 
 def select(raw: Raw, only: Only | None, names: Collection[str] | None) -> Raw:

@@ -4,11 +4,6 @@ The scores table says which systems translated which segments, and what metrics 
 sample knows how it was drawn: the ``design`` column of its file holds one compact string, the same
 in every row: ``segments|n:142|N:710|seed:7``. With the probabilities beside it the file alone says
 how the sample was drawn, which is what every estimate downstream depends on.
-
-A segment that was hard for other systems will be hard for this one. Where other systems have been
-rated on the same segments, in an earlier campaign or in this one, their mean rating of a segment
-helps to choose what to rate (balanced samples) and to estimate the rest (regression):
-:func:`add_history` makes it one more column of the test set.
 """
 
 from __future__ import annotations
@@ -19,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
-from zlib import crc32
 
 import numpy as np
 import polars as pl
@@ -289,16 +283,21 @@ def numeric_share(values: pl.Series) -> tuple[float, str]:
     """The share of values that are numbers, a decimal comma forgiven, and a value that is not."""
     if values.dtype.is_numeric():
         return 1.0, ""
-    if values.dtype != pl.String:
+    if values.dtype != pl.String or values.null_count() == len(values):
         return 0.0, ""
-    for words in (values.drop_nulls()[:200], values.drop_nulls()):  # most text ends at a glance
-        words = words.str.strip_chars()
-        words = words.filter(~words.str.to_lowercase().is_in(MISSING))
-        number = words.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
-        share = float(number.is_not_null().mean() or 0.0)  # type: ignore[arg-type]
+    values = values.drop_nulls().alias("word")
+    for some in (values[:200], values)[len(values) <= 200 :]:  # most text ends at a glance
+        word = pl.col("word").str.strip_chars()
+        words = some.to_frame().lazy().select(word).filter(~word.str.to_lowercase().is_in(MISSING))
+        number = word.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+        found = words.select(
+            number.is_not_null().mean().fill_null(0.0).alias("share"),
+            word.filter(number.is_null()).first(),
+        )
+        share, example = found.collect().row(0)
         if share < SOME_NUMBERS:
-            return share, ""
-    return share, str(words.filter(number.is_null()).first())
+            break
+    return share, str(example)
 
 
 def _numeric_metrics(
@@ -952,90 +951,6 @@ def _read_edits(
         )
         findings.notes.append(Note("empty-edits", text))
     return Edits(frame, tuple(findings.notes)), findings
-
-
-HISTORY = "history"
-
-
-def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
-    """The test set with a column of what other systems' ratings say, more is worse.
-
-    For every output it is the mean, over the ratings of *other* systems of its segment, of how
-    much worse than their system's average they are; missing where there is none. Ratings of the
-    system itself never count. Where the history is known for some segments only, intervals
-    allow for that. Where the same raters scored all systems, part of the gain is their shared
-    severity.
-
-    >>> import assay
-    >>> world = assay.simulate(documents=10, systems=3, rng=1)
-    >>> known = add_history(world.test_set, world.rate())
-    >>> known.history, known.frame["history"].null_count()
-    ('history', 0)
-    """
-    if HISTORY in test_set.frame.columns:
-        raise InputError("the scores already have a column 'history'; rename it")
-    key = list(test_set.key)
-    rows = ratings.genuine.drop_nulls("score")
-    lacking = [name for name in key if name not in rows.columns]
-    if lacking:
-        raise InputError(
-            f"the history has no column {lacking[0]}, by which the scores name their segments;"
-            " add it"
-        )
-    if "lp" not in key and "lp" in rows.columns and rows["lp"].n_unique() > 1:
-        raise InputError(
-            "the history has several language pairs and the scores have no lp column; keep only"
-            " the pair of the scores"
-        )
-    refuse_answers(test_set, ratings)
-    sign = 1 if ratings.better == "lower" else -1
-    worse = sign * (pl.col("score") - pl.col("score").mean().over("system"))
-    places = test_set.segments.select(key).with_row_index("_place")
-    rows = rows.select("system", *key, _worse=worse)
-    rows = rows.join(places, on=key, how="inner", maintain_order="left")
-    if not rows.height:
-        raise InputError(
-            "no rating in the history matches a segment of the scores; check that both write doc"
-            " and seg in the same way"
-        )
-    frame = test_set.frame.with_columns(
-        pl.Series(HISTORY, _of_others(test_set, rows)).fill_nan(None)
-    )
-    known = frame[HISTORY].drop_nulls().len()
-    text = (
-        f"history: {rows.height:,} ratings of other systems cover {known:,} of {frame.height:,}"
-        " outputs; where the same raters scored all systems, part of the gain is their shared"
-        " severity"
-    )
-    notes = (*test_set.notes, Note("history", text))
-    return replace(test_set, frame=frame, history=HISTORY, notes=notes)
-
-
-def _of_others(test_set: TestSet, rows: pl.DataFrame) -> np.ndarray:
-    """The mean of the other systems' ratings for every row of the test set, NaN where none is.
-
-    Summed in the order of the rows: polars' sums by group differ in their last digits from run to
-    run.
-    """
-    number = {name: k for k, name in enumerate(test_set.systems)}
-    system = np.array([number.get(name, len(number)) for name in rows["system"]])
-    place, worse = rows["_place"].to_numpy().astype(np.int64), rows["_worse"].to_numpy()
-    total, count = np.zeros((2, len(number) + 1, test_set.segments.height))
-    np.add.at(total, (system, place), worse)
-    np.add.at(count, (system, place), 1.0)
-    others = count.sum(axis=0) - count
-    mean = np.divide(
-        total.sum(axis=0) - total, others, out=np.full(others.shape, np.nan), where=others > 0
-    )
-    return np.asarray(mean[test_set.positions])
-
-
-def history_digest(test_set: TestSet) -> str | None:
-    """A few letters that tell one history from another; None where there is none."""
-    if test_set.history is None:
-        return None
-    values = np.nan_to_num(test_set.matrix(HISTORY), nan=1e9).round(6) + 0.0
-    return f"{crc32(values.tobytes()):08x}"
 
 
 def edit_distance(mt: str, edited: str) -> float:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from playwright.sync_api import BrowserContext, Page, Route
 from tests.campaign.browser.answers import ask, send, stored
 from tests.campaign.browser.conftest import Open, Serve
 from tests.campaign.served import Served
+
+from assay.project.settings import Raters
 
 PASSAGE = ".cell .passage"
 
@@ -107,9 +111,24 @@ def test_two_tabs_show_the_same_work(
     assert len(stored(served)) == 1
 
 
-def test_an_answer_after_the_lease_expired_or_during_a_pause_is_stored(
-    serve: Serve, open_page: Open
-) -> None:
+def test_an_answer_after_the_lease_expired_is_stored(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1, raters=Raters(number=2, lease="0.02"))
+    page = open_page(served.rater)
+    work(page, 44)
+    page.wait_for_timeout(1500)
+    [code] = task(served, "rater-1")["screens"][0]
+    page.wait_for_timeout(1500)
+    assert task(served, "rater-2")["state"] == "task"
+    send(page)
+    [answer] = stored(served)
+    assert (answer["code"], answer["scores"]) == (code, {"score": 44.0})
+
+
+def task(served: Served, who: str) -> Any:
+    return ask(served, "/api/next", who, method="POST", body={})
+
+
+def test_an_answer_during_a_pause_is_stored(serve: Serve, open_page: Open) -> None:
     served = serve("esa", systems=1)
     page = open_page(served.rater)
     work(page, 66)

@@ -93,6 +93,36 @@ def test_one_that_is_refused_leaves_the_others_of_its_commit(tmp_path: Path) -> 
         assert [event["body"]["status"] for event in refused] == [404, 422]
 
 
+def test_who_asks_may_leave_before_the_answer_is_stored(tmp_path: Path) -> None:
+    made = make(tmp_path)
+    with opened(tmp_path) as campaign:
+        link = rater_links(campaign, made)[0]
+        task = campaign.next(link)
+        gate = threading.Event()
+        held = campaign._store.submit(lambda unit: gate.wait(10))
+        left = campaign.later("send", link, task["lease"], 0, body(task, 0))
+        assert not left.cancel()
+        gate.set()
+        held.result()
+        assert left.result()["stored"] == 1
+        assert campaign.next(link)["sent"] == [0]
+
+
+def test_what_was_asked_before_the_end_is_done(tmp_path: Path) -> None:
+    made = make(tmp_path)
+    campaign = opened(tmp_path)
+    link = rater_links(campaign, made)[0]
+    task = campaign.next(link)
+    waiting = [
+        campaign.later("send", link, task["lease"], screen, body(task, screen))
+        for screen in range(len(task["screens"]))
+    ]
+    campaign.disconnect()
+    assert [future.result()["next"] for future in waiting] == ["screen", "screen", "task"]
+    with pytest.raises(UnavailableError, match="being stopped"):
+        campaign.next(link)
+
+
 def test_a_fault_of_ours_reaches_who_asked_and_nobody_else(tmp_path: Path) -> None:
     made = make(tmp_path)
     with opened(tmp_path) as campaign:

@@ -18,6 +18,9 @@ from assay.tables.tables import Sample, TestSet
 Kind = Literal["rate", "check", "repeat", "tutorial", "qualify"]
 LEAST_GAP, MOST_GAP = 3, 8
 """Tasks of a rater between one and its second showing, drawn between these."""
+SPARE_CHECKS = 6
+"""Checks are made for so many times as many tasks as are needed: whoever does which tasks, every
+rater has some of them behind them when a check is due."""
 DEFAULT_OVERLAP = 0.1
 RANKED = 5
 """Outputs side by side in a ranking, unless said otherwise."""
@@ -83,10 +86,10 @@ def plan_tasks(
     tasks = _overlapping(tasks, settings, rng)
     if kind != "ratings":
         return tasks
-    checks = _share("checks.share", settings.checks.share, 0.0)
-    repeats = _share("checks.repeats", settings.checks.repeats, 0.0)
-    tasks += _again(tasks, "check", checks, rng)
+    checks = share_of("checks.share", settings.checks.share, 0.0)
+    repeats = share_of("checks.repeats", settings.checks.repeats, 0.0)
     tasks += _again(tasks, "repeat", repeats, rng)
+    tasks += _again(tasks, "check", min(SPARE_CHECKS * checks, 1 - repeats), rng)
     return tasks
 
 
@@ -168,7 +171,7 @@ def _overlapping(
     """How many raters every task wants: a random share of the tasks one more than the others."""
     raters = settings.raters
     pool = len(raters.names) or raters.number
-    share = _share("raters.overlap", raters.overlap, DEFAULT_OVERLAP)
+    share = share_of("raters.overlap", raters.overlap, DEFAULT_OVERLAP)
     if raters.overlap is None and pool <= raters.per_task:
         share = 0.0
     count = max(1, round(share * len(tasks))) if share else 0
@@ -199,7 +202,7 @@ def _again(
     return found
 
 
-def _share(argument: str, value: str | None, default: float) -> float:
+def share_of(argument: str, value: str | None, default: float) -> float:
     """A share such as ``10%`` or ``0.1``."""
     if value is None:
         return default

@@ -87,6 +87,8 @@ class GroupWriter:
     def submit(self, work: Work, *arguments: Any) -> Future[Any]:
         """Run ``work(unit, *arguments)`` in a transaction; the result comes after the commit."""
         job = _Job(work, arguments, Future())
+        # Who waits may leave; what was sent is stored all the same.
+        job.future.set_running_or_notify_cancel()
         with self._gate:
             if self._closed:
                 raise UnavailableError("the campaign is being stopped; try again in a minute")
@@ -133,7 +135,7 @@ class GroupWriter:
                 for job in batch:
                     job.error = None
                     self._savepoint(db, job)
-        except DBAPIError:
+        except Exception:
             return False
         return True
 

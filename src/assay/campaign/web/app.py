@@ -16,6 +16,7 @@ from assay.campaign.web import owner, public, rater
 from assay.campaign.web.roles import SENTENCES, Visits
 from assay.campaign.web.security import Guard, refused
 from assay.campaign.web.wire import Refusal
+from assay.errors import OptionError
 
 
 def create_app(campaign: Campaign, *, public_url: str | None = None) -> FastAPI:
@@ -30,6 +31,7 @@ def create_app(campaign: Campaign, *, public_url: str | None = None) -> FastAPI:
         app.include_router(routes)
     app.add_middleware(Guard, public_url=public_url)
     app.add_exception_handler(CampaignError, _campaign_refused)
+    app.add_exception_handler(OptionError, _option_refused)
     app.add_exception_handler(RequestValidationError, _not_valid)
     app.add_exception_handler(HTTPException, _http_refused)
     _describe(app)
@@ -42,6 +44,11 @@ async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
         return _faulty(error.faults)
     sentence = SENTENCES[404] if error.status == 404 else str(error)
     return refused(error.status, sentence)
+
+
+async def _option_refused(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, OptionError)
+    return _faulty([(error.argument, str(error))])
 
 
 async def _not_valid(request: Request, error: Exception) -> JSONResponse:

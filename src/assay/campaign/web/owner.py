@@ -1,4 +1,4 @@
-"""What the owner asks: how it stands, and to open, pause or close."""
+"""What the owner asks: how it stands; to open, pause or close; to leave raters out."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ def need_this(request: Request, slug: str) -> None:
         raise HTTPException(404, SENTENCES[404])
 
 
+async def standing(request: Request) -> dict[str, Any]:
+    """How the campaign stands now."""
+    state: dict[str, Any] = (await read(request, "status")).to_dict()
+    return state
+
+
 @routes.get("/api/campaigns", responses=documented(401, 403))
 async def campaigns(request: Request, link: Reader) -> list[dict[str, Any]]:
     """The campaigns that this link may look at."""
@@ -32,8 +38,7 @@ async def campaigns(request: Request, link: Reader) -> list[dict[str, Any]]:
 async def status(request: Request, link: Reader, slug: Slug) -> dict[str, Any]:
     """How the campaign stands."""
     need_this(request, slug)
-    state: dict[str, Any] = (await read(request, "status")).to_dict()
-    return state
+    return await standing(request)
 
 
 @routes.get("/api/campaigns/{slug}/links", responses=documented(401, 403, 404))
@@ -41,6 +46,22 @@ async def links(request: Request, link: Owner, slug: Slug) -> Any:
     """Every link, without its token: those are shown once, when they are made."""
     need_this(request, slug)
     return await read(request, "links")
+
+
+@routes.post("/c/{slug}/exclude", responses=documented(401, 403, 404, 409, 413, 415, 422))
+async def exclude(request: Request, link: Owner, slug: Slug, body: wire.Excluded) -> dict[str, Any]:
+    """Leave a rater out: their tasks are dealt again, and what they sent is kept."""
+    need_this(request, slug)
+    await written(request, "exclude", body.rater, body.reason, link.id)
+    return await standing(request)
+
+
+@routes.post("/c/{slug}/restore", responses=documented(401, 403, 404, 409, 413, 415, 422))
+async def restore(request: Request, link: Owner, slug: Slug, body: wire.Person) -> dict[str, Any]:
+    """Take a rater in again."""
+    need_this(request, slug)
+    await written(request, "restore", body.rater, link.id)
+    return await standing(request)
 
 
 @routes.post("/c/{slug}/{act}", responses=documented(401, 403, 404, 409, 413, 415, 422))
@@ -54,5 +75,4 @@ async def steer(
     """Open, pause, resume or close; who did it and why is kept."""
     need_this(request, slug)
     await written(request, act, link.id, body.reason)
-    state: dict[str, Any] = (await read(request, "status")).to_dict()
-    return state
+    return await standing(request)

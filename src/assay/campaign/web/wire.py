@@ -87,6 +87,18 @@ class Why(Strict):
     reason: Text | None = Field(default=None, max_length=2000)
 
 
+class Person(Strict):
+    """A rater whom the owner takes in again."""
+
+    rater: Text = Field(min_length=1, max_length=200)
+
+
+class Excluded(Person):
+    """A rater whom the owner leaves out, and why."""
+
+    reason: Text = Field(min_length=1, max_length=2000)
+
+
 class Fault(BaseModel):
     """One thing that does not fit."""
 

@@ -14,7 +14,7 @@ from assay.campaign.records import Answer, InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
 from assay.campaign.store.units.base import WHICH, Record, Unit, View
 from assay.campaign.store.units.judging import judge
-from assay.campaign.store.units.tasks import choose
+from assay.campaign.store.units.tasks import choose, may_come
 from assay.campaign.store.views import read_view
 
 TIMES, COUNTS = ("opened", "first", "sent"), ("active_ms", "idle_ms", "away")
@@ -195,8 +195,8 @@ def _progress(
 def _next(unit: Unit, lease: Record, rater_id: int) -> str:
     if lease.state not in ("done", "extra", "aside"):
         return "screen"
-    task, _ = choose(unit, unit.rater(rater_id))
-    return "done" if task is None else "task"
+    rater = unit.rater(rater_id)
+    return "task" if choose(unit, rater)[0] is not None or may_come(unit, rater) else "done"
 
 
 def _keep(unit: Unit, sent: int, view: View, answers: tuple[Answer, ...]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
+import numpy as np
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
@@ -14,6 +15,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     delete,
+    func,
     insert,
     or_,
     select,
@@ -21,6 +23,7 @@ from sqlalchemy import (
 )
 
 from assay.campaign.assignment.leases import SECONDS_PER_OUTPUT, label, lease_minutes, screens
+from assay.campaign.assignment.order import share_of
 from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
@@ -73,7 +76,13 @@ def _again(gap: Any) -> Select[Any]:
         first.c.rater == RATER_ID, first.c.task == s.task.c.parent, first.c.state == "done",
         first.c.number + gap <= bindparam("done"),
     )  # fmt: skip
-    return _first(and_(s.task.c.kind.in_(AGAIN), shown.exists()))
+    return _first(and_(s.task.c.kind.in_(bindparam("kinds", expanding=True)), shown.exists()))
+
+
+def _later(condition: ColumnElement[bool]) -> Select[Any]:
+    """A task that somebody else holds, or that another transaction is about to give out."""
+    held = select(s.lease.c.id).where(s.OPEN, s.lease.c.task == s.task.c.id).exists()
+    return select(s.task.c.id).where(~_seen_before(), or_(s.FREE, held), condition).limit(1)
 
 
 AGAIN = ("check", "repeat")
@@ -84,6 +93,12 @@ OF_KIND = and_(
 FREE = _first(OF_KIND)
 FREE_TEXT = _first(and_(OF_KIND, ~_seen_text()))
 AGAIN_NOW, AGAIN_AT_END = _again(s.task.c.gap), _again(AT_END)
+CHECKS_HAD = (
+    select(func.count())
+    .select_from(s.lease)
+    .join(s.task, s.task.c.id == s.lease.c.task)
+    .where(s.lease.c.rater == RATER_ID, s.task.c.kind == "check")
+)
 MINE = select(s.lease).where(s.lease.c.rater == RATER_ID).with_for_update()
 MINE_OPEN = MINE.where(s.OPEN)
 MINE_EXPIRED = MINE.where(s.lease.c.state == "expired").order_by(s.lease.c.until.desc()).limit(1)
@@ -97,12 +112,7 @@ STATES = select(s.lease.c.state).where(s.lease.c.task == WHICH)
 SYSTEMS = select(s.slot.c.shown_as).distinct().where(s.slot.c.task == WHICH)
 HOLD = update(s.lease).where(s.lease.c.id == WHICH).values(until=bindparam("later"))
 ADD_LEASE, ADD_SHOWN = insert(s.lease), insert(s.shown)
-HELD_BY_OTHERS = (
-    select(s.lease.c.id)
-    .join(s.task, s.task.c.id == s.lease.c.task)
-    .where(s.OPEN, ~_seen_before())
-    .limit(1)
-)
+MAY_COME, MAY_COME_TEXT = _later(OF_KIND), _later(and_(OF_KIND, ~_seen_text()))
 
 
 def next_task(unit: Unit, rater_id: int) -> dict[str, Any]:
@@ -176,16 +186,23 @@ def choose(unit: Unit, rater: Record) -> tuple[Record | None, str]:
         found = unit.one(FREE, kind=kind, **who) if kind in kinds else None
         if found is not None:
             return found, kind
-    has_again = not kinds.isdisjoint(AGAIN)
-    again = unit.one(AGAIN_NOW, done=rater.done, **who) if has_again else None
+    due = [kind for kind in AGAIN if kind in kinds and (kind != "check" or _check_due(unit, rater))]
+    again = unit.one(AGAIN_NOW, done=rater.done, kinds=due, **who) if due else None
     if again is not None:
         return again, again.kind
     wanted = FREE_TEXT if unit.rules.protocol.kind == "edits" else FREE
     found = unit.one(wanted, kind="rate", **who)
     if found is not None:
         return found, _reason(unit, found)
-    again = unit.one(AGAIN_AT_END, done=rater.done, **who) if has_again else None
+    again = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who) if due else None
     return again, again.kind if again is not None else "done"
+
+
+def _check_due(unit: Unit, rater: Record) -> bool:
+    """Whether a rater has met fewer checks than their share; how soon the first comes is drawn."""
+    share = share_of("checks.share", unit.rules.settings.checks.share, 0.0)
+    ahead = np.random.default_rng((unit.rules.seed, rater.id)).uniform(0.5, 1.0)
+    return bool(unit.count(CHECKS_HAD, rater=rater.id) + 1 <= share * rater.done + ahead)
 
 
 def _reason(unit: Unit, task: Record) -> str:
@@ -249,11 +266,19 @@ def _expected_seconds(unit: Unit) -> float:
     return unit.rules.settings.pay.seconds_per_rating or SECONDS_PER_OUTPUT
 
 
+def may_come(unit: Unit, rater: Record) -> bool:
+    """Whether a rater for whom there is nothing now may get something later."""
+    if rater.quota is not None and rater.done >= rater.quota:
+        return False
+    wanted = MAY_COME_TEXT if unit.rules.protocol.kind == "edits" else MAY_COME
+    return unit.one(wanted, kind="rate", rater=rater.id) is not None
+
+
 def _nothing(unit: Unit, rater: Record) -> dict[str, Any]:
     """Why there is nothing for a rater now: others still work, or all is done."""
     if rater.quota is not None and rater.done >= rater.quota:
         return _reply(unit, rater, "done", "You have done all the tasks that were planned for you.")
-    if unit.one(HELD_BY_OTHERS, rater=rater.id) is not None:
+    if may_come(unit, rater):
         return _reply(
             unit, rater, "wait",
             "All tasks are taken at the moment. One may come back: ask again in a few minutes.",

@@ -40,6 +40,7 @@ export class Passage {
       onpointerdown: (/** @type {PointerEvent} */ event) => this.onPress(event),
       onpointermove: (/** @type {PointerEvent} */ event) => this.onDrag(event),
       onpointerup: () => this.onRelease(),
+      oncopy: (/** @type {ClipboardEvent} */ event) => this.onCopy(event),
       onfocus: () => setup.marker.enter(this),
       onblur: () => this.paint(),
     });
@@ -228,6 +229,12 @@ export class Passage {
     if (number < 0 || number === this.pressed) return;
     this.place = { anchor: this.nearStop(this.pressed, number), focus: this.nearStop(number, this.pressed), chosen: true };
     this.paint();
+  }
+
+  /** The chosen words, for a dictionary. @param {ClipboardEvent} event */
+  onCopy(event) {
+    event.clipboardData?.setData("text/plain", this.selected());
+    event.preventDefault();
   }
 
   onRelease() {

@@ -35,7 +35,7 @@ function medium(code) {
 
 /** @param {any} task @param {string | null} text */
 export function outputText(task, text) {
-  if (text === null) return h("p", { class: "nothing" }, t("no-output"));
+  if (!text?.trim()) return h("p", { class: "nothing" }, t("no-output"));
   return plainText(text, task.languages.target, "text");
 }
 
