@@ -24,7 +24,7 @@ import assay
 from assay.campaign.assignment.leases import lease_minutes, screens
 from assay.campaign.campaign import Campaign
 from assay.campaign.items import read_items
-from assay.campaign.records import NotNowError
+from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store.units.people import Link
 from assay.errors import InputError, OptionError
 from assay.project.settings import Checks, Raters, Screen, Settings
@@ -290,6 +290,20 @@ def test_raters_begin_with_earlier_marks(tmp_path: Path) -> None:
         assert [len(own) for _, own in sorted(marks.items())] == [1, 0]
         [mark] = marks[min(marks)]
         assert (mark["start"], mark["end"], mark["severity"]) == (4, 8, "minor")
+        assert mark["category"] is None, "ESA asks for none"
+
+
+def test_marks_that_a_protocol_does_not_ask_for_are_refused(tmp_path: Path) -> None:
+    test_set = make_scores(documents=1, segments=1, systems="AB")
+    errors = assay.read_errors(pl.DataFrame({
+        "system": ["system-A"], "doc": ["doc-0"], "seg": ["1"], "category": ["Accuracy"],
+        "severity": ["dreadful"], "start": [4], "end": [8],
+    }))  # fmt: skip
+    with pytest.raises(
+        InputError, match=r"have Accuracy, dreadful in segment 1.*give `categories`"
+    ):
+        make(tmp_path, Settings(protocol="esa", raters=ONE), test_set=test_set, errors=errors)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_become_a_campaign_is_refused(tmp_path: Path) -> None:
@@ -340,6 +354,9 @@ def test_people_join_finish_and_are_forgotten(place: Path | str) -> None:
         assert again is not None
         assert again.rater == "rater-4"
         assert campaign.link(campaign.join({}, False)) != again
+        for wrong in ("", "half \ud800", "zero \0", "x" * 201, 7):
+            with pytest.raises(InvalidAnswerError, match="letters, digits or signs"):
+                campaign.join({"PROLIFIC_PID": wrong}, False)  # type: ignore[dict-item]
         assert len(work(campaign, link)) == made.tasks
         assert set(campaign.finish(link)) == {"code"}
         campaign.language(link, "de")
@@ -362,7 +379,7 @@ def test_consent_comes_before_work(tmp_path: Path) -> None:
     make(tmp_path, Settings(protocol="esa", consent="consent.md"))
     with opened(tmp_path) as campaign:
         assert campaign.consent() == "I agree."
-        with pytest.raises(InputError if False else Exception, match="agree first"):
+        with pytest.raises(InvalidAnswerError, match="agree first"):
             campaign.join({}, False)
         assert campaign.link(campaign.join({}, True)) is not None
 

@@ -89,6 +89,7 @@ def test_another_raters_task_is_not_there(tmp_path: Path) -> None:
     [
         ({"key": ""}, "key"),
         ({"key": 3}, "key"),
+        ({"key": "half \ud800"}, "key"),
         ({"more": 1}, "more"),
         ({"timing": {"active_ms": -1}}, "timing.active_ms"),
         ({"timing": {"opened": "yesterday"}}, "timing.opened"),

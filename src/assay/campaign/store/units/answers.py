@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
@@ -20,7 +21,7 @@ from assay.campaign.store.views import read_view
 TIMES, COUNTS = ("opened", "first", "sent"), ("active_ms", "idle_ms", "away")
 DEVICES = ("pointer", "keyboard", "both")
 MOST_MS = 7 * 24 * 3_600_000
-MOST_KEY = 100
+KEY = re.compile("[!-~]{1,100}")
 
 
 OF_LEASE = s.sent.c.lease == bindparam("lease")
@@ -120,8 +121,8 @@ def _parts(body: object) -> tuple[str, dict[str, Any], object]:
         if name not in ("key", "timing", "answers")
     ]
     key = body.get("key")
-    if not isinstance(key, str) or not 0 < len(key) <= MOST_KEY or "\0" in key:
-        faults.append(("key", f"send a text of 1 to {MOST_KEY} characters, new for every answer"))
+    if not isinstance(key, str) or not KEY.fullmatch(key):
+        faults.append(("key", "send 1 to 100 letters, digits or signs, new for every answer"))
     timing = _timing(body.get("timing", {}), faults)
     if "answers" not in body:
         faults.append(("answers", "is missing"))

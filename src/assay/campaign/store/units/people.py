@@ -10,7 +10,7 @@ from hashlib import sha256
 from itertools import count, islice
 from typing import Any, Literal
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import insert, select, update
 
 from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
@@ -20,6 +20,7 @@ from assay.errors import OptionError
 
 Role = Literal["owner", "viewer", "rater", "join"]
 TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+OUTSIDE = re.compile("[!-~]{1,200}")
 STATES: dict[str, tuple[str, ...]] = {
     "open": ("draft", "paused", "open"),
     "paused": ("open", "paused"),
@@ -110,10 +111,8 @@ def join(unit: Unit, parameters: Mapping[str, str], consent: bool) -> str:
     if known is not None:
         unit.rater(known.id)
         return new_link(unit, "rater", known.id)
-    free = (
-        select(func.count()).select_from(s.task).where(s.task.c.kind == "rate", s.task.c.free > 0)
-    )
-    if not unit.count(free):
+    free = select(s.task.c.id).where(s.task.c.kind == "rate", s.FREE).limit(1)
+    if unit.one(free) is None:
         raise NotNowError("there are no more tasks; thank you for your interest")
     kept = {name: str(parameters[name])[:200] for name in crowd.keep if name in parameters}
     [one] = add_raters(unit, 1, "join")
@@ -128,8 +127,8 @@ def join(unit: Unit, parameters: Mapping[str, str], consent: bool) -> str:
 def _outside(value: object, name: str) -> str | None:
     if value is None:
         return None
-    if not isinstance(value, str) or not 0 < len(value) <= 200:
-        raise InvalidAnswerError([(f"params.{name}", "send 1 to 200 characters")])
+    if not isinstance(value, str) or not OUTSIDE.fullmatch(value):
+        raise InvalidAnswerError([(f"params.{name}", "send 1 to 200 letters, digits or signs")])
     return value
 
 
