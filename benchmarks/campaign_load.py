@@ -173,7 +173,8 @@ def measure(
     print(
         f"{raters:3} raters, {documents:,} documents, {workers} worker(s)"
         f" {'PostgreSQL' if store else 'SQLite':10} {speed:6.0f} answers/s"
-        f"  median {np.median(times) * 1000:4.0f} ms  p95 {p95 * 1000:4.0f} ms  n {len(times):,}",
+        f"  median {np.median(times) * 1000:4.0f} ms  p95 {p95 * 1000:4.0f} ms  n {len(times):,}"
+        f"  (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)",
         flush=True,
     )
     return speed, p95

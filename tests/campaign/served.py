@@ -161,7 +161,8 @@ class Served:
 
 def make(
     folder: Path, protocol: str, pair: str = "de-en", *, outputs: int = 1, systems: int = 3,
-    copies: int = 1, design: str | None = None, **more: Any,
+    copies: int = 1, design: str | None = None,
+    marks: list[dict[str, Any]] | None = None, **more: Any,
 ) -> tuple[Campaign, dict[str, str]]:  # fmt: skip
     """An open campaign in a folder, and its tokens by role and rater."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -174,7 +175,8 @@ def make(
     )  # fmt: skip
     test_set = scores(pair, systems, copies)
     sample = assay.sample(test_set, design=design, budget="100%", rng=7) if design else None
-    made = create_campaign(folder, settings, test_set=test_set, sample=sample, rng=7)
+    errors = assay.read_errors(pl.DataFrame(marks), test_set) if marks else None
+    made = create_campaign(folder, settings, test_set=test_set, sample=sample, errors=errors, rng=7)
     campaign = open_campaign(folder)
     campaign.open("owner")
     links = made.links

@@ -290,6 +290,20 @@ def test_raters_begin_with_earlier_marks(tmp_path: Path) -> None:
         assert [len(own) for _, own in sorted(marks.items())] == [1, 0]
         [mark] = marks[min(marks)]
         assert (mark["start"], mark["end"], mark["severity"]) == (4, 8, "minor")
+        assert mark["category"] is None, "ESA asks for none"
+
+
+def test_marks_that_a_protocol_does_not_ask_for_are_refused(tmp_path: Path) -> None:
+    test_set = make_scores(documents=1, segments=1, systems="AB")
+    errors = assay.read_errors(pl.DataFrame({
+        "system": ["system-A"], "doc": ["doc-0"], "seg": ["1"], "category": ["Accuracy"],
+        "severity": ["dreadful"], "start": [4], "end": [8],
+    }))  # fmt: skip
+    with pytest.raises(
+        InputError, match=r"have Accuracy, dreadful in segment 1.*give `categories`"
+    ):
+        make(tmp_path, Settings(protocol="esa", raters=ONE), test_set=test_set, errors=errors)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_become_a_campaign_is_refused(tmp_path: Path) -> None:

@@ -221,11 +221,22 @@ def _write_workbook(
         wrapped = {"text_wrap": True, "valign": "top"}
         text = workbook.add_format(wrapped)
         grey = workbook.add_format(wrapped | {"font_color": "#767676", "bg_color": "#EEEEEE"})
-        head = workbook.add_format({"bold": True, "bottom": 1})
+        head = workbook.add_format(
+            {"bold": True, "valign": "vcenter", "font_color": "#FFFFFF", "bg_color": "#33475B"}
+        )
         free = workbook.add_format(wrapped | {"locked": False, "bg_color": "#FFFBE6"})
+        begins = workbook.add_format({"top": 1, "top_color": "#33475B"})
         page = workbook.add_worksheet("ratings")
         page.protect("", {"format_columns": True, "format_rows": True})
         page.freeze_panes(1, 0)
+        page.set_row(0, 22)
+        page.set_landscape()
+        page.fit_to_pages(1, 0)
+        page.repeat_rows(0)
+        # A line where a task begins.
+        page.conditional_format(1, 0, sheet.height, len(sheet.columns) - 1, {
+            "type": "formula", "criteria": "=$A2<>$A1", "format": begins,
+        })  # fmt: skip
         for column, name in enumerate(sheet.columns):
             page.write_string(0, column, name, head)
             page.set_column(column, column, WIDTHS[name])

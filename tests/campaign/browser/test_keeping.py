@@ -170,6 +170,24 @@ def test_an_earlier_answer_can_be_corrected(serve: Serve, open_page: Open) -> No
     assert len(answer["spans"]) == 1
 
 
+def test_a_comparison_and_an_edit_can_be_looked_at_again(serve: Serve, open_page: Open) -> None:
+    for protocol, shown in (("pairwise", ".verdict [aria-pressed=true]"), ("post-edit", "ins")):
+        served = serve(protocol, systems=2, outputs=2 if protocol == "pairwise" else 1)
+        page = open_page(served.rater)
+        while page.locator(".message").count() == 0:
+            if protocol == "pairwise":
+                page.keyboard.press("=")
+            else:
+                page.keyboard.type("new")
+                page.keyboard.press("Control+Enter")
+            send(page)
+        page.locator(".top button", has_text="Menu").click()
+        page.locator("dialog button", has_text="My answers").click()
+        page.locator("dialog button", has_text="Look or correct").last.click()
+        page.wait_for_selector(shown)
+        send(page)
+
+
 def test_a_task_can_be_handed_back_and_a_problem_told(serve: Serve, open_page: Open) -> None:
     served = serve("esa", systems=1)
     page = open_page(served.rater)

@@ -172,3 +172,26 @@ def test_scores_only_with_several_scales(serve: Serve, open_page: Open) -> None:
     page.keyboard.press("4")
     send(page)
     assert stored(served)[0]["scores"] == {"adequacy": 55.0, "fluency": 4.0}
+
+
+def test_marks_from_before_are_kept_changed_or_removed(serve: Serve, open_page: Open) -> None:
+    marks = [
+        {
+            "system": "secret-engine-0", "doc": "hidden-doc-0", "seg": f"1{place:03}",
+            "category": "x", "severity": "minor", "side": "target",
+            "start": start, "end": start + 2,
+        }
+        for place in range(4)
+        for start in (0, 3, 6)
+    ]  # fmt: skip
+    served = serve("esa", systems=1, marks=marks)
+    page = open_page(served.rater)
+    assert page.locator(".marks li").count() == 3
+    page.locator(".marks .sev").nth(1).click()
+    page.locator(".marks .quiet").nth(2).click()
+    page.locator("input[type=range]").focus()
+    page.keyboard.type("70")
+    send(page)
+    [answer] = stored(served)
+    found = [(span["start"], span["severity"], span["origin"]) for span in answer["spans"]]
+    assert found == [(0, "minor", "kept"), (3, "major", "changed")]

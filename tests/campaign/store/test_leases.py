@@ -236,6 +236,22 @@ def test_second_showings_come_later_and_look_the_same(place: Place) -> None:
         assert sum(rater.checks_passed for rater in status.raters) == 0
 
 
+def test_every_rater_meets_their_share_of_checks(tmp_path: Path) -> None:
+    settings = Settings(
+        protocol="esa", raters=Raters(number=3, overlap="0%"), checks=Checks(share="20%")
+    )
+    made = make(tmp_path, settings, test_set=make_scores(documents=12))
+    with opened(tmp_path) as campaign:
+        links = rater_links(campaign, made)
+        for _ in range(16):
+            for link in links:
+                work(campaign, link, most=1)
+        done = {rater.rater: rater for rater in campaign.status().raters}
+        for rater in done.values():
+            tasks = rater.checks / 3
+            assert abs(tasks - 0.2 * rater.done) <= 1.5, rater
+
+
 def test_failed_checks_end_the_work_where_that_is_the_rule(place: Place) -> None:
     settings = Settings(
         protocol="esa", raters=Raters(number=2, overlap="0%"),

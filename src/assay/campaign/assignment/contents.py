@@ -15,6 +15,7 @@ from assay.campaign.items import Items, read_items
 from assay.campaign.lessons import Lesson, read_lessons
 from assay.campaign.media import Media, read_media
 from assay.campaign.protocols import make_protocol
+from assay.campaign.protocols.base import Protocol
 from assay.campaign.records import Side, Span
 from assay.errors import InputError
 from assay.kits.results import KitDesign
@@ -82,7 +83,7 @@ def prepare(
     ]
     return Contents(
         settings, items, tasks, leaders, _spoil(tasks, leaders, items, generator),
-        _lessons(folder, settings), _marks(errors, items, test_set),
+        _lessons(folder, settings), _marks(errors, items, test_set, protocol),
         read_media(folder, items.media), _names(settings, kits), seed, test_set, sample, errors,
         kits, _read(folder, settings.instructions), _read(folder, settings.consent),
     )  # fmt: skip
@@ -123,9 +124,13 @@ def _lessons(folder: Path, settings: Settings) -> list[Lesson]:
     return found
 
 
-def _marks(errors: Errors | None, items: Items, test_set: TestSet) -> list[tuple[int, int, Span]]:
-    """The marks of an errors table that have a place in a text."""
-    if errors is None:
+def _marks(
+    errors: Errors | None, items: Items, test_set: TestSet, protocol: Protocol
+) -> list[tuple[int, int, Span]]:
+    """The marks of an errors table that have a place in a text, as the protocol asks for them."""
+    asked = protocol.wire()
+    severities = {one["name"].lower(): one["name"] for one in asked["severities"]}
+    if errors is None or not severities:
         return []
     key = list(test_set.key)
     place = {row: k for k, row in enumerate(test_set.segments.select(key).iter_rows())}
@@ -144,7 +149,14 @@ def _marks(errors: Errors | None, items: Items, test_set: TestSet) -> list[tuple
                 f"the errors mark {start}-{end} of segment {row['seg']}, system {row['system']},"
                 " which the text does not have; check `errors`"
             )
-        span = Span(side, start, end, row["severity"], row["category"], missing=start == end)
+        severity = severities.get(row["severity"].lower())
+        category = row["category"] if asked["categories"] else None
+        if severity is None or (category is not None and category not in asked["categories"]):
+            raise InputError(
+                f"the errors have {row['category']}, {row['severity']} in segment {row['seg']},"
+                " which the protocol does not ask for; give `categories` and `severities`"
+            )
+        span = Span(side, start, end, severity, category, missing=start == end)
         found.append((segment, which, span))
     return found
 

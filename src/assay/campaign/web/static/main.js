@@ -38,6 +38,8 @@ class Page {
     this.correcting = false;
     this.sending = false;
     this.acted = false;
+    /** @type {number | undefined} */
+    this.again = undefined;
     document.addEventListener("keydown", (event) => this.onKey(event));
     window.addEventListener("offline", () => this.showNet());
     window.addEventListener("online", () => this.showNet());
@@ -126,8 +128,8 @@ class Page {
     fill(this.progress, done === undefined ? "" : `${t("tasks-done", { n: done })} · ${t("minutes", { n: minutes })}`);
   }
 
-  /** @param {any} task @param {number} screen @param {any[] | null} [answers]  given before, to be corrected */
-  showTask(task, screen, answers = null) {
+  /** @param {any} task @param {number} screen */
+  showTask(task, screen) {
     this.leave();
     this.task = task;
     this.screen = screen;
@@ -135,6 +137,7 @@ class Page {
     const codes = task.screens[screen];
     const View = VIEWS[/** @type {"pairwise"} */ (task.protocol)] || RatingView;
     const fresh = (/** @type {string} */ name) => View.fresh(task, name);
+    const answers = task.answers?.[screen]; // given before, to be corrected
     const draft = task.drafts?.[screen] || (answers && { at: 0, cells: View.restore(task, answers, codes) });
     const work = new Work(task.lease, screen, draft, fresh);
     this.work = work;
@@ -150,7 +153,6 @@ class Page {
     this.turn();
     this.view.start();
     this.foot.hidden = false;
-    this.asked = false;
     this.showGaps();
     window.scrollTo(0, 0);
   }
@@ -300,7 +302,7 @@ class Page {
     try {
       const task = await call("GET", `/api/mine/${lease}`);
       this.correcting = true;
-      this.showTask(task, 0, Object.values(task.answers).flat());
+      this.showTask(task, 0);
       if (task.screens.length > 1) this.main.prepend(this.screenChoice(task));
     } catch (error) {
       this.failed(error);
@@ -311,7 +313,7 @@ class Page {
   screenChoice(task) {
     return h("nav", { class: "screens", "aria-label": t("mine") }, task.screens.map((/** @type {any} */ _, /** @type {number} */ number) =>
       button(String(number + 1), () => {
-        this.showTask(task, number, Object.values(task.answers).flat());
+        this.showTask(task, number);
         this.main.prepend(this.screenChoice(task));
       }, { "aria-pressed": String(number === this.screen) })));
   }
