@@ -89,8 +89,10 @@ def test_without_times_there_is_no_price(edits: Edits) -> None:
     assert lead.startswith("A needs the fewest changes: ")
     assert "No time in these files, so no price: it takes the seconds of every segment" in lead
     assert "No time" not in _lead(assay.effort(bare, rng=1))
-    left = assay.effort(edits, measures=["changed"], rng=1).verdict
+    found = assay.effort(edits, measures=["changed"], rate=40, rng=1)
+    left = found.verdict
     assert left is not None
+    assert _lead(found).endswith("Time was left out, so no price.")
     assert (left.measure, left.why) == ("changed", "time-left-out")
 
 

@@ -140,6 +140,8 @@ def _objections(verdict: Verdict) -> list[str]:
 def _no_price(result: Effort) -> list[str]:
     if result.rate is None or result.systems[0].price_per_1000_words is not None:
         return []
+    if result.verdict is not None and result.verdict.why == "time-left-out":
+        return ["Time was left out, so no price."]
     return [
         "No time in these files, so no price: it takes the seconds of every segment, which MXLIFF"
         " (Phrase) has, or a table with a column of seconds."

@@ -347,6 +347,7 @@ def page_svg(figure: Figure, name: str) -> str:
     text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg_text(figure), flags=re.DOTALL)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
-    for colour, variable in ((INK, "ink"), (MUTED, "muted"), (ACCENT, "accent"), (LINE, "line")):
+    colours = {INK: "ink", MUTED: "muted", ACCENT: "accent", LINE: "line", "#000000": "muted"}
+    for colour, variable in colours.items():
         text = text.replace(colour, f"var(--{variable})")
     return text.replace("fill: #ffffff", "fill: none")

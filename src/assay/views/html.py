@@ -82,7 +82,7 @@ def _section(part: Section, anchor: str) -> dict[str, Any]:
     drawn = bool(blocks) and blocks[0]["kind"] != "text"
     return {
         "title": part.title, "headline": part.headline, "lead": part.lead, "anchor": anchor,
-        "label": part.label, "unknown": part.unknown, "notes": part.notes,
+        "label": part.label, "facts": part.facts, "unknown": part.unknown, "notes": part.notes,
         "next": part.next, "question": part.question, "details": part.details,
         "signature": part.signature,
         "folded": part.folded, "first": blocks[:1] if drawn else [],
@@ -167,7 +167,7 @@ def _ticks(low: float, high: float, *, least: float = 0.0) -> list[float]:
     """
     rough = max(least, (high - low) / TICKS)
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(size * power for size in (1, 2, 5, 10) if size * power >= rough)
+    step = min((size * power for size in (1, 2, 5, 10)), key=lambda x: abs(math.log(x / rough)))
     first = math.ceil(low / step)
     return [round(float(k * step), 10) for k in np.arange(first, math.floor(high / step) + 1)]
 

@@ -206,8 +206,8 @@ def make_report(
         raise InputError("there is nothing to report; give at least one saved result")
     with _consistent():
         called = [*names, *([""] * (len(listed) - len(names)))]
-        found = [part for item, name in zip(listed, called, strict=True)
-                 for part in replace(_section(item), label=name).all]  # fmt: skip
+        found = [replace(part, label=name) for item, name in zip(listed, called, strict=True)
+                 for part in _section(item).all]  # fmt: skip
     # The same estimation by itself and by groups is shown once.
     found = [part for k, part in enumerate(found) if not _repeats(part, found[:k])]
     kinds = Counter(part.name for part in found)

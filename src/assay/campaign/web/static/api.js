@@ -79,13 +79,18 @@ export class Outbox {
   async send(parcel) {
     parcel.body.key ||= randomKey();
     const name = `${OUTBOX}${String(Date.now()).padStart(15, "0")}:${parcel.body.key}`;
-    localStorage.setItem(name, JSON.stringify(parcel));
+    let kept = true;
+    try {
+      localStorage.setItem(name, JSON.stringify(parcel));
+    } catch {
+      kept = false; // a full store: it can still be sent now
+    }
     try {
       const reply = await deliver(parcel);
       localStorage.removeItem(name);
       return reply;
     } catch (error) {
-      if (!isPassing(error)) {
+      if (!kept || !isPassing(error)) {
         localStorage.removeItem(name);
         throw error;
       }

@@ -19,9 +19,9 @@ export function directionOf(tag) {
   return RIGHT_TO_LEFT.test(tag) ? "rtl" : "ltr";
 }
 
-/** The language that was chosen, else the first of the browser's that there is. @param {string | null} [wish] */
-export function preferred(wish = null) {
-  const wishes = [localStorage.getItem(CHOSEN), wish, ...navigator.languages];
+/** The language that was chosen, else the first of the browser's that there is. */
+export function preferred() {
+  const wishes = [localStorage.getItem(CHOSEN), ...navigator.languages];
   for (const tag of wishes) {
     const base = (tag || "").split("-")[0].toLowerCase();
     if (base in LANGUAGES) return base;

@@ -38,6 +38,8 @@ class Page {
     this.correcting = false;
     this.sending = false;
     this.acted = false;
+    /** @type {number | undefined} */
+    this.again = undefined;
     document.addEventListener("keydown", (event) => this.onKey(event));
     window.addEventListener("offline", () => this.showNet());
     window.addEventListener("online", () => this.showNet());
@@ -151,7 +153,6 @@ class Page {
     this.turn();
     this.view.start();
     this.foot.hidden = false;
-    this.asked = false;
     this.showGaps();
     window.scrollTo(0, 0);
   }
