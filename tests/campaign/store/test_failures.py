@@ -19,6 +19,7 @@ from tests.campaign.store.world import (
     body,
     finish,
     make,
+    make_scores,
     opened,
     rater_links,
     work,
@@ -30,6 +31,7 @@ from assay.campaign.store import migrating
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.opening import refuse_remote
 from assay.errors import InputError, OptionError
+from assay.project.settings import Raters, Settings
 
 
 def run(unit: Any, line: str) -> None:
@@ -199,6 +201,27 @@ def test_several_servers_share_postgresql(postgres: Callable[[], str]) -> None:
         done = work(first, links[0], most=3) + work(second, links[1], most=3)
         assert len({task["lease"] for task in done}) == 6
         assert second.status().done == 6
+
+
+def test_copies_are_counted_right_when_many_take_them_at_once(postgres: Callable[[], str]) -> None:
+    address = postgres()
+    plan = Settings(protocol="esa", raters=Raters(number=6, per_task=3, overlap="0%"))
+    made = make(address, plan, test_set=make_scores(documents=10, systems="A"))
+    with opened(address) as first, open_campaign(address, clock=HandClock()) as second:
+        links = rater_links(first, made)
+        threads = [
+            threading.Thread(target=work, args=(campaign, link))
+            for link, campaign in zip(links, [first, second] * 3, strict=True)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert first.integrity() == ()
+        for link in links:  # whoever was told to wait
+            work(first, link)
+        assert first.status().done == made.tasks
+        assert first.rebuild()["leases"] == 90
 
 
 def test_connections_that_are_cut_are_made_anew(postgres: Callable[[], str]) -> None:

@@ -15,7 +15,7 @@ from assay.campaign.simulated.raters import manners, simulate_raters
 from assay.campaign.store.clock import Clock
 from assay.collecting.campaigns import SimulatedRater, Simulation
 from assay.errors import InputError
-from assay.estimation.raters import rater_report
+from assay.estimation.raters import MIN_CHECKS, rater_report
 from assay.project.settings import Settings
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
@@ -23,6 +23,10 @@ from assay.tables.tables import TestSet, read_ratings, read_scores
 
 Serving = Callable[[Campaign], AbstractContextManager[str]]
 """Serves a campaign for as long as a block lasts; gives the address."""
+
+
+SIGNS = {"checks", "disagrees", "fast", "constant"}
+"""Reasons to stand apart that are signs of not looking."""
 
 
 class SteppedClock(Clock):
@@ -88,10 +92,18 @@ def rehearse(
 
 
 def named_raters(collected: Collected, test_set: TestSet, settings: Settings) -> tuple[str, ...]:
-    """The raters whom checks and agreement with others give away; of ratings alone."""
+    """The careless raters, by their checks; where they met none, by agreement and haste.
+
+    Only ratings tell. Who is severe or lenient is not careless, and who passes checks is not
+    either, whatever the others say.
+    """
     tables = tables_of(collected)
     rated = [frame for name, frame in tables.items() if name.partition("-")[0] == "ratings"]
     if not rated:
         return ()
     ratings = read_ratings(rated[0], test_set, better=make_protocol(settings).better)
-    return rater_report(test_set, ratings).outliers
+    return tuple(
+        one.rater
+        for one in rater_report(test_set, ratings).raters
+        if SIGNS & {*one.reasons} and ("checks" in one.reasons or one.checks < MIN_CHECKS)
+    )

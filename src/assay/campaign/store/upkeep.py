@@ -51,6 +51,8 @@ def _held(db: Connection) -> Counter[int]:
 
 def rebuild(unit: Unit) -> dict[str, int]:
     """Make the tables of how things stand again from what was appended."""
+    if unit.db.dialect.name == "postgresql":
+        unit.db.execute(text("LOCK TABLE task, lease, rater IN SHARE ROW EXCLUSIVE MODE"))
     events = unit.all(select(s.event).order_by(s.event.c.id))
     leases: dict[str, dict[str, Any]] = {}
     shown: list[dict[str, Any]] = []

@@ -48,6 +48,7 @@ CAMPAIGN_STATE = select(s.campaign.c.state)
 RATER = select(s.rater).where(s.rater.c.id == WHICH).with_for_update()
 LEASE = select(s.lease).where(s.lease.c.id == WHICH).with_for_update()
 WANTED = select(s.task.c.wanted).where(s.task.c.id == WHICH)
+LOCK_TASK = select(s.task.c.id).where(s.task.c.id == WHICH).with_for_update()
 HELD_COPIES = select(s.lease.c.copy).where(s.lease.c.task == WHICH, s.HELD)
 RECOUNT = (
     update(s.task)
@@ -123,6 +124,8 @@ class Unit:
         row = self.one(LEASE, which=lease)
         assert row is not None
         self.note(actor, "lease", lease, **row._asdict(), **more)
+        # Only a statement that begins when the task is ours sees what others did to it before.
+        self.db.execute(LOCK_TASK, {"which": row.task})
         self.db.execute(RECOUNT, {"which": row.task})
         return row
 
