@@ -133,6 +133,11 @@ class Campaign:
         with self._store.reading() as db:
             return reader.read_status(db, self._store.rules, self.slug)
 
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many campaigns, raters, leases and screens sent there are, by their state."""
+        with self._store.reading() as db:
+            return reader.read_counts(db)
+
     def collected(self) -> Collected:
         """Everything that was gathered, for export."""
         with self._store.reading() as db:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
-from os.path import commonprefix
 from typing import Literal
 
 import numpy as np
@@ -93,9 +92,9 @@ def moved(marks: Sequence[Span], before: str, after: str) -> list[Span]:
     >>> mark.start, mark.end
     (12, 15)
     """
-    begins = len(commonprefix([before, after]))
+    begins = _same_beginning(before, after)
     rest = min(len(before), len(after)) - begins
-    ends = min(rest, len(commonprefix([before[::-1], after[::-1]])))
+    ends = min(rest, _same_beginning(before[::-1], after[::-1]))
     shift = len(after) - len(before)
     found = []
     for mark in marks:
@@ -104,6 +103,12 @@ def moved(marks: Sequence[Span], before: str, after: str) -> list[Span]:
         elif mark.start >= len(before) - ends:
             found.append(replace(mark, start=mark.start + shift, end=mark.end + shift))
     return found
+
+
+def _same_beginning(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def read_items(test_set: TestSet) -> Items:
