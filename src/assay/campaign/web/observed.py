@@ -19,6 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assay._version import __version__
+from assay.campaign.campaign import Campaign
 from assay.campaign.web.roles import Reader, documented
 
 log = logging.getLogger("assay.campaign")
@@ -118,10 +119,15 @@ async def metrics(request: Request, link: Reader) -> Response:
 
     Not for everybody: how far others are is more than raters may know.
     """
-    counts = await run_in_threadpool(request.app.state.campaign.counts)
+    own: Campaign | None = request.state.campaign
+    here = list(request.app.state.hub.campaigns.values()) if own is None else [own]
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for campaign in here:
+        for name, by_state in (await run_in_threadpool(campaign.counts)).items():
+            counts[name].update(by_state)
     lines = [*metric("assay_info", "gauge", [({"version": __version__}, 1)])]
     lines += request.app.state.requests.lines()
-    for name, values in counts.items():
-        own = [({"state": state} if state else {}, count) for state, count in values.items()]
-        lines += metric(f"assay_{name}", "gauge", own)
+    for name, total in counts.items():
+        states = [({"state": state} if state else {}, count) for state, count in total.items()]
+        lines += metric(f"assay_{name}", "gauge", states)
     return Response("\n".join([*lines, ""]), media_type=TEXT)

@@ -13,6 +13,7 @@ import uvicorn
 
 from assay._version import __version__
 from assay.campaign.campaign import Campaign
+from assay.campaign.hub import Hub
 from assay.campaign.web.app import create_app
 from assay.campaign.web.logs import log_to_stderr
 
@@ -39,7 +40,7 @@ class QuietServer(uvicorn.Server):
 
 
 def serve(
-    campaign: Campaign,
+    served: Campaign | Hub,
     *,
     host: str = "127.0.0.1",
     port: int = 8017,
@@ -52,7 +53,7 @@ def serve(
     """
     log_to_stderr()
     config = uvicorn.Config(
-        create_app(campaign, public_url=public_url),
+        create_app(served, public_url=public_url),
         host=host,
         port=port,
         log_config=None,
