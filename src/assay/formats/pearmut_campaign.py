@@ -13,7 +13,7 @@ with a ``validation`` are no outputs to be judged; they are left out and counted
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from assay.formats.files import read_json, write_json
 from assay.formats.pearmut import item_id, split_item_id
 from assay.formats.rows import SOURCE, FileRows, Segment, documents, one_pair, shown
 from assay.tables.load import Findings, Raw, refuse
+from assay.tables.tables import TestSet, read_scores
 
 APART = ("data_welcome", "data_random", "data_goodbye")
 """Parts of a campaign that are not about its outputs."""
@@ -117,18 +118,26 @@ def _outputs(
 def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:
     """Write scores with source and target texts as a campaign named like the file."""
     test_set, _ = one_pair(frame, options.lp, "pearmut")
+    name = path.name.partition(".")[0]
+    return [_write(test_set, path, name, {"protocol": "ESA"})]
+
+
+def write_campaign(
+    frame: pl.DataFrame, path: Path, *, name: str, info: Mapping[str, Any]
+) -> Path:  # fmt: skip
+    """Write the outputs of one language pair as a campaign; ``info`` says how they are judged."""
+    return _write(read_scores(frame, metrics=()), path, name, info)
+
+
+def _write(test_set: TestSet, path: Path, name: str, info: Mapping[str, Any]) -> Path:
     _need_names(test_set.systems)
     task = [
         [_item(segment, systems) for segment in part]
         for document in documents(test_set, "pearmut")
         for systems, part in _matched(document)
     ]
-    campaign = {
-        "campaign_id": path.name.partition(".")[0],
-        "info": {"assignment": "task-based", "protocol": "ESA"},
-        "data": [task],
-    }
-    return [write_json(campaign, path)]
+    info = {"assignment": "task-based", **info}
+    return write_json({"campaign_id": name, "info": info, "data": [task]}, path)
 
 
 def _need_names(systems: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import polars as pl
 
@@ -144,6 +144,10 @@ class Mark:
         return [k for k, place in enumerate(target) if self.start <= place < self.end]
 
 
+Again: TypeAlias = Literal["spoiled", "repeat"] | None
+"""Whether it was shown a second time, spoiled or as it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """Everything that a rater said of one output, as tools keep it together."""
@@ -163,7 +167,7 @@ class Said:
     ended: float | None = None
     """When, in seconds since 1970."""
     comment: str | None = None
-    again: Literal["spoiled", "repeat"] | None = None
+    again: Again = None
     """Why it was shown, if not for itself."""
     part: str = ""
     """What was sent at once has the same."""
