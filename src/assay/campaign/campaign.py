@@ -142,7 +142,7 @@ class Campaign:
     def status(self) -> CampaignStatus:
         """How the campaign stands."""
         with self._store.reading() as db:
-            return reader.read_status(db, self._store.rules, self.slug)
+            return reader.read_status(db, self._store.rules, self.slug, self._store.tally)
 
     def collected(self, look: int | None = None) -> Collected:
         """Everything that was gathered, for export; or what a look saw of it."""
@@ -152,7 +152,7 @@ class Campaign:
                 taken = [str(row.number) for row in looking.read_looks(db)]
                 remedy = f"choose from {', '.join(taken)}" if taken else "wait for the first"
                 raise OptionError("look", look, "has not taken place", remedy)
-            return read_collected(db, seen)
+            return read_collected(db, self._store.rules, self._store.tally, seen)
 
     def results(self) -> CampaignResults | None:
         """The newest result that was computed; None before the first.

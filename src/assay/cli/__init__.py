@@ -299,7 +299,10 @@ def _in_project() -> bool:
 
 
 def _expanded(files: Sequence[Path]) -> list[Path]:
-    """The files, patterns replaced by what they match: not every shell does it."""
+    """The files, patterns replaced by what they match that is not named before.
+
+    Not every shell does it.
+    """
     import glob
 
     found: list[Path] = []
@@ -311,8 +314,8 @@ def _expanded(files: Sequence[Path]) -> list[Path]:
         matched = sorted(Path(name) for name in glob.glob(pattern))  # noqa: PTH207
         if not matched:
             raise OptionError("FILES", pattern, "matches no file", "check the pattern")
-        found += matched
-    return list(dict.fromkeys(found))
+        found += [path for path in matched if path not in found]
+    return found
 
 
 def _same_file(one: Path, two: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +30,7 @@ from assay.errors import InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     from assay.campaign.campaign import Campaign
+    from assay.campaign.hub import Hub
     from assay.campaign.keys import Keys
     from assay.campaign.material import Material
 
@@ -44,6 +46,12 @@ campaign = typer.Typer(
 )
 Folder = Annotated[
     Path, typer.Argument(help="The folder of the campaign.", metavar="DIR", show_default=False)
+]
+Folders = Annotated[
+    Path,
+    typer.Argument(
+        help="The folder of a campaign, or of several.", metavar="DIR", show_default=False
+    ),
 ]
 HOST = Annotated[str, typer.Option("--host", help="The address to listen at.")]
 PORT = Annotated[int, typer.Option("--port", help="The port to listen at.", min=1, max=65535)]
@@ -289,37 +297,69 @@ def preview(folder: Folder, port: PORT = 8018) -> None:
 
 @campaign.command("serve")
 def serve_campaign(
-    folder: Folder,
+    folder: Folders,
     host: HOST = "127.0.0.1",
     port: PORT = 8017,
     public_url: PUBLIC_URL = None,
     trusted_proxy: TRUSTED_PROXY = None,
     json: JSON = False,
 ) -> None:
-    """Serve a campaign until Ctrl-C or SIGTERM; one that was never open is opened.
+    """Serve a campaign, or all in a folder, until Ctrl-C or SIGTERM.
+
+    One campaign that was never open is opened. Of several, each is opened on its page.
 
     Example: assay campaign serve news
     """
     need_campaign()
     from assay.campaign.campaign import open_campaign
+    from assay.campaign.hub import is_hub, open_hub
     from assay.campaign.keys import read_keys, served_at
     from assay.campaign.web import serve
 
+    several = is_hub(folder)
+    keys = None if several else read_keys(folder)
     need_free(host, port)
     if host not in LOCAL:
         note(f"listening at {host}: anybody who reaches this machine can open the pages")
-    keys = read_keys(folder)
-    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    run = partial(
+        serve, host=host, port=port, public_url=public_url, trusted_proxy=trusted_proxy
+    )  # fmt: skip
+    if keys is None:
+        with open_hub(folder, address, public_url) as hub:
+            _show_hub(hub, json=json)
+            run(hub)
+        return
     with open_campaign(keys.store or folder) as opened:
         if opened.status().state == "draft":
             opened.open("owner")
-        with served_at(folder, f"http://{shown}:{port}", public_url) as keys:
+        with served_at(folder, address, public_url) as keys:
             if json:
                 print_json({"address": keys.served, "links": keys.links()})
             else:
                 show_links(f"{opened.settings.name} is served; Ctrl-C stops it.", keys)
             _flush()
-            serve(opened, host=host, port=port, public_url=public_url, trusted_proxy=trusted_proxy)
+            run(opened)
+
+
+def _show_hub(hub: Hub, *, json: bool) -> None:
+    """The owner's link to all campaigns, and which there are."""
+    assert hub.keys is not None
+    here = [
+        {"slug": slug, "name": one.settings.name, "dir": str(hub.folders[slug])}
+        for slug, one in hub.campaigns.items()
+    ]
+    if json:
+        print_json({
+            "address": hub.keys.served, "links": {"owner": hub.keys.link}, "campaigns": here
+        })  # fmt: skip
+    else:
+        count = f"{len(here)} campaign{'' if len(here) == 1 else 's'}"
+        say(f"{hub.folder}: {count} served; Ctrl-C stops it.", f"  owner  {hub.keys.link}")
+        if here:
+            say("  assay campaign links DIR shows the links of one:")
+            say(*(f"    {one['dir']}" for one in here))
+    _flush()
 
 
 def _flush() -> None:
@@ -345,7 +385,7 @@ def need_free(host: str, port: int) -> None:
 
 def serve(
     folder: Annotated[
-        Path, typer.Argument(help="The project, or the folder of a campaign.", metavar="[DIR]")
+        Path, typer.Argument(help="The project, or a folder of campaigns.", metavar="[DIR]")
     ] = Path(),
     host: HOST = "127.0.0.1",
     port: PORT = 8017,
@@ -356,16 +396,25 @@ def serve(
     """Serve a project's campaign: made from assay.toml the first time, gone on with after that.
 
     Prints everybody's link. Answers are kept in the folder; `assay campaign` has the rest.
+    An empty folder, or one of several campaigns, is served too: the owner makes campaigns in
+    the browser.
 
     Example: assay serve demo
     """
     need_campaign()
+    from assay.campaign.hub import is_hub
     from assay.campaign.keys import FILE
     from assay.project.project import project_folder
 
+    if is_hub(folder):
+        serve_campaign(folder, host, port, public_url, trusted_proxy, json)
+        return
     home = folder if (folder / FILE).is_file() else project_folder(folder)
     if home is None:
-        raise InputError(f"'{folder}' has no {PLAN}; make a project with assay new first")
+        raise InputError(
+            f"'{folder}' has no {PLAN}; make a project with assay new first, or name an empty"
+            " folder to make one in the browser"
+        )
     if not (home / FILE).is_file():
         material, _ = read_plan(home / PLAN, {})
         make_campaign(material, home, None, None)

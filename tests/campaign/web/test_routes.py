@@ -77,7 +77,7 @@ def test_without_a_link_401_and_with_the_wrong_one_403(
     served: Served, client: httpx.Client
 ) -> None:
     tokens = served.tokens
-    slug = served.app.state.campaign.slug
+    slug = served.campaign.slug
     for route in routes(served.app):
         roles = needs(route).roles
         if not roles:
@@ -240,7 +240,7 @@ def test_openapi_lists_every_route_and_refusal(served: Served, client: httpx.Cli
 
 def test_an_owner_steers_and_a_viewer_only_looks(served: Served, client: httpx.Client) -> None:
     tokens = served.tokens
-    slug = served.app.state.campaign.slug
+    slug = served.campaign.slug
     assert (
         client.post(f"/c/{slug}/pause", json={}, headers=bearer(tokens, "viewer")).status_code
         == 403

@@ -29,7 +29,7 @@ from assay.campaign.live.standing import live_pairs, live_systems, tested_differ
 from assay.campaign.records import Collected, LookSeen, Stored
 from assay.campaign.store import looking
 from assay.campaign.store.clock import iso
-from assay.campaign.store.collected import read_collected
+from assay.campaign.store.collected import read_answers
 from assay.campaign.store.looking import TaskState
 from assay.collecting.live import (
     CampaignResults,
@@ -61,7 +61,7 @@ def follow_campaign(campaign: Campaign) -> Live:
     """Read once what does not change."""
     with campaign.moment() as db:
         tasks = looking.read_order(db)
-        plan = make_plan(read_collected(db), tasks, campaign.settings)
+        plan = make_plan(read_answers(db), tasks, campaign.settings)
     return Live(campaign, plan, campaign.seed)
 
 
@@ -111,7 +111,7 @@ def next_due(live: Live) -> DueLook | None:
             return None
         at = reached_at(states, tasks)
         seen = looking.read_seen(db, [task.task for task in plan.tasks[:tasks]], at)
-        collected = read_collected(db, seen)
+        collected = read_answers(db, seen)
         out = tuple(item["rater"] for item in looking.read_left_out(db))
     said = outcome_of(plan, collected, live.seed)
     before = past[-1].monitoring if past else None
@@ -165,7 +165,7 @@ def compute(live: Live) -> tuple[str, CampaignResults]:
         states = looking.read_states(db, plan.tasks)
         past, resting = _past(db), looking.read_resting(db)
         left_out = looking.read_left_out(db)
-        collected = read_collected(db)
+        collected = read_answers(db)
     far = begun(states)
     n = int(plan.ends[far.had])
     inside = {task.task for task in plan.tasks[: far.had]}

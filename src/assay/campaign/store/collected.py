@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -13,23 +14,34 @@ from sqlalchemy import Connection, Row, Select, select
 from assay.campaign.records import Answer, Collected, LookSeen, Span, Stored, Timing
 from assay.campaign.store import schema as s
 from assay.campaign.store.reader import newest, raters_status
+from assay.campaign.store.tally import Tally
+from assay.campaign.store.units.base import Rules
 from assay.results import plain
 
 Columns = dict[str, dict[str, Any]]
 """Of every lease: code to where it was shown."""
 
 
-def read_collected(db: Connection, seen: LookSeen | None = None) -> Collected:
+def read_collected(
+    db: Connection, rules: Rules, tally: Tally, seen: LookSeen | None = None
+) -> Collected:
     """The latest revision of every answer, or what a look saw; raters, events, what came in."""
-    scores = read_artifact(db, "scores")
-    assert scores is not None
+    found = read_answers(db, seen)
     events = tuple(
         {name: getattr(row, name) for name in ("at", "actor", "kind", "subject", "body")}
         for row in db.execute(select(s.event).order_by(s.event.c.id))
     )
-    raters = tuple(plain(one) for one in raters_status(db))
+    with tally.now(db) as counts:
+        raters = tuple(plain(one) for one in raters_status(db, rules, counts))
+    return replace(found, raters=raters, events=events)
+
+
+def read_answers(db: Connection, seen: LookSeen | None = None) -> Collected:
+    """The answers and what came in, without raters and events."""
+    scores = read_artifact(db, "scores")
+    assert scores is not None
     answers = tuple(stored_answers(db, seen=seen))
-    return Collected(answers, raters, events, scores, read_artifact(db, "sample"))
+    return Collected(answers, (), (), scores, read_artifact(db, "sample"))
 
 
 def read_artifact(db: Connection, name: str) -> pl.DataFrame | None:

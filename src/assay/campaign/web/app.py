@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse
 
 from assay._version import __version__
 from assay.campaign.campaign import Campaign
+from assay.campaign.hub import Hub, hub_of
 from assay.campaign.records import CampaignError, InvalidAnswerError
 from assay.campaign.web import owner, public, rater
 from assay.campaign.web.roles import SENTENCES, Visits
@@ -19,12 +20,12 @@ from assay.campaign.web.wire import Refusal
 from assay.errors import OptionError
 
 
-def create_app(campaign: Campaign, *, public_url: str | None = None) -> FastAPI:
-    """The campaign as an ASGI application; whoever opened the campaign closes it."""
+def create_app(served: Campaign | Hub, *, public_url: str | None = None) -> FastAPI:
+    """A campaign, or several, as an ASGI application; whoever opened them closes them."""
     app = FastAPI(
         title="Assay", version=__version__, openapi_url=None, docs_url=None, redoc_url=None
     )
-    app.state.campaign = campaign
+    app.state.hub = hub_of(served)
     app.state.visits = Visits()
     app.state.secure = bool(public_url and public_url.startswith("https:"))
     for routes in (public.routes, rater.routes, owner.routes):

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from assay.campaign.web import wire
-from assay.campaign.web.roles import Rater, documented
+from assay.campaign.web.roles import Rater, campaign_of, documented
 
 routes = APIRouter(tags=["rater"])
 Lease = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
@@ -19,12 +19,12 @@ MEDIA_TYPES = ("image/", "audio/", "video/")
 
 async def written(request: Request, method: str, *args: Any) -> Any:
     """The reply of a writing method, once it is on disk."""
-    return await asyncio.wrap_future(request.app.state.campaign.later(method, *args))
+    return await asyncio.wrap_future(campaign_of(request).later(method, *args))
 
 
 async def read(request: Request, method: str, *args: Any) -> Any:
     """The reply of a reading method."""
-    return await run_in_threadpool(getattr(request.app.state.campaign, method), *args)
+    return await run_in_threadpool(getattr(campaign_of(request), method), *args)
 
 
 @routes.post("/api/next", responses=documented(401, 403, 409, 413, 415, 422))

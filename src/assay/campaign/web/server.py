@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from assay.campaign.campaign import Campaign
+from assay.campaign.hub import Hub
 from assay.campaign.web.app import create_app
 
 MOST_SECONDS = 8
@@ -33,7 +34,7 @@ class QuietServer(uvicorn.Server):
 
 
 def serve(
-    campaign: Campaign,
+    served: Campaign | Hub,
     *,
     host: str = "127.0.0.1",
     port: int = 8017,
@@ -45,7 +46,7 @@ def serve(
     ``trusted_proxy`` is the address of the proxy whose ``X-Forwarded-For`` is believed.
     """
     config = uvicorn.Config(
-        create_app(campaign, public_url=public_url),
+        create_app(served, public_url=public_url),
         host=host,
         port=port,
         log_level="warning",
