@@ -23,8 +23,6 @@ from assay.errors import OptionError
 from assay.project.settings import Settings
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from assay.collecting.live import CampaignResults
 
 
@@ -177,7 +175,7 @@ class Campaign:
         return self._store.clock.now()
 
     @contextmanager
-    def moment(self) -> Iterator[Connection]:
+    def moment(self) -> Iterator[Any]:
         """What the store holds at one moment, for everything that is read inside."""
         with self._store.moment() as db:
             yield db
