@@ -142,6 +142,11 @@ class Campaign:
         with self._store.reading() as db:
             return reader.read_status(db, self._store.rules, self.slug, self._store.tally)
 
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many campaigns, raters, leases and screens sent there are, by their state."""
+        with self._store.reading() as db:
+            return reader.read_counts(db)
+
     def collected(self, look: int | None = None) -> Collected:
         """Everything that was gathered, for export; or what a look saw of it."""
         with self._store.reading() as db:
