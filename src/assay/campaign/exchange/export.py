@@ -60,7 +60,7 @@ def export_tables(
 
 def tables_of(collected: Collected) -> dict[str, pl.DataFrame]:
     """Every table that the campaign has, by name, in the order of :data:`TABLES`."""
-    frames = answers_of(collected.answers)
+    frames = answers_of(collected)
     if collected.sample is not None:
         frames["sample"] = collected.sample
     frames["scores"] = collected.scores

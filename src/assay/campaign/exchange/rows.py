@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
@@ -12,7 +12,7 @@ import polars as pl
 
 from assay.campaign.protocols.base import TIE
 from assay.campaign.protocols.post_edit import KEYS, PAUSES_MS
-from assay.campaign.records import Span, Stored
+from assay.campaign.records import Collected, Span, Stored
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR
 
 Rows = list[dict[str, Any]]
@@ -24,9 +24,9 @@ DIVEMT_KEYS = {"space": "white", "navigation": "nav", "undo": "do"}
 """Classes of keys that DivEMT calls otherwise."""
 
 
-def answers_of(answers: Iterable[Stored]) -> dict[str, pl.DataFrame]:
+def answers_of(collected: Collected) -> dict[str, pl.DataFrame]:
     """The tables of answers that there are, by name; of several scales each has a table."""
-    kept = [item for item in answers if item.kind in GIVEN and not item.excluded]
+    kept = [item for item in collected.answers if item.kind in GIVEN and not item.excluded]
     scales = list(dict.fromkeys(name for item in kept for name in item.answer.scores))
     tables = {
         "ratings" if len(scales) == 1 else f"ratings-{scale}": _framed(ratings(kept, scale))

@@ -6,7 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,8 @@ class Matter:
     protocol: Protocol
     outputs: pl.DataFrame
     """The outputs that are judged, with their texts, in the order of the test set."""
-    answers: tuple[Stored, ...]
+    collected: Collected
+    """What was gathered about them."""
     lp: str | None
 
     @property
@@ -58,11 +59,11 @@ class Matter:
 
     def said(self) -> list[Said]:
         """What raters said of every output, second showings too."""
-        (scale,) = {name for item in self.answers for name in item.answer.scores} or {"score"}
-        shares = seconds_of(self.answers)
+        answers = self.collected.answers
+        (scale,) = {name for item in answers for name in item.answer.scores} or {"score"}
         return [
             _said(item, scale, seconds)
-            for item, seconds in zip(self.answers, shares, strict=True)
+            for item, seconds in zip(answers, seconds_of(answers), strict=True)
         ]  # fmt: skip
 
 
@@ -127,7 +128,8 @@ def _matter(collected: Collected, settings: Settings, lp: str | None) -> Matter:
     pair = lp or (pairs[0] if pairs else None) or ("-".join(named) if named else None)
     test_set = read_scores(frame, metrics=())
     outputs = _judged(test_set, frame, collected.sample)
-    return Matter(settings, make_protocol(settings), outputs, answers, pair)
+    gathered = replace(collected, answers=answers)
+    return Matter(settings, make_protocol(settings), outputs, gathered, pair)
 
 
 def _judged(test_set: TestSet, frame: pl.DataFrame, sample: pl.DataFrame | None) -> pl.DataFrame:
@@ -226,7 +228,7 @@ def _label_studio(matter: Matter, folder: Path) -> Written:
 
 
 def _table(matter: Matter, name: str) -> pl.DataFrame:
-    frames = answers_of(matter.answers)
+    frames = answers_of(matter.collected)
     if name not in frames:
         raise InputError(f"the campaign has no {name} so far, and this format holds nothing else")
     return frames[name]
@@ -271,7 +273,7 @@ def _mt_metrics_eval(matter: Matter, folder: Path) -> Written:
     scores = means.agg(pl.col("score").mean()).drop_nulls("score")
     human = Options(lp=options.lp, human_scores=matter.settings.protocol)
     save_format(scores, target, "mt-metrics-eval", "ratings", human)
-    marks = answers_of(matter.answers).get("errors")
+    marks = answers_of(matter.collected).get("errors")
     if marks is not None:
         save_format(numbered(marks), target, "mt-metrics-eval", "errors", human)
     for path in target.iterdir():
