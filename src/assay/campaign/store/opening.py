@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.pool import NullPool, QueuePool
+from sqlalchemy.pool import QueuePool
 
 from assay.errors import InputError, OptionError
 
@@ -65,9 +65,10 @@ def make_engine(place: Place, *, write: bool) -> Engine:
     mode = "rwc" if write else "ro"
     address = f"sqlite:///file:{_quoted(place.file)}?mode={mode}&uri=true"
     engine = create_engine(
-        address, poolclass=QueuePool if write else NullPool, json_serializer=dump,
+        address, poolclass=QueuePool, json_serializer=dump,
         connect_args={"check_same_thread": False, "timeout": BUSY_MS / 1000},
-        **({"pool_size": 1, "max_overflow": 0} if write else {}),
+        # A connection reads the tables' form when it is opened, which costs more than most reading.
+        **({"pool_size": 1, "max_overflow": 0} if write else {"max_overflow": -1}),
     )  # fmt: skip
     event.listen(engine, "connect", _prepare_writer if write else _prepare_reader)
     event.listen(engine, "begin", _begin_at_once if write else _begin)
