@@ -7,10 +7,11 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.campaign.records import Collected, LookSeen, NotNowError
+from assay.campaign.records import Collected, NotNowError
 from assay.campaign.store import looking, reader, upkeep
 from assay.campaign.store.access import Store, open_store
 from assay.campaign.store.clock import Clock
@@ -48,6 +49,7 @@ class Campaign:
         self.slug = store.slug
         self.settings: Settings = store.rules.settings
         self.seed = store.rules.seed
+        self.place = store.place.address
         self._results: tuple[int, CampaignResults] | None = None
 
     def __enter__(self) -> Self:
@@ -140,7 +142,13 @@ class Campaign:
     def status(self) -> CampaignStatus:
         """How the campaign stands."""
         with self._store.reading() as db:
-            return reader.read_status(db, self._store.rules, self.slug, self._store.tally)
+            status = reader.read_status(db, self._store.rules, self.slug, self._store.tally)
+        found = self.results()
+        if found is None:
+            return status
+        from assay.collecting.live import status_of  # it knows every kind of result
+
+        return replace(status, **status_of(found))
 
     def counts(self) -> dict[str, dict[str, int]]:
         """How many campaigns, raters, leases and screens sent there are, by their state."""
@@ -185,12 +193,15 @@ class Campaign:
         with self._store.moment() as db:
             yield db
 
-    def keep_look(
-        self, number: int, n: int, at: int, result: Mapping[str, Any], seen: LookSeen,
-        verdict: Mapping[str, Any], rest: Sequence[str],
-    ) -> bool:  # fmt: skip
+    @contextmanager
+    def alone_with_results(self) -> Iterator[Callable[[], bool]]:
+        """Asks whether nobody else computes results of this campaign, which one process does."""
+        with self._store.alone() as alone:
+            yield alone
+
+    def keep_look(self, look: Mapping[str, Any]) -> bool:
         """Store a look that took place; False where it is there already."""
-        return bool(self._now("keep_look", number, n, at, result, seen, verdict, rest))
+        return bool(self._now("keep_look", look))
 
     def keep_results(
         self, basis: str, result: str, sets: Sequence[Sequence[str]] | None = None

@@ -93,9 +93,20 @@ def status_section(result: CampaignStatus) -> Section:
         "campaign-status", f"{result.name}: {result.state}", stage="collect",
         lead=f"{result.done:,} of {plural(result.tasks, 'task')} are done,"
         f" {plural(result.answers, 'answer')} in; the first {result.beginning:,} tasks are complete"
-        f"{waiting}.{cost}",
+        f"{waiting}.{_looks(result)}{cost}",
         blocks=(raters,), signature=result.signature, notes=tuple(result.told),
     )  # fmt: skip
+
+
+def _looks(result: CampaignStatus) -> str:
+    """The looks that took place, and the next one."""
+    if not result.looks and result.next_look is None:
+        return ""
+    line = f" {plural(len(result.looks), 'look')} taken"
+    if result.looks:
+        last = result.looks[-1]
+        line += f", {last['decided']:,} of {last['pairs']:,} decided at the last"
+    return line + ("." if result.next_look is None else f"; the next at {result.next_look:,}.")
 
 
 def exported_section(result: Exported) -> Section:

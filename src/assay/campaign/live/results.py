@@ -74,24 +74,33 @@ class DueLook:
     seen: LookSeen
     rest: tuple[str, ...]
 
-    def keep(self, campaign: Campaign) -> bool:
-        """Store it, unless somebody did."""
+    def stored(self) -> dict[str, Any]:
+        """The look as it is stored."""
         taken = self.taken
-        verdict = {"decided": taken.decided, "pairs": taken.pairs, "met": taken.met}
-        return campaign.keep_look(
-            taken.number, taken.n, self.at, plain(taken, infinite=True), self.seen, verdict,
-            self.rest,
-        )  # fmt: skip
+        return {
+            "number": taken.number, "n": taken.n, "at": self.at,
+            "result": plain(taken, infinite=True),
+            "seen": {"sent": sorted(self.seen.sent), "excluded": sorted(self.seen.excluded)},
+            "verdict": {"decided": taken.decided, "pairs": taken.pairs, "met": taken.met},
+            "rest": list(self.rest),
+        }  # fmt: skip
 
 
 def bring_up_to_date(campaign: Campaign, live: Live | None = None) -> CampaignResults:
     """Take every look that is due, compute the result, and store both."""
     live = live or follow_campaign(campaign)
     while (due := next_due(live)) is not None:
-        due.keep(campaign)
-    basis, found = compute(live)
+        campaign.keep_look(due.stored())
+    basis, found = standing_mark(live), compute(live)
     campaign.keep_results(basis, json.dumps(found.to_dict()))
     return found
+
+
+def standing_mark(live: Live) -> str:
+    """Another one whenever the result would be: the beginning, its answers, who is left out."""
+    with live.campaign.moment() as db:
+        far = begun(looking.read_states(db, live.plan.tasks))
+        return f"{far.tasks}:{far.had}:{looking.read_changes(db)}"
 
 
 # --- looks ---------------------------------------------------------------------------------------
@@ -157,11 +166,11 @@ def _verdict(plan: LivePlan, said: Said, monitoring: Monitoring | None) -> tuple
 # --- the newest result ---------------------------------------------------------------------------
 
 
-def compute(live: Live) -> tuple[str, CampaignResults]:
-    """What the campaign says now, and the mark of the moment that it was read at."""
+def compute(live: Live) -> CampaignResults:
+    """What the campaign says now."""
     plan = live.plan
     with live.campaign.moment() as db:
-        mark, now = looking.read_mark(db), live.campaign.now()
+        now = live.campaign.now()
         states = looking.read_states(db, plan.tasks)
         past, resting = _past(db), looking.read_resting(db)
         left_out = looking.read_left_out(db)
@@ -190,7 +199,7 @@ def compute(live: Live) -> tuple[str, CampaignResults]:
         goal_met=next((look.number for look in past if look.met), None),
         pay=costs_of(plan), notes=(*notes, *said.notes),
     )  # fmt: skip
-    return mark, _with_prices(found)
+    return _with_prices(found)
 
 
 def _behind(collected: Collected, inside: set[int]) -> tuple[Stored, ...]:
