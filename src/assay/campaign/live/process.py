@@ -16,7 +16,14 @@ from contextlib import ExitStack
 from typing import Any, TextIO
 
 from assay.campaign.campaign import open_campaign
-from assay.campaign.live.results import Live, compute, follow_campaign, next_due, standing_mark
+from assay.campaign.live.results import (
+    Live,
+    compute,
+    follow_campaign,
+    next_due,
+    sets_to_show,
+    standing_mark,
+)
 from assay.campaign.store import looking
 from assay.errors import AssayError
 
@@ -59,8 +66,8 @@ class Watched:
         self._computed = time.monotonic()
         self._seen = mark
         if (basis := standing_mark(self._live)) != self._basis:
-            found = compute(self._live)
-            yield {"basis": basis, "result": json.dumps(found.to_dict())}
+            result = json.dumps(compute(self._live).to_dict())
+            yield {"basis": basis, "result": result, "sets": sets_to_show(self._live)}
             self._basis = basis
 
 

@@ -117,7 +117,7 @@ class Refresher:
             if "look" in message:
                 campaign.keep_look(message["look"])
             elif "result" in message:
-                campaign.keep_results(message["basis"], message["result"])
+                campaign.keep_results(message["basis"], message["result"], message["sets"])
             else:
                 fields = {"campaign": campaign.slug, "fault": message["fault"]}
                 log.warning("results", extra={"fields": fields})

@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from assay.campaign.campaign import Campaign
 from assay.campaign.live.beginning import (
     Begun,
     LivePlan,
     begun,
+    judgments_of,
     make_plan,
     ratings_of,
     reached_at,
@@ -45,7 +48,11 @@ from assay.estimation.monitor import Monitoring
 from assay.estimation.raters import rater_report
 from assay.estimation.results import Estimates, RaterReport
 from assay.pay import money_text
+from assay.ranking.best import next_sets
 from assay.results import Note, from_plain, plain, plural
+
+SETS = 64
+"""Sets that are kept ready: every screen takes one of them."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +94,17 @@ class DueLook:
 
 
 def bring_up_to_date(campaign: Campaign, live: Live | None = None) -> CampaignResults:
-    """Take every look that is due, compute the result, and store both."""
+    """Take every look that is due, compute the result where it is another by now, store both."""
     live = live or follow_campaign(campaign)
     while (due := next_due(live)) is not None:
         campaign.keep_look(due.stored())
-    basis, found = standing_mark(live), compute(live)
-    campaign.keep_results(basis, json.dumps(found.to_dict()))
+    basis, known = standing_mark(live), campaign.results()
+    with campaign.moment() as db:
+        row = looking.read_live(db)
+    if known is not None and row is not None and row.basis == basis:
+        return known
+    found = compute(live)
+    campaign.keep_results(basis, json.dumps(found.to_dict()), sets_to_show(live))
     return found
 
 
@@ -101,6 +113,22 @@ def standing_mark(live: Live) -> str:
     with live.campaign.moment() as db:
         far = begun(looking.read_states(db, live.plan.tasks))
         return f"{far.tasks}:{far.had}:{looking.read_changes(db)}"
+
+
+def sets_to_show(live: Live) -> list[list[str]] | None:
+    """Sets of systems to show next, where these are chosen by all judgments so far."""
+    screen = live.plan.settings.screen
+    if live.plan.kind != "judgments" or screen.sets == "planned":
+        return None
+    with live.campaign.moment() as db:
+        judgments = judgments_of(read_answers(db))
+    size = next(iter(task.outputs for task in live.plan.tasks), 2)
+    number = 0 if judgments is None else len(judgments)
+    found = next_sets(
+        judgments, goal=screen.sets, systems=live.plan.test_set.systems, per_set=size,
+        count=SETS, rng=np.random.default_rng((live.seed, number)),
+    )  # fmt: skip
+    return [list(names) for names in found.sets]
 
 
 # --- looks ---------------------------------------------------------------------------------------
