@@ -32,7 +32,7 @@ AT_MOST_EVERY = 5.0
 NICE = 5
 
 
-class Watched:
+class FollowedCampaign:
     """One campaign that is looked after."""
 
     def __init__(self, place: str) -> None:
@@ -73,7 +73,7 @@ class Watched:
 
 def look_after(asked: TextIO, told: TextIO) -> None:
     """Answer every line until there are no more."""
-    watched: dict[str, Watched] = {}
+    watched: dict[str, FollowedCampaign] = {}
     for line in asked:
         places = json.loads(line)
         for slug in [slug for slug in watched if slug not in places]:
@@ -81,7 +81,7 @@ def look_after(asked: TextIO, told: TextIO) -> None:
         for slug, place in places.items():
             try:
                 if slug not in watched:
-                    watched[slug] = Watched(place)
+                    watched[slug] = FollowedCampaign(place)
                 for news in watched[slug].news():
                     _tell(told, {"slug": slug, **news})
                     if not asked.readline():

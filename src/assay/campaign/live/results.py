@@ -22,7 +22,7 @@ from assay.campaign.live.beginning import (
     scales_of,
 )
 from assay.campaign.live.outcome import (
-    Said,
+    Statement,
     costs_of,
     estimate_of,
     monitor_of,
@@ -178,7 +178,9 @@ def _limit(monitoring: Monitoring | None, number: int) -> float | None:
     return monitoring.limits[number - 1]
 
 
-def _verdict(plan: LivePlan, said: Said, monitoring: Monitoring | None) -> tuple[int, int, bool]:
+def _verdict(
+    plan: LivePlan, said: Statement, monitoring: Monitoring | None
+) -> tuple[int, int, bool]:
     """How many pairs (scores: systems) are decided, of how many, and whether that was the goal."""
     if monitoring is not None:
         reached = sum(item.reached is not None for item in monitoring.items)
