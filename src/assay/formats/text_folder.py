@@ -21,7 +21,7 @@ from assay.formats.catalogue import Format, Options
 from assay.formats.files import text_lines
 from assay.formats.mt_metrics_eval import documents_of, line_numbers, outputs_of, same_length
 from assay.results import Note
-from assay.tables.load import Raw, lines_at, refuse
+from assay.tables.load import FILE_TYPES, Raw, lines_at, refuse
 
 ROLES = {
     "source": frozenset(["source", "sources", "src", "orig", "original"]),
@@ -89,6 +89,7 @@ def _text_files(folder: Path) -> list[Path]:
             hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
             ending = file.suffix.lower()
             text = ending in ENDINGS or LANGUAGE.fullmatch(file.suffix) or ending[1:].isdigit()
+            text = text and ending not in FILE_TYPES  # metrics, perhaps
             if text and not hidden and file.is_file() and not NO_TEXT.fullmatch(file.name):
                 found.append(file)
     return found

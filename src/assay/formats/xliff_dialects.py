@@ -65,7 +65,7 @@ MACHINES = frozenset({"mt", "nmt", "amt"})
 MATCHES = "urn:oasis:names:tc:xliff:matches:2.0"
 UNKNOWN_MACHINE = (
     "segments were edited whose machine translation is not in the file; give the files from before"
-    " editing too (`before` and `after`)"
+    " editing too: `assay effort --before DIR --after DIR`"
 )
 
 

@@ -289,10 +289,16 @@ def file_type(path: Path) -> str:
     ending = ALIASES.get(ending, ending)
     if ending not in FILE_TYPES:
         known = " ".join(FILE_TYPES)
+        if ending in EDITING:
+            raise refuse(path, "is a file of a translation tool; `assay effort` reads those")
         raise refuse(
             path, f"file type '{ending}' is not known; use one of {known} (.gz may follow)"
         )
     return ending
+
+
+EDITING = (".sdlxliff", ".mxliff", ".mqxliff", ".xlf", ".xliff", ".xlif", ".tmx")
+"""Endings of what editors work in."""
 
 
 @contextmanager

@@ -40,10 +40,12 @@ def _loads(loads: Sequence[RaterLoad]) -> Table:
 
 def written_section(result: WrittenSheets) -> Section:
     """The sheets that raters get."""
+    ratings = sum(load.outputs for load in result.loads)
     return Section(
         "sheets-written", "Sheets for raters", stage="collect",
-        lead=f"{plural(len(result.loads), 'sheet')} in {result.folder}, a file for each rater. Key:"
-        f" {result.key} (keep it from the raters).",
+        lead=f"{plural(len(result.loads), 'sheet')} in {result.folder}, a file for each rater:"
+        f" {result.pay.counted(ratings, 'ratings')} in all. Key: {result.key} (keep it from the"
+        " raters).",
         blocks=(_loads(result.loads),), signature=result.signature, notes=result.notes,
     )  # fmt: skip
 
