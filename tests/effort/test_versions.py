@@ -361,7 +361,7 @@ def test_edited_files_alone(folders: tuple[Path, Path], run_assay: Callable[...,
     """Trados does not keep what the machine wrote: the files from before editing are needed."""
     ran = run_assay("effort", folders[1])
     assert ran.code == 2
-    assert "give the files from before editing too (--before and --after)" in ran.err
+    assert "from the files as they were before editing (--before and --after)" in ran.err
     ran = run_assay("effort", folders[1].parent / "nothing")
     assert ran.code == 2
 

@@ -16,6 +16,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+OF_EDITORS = (".sdlxliff", ".mxliff", ".mqxliff", ".xlf", ".xliff", ".xlif", ".tmx")
+"""Endings of the files that editors work in."""
 ENDINGS = _words(
     "id ids no nr num number n idx index nummer numero nom code key name uuid label номер"
 )
