@@ -87,5 +87,5 @@ def test_a_limit_that_no_text_reaches() -> None:
 def test_a_file_of_a_translation_tool_is_sent_to_its_command(tmp_path: Path) -> None:
     file = tmp_path / "manual.docx.sdlxliff"
     file.write_text("<xliff/>", encoding="utf-8")
-    with pytest.raises(assay.InputError, match="`assay effort` reads those"):
+    with pytest.raises(InputError, match="`assay effort` reads those"):
         assay.read_ratings(file)
