@@ -37,6 +37,9 @@ Work = Callable[..., Any]
 class Writer(Protocol):
     """Runs transactions."""
 
+    failing: bool
+    """Whether the last of them could not be written, as on a full disk."""
+
     def submit(self, work: Work, *arguments: Any) -> Future[Any]:
         """Run ``work(unit, *arguments)`` in a transaction; the result comes after the commit."""
 
@@ -78,6 +81,7 @@ class GroupWriter:
 
     def __init__(self, engine: Engine, clock: Clock, rules: Rules) -> None:
         self._engine, self._clock, self._rules = engine, clock, rules
+        self.failing = False
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._gate = threading.Lock()
         self._closed = False
@@ -136,7 +140,9 @@ class GroupWriter:
                     job.error = None
                     self._savepoint(db, job)
         except Exception:
+            self.failing = True
             return False
+        self.failing = False
         return True
 
     def _savepoint(self, db: Connection, job: _Job) -> None:
@@ -156,6 +162,7 @@ class PooledWriter:
 
     def __init__(self, engine: Engine, clock: Clock, rules: Rules) -> None:
         self._engine, self._clock, self._rules = engine, clock, rules
+        self.failing = False
         self._pool = ThreadPoolExecutor(POSTGRES_WORKERS, "campaign-writer")
 
     def submit(self, work: Work, *arguments: Any) -> Future[Any]:
@@ -173,7 +180,9 @@ class PooledWriter:
         for attempt in range(TRIES):
             try:
                 with self._engine.begin() as db:
-                    return work(Unit(db, self._clock.now(), self._rules), *arguments)
+                    found = work(Unit(db, self._clock.now(), self._rules), *arguments)
+                self.failing = False
+                return found
             except CampaignError as error:
                 with self._engine.begin() as db:
                     unit = Unit(db, self._clock.now(), self._rules)
@@ -183,6 +192,7 @@ class PooledWriter:
                 if not _again(error):
                     raise
                 time.sleep(PAUSE * 2**attempt)
+        self.failing = True
         raise UnavailableError("the database does not answer; what you sent is not stored")
 
 
