@@ -138,6 +138,12 @@ class Campaign:
         with self._store.reading() as db:
             return tally.seen(db)
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of its file; None where it is in a database."""
+        file = self._store.place.file
+        return None if file is None else file.parent
+
     def failing(self) -> bool:
         """Whether the last thing that was to be written could not be, as on a full disk."""
         return self._store.writer is not None and self._store.writer.failing

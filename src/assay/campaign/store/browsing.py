@@ -69,16 +69,16 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
         system = select(s.system.c.id).where(s.system.c.name == wanted.system).scalar_subquery()
         counts = (
             select(s.slot.c.task)
-            .join(s.shown, and_(
-                s.shown.c.lease == s.sent.c.lease, s.shown.c.system == s.slot.c.shown_as
-            ))
+            .join(s.shown, s.shown.c.system == s.slot.c.shown_as)
             .where(
-                s.slot.c.task == s.lease.c.task, s.slot.c.system == system,
+                s.shown.c.lease == s.sent.c.lease, s.slot.c.task == s.lease.c.task,
+                s.slot.c.system == system,
                 or_(
                     and_(s.shown.c.code == s.answer.c.code, s.slot.c.place == s.answer.c.place),
                     and_(s.answer.c.code.is_(None), s.shown.c.screen == s.sent.c.screen),
                 ),
             )
+            .correlate(s.sent, s.lease, s.answer)
         )  # fmt: skip
         found.append(counts.exists())
     return found

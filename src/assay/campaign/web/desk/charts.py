@@ -1,4 +1,4 @@
-"""Drawings on a page as shares of their width: SVG takes them at any size, and no style is needed."""
+"""Drawings in shares of their width, so that SVG needs no style to take any size."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def over_time(pace: Sequence[tuple[int, int]]) -> Line | None:
     first, last = pace[0][0], pace[-1][0] + 1
     total = sum(count for _, count in pace)
     step = max(1, -(-(last - first) // STEPS))
-    ends = list(range(first + step, last, step)) + [last]
+    ends = [*range(first + step, last, step), last]
     points, known, rest = ["0,100"], 0, list(pace)
     for end in ends:
         while rest and rest[0][0] < end:
@@ -42,6 +42,4 @@ def over_time(pace: Sequence[tuple[int, int]]) -> Line | None:
         points.append(f"{x:.3g},{100 - 100 * known / max(total, 1):.3g}")
     day = min(24, last - first)
     recent = sum(count for hour, count in pace if hour >= last - day)
-    return Line(
-        " ".join(points), first * 3_600_000, last * 3_600_000, total, recent * 24 / day
-    )
+    return Line(" ".join(points), first * 3_600_000, last * 3_600_000, total, recent * 24 / day)

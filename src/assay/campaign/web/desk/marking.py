@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Literal
 
 from assay.campaign.records import Given, GivenText, Span
@@ -76,6 +77,12 @@ def changes(before: str, after: str) -> list[tuple[Change, str]]:
         if d > c:
             found.append(("new", "".join(new[c:d])))
     return found
+
+
+def together(answers: Sequence[Given]) -> list[list[Marked]]:
+    """Answers of one rater to outputs of one segment are read together."""
+    rows = groupby(answers, key=lambda one: (one.rater, one.lp, one.doc, one.seg, one.kind))
+    return [[Marked(one) for one in group] for _, group in rows]
 
 
 @dataclass(frozen=True)

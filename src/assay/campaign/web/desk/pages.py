@@ -42,6 +42,7 @@ class Desk:
             "settings": campaign.settings, "owner": self.link.role == "owner",
             "states": words.STATES, "protocols": words.PROTOCOLS, "acts": words.ACTS,
             "rule": words.rule(campaign.settings),
+            "tables": words.table_names(campaign.settings),
         }  # fmt: skip
 
     def panel(self, name: Panel) -> str:
@@ -52,7 +53,7 @@ class Desk:
         """What panels depend on."""
         return self.campaign.version(), self.campaign.failing(), self.link.role
 
-    def page(self, name: str, *panels: Panel, **more: Any) -> str:
+    def page(self, name: str, /, *panels: Panel, **more: Any) -> str:
         """A whole page."""
         found: dict[str, Any] = {}
         for panel in ("head", *panels):
@@ -76,26 +77,23 @@ def desk_of(request: Request, link: Link) -> Desk:
     return Desk(campaign_of(request), link)
 
 
-async def _shown(desk: Desk, name: str, *panels: Panel, **more: Any) -> Response:
+async def _shown(desk: Desk, name: str, /, *panels: Panel, **more: Any) -> Response:
     return HTMLResponse(await run_in_threadpool(desk.page, name, *panels, **more))
 
 
-PAGE_ANSWERS = {"response_class": HTMLResponse, "responses": documented(401, 403, 404)}
-
-
-@routes.get("/c/{slug}", **PAGE_ANSWERS)
+@routes.get("/c/{slug}", response_class=HTMLResponse, responses=documented(401, 403, 404))
 async def results(request: Request, link: Reader, slug: Slug) -> Response:
     """What the answers say so far, and how far the work is."""
     return await _shown(desk_of(request, link), "results", "results", "looks", "progress", "checks")
 
 
-@routes.get("/c/{slug}/raters", **PAGE_ANSWERS)
+@routes.get("/c/{slug}/raters", response_class=HTMLResponse, responses=documented(401, 403, 404))
 async def raters(request: Request, link: Reader, slug: Slug) -> Response:
     """Who works, how much and how well."""
     return await _shown(desk_of(request, link), "raters", "raters")
 
 
-@routes.get("/c/{slug}/panel/{name}", responses=documented(401, 403, 404, 422) | {304: {}})
+@routes.get("/c/{slug}/panel/{name}", responses=documented(304, 401, 403, 404))
 async def panel(request: Request, link: Reader, slug: Slug, name: Panel) -> Response:
     """One panel of a page, which puts it in the place of the one before."""
     if name in FOR_OWNERS and link.role != "owner":
@@ -108,7 +106,9 @@ async def panel(request: Request, link: Reader, slug: Slug, name: Panel) -> Resp
     return await run_in_threadpool(answer)
 
 
-@routes.get("/c/{slug}/browse", responses=documented(401, 403, 404, 422), response_class=HTMLResponse)
+@routes.get(
+    "/c/{slug}/browse", responses=documented(401, 403, 404, 422), response_class=HTMLResponse
+)
 async def browse(
     request: Request, link: Reader, slug: Slug, rater: Choice = None, system: Choice = None,
     doc: Choice = None, before: Before = None,
@@ -122,14 +122,16 @@ async def browse(
         names = dict(zip(("rater", "system", "doc"), desk.campaign.names(), strict=True))
         return desk.page(
             "browse", names=names, wanted=plain(wanted), before=before,
-            answers=[marking.Marked(one) for one in found],
+            answers=marking.together(found),
             older=found[-1].number if len(found) == PAGE else None,
         )  # fmt: skip
 
     return HTMLResponse(await run_in_threadpool(answer))
 
 
-@routes.get("/c/{slug}/events", responses=documented(401, 403, 404, 422), response_class=HTMLResponse)
+@routes.get(
+    "/c/{slug}/events", responses=documented(401, 403, 404, 422), response_class=HTMLResponse
+)
 async def events(request: Request, link: Owner, slug: Slug, before: Before = None) -> Response:
     """What was done by whom, and why."""
     desk = desk_of(request, link)
@@ -144,7 +146,7 @@ async def events(request: Request, link: Owner, slug: Slug, before: Before = Non
     return HTMLResponse(await run_in_threadpool(answer))
 
 
-@routes.get("/c/{slug}/settings", **PAGE_ANSWERS)
+@routes.get("/c/{slug}/settings", response_class=HTMLResponse, responses=documented(401, 403, 404))
 async def settings(request: Request, link: Owner, slug: Slug) -> Response:
     """What was decided before the campaign began."""
     desk = desk_of(request, link)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
@@ -38,6 +39,9 @@ def environment() -> Environment:
         "plural": lambda value, word: plural(value, word),
         "some": some,
         "explained": explained,
+        "address": lambda wanted, **more: urlencode(
+            {key: value for key, value in {**wanted, **more}.items() if value}
+        ),
     }
     return made
 
@@ -67,9 +71,9 @@ def moment(milliseconds: int) -> Markup:
     )
 
 
-def render(name: str, **content: Any) -> str:
+def render(template: str, /, **content: Any) -> str:
     """A template with its content."""
-    return environment().get_template(f"desk/{name}.html").render(content)
+    return environment().get_template(f"desk/{template}.html").render(content)
 
 
 def tagged(request: Request, name: str, basis: object, make: Any) -> Response:
@@ -79,3 +83,24 @@ def tagged(request: Request, name: str, basis: object, make: Any) -> Response:
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return HTMLResponse(make(), headers=headers)
+
+
+TITLES = {
+    401: "This page needs your link", 403: "This link is for something else",
+    404: "There is nothing here", 429: "Too many requests",
+}  # fmt: skip
+REMEDIES = {
+    401: "Open the link that you were given once more, or ask the organisers for another.",
+    403: "Raters, owners and viewers have links of their own. Open the one for this page.",
+    404: "The address may be incomplete, or your link may be of another campaign.",
+    429: "Wait a moment, then reload the page.",
+}
+
+
+def refusal(status: int, sentence: str) -> str:
+    """A page that says why it holds nothing.
+
+    What another site links to comes without its strict cookie: with 401 the page asks once more.
+    """
+    title = TITLES.get(status, sentence[:1].upper() + sentence[1:])
+    return render("refused", status=status, title=title, remedy=REMEDIES.get(status, ""))

@@ -110,3 +110,13 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key} {_text(part)}" for key, part in value.items() if part is not None)
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def table_names(settings: Settings) -> tuple[str, ...]:
+    """The tables that a campaign may have, of which some may be empty so far."""
+    kinds = {"pairwise": ("judgments",), "ranking": ("judgments",), "post-edit": ("edits",)}
+    scales = [f"ratings-{scale.name}" for scale in settings.scales]
+    rated = tuple(scales) if len(scales) > 1 else ("ratings",)
+    marked = ("errors",) if settings.protocol in ("esa", "mqm") else ()
+    own = kinds.get(settings.protocol or "", rated + marked)
+    return (*own, "sample", "scores", "raters", "events")

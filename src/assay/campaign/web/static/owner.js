@@ -58,15 +58,7 @@ function ask(opener) {
   if (fault) fault.hidden = true;
   for (const place of dialog.querySelectorAll("[data-name]")) place.textContent = rater;
   for (const field of /** @type {NodeListOf<HTMLInputElement>} */ (dialog.querySelectorAll("[name=rater]"))) field.value = rater;
-  const listed = /** @type {HTMLElement | null} */ (dialog.querySelector("[data-tables]"));
-  if (listed) listTables(listed);
   dialog.showModal();
-}
-
-/** @param {HTMLElement} place */
-async function listTables(place) {
-  const names = await call("GET", place.dataset.tables || "");
-  fill(place, names.map((/** @type {string} */ name) => h("a", { href: `/c/${encodeURIComponent(slug)}/export/${encodeURIComponent(name)}`, download: true }, name)));
 }
 
 /** @param {HTMLFormElement} form */
