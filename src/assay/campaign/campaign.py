@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from assay.campaign.records import Collected, Event, Given, NotNowError
-from assay.campaign.store import browsing, reader, tally, upkeep
+from assay.campaign.records import Collected, Event, Given, LookSeen, NotNowError
+from assay.campaign.store import browsing, looking, reader, tally, upkeep
 from assay.campaign.store.access import Store, open_store
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.collected import read_collected
 from assay.campaign.store.units import answers, messages, people, tasks
+from assay.campaign.store.units import looking as looks
 from assay.campaign.store.units.people import Link
 from assay.collecting.campaigns import CampaignStatus
+from assay.errors import OptionError
 from assay.project.settings import Settings
+
+if TYPE_CHECKING:
+    from assay.collecting.live import CampaignResults
 
 
 def open_campaign(
@@ -40,6 +47,8 @@ class Campaign:
         self._store = store
         self.slug = store.slug
         self.settings: Settings = store.rules.settings
+        self.seed = store.rules.seed
+        self._results: tuple[int, CampaignResults] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -173,10 +182,61 @@ class Campaign:
         with self._store.reading() as db:
             return messages.unread(db, self._store.tally, _rater(link))
 
-    def collected(self) -> Collected:
-        """Everything that was gathered, for export."""
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many campaigns, raters, leases and screens sent there are, by their state."""
         with self._store.reading() as db:
-            return read_collected(db, self._store.rules, self._store.tally)
+            return reader.read_counts(db)
+
+    def collected(self, look: int | None = None) -> Collected:
+        """Everything that was gathered, for export; or what a look saw of it."""
+        with self._store.reading() as db:
+            seen = None if look is None else looking.read_look_seen(db, look)
+            if look is not None and seen is None:
+                taken = [str(row.number) for row in looking.read_looks(db)]
+                remedy = f"choose from {', '.join(taken)}" if taken else "wait for the first"
+                raise OptionError("look", look, "has not taken place", remedy)
+            return read_collected(db, self._store.rules, self._store.tally, seen)
+
+    def results(self) -> CampaignResults | None:
+        """The newest result that was computed; None before the first.
+
+        It is stored by whoever looks after results, which see :mod:`assay.campaign.live`.
+        """
+        with self._store.reading() as db:
+            number = looking.read_live_number(db)
+            if self._results is not None and self._results[0] == number:
+                return self._results[1]
+            row = looking.read_live(db)
+        if row is None:
+            return None
+        from assay.collecting.live import CampaignResults  # it knows every kind of result
+
+        found = CampaignResults.from_dict(json.loads(row.result))
+        self._results = row.number, found
+        return found
+
+    def now(self) -> int:
+        """The time by the campaign's clock."""
+        return self._store.clock.now()
+
+    @contextmanager
+    def moment(self) -> Iterator[Any]:
+        """What the store holds at one moment, for everything that is read inside."""
+        with self._store.moment() as db:
+            yield db
+
+    def keep_look(
+        self, number: int, n: int, at: int, result: Mapping[str, Any], seen: LookSeen,
+        verdict: Mapping[str, Any], rest: Sequence[str],
+    ) -> bool:  # fmt: skip
+        """Store a look that took place; False where it is there already."""
+        return bool(self._now("keep_look", number, n, at, result, seen, verdict, rest))
+
+    def keep_results(
+        self, basis: str, result: str, sets: Sequence[Sequence[str]] | None = None
+    ) -> int:
+        """Store the newest result."""
+        return int(self._now("keep_results", basis, result, sets))
 
     def links(self) -> list[dict[str, Any]]:
         """All links, without their tokens."""
@@ -286,6 +346,8 @@ WRITING: Mapping[str, Callable[..., Work]] = {
     "new_link": _plain(people.renew_link),
     "forget": _plain(people.forget),
     "rebuild": _plain(upkeep.rebuild),
+    "keep_look": _plain(looks.store_look),
+    "keep_results": _plain(looks.store_live),
     "join": _plain(people.join),
     "finish": _of_rater(people.finish),
 }

@@ -223,6 +223,14 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class LookSeen:
+    """What a look was about: the numbers of what had been sent, and who was left out then."""
+
+    sent: frozenset[int]
+    excluded: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Collected:
     """Everything that a campaign has gathered, for export."""
 

@@ -55,7 +55,8 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 def client(served: Served, who: str = "owner") -> httpx.Client:
     headers = {"Authorization": f"Bearer {served.tokens[who]}"}
-    return httpx.Client(base_url=f"{served.url}/c/{served.campaign.slug}", headers=headers)
+    address = f"{served.url}/c/{served.campaign.slug}"
+    return httpx.Client(base_url=address, headers=headers, timeout=60)
 
 
 def test_an_owner_sees_all_pages_and_a_viewer_results_alone(served: Served) -> None:
