@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
-
-import polars as pl
 
 from assay.campaign.hub import Hub, take_in
 from assay.campaign.keys import Keys, read_keys
@@ -20,7 +18,7 @@ from assay.campaign.records import InvalidAnswerError
 from assay.campaign.store.creating import slug_of
 from assay.campaign.uploads import READING, Upload
 from assay.collecting.campaigns import Created
-from assay.errors import InputError, OptionError, TableError, rename_arguments
+from assay.errors import InputError, OptionError, Problem, TableError, rename_arguments
 from assay.pay import Costs
 from assay.planning.campaign import OVERLAP, CampaignPlan, plan_campaign
 from assay.project.create import create_project, settings_of
@@ -30,7 +28,8 @@ from assay.project.sources import Choices, Part, read_sources
 from assay.project.text import with_key
 from assay.tables.guess import Guess, Question, guess
 from assay.tables.limits import limits
-from assay.tables.load import Raw, find_schema
+from assay.tables.load import Raw, find_schema, to_text
+from assay.tables.selection import column_names
 from assay.tables.tables import TestSet
 
 RATED = ("esa", "da", "sqm", "xsts", "scale", "mqm")
@@ -54,7 +53,7 @@ class Corrections:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class CampaignDraft:
     """A campaign as a person wants it."""
 
     name: str
@@ -107,28 +106,37 @@ def _read(
     """The outputs in the files, as they were guessed and corrected."""
 
     def ask(raw: Raw, _: str | None) -> Guess:
-        if seen.raw is not None:
-            raise InputError(
-                "the files have different columns; give the same names to the columns of all"
-            )
-        seen.raw = raw
-        seen.found = _guessed(raw, said)
+        seen.raw, seen.found = raw, _guessed(raw, said)
         return seen.found
 
     choices = Choices(
         kind="scores", only={**said.only, **(only or {})} or None, metrics=said.metrics,
         lower_metrics=said.lower_metrics, exclude=said.exclude,
     )  # fmt: skip
+    sources = upload.sources()
     with limits(READING):
-        parts = read_sources(upload.sources(), choices, ask)
+        _need_one_kind(sources)
+        parts = read_sources(sources, choices, ask)
     table = parts[0].table
-    if len(parts) > 1 or not isinstance(table, TestSet):
-        raise InputError("the files are of different kinds; give tables, or text files")
+    assert isinstance(table, TestSet)
     if "target" not in table.frame.columns:
-        raise OptionError(
-            "columns.target", "", "is missing: the text of the outputs", "say which column has it"
-        )
+        fault = "no column is known to have the outputs; choose the one that has them"
+        raise TableError("files", [Problem(fault, column="columns.target")])
     return parts[0]
+
+
+def _need_one_kind(sources: Sequence[Path]) -> None:
+    """Refuse files that cannot be one table."""
+    tables = [path for path in sources if path.is_file()]
+    if len(sources) > len(tables) > 0:
+        raise InputError("there are tables and text files; leave one kind of them")
+    first = set(column_names(tables[0])) if tables else set()
+    for other in tables[1:]:
+        if set(column_names(other)) != first:
+            raise InputError(
+                f"{tables[0].name} and {other.name} have different columns; give the same names to"
+                " the columns of all, or remove one"
+            )
 
 
 def _guessed(raw: Raw, said: Corrections) -> Guess:
@@ -163,7 +171,7 @@ def _shown(raw: Raw, found: Guess) -> dict[str, Any]:
     frame = raw.frame
     examples = {}
     for name in frame.columns[:MOST_NAMED]:
-        first = frame[name].drop_nulls().head(1).cast(pl.String, strict=False).to_list()
+        first = to_text(frame[name].drop_nulls().head(1)).to_list()
         examples[name] = (first[0] or "")[:EXAMPLE] if first else ""
     numbers = [*found.metrics, *found.unsure, *found.counts, *found.ratings]
     return {
@@ -219,7 +227,7 @@ def plan(
     )  # fmt: skip
 
 
-def make(hub: Hub, upload: Upload, draft: Draft) -> list[tuple[str, Created, Keys]]:
+def make(hub: Hub, upload: Upload, draft: CampaignDraft) -> list[tuple[str, Created, Keys]]:
     """The campaigns of a draft, each in a project folder of its own, served from now on.
 
     Raises:
@@ -250,7 +258,7 @@ def make(hub: Hub, upload: Upload, draft: Draft) -> list[tuple[str, Created, Key
         ]
 
 
-def _campaigns(upload: Upload, draft: Draft) -> list[tuple[str, dict[str, str]]]:
+def _campaigns(upload: Upload, draft: CampaignDraft) -> list[tuple[str, dict[str, str]]]:
     """The names of the campaigns, and which rows each has."""
     if draft.by is None:
         return [(draft.name, {})]
@@ -263,7 +271,7 @@ def _campaigns(upload: Upload, draft: Draft) -> list[tuple[str, dict[str, str]]]
 
 
 def _make_one(
-    upload: Upload, draft: Draft, name: str, only: dict[str, str], staged: Path
+    upload: Upload, draft: CampaignDraft, name: str, only: dict[str, str], staged: Path
 ) -> Created:
     """One campaign in a project folder, as ``assay new`` writes it."""
     part = _read(upload, draft.corrections, _Seen(), only)
@@ -277,7 +285,7 @@ def _make_one(
     return make_campaign(read_material(project.settings, staged, source=FILE), staged)[0]
 
 
-def _settings(draft: Draft, name: str, part: Part) -> dict[str, Any]:
+def _settings(draft: CampaignDraft, name: str, part: Part) -> dict[str, Any]:
     """What ``assay.toml`` says of a campaign, beside its tables."""
     table = part.table
     assert isinstance(table, TestSet)
@@ -344,7 +352,16 @@ def faults_of(error: InputError, upload: Upload | None = None) -> list[tuple[str
         return rename_arguments(text, lambda name: name.replace("_", " "))
 
     if isinstance(error, TableError):
-        return [(one.column or "files", plain(str(one))) for one in error.problems[:20]]
+        return [_placed(error.source, one, plain) for one in error.problems[:20]]
     if isinstance(error, OptionError):
         return [(error.argument, plain(str(error)))]
     return [("files", plain(str(error)))]
+
+
+def _placed(source: str, problem: Problem, plain: Callable[[str], str]) -> tuple[str, str]:
+    """A problem at its field, or with its line and column where it is in a file."""
+    path = problem.column or "files"
+    if path.startswith("columns."):
+        return path, problem.message
+    text = plain(str(problem))
+    return path, text if problem.line is None else f"{Path(source).name}, {text}"

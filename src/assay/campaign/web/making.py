@@ -12,12 +12,13 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
 from assay.campaign import drafting
-from assay.campaign.drafting import Corrections, Draft
+from assay.campaign.campaign import Campaign
+from assay.campaign.drafting import Corrections, CampaignDraft
 from assay.campaign.hub import Hub
 from assay.campaign.records import InvalidAnswerError
 from assay.campaign.uploads import Upload, begin_upload, find_upload
 from assay.campaign.web.public import page
-from assay.campaign.web.roles import Anyone, Host, documented
+from assay.campaign.web.roles import Anyone, Host, Reader, documented
 from assay.campaign.web.wire import Empty, Strict, Text
 from assay.errors import InputError
 from assay.project.settings import Protocol
@@ -52,7 +53,7 @@ class Corrected(Strict):
         return Corrections(**self.model_dump())
 
 
-class Wanted(Strict):
+class Terms(Strict):
     """How outputs are judged, by whom, and for how much; shares are percentages."""
 
     protocol: Protocol
@@ -83,14 +84,14 @@ class Wanted(Strict):
         }  # fmt: skip
 
 
-class Planned(Wanted):
+class PlanTerms(Terms):
     """What to plan: a budget for so many systems and segments."""
 
     systems: int = Field(ge=1, le=100_000)
     segments: int = Field(ge=2, le=10_000_000)
 
 
-class New(Wanted):
+class NewCampaign(Terms):
     """A campaign to be made."""
 
     upload: Annotated[Text, Field(pattern=r"^[0-9a-f]{32}$")]
@@ -141,6 +142,29 @@ def _status(visitor: Any, *roles: str) -> int:
     return 200 if visitor.role in roles else 403
 
 
+@routes.get("/api/overview", responses=documented(401, 403))
+async def overview(request: Request, link: Reader) -> dict[str, Any]:
+    """How every campaign stands that the link may look at, and whether it may make new ones."""
+    own: Campaign | None = request.state.campaign
+    hub: Hub = request.app.state.hub
+    here = [own] if own is not None else list(hub.campaigns.values())
+
+    def standing() -> list[dict[str, Any]]:
+        return [_standing(one) for one in here]
+
+    return {"new": own is None, "campaigns": await run_in_threadpool(standing)}
+
+
+def _standing(campaign: Campaign) -> dict[str, Any]:
+    status = campaign.status()
+    return {
+        "slug": campaign.slug, "name": status.name, "state": status.state,
+        "protocol": status.protocol, "tasks": status.tasks, "done": status.done,
+        "answers": status.answers, "raters": len(status.raters), "spent": status.spent,
+        "currency": status.currency,
+    }  # fmt: skip
+
+
 @routes.post("/api/uploads", responses=documented(401, 403, 413, 415, 422))
 async def begin(request: Request, link: Host, body: Empty) -> dict[str, str]:
     """A place for the files of one campaign; it is kept for a day."""
@@ -189,7 +213,7 @@ async def examine(request: Request, link: Host, upload: Id, body: Corrected) -> 
 
 
 @routes.post("/api/plans", responses=documented(401, 403, 413, 415, 422))
-async def plan(request: Request, link: Host, body: Planned) -> dict[str, Any]:
+async def plan(request: Request, link: Host, body: PlanTerms) -> dict[str, Any]:
     """What a budget buys, and which differences it finds."""
     found = await _at_work(
         request, drafting.plan, body.systems, body.segments, body.settings(), body.budget
@@ -210,11 +234,11 @@ async def plan(request: Request, link: Host, body: Planned) -> dict[str, Any]:
 
 
 @routes.post("/api/campaigns", status_code=201, responses=documented(*STATUSES))
-async def make(request: Request, link: Host, body: New) -> dict[str, Any]:
+async def make(request: Request, link: Host, body: NewCampaign) -> dict[str, Any]:
     """Make the campaign, one for each language pair if wanted; the links are shown here alone."""
     hub: Hub = request.app.state.hub
     settings = body.settings() | {"screen.languages": body.languages}
-    draft = Draft(body.name.strip(), body.table.plain(), settings, body.budget, body.by)
+    draft = CampaignDraft(body.name.strip(), body.table.plain(), settings, body.budget, body.by)
     made = await run_in_threadpool(drafting.make, hub, _found(request, body.upload), draft)
     return {
         "campaigns": [
