@@ -145,6 +145,19 @@ def read_media(db: Connection, code: str) -> tuple[bytes, str]:
     return row.body, row.type
 
 
+def read_counts(db: Connection) -> dict[str, dict[str, int]]:
+    """How many there are of what, by state; what has none is one number."""
+    found = {
+        name: {row[0]: row[1] for row in db.execute(select(state, func.count()).group_by(state))}
+        for name, state in (
+            ("campaigns", s.campaign.c.state), ("raters", s.rater.c.state),
+            ("leases", s.lease.c.state),
+        )
+    }  # fmt: skip
+    sent = db.execute(select(func.count()).select_from(s.sent)).scalar_one()
+    return found | {"screens_sent": {"": sent}}
+
+
 def read_status(db: Connection, rules: Rules, slug: str, tally: Tally) -> CampaignStatus:
     """How the campaign stands."""
     state = db.execute(select(s.campaign.c.state)).scalar_one()

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from assay.campaign import drafting
 from assay.campaign.campaign import Campaign
-from assay.campaign.drafting import Corrections, CampaignDraft
+from assay.campaign.drafting import CampaignDraft, Corrections
 from assay.campaign.hub import Hub
 from assay.campaign.records import InvalidAnswerError
 from assay.campaign.uploads import Upload, begin_upload, find_upload
@@ -53,7 +53,7 @@ class Corrected(Strict):
         return Corrections(**self.model_dump())
 
 
-class Terms(Strict):
+class Arrangement(Strict):
     """How outputs are judged, by whom, and for how much; shares are percentages."""
 
     protocol: Protocol
@@ -84,14 +84,14 @@ class Terms(Strict):
         }  # fmt: skip
 
 
-class PlanTerms(Terms):
+class PlanAsked(Arrangement):
     """What to plan: a budget for so many systems and segments."""
 
     systems: int = Field(ge=1, le=100_000)
     segments: int = Field(ge=2, le=10_000_000)
 
 
-class NewCampaign(Terms):
+class NewCampaign(Arrangement):
     """A campaign to be made."""
 
     upload: Annotated[Text, Field(pattern=r"^[0-9a-f]{32}$")]
@@ -213,7 +213,7 @@ async def examine(request: Request, link: Host, upload: Id, body: Corrected) -> 
 
 
 @routes.post("/api/plans", responses=documented(401, 403, 413, 415, 422))
-async def plan(request: Request, link: Host, body: PlanTerms) -> dict[str, Any]:
+async def plan(request: Request, link: Host, body: PlanAsked) -> dict[str, Any]:
     """What a budget buys, and which differences it finds."""
     found = await _at_work(
         request, drafting.plan, body.systems, body.segments, body.settings(), body.budget

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import traceback
 from re import compile as pattern
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assay.campaign.uploads import MOST_BYTES as MOST_UPLOADED
+from assay.campaign.web.logs import failure
 
 log = logging.getLogger("assay.campaign")
 
@@ -62,7 +62,7 @@ class Guard:
                 started = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    headers[name] = value
+                    headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
@@ -73,8 +73,7 @@ class Guard:
         try:
             await self.app(scope, _limited(receive, most_bytes(scope)), send_guarded)
         except Exception as error:
-            where = "".join(traceback.format_tb(error.__traceback__))
-            log.error("a request failed: %s\n%s", type(error).__name__, where)  # never its text
+            log.error("failure", extra={"fields": failure(error)})
             if not started:
                 await refused(503, UNAVAILABLE)(scope, receive, send_guarded)
 
