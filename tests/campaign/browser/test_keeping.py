@@ -199,6 +199,8 @@ def test_a_task_can_be_handed_back_and_a_problem_told(serve: Serve, open_page: O
     page.wait_for_selector(".say:has-text('told')")
     page.locator(".top button", has_text="Menu").click()
     page.locator("dialog button", has_text="Hand this task back").click()
+    assert page.locator("dialog .primary").is_disabled()
+    page.locator("dialog input[value=language]").check()
     page.locator("dialog .primary").click()
     page.wait_for_selector("main[data-turn='2']")
     assert ask(served, "/api/next", method="POST", body={})["lease"] != first

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from assay._version import __version__
 from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Hub, hub_of
-from assay.campaign.records import CampaignError, InvalidAnswerError
+from assay.campaign.records import CampaignError, InvalidAnswerError, NotNowError
 from assay.campaign.web import owner, public, rater
 from assay.campaign.web.roles import SENTENCES, Visits
 from assay.campaign.web.security import Guard, refused
@@ -44,7 +44,8 @@ async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, InvalidAnswerError):
         return _faulty(error.faults)
     sentence = SENTENCES[404] if error.status == 404 else str(error)
-    return refused(error.status, sentence)
+    back = error.address if isinstance(error, NotNowError) else None
+    return refused(error.status, sentence, **({"address": back} if back else {}))
 
 
 async def _option_refused(request: Request, error: Exception) -> JSONResponse:
