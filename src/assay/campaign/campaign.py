@@ -131,12 +131,17 @@ class Campaign:
     def status(self) -> CampaignStatus:
         """How the campaign stands."""
         with self._store.reading() as db:
-            return reader.read_status(db, self._store.rules, self.slug)
+            return reader.read_status(db, self._store.rules, self.slug, self._store.tally)
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many campaigns, raters, leases and screens sent there are, by their state."""
+        with self._store.reading() as db:
+            return reader.read_counts(db)
 
     def collected(self) -> Collected:
         """Everything that was gathered, for export."""
         with self._store.reading() as db:
-            return read_collected(db)
+            return read_collected(db, self._store.rules, self._store.tally)
 
     def links(self) -> list[dict[str, Any]]:
         """All links, without their tokens."""

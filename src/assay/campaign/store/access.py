@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select
@@ -25,6 +25,7 @@ from assay.campaign.store.opening import (
     reachable,
     refuse_remote,
 )
+from assay.campaign.store.tally import Tally
 from assay.campaign.store.units.base import Rules
 from assay.campaign.store.writer import GroupWriter, PooledWriter, Writer
 from assay.errors import InputError
@@ -43,6 +44,7 @@ class Store:
     slug: str
     writer: Writer | None
     held: ExitStack
+    tally: Tally = field(default_factory=Tally)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -13,13 +13,15 @@ from sqlalchemy import Connection, Row, Select, select
 from assay.campaign.records import Answer, Collected, Span, Stored, Timing
 from assay.campaign.store import schema as s
 from assay.campaign.store.reader import newest, raters_status
+from assay.campaign.store.tally import Tally
+from assay.campaign.store.units.base import Rules
 from assay.results import plain
 
 Columns = dict[str, dict[str, Any]]
 """Of every lease: code to where it was shown."""
 
 
-def read_collected(db: Connection) -> Collected:
+def read_collected(db: Connection, rules: Rules, tally: Tally) -> Collected:
     """The latest revision of every answer, with raters, events and what came in."""
     scores = read_artifact(db, "scores")
     assert scores is not None
@@ -27,7 +29,8 @@ def read_collected(db: Connection) -> Collected:
         {name: getattr(row, name) for name in ("at", "actor", "kind", "subject", "body")}
         for row in db.execute(select(s.event).order_by(s.event.c.id))
     )
-    raters = tuple(plain(one) for one in raters_status(db))
+    with tally.now(db) as counts:
+        raters = tuple(plain(one) for one in raters_status(db, rules, counts))
     return Collected(tuple(stored_answers(db)), raters, events, scores, read_artifact(db, "sample"))
 
 

@@ -5,6 +5,7 @@ A caller gets a future, which is resolved after the commit: what was acknowledge
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
@@ -23,9 +24,10 @@ from assay.campaign.records import (
     UnavailableError,
 )
 from assay.campaign.store.clock import Clock
-from assay.campaign.store.opening import POSTGRES_WORKERS
+from assay.campaign.store.opening import POSTGRES_WORKERS, first_line
 from assay.campaign.store.units.base import Rules, Unit
 
+log = logging.getLogger("assay.campaign")
 MOST_AT_ONCE = 256
 TRIES, PAUSE = 6, 0.02
 AGAIN = ("40001", "40P01", "55P03", "57P01", "57P02", "57P03")
@@ -135,7 +137,8 @@ class GroupWriter:
                 for job in batch:
                     job.error = None
                     self._savepoint(db, job)
-        except Exception:
+        except Exception as error:
+            say_why(error)
             return False
         return True
 
@@ -170,6 +173,7 @@ class PooledWriter:
         self._pool.shutdown()
 
     def _tried(self, work: Work, arguments: tuple[Any, ...]) -> Any:
+        last: Exception | None = None
         for attempt in range(TRIES):
             try:
                 with self._engine.begin() as db:
@@ -182,8 +186,18 @@ class PooledWriter:
             except DBAPIError as error:
                 if not _again(error):
                     raise
+                last = error
                 time.sleep(PAUSE * 2**attempt)
+        say_why(last)
         raise UnavailableError("the database does not answer; what you sent is not stored")
+
+
+def say_why(error: Exception | None) -> None:
+    """Tell who runs the server why nothing can be written; what was sent is not in it."""
+    reason = first_line(error) if isinstance(error, DBAPIError) else ""
+    log.error("nothing can be written", extra={"fields": {
+        "kind": type(error).__name__, "reason": reason
+    }})  # fmt: skip
 
 
 def note_refusal(unit: Unit, work: Work, arguments: tuple[Any, ...], error: BaseException) -> None:

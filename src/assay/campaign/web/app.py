@@ -13,7 +13,7 @@ from assay._version import __version__
 from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Hub, hub_of
 from assay.campaign.records import CampaignError, InvalidAnswerError, NotNowError
-from assay.campaign.web import owner, public, rater
+from assay.campaign.web import observed, owner, public, rater
 from assay.campaign.web.roles import SENTENCES, Visits
 from assay.campaign.web.security import Guard, refused
 from assay.campaign.web.wire import Refusal
@@ -28,9 +28,11 @@ def create_app(served: Campaign | Hub, *, public_url: str | None = None) -> Fast
     app.state.hub = hub_of(served)
     app.state.visits = Visits()
     app.state.secure = bool(public_url and public_url.startswith("https:"))
-    for routes in (public.routes, rater.routes, owner.routes):
+    app.state.requests = observed.Requests()
+    for routes in (public.routes, rater.routes, owner.routes, observed.routes):
         app.include_router(routes)
     app.add_middleware(Guard, public_url=public_url)
+    app.add_middleware(observed.Observer, requests=app.state.requests)
     app.add_exception_handler(CampaignError, _campaign_refused)
     app.add_exception_handler(OptionError, _option_refused)
     app.add_exception_handler(RequestValidationError, _not_valid)

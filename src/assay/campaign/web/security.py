@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import traceback
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +10,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from assay.campaign.web.logs import failure
 
 log = logging.getLogger("assay.campaign")
 
@@ -68,8 +69,7 @@ class Guard:
         try:
             await self.app(scope, _limited(receive), send_guarded)
         except Exception as error:
-            where = "".join(traceback.format_tb(error.__traceback__))
-            log.error("a request failed: %s\n%s", type(error).__name__, where)  # never its text
+            log.error("failure", extra={"fields": failure(error)})
             if not started:
                 await refused(503, UNAVAILABLE)(scope, receive, send_guarded)
 
