@@ -128,6 +128,18 @@ def task(served: Served, who: str) -> Any:
     return ask(served, "/api/next", who, method="POST", body={})
 
 
+def test_a_page_left_open_over_the_holidays_still_sends(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    page.clock.install()
+    page.reload()
+    page.wait_for_selector("#send:visible")
+    page.clock.fast_forward(10 * 24 * 3_600_000)
+    work(page, 51)
+    send(page)
+    assert stored(served)[0]["scores"] == {"score": 51.0}
+
+
 def test_an_answer_during_a_pause_is_stored(serve: Serve, open_page: Open) -> None:
     served = serve("esa", systems=1)
     page = open_page(served.rater)
