@@ -57,6 +57,14 @@ class Store:
                 f"the store cannot be read at the moment ({first_line(error)})"
             ) from error
 
+    @contextmanager
+    def moment(self) -> Iterator[Connection]:
+        """A connection whose every read sees the same moment."""
+        with self.reading() as db:
+            if db.dialect.name == "postgresql":
+                db = db.execution_options(isolation_level="REPEATABLE READ")
+            yield db
+
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Run a unit of work; the future is resolved when it is on the disk."""
         if self.writer is None:

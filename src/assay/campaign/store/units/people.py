@@ -88,7 +88,7 @@ def add_raters(unit: Unit, raters: int | Sequence[str], actor: str) -> list[dict
 
 def renew_link(unit: Unit, rater: str, actor: str) -> str:
     """A new link for a rater; their earlier ones end."""
-    found = _named(unit, rater)
+    found = named(unit, rater)
     own = (s.link.c.rater == found.id) & s.link.c.revoked.is_(None)
     unit.db.execute(update(s.link).where(own).values(revoked=unit.now))
     unit.note(actor, "links-revoked", found.id)
@@ -145,7 +145,7 @@ def finish(unit: Unit, rater_id: int) -> dict[str, str]:
 
 def forget(unit: Unit, name: str, actor: str) -> str:
     """Remove what names a person and keep the answers; the name they go by from now on."""
-    rater = _named(unit, name)
+    rater = named(unit, name)
     known = set(unit.db.execute(select(s.rater.c.name)).scalars())
     other = next(one for k in count(rater.id) if (one := f"forgotten-{k}") not in known)
     unit.db.execute(
@@ -168,7 +168,8 @@ def set_state(unit: Unit, state: str, actor: str, reason: str | None = None) -> 
         unit.note(actor, "state", state, before=before, reason=reason)
 
 
-def _named(unit: Unit, name: str) -> Record:
+def named(unit: Unit, name: str) -> Record:
+    """A rater by name."""
     found = unit.one(select(s.rater).where(s.rater.c.name == name).with_for_update())
     if found is None:
         raise OptionError("rater", name, "is not a rater of this campaign", "look at its links")
@@ -179,7 +180,7 @@ def exclude(unit: Unit, name: str, reason: str, actor: str) -> None:
     """Leave a rater out: their tasks are dealt again, and nothing they sent is deleted."""
     if not reason.strip():
         raise OptionError("reason", "''", "is empty", "say why, for the report")
-    exclude_rater(unit, _named(unit, name).id, reason, actor)
+    exclude_rater(unit, named(unit, name).id, reason, actor)
 
 
 def exclude_rater(unit: Unit, number: int, reason: str, actor: str) -> None:
@@ -200,7 +201,7 @@ def exclude_rater(unit: Unit, number: int, reason: str, actor: str) -> None:
 
 def restore(unit: Unit, name: str, actor: str) -> None:
     """Take a rater in again; where somebody else did their task since, both answers are kept."""
-    rater = _named(unit, name)
+    rater = named(unit, name)
     if rater.state == "active":
         return
     _set_rater(unit, rater, actor, "active")
