@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from assay._version import __version__
 from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Hub, hub_of
-from assay.campaign.records import CampaignError, InvalidAnswerError
+from assay.campaign.records import CampaignError, InvalidAnswerError, NotNowError
 from assay.campaign.web import making, observed, owner, public, rater
 from assay.campaign.web.desk import downloads, pages
 from assay.campaign.web.desk.rendering import refusal
@@ -48,7 +48,8 @@ async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, InvalidAnswerError):
         return _faulty(error.faults)
     sentence = SENTENCES[404] if error.status == 404 else str(error)
-    return refused(error.status, sentence)
+    back = error.address if isinstance(error, NotNowError) else None
+    return refused(error.status, sentence, **({"address": back} if back else {}))
 
 
 async def _option_refused(request: Request, error: Exception) -> JSONResponse:
