@@ -258,9 +258,16 @@ class NotYoursError(CampaignError):
 
 
 class NotNowError(CampaignError):
-    """The campaign is closed or paused, or the rater is left out; the sentence says what to do."""
+    """The campaign is closed or paused, or the rater is left out; the sentence says what to do.
+
+    ``address`` is where a crowd platform wants its raters back.
+    """
 
     status = 409
+
+    def __init__(self, message: str, address: str | None = None) -> None:
+        super().__init__(message)
+        self.address = address
 
 
 class UnavailableError(CampaignError):

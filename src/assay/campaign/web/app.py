@@ -12,8 +12,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from assay._version import __version__
 from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Hub, hub_of
-from assay.campaign.records import CampaignError, InvalidAnswerError
-from assay.campaign.web import observed, owner, public, rater
+from assay.campaign.records import CampaignError, InvalidAnswerError, NotNowError
+from assay.campaign.web import making, observed, owner, public, rater
 from assay.campaign.web.desk import downloads, pages
 from assay.campaign.web.desk.rendering import refusal
 from assay.campaign.web.roles import SENTENCES, Visits
@@ -31,7 +31,7 @@ def create_app(served: Campaign | Hub, *, public_url: str | None = None) -> Fast
     app.state.visits = Visits()
     app.state.secure = bool(public_url and public_url.startswith("https:"))
     app.state.requests = observed.Requests()
-    for part in (public, rater, owner, pages, downloads, observed):
+    for part in (public, rater, owner, pages, downloads, making, observed):
         app.include_router(part.routes)
     app.add_middleware(Guard, public_url=public_url)
     app.add_middleware(observed.Observer, requests=app.state.requests)
@@ -48,7 +48,8 @@ async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, InvalidAnswerError):
         return _faulty(error.faults)
     sentence = SENTENCES[404] if error.status == 404 else str(error)
-    return refused(error.status, sentence)
+    back = error.address if isinstance(error, NotNowError) else None
+    return refused(error.status, sentence, **({"address": back} if back else {}))
 
 
 async def _option_refused(request: Request, error: Exception) -> JSONResponse:

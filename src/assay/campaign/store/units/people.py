@@ -113,7 +113,7 @@ def join(unit: Unit, parameters: Mapping[str, str], consent: bool) -> str:
         return new_link(unit, "rater", known.id)
     free = select(s.task.c.id).where(s.task.c.kind == "rate", s.FREE).limit(1)
     if unit.one(free) is None:
-        raise NotNowError("there are no more tasks; thank you for your interest")
+        raise NotNowError("there are no more tasks; thank you for your interest", crowd.full)
     kept = {name: str(parameters[name])[:200] for name in crowd.keep if name in parameters}
     [one] = add_raters(unit, 1, "join")
     unit.db.execute(
@@ -133,7 +133,7 @@ def _outside(value: object, name: str) -> str | None:
 
 
 def finish(unit: Unit, rater_id: int) -> dict[str, str]:
-    """The completion code, or the address to go back to, once nothing is left to do."""
+    """The completion code, or where to go back to, once nothing is left to do."""
     rater = unit.rater(rater_id)
     own = select(s.lease.c.id).where(s.lease.c.rater == rater_id, s.lease.c.state == "open")
     if unit.state != "closed" and (unit.one(own) is not None or choose(unit, rater)[0] is not None):
