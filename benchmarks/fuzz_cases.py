@@ -24,7 +24,7 @@ FILES = {
     "mt-metrics-eval": "eval_folder", "pearmut": "pearmut.jsonl",
     "wmt-seg-scores": "seg_scores.tsv", "wmt-rnk": "wmt12_rnk.txt", "wmt15-rnk": "wmt15_rnk.csv",
     "xliff": "edits.xlf", "mxliff": "edits.mxliff", "sdlxliff": "edits.sdlxliff",
-    "xliff2": "edits2.xlf",
+    "xliff2": "edits2.xlf", "text-folder": "texts",
 }  # fmt: skip
 """A file of every format that can be read."""
 SDLXLIFF = """<xliff xmlns:sdl="http://sdl.com/FileTypes/SdlXliff/1.0"
@@ -61,6 +61,13 @@ convert ratings.tsv out.xlsx --from ratings --to ratings
 convert scores.tsv out.csv --from scores --to ratings --sample sample.tsv
 convert errors.tsv out.jsonl --from errors --to ratings
 convert edits.xlf out.tsv --from xliff --to edits --system A --editor e
+new more --from scores.tsv --protocol esa
+new more --from texts --from ratings.tsv
+status
+plan campaign --scores scores.tsv --budget 300
+plan campaign --systems 3 --population 900 --decide 2
+campaign new scores.tsv --protocol esa --raters 2 --checks .2 -o new --seed 1
+campaign check scores.tsv --protocol pairwise
 plan ratings --population 1400 --sd 3 --half-width .3
 plan ratings scores.tsv ratings.tsv --half-width .5 --better lower
 plan comparison scores.tsv ratings.tsv --gap .5
@@ -131,6 +138,8 @@ VALUES = {
     "--sizes": ("5", "10,20", "50%", "x"), "--spend": ("40 h", "5 ratings", "x"),
 }  # fmt: skip
 NUMBERS = ("0", "1", "2", "3", "-1", "0.5", "0.95", "1e300", "nan", "x", "100000000000000000000")
+OF_A_SERVER = ("serve", "campaign")
+"""Not tried: these serve a campaign, or steer one that is served; making one is tried."""
 HELP = ("--json", "--list-formats")
 """Not tried: JSON is asked for in half of all cases; the list is a help text."""
 WORDS = (*(word for word in ODD if not {"\0", "\ud800"} & {*word} and word[:2] != "--"), "\udcff")
@@ -186,6 +195,9 @@ def make_corpus(folder: Path, call: Call) -> None:
     (folder / "published.tsv").write_text(f"system\trank\n{ranks}")
     text = [f"Number {k} speaks of {k % 7} things that matter to all of us." * 2 for k in range(40)]
     (folder / "text.txt").write_text("\n\n".join(text))
+    (folder / "texts").mkdir()
+    for name in ("source", "A", "B"):
+        (folder / "texts" / f"{name}.txt").write_text("\n".join(text))
     document = docx.Document()
     for paragraph in text:
         document.add_paragraph(paragraph)
@@ -260,7 +272,7 @@ def make_case(seed: int, number: int, corpus: Mapping[str, bytes]) -> Case:
     """The case of this number: a line, one or two of its files changed, and some options."""
     rng = Random(f"{seed}-{number}")
     words = shlex.split(rng.choice(SLOW if rng.random() < SLOW_SHARE else all_lines()))
-    command = " ".join(words[: 2 if words[0] in ("plan", "kits") else 1])
+    command = " ".join(words[: 2 if words[0] in ("plan", "kits", "campaign") else 1])
     results = [name for name in corpus if name.startswith("results/")]
     words = [rng.choice(results) if word == "RESULT" else word for word in words]
     given = [k for k in range(len(command.split()), len(words)) if _files(words[k], corpus)]

@@ -225,6 +225,7 @@ READ = {
     "corpus", "design", "texts", "key", "files", "answers", "data",
     "--sample", "--scores", "--history", "--top-up", "--errors", "--earlier", "--published",
     "--pilot", "--ratings", "--kits", "--judgments", "--data", "--truth", "--instructions",
+    "folder", "plan", "more", "--from", "--before", "--after", "--marks", "--kit-design",
 }  # fmt: skip
 
 

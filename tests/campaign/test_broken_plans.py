@@ -50,6 +50,10 @@ BROKEN: dict[str, tuple[str, dict[str, str | bytes], str, str]] = {
         'protocol = "mqm"\nscores = "scores.tsv"\nweights = { Majr = 5 }', {}, "plan",
         "did you mean 'Major'",
     ),
+    "checks-without-scores": (
+        'protocol = "ranking"\nscores = "scores.tsv"\nchecks = { repeats = "5%" }', {},
+        "checks.repeats", "leave it out",
+    ),
     "score-without-target": (GOOD + 'stop = { goal = "score" }', {}, "stop.goal", "stop.target"),
     "two-prices": (GOOD + "pay = { per_task = 1, per_hour = 9 }", {}, "pay.per_hour", "keep one"),
     "scores-not-there": (

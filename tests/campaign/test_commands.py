@@ -186,6 +186,21 @@ def test_without_a_server_orders_are_carried_out_here(made: Path, run_assay: Run
     assert "cannot be opened" in opened.err
 
 
+def test_export_for_other_tools(made: Path, run_assay: Run) -> None:
+    ran = said(run_assay("campaign", "export", made, "--format", "pearmut", "--json"))
+    assert ran["tables"] == {"campaign.json": 16, "annotations.jsonl": 0}
+    assert (made / "pearmut" / "campaign.json").is_file()
+    for words, fault in (
+        (("--format", "xliff"), "--format (xliff) holds post-edited outputs"),
+        (("--format", "pearmut", "--tables", "ratings"), "--tables (ratings) is about tables"),
+        (("--lp", "en-de"), "--lp (en-de) is about --format"),
+        (("--format", "pearmud"), "did you mean 'pearmut'"),
+    ):
+        ran = run_assay("campaign", "export", made, *words)
+        assert (ran.code, ran.out) == (2, "")
+        assert fault in ran.err
+
+
 def test_forgetting_a_person(made: Path, run_assay: Run) -> None:
     assert run_assay("campaign", "forget", made, "rater-2").code == 0
     found = said(run_assay("campaign", "links", made, "--json"))

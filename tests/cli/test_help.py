@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shlex
@@ -118,6 +119,19 @@ def test_the_help_lists_the_stages_in_the_order_of_use(run_assay: Run) -> None:
     assert places == sorted(places)
     places = [out.index(f"│ {name} ") for names in PANELS.values() for name in names]
     assert places == sorted(places)
+
+
+def test_the_list_of_commands_is_the_same_without_their_parameters() -> None:
+    whole, listed = (typer.main.get_group(app) for app in (make_app(), make_app(listed=True)))
+    helps = [
+        {
+            name: (inspect.cleandoc(one.help or ""), one.rich_help_panel)  # type: ignore[attr-defined]
+            for name, one in root.commands.items()
+        }
+        for root in (whole, listed)
+    ]
+    assert helps[0] == helps[1]
+    assert not any(one.params[:-1] for one in listed.commands.values())
 
 
 def test_every_command_stands_in_one_panel() -> None:

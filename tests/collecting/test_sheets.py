@@ -412,6 +412,9 @@ def test_spoiled_copies() -> None:
         assert sum(a != b for a, b in zip(words, made, strict=True)) == replaced
     long = " ".join(f"w{k}" for k in range(200))
     assert len(spoil(long, other, rng).split()) == 200
+    poem = "one two\n\n three  four\n"
+    spaces = [made for made in spoil(poem, other, rng) if made.isspace()]
+    assert spaces == [sign for sign in poem if sign.isspace()]
     made = spoil("今日はとても良い天気です", ["犬が庭で走り回っている"], rng)
     assert len(made) == 12
     with pytest.raises(InputError, match="no other text has 2 words"):

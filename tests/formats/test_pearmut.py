@@ -122,9 +122,10 @@ def test_a_segment_twice_in_a_document_is_a_repeat(tmp_path: Path) -> None:
 
 
 def test_sliders_are_counted(tmp_path: Path) -> None:
-    sliders: dict[str, Any] = {"A": {"score": None, "sliders": {"Fluency": 3}, "error_spans": []}}
+    scales = {"Fluency": 3, "Adequacy": 4}
+    sliders: dict[str, Any] = {"A": {"score": None, "sliders": scales, "error_spans": []}}
     raw = load_format(save(tmp_path, answer(annotation=[sliders])), "pearmut")
-    assert raw.notes == ("answers on custom sliders instead of a score, which are not read: 1",)
+    assert raw.notes == ("answers on several sliders instead of a score, which are not read: 1",)
 
 
 @pytest.mark.parametrize(

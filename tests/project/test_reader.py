@@ -101,6 +101,7 @@ def test_all_faults_are_said_at_once() -> None:
         ("stop = { goal = 'budget', rest = 'decided' }", "stop.rest", "is for the goal"),
         ("stop = { guarantee = true, looks = 3 }", "stop.looks", "keep one"),
         ("raters = { names = ['a', 'a'] }", "raters.names[1]", "is there already"),
+        ("protocol = 'pairwise'\nchecks.share = '5%'", "checks.share", "needs scores"),
         ("raters = { names = ['a', 'b'], number = 3 }", "raters.number", "contradicts the 2 names"),
         ("raters = { per_task = 3 }", "raters.per_task", "is more than the 1 raters"),
         ("protocol = 'da'\ncategories = ['x']", "categories", "means nothing where protocol"),

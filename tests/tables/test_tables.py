@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError, TableError
+from assay.tables.history import add_history
 from assay.tables.tables import (
     Design,
     TestSet,
-    add_history,
     read_edits,
     read_errors,
     read_judgments,

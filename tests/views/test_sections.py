@@ -22,6 +22,15 @@ from assay.collecting.campaigns import (
     SimulatedRater,
     Simulation,
 )
+from assay.collecting.live import (
+    CampaignResults,
+    LeftOut,
+    LivePair,
+    LiveSystem,
+    LookTaken,
+    NextLook,
+    Outcome,
+)
 from assay.errors import InputError, OptionError
 from assay.kits.pieces import pieces_from_features
 from assay.sampling.stability import summarise_stability
@@ -98,6 +107,33 @@ def results() -> dict[str, dict[str, Any]]:
             12.5,
             "EUR",
             (),
+        ),
+        CampaignResults(
+            "news",
+            "2026-05-01T14:02:00.000Z",
+            "ratings",
+            "ranking",
+            0.95,
+            40,
+            12,
+            30,
+            60,
+            90,
+            6,
+            (30, 60),
+            (
+                LookTaken(
+                    1, 30, "2026-05-01T13:00:00.000Z", 90, 1, 3, 2.8, False, (), Outcome(estimates)
+                ),
+            ),
+            NextLook(2, 60, 30, 12, 90, "9 EUR"),
+            False,
+            Outcome(estimates),
+            (LiveSystem("system-1", 3.0, 2.0, 4.0, 1, 1, 2, 1, 30, 30, "raters", 2.5, 3.5),),
+            (LivePair("system-1", "system-2", 1.0, 0.5, 1.5, True, 1, False),),
+            left_out=(LeftOut("Ben", "2026-05-01T12:00:00.000Z", "owner", "haste", 9),),
+            everybody=Outcome(estimates),
+            next=("wait for look 2",),
         ),
         Exported(("tables/ratings.tsv",), 80, {"ratings": 80}),
         Simulation((SimulatedRater("Ada", "quick", 4, 80, 0.5),), 4, 80, 0.6, (), 1),

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from assay.campaign.records import Collected, NotNowError
-from assay.campaign.store import reader, upkeep
+from assay.campaign.records import Collected, Event, Given, LookSeen, NotNowError
+from assay.campaign.store import browsing, looking, reader, tally, upkeep
 from assay.campaign.store.access import Store, open_store
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.collected import read_collected
-from assay.campaign.store.units import answers, people, tasks
+from assay.campaign.store.units import answers, messages, people, tasks
+from assay.campaign.store.units import looking as looks
 from assay.campaign.store.units.people import Link
 from assay.collecting.campaigns import CampaignStatus
+from assay.errors import OptionError
 from assay.project.settings import Settings
+
+if TYPE_CHECKING:
+    from assay.collecting.live import CampaignResults
 
 
 def open_campaign(
@@ -40,6 +47,8 @@ class Campaign:
         self._store = store
         self.slug = store.slug
         self.settings: Settings = store.rules.settings
+        self.seed = store.rules.seed
+        self._results: tuple[int, CampaignResults] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -131,12 +140,103 @@ class Campaign:
     def status(self) -> CampaignStatus:
         """How the campaign stands."""
         with self._store.reading() as db:
-            return reader.read_status(db, self._store.rules, self.slug)
+            return reader.read_status(db, self._store.rules, self.slug, self._store.tally)
 
-    def collected(self) -> Collected:
-        """Everything that was gathered, for export."""
+    def version(self) -> tuple[int, int]:
+        """Another pair of numbers whenever anything has changed."""
         with self._store.reading() as db:
-            return read_collected(db)
+            return tally.seen(db)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of its file; None where it is in a database."""
+        file = self._store.place.file
+        return None if file is None else file.parent
+
+    def failing(self) -> bool:
+        """Whether the last thing that was to be written could not be, as on a full disk."""
+        return self._store.writer is not None and self._store.writer.failing
+
+    def pace(self) -> tuple[tuple[int, int], ...]:
+        """Hours since 1970, and the answers that were first sent in them."""
+        with self._store.reading() as db, self._store.tally.now(db) as counts:
+            return tuple(sorted(counts.by_hour.items()))
+
+    def answers(self, wanted: browsing.Wanted, before: int | None = None) -> list[Given]:
+        """The newest answers that are wanted, before a number, to be read by the owner."""
+        with self._store.reading() as db:
+            return browsing.read_answers(db, wanted, before)
+
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Raters, systems and documents."""
+        with self._store.reading() as db:
+            return browsing.read_names(db)
+
+    def events(self, before: int | None = None) -> list[Event]:
+        """What was done, newest first, before a number."""
+        with self._store.reading() as db:
+            return browsing.read_events(db, self._store.tally, before)
+
+    def messages(self, link: Link) -> list[dict[str, Any]]:
+        """What a rater was told and has not read yet."""
+        with self._store.reading() as db:
+            return messages.unread(db, self._store.tally, _rater(link))
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many campaigns, raters, leases and screens sent there are, by their state."""
+        with self._store.reading() as db:
+            return reader.read_counts(db)
+
+    def collected(self, look: int | None = None) -> Collected:
+        """Everything that was gathered, for export; or what a look saw of it."""
+        with self._store.reading() as db:
+            seen = None if look is None else looking.read_look_seen(db, look)
+            if look is not None and seen is None:
+                taken = [str(row.number) for row in looking.read_looks(db)]
+                remedy = f"choose from {', '.join(taken)}" if taken else "wait for the first"
+                raise OptionError("look", look, "has not taken place", remedy)
+            return read_collected(db, self._store.rules, self._store.tally, seen)
+
+    def results(self) -> CampaignResults | None:
+        """The newest result that was computed; None before the first.
+
+        It is stored by whoever looks after results, which see :mod:`assay.campaign.live`.
+        """
+        with self._store.reading() as db:
+            number = looking.read_live_number(db)
+            if self._results is not None and self._results[0] == number:
+                return self._results[1]
+            row = looking.read_live(db)
+        if row is None:
+            return None
+        from assay.collecting.live import CampaignResults  # it knows every kind of result
+
+        found = CampaignResults.from_dict(json.loads(row.result))
+        self._results = row.number, found
+        return found
+
+    def now(self) -> int:
+        """The time by the campaign's clock."""
+        return self._store.clock.now()
+
+    @contextmanager
+    def moment(self) -> Iterator[Any]:
+        """What the store holds at one moment, for everything that is read inside."""
+        with self._store.moment() as db:
+            yield db
+
+    def keep_look(
+        self, number: int, n: int, at: int, result: Mapping[str, Any], seen: LookSeen,
+        verdict: Mapping[str, Any], rest: Sequence[str],
+    ) -> bool:  # fmt: skip
+        """Store a look that took place; False where it is there already."""
+        return bool(self._now("keep_look", number, n, at, result, seen, verdict, rest))
+
+    def keep_results(
+        self, basis: str, result: str, sets: Sequence[Sequence[str]] | None = None
+    ) -> int:
+        """Store the newest result."""
+        return int(self._now("keep_results", basis, result, sets))
 
     def links(self) -> list[dict[str, Any]]:
         """All links, without their tokens."""
@@ -163,6 +263,10 @@ class Campaign:
     def close(self, actor: str, reason: str | None = None) -> None:
         """End the campaign for good: nothing more is taken."""
         self._now("close", actor, reason)
+
+    def message(self, rater: str, text: str, actor: str = "owner") -> None:
+        """Say something to a rater; their page shows it until they have read it."""
+        self._now("message", rater, text, actor)
 
     def exclude(self, rater: str, reason: str, actor: str) -> None:
         """Leave a rater out: their tasks are dealt again, and nothing is deleted."""
@@ -234,12 +338,16 @@ WRITING: Mapping[str, Callable[..., Work]] = {
     "pause": _state("paused"),
     "resume": _state("open"),
     "close": _state("closed"),
+    "message": _plain(messages.send_message),
+    "message_read": _of_rater(messages.read_message),
     "exclude": _plain(people.exclude),
     "restore": _plain(people.restore),
     "add_raters": _plain(people.add_raters),
     "new_link": _plain(people.renew_link),
     "forget": _plain(people.forget),
     "rebuild": _plain(upkeep.rebuild),
+    "keep_look": _plain(looks.store_look),
+    "keep_results": _plain(looks.store_live),
     "join": _plain(people.join),
     "finish": _of_rater(people.finish),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from assay.campaign.records import Span
 from assay.collecting.spoil import spoil
 from assay.errors import InputError
 from assay.tables.tables import TestSet
@@ -82,6 +83,32 @@ class Items:
         keys = np.array(sorted(self.targets)).reshape(-1, 2)
         lp = np.array([str(name) for name in self.lp])[keys[:, 0]]
         return {name: keys[lp == str(name)] for name in set(self.lp)}
+
+
+def moved(marks: Sequence[Span], before: str, after: str) -> list[Span]:
+    """Marks of an output on its spoiled copy: those in the replaced stretch are gone with it.
+
+    >>> [mark] = moved([Span("target", 8, 11, "minor")], "one two six", "one hundred six")
+    >>> mark.start, mark.end
+    (12, 15)
+    """
+    begins = _same_beginning(before, after)
+    rest = min(len(before), len(after)) - begins
+    ends = min(rest, _same_beginning(before[::-1], after[::-1]))
+    shift = len(after) - len(before)
+    found = []
+    for mark in marks:
+        if mark.side == "source" or mark.end <= begins:
+            found.append(mark)
+        elif mark.start >= len(before) - ends:
+            found.append(replace(mark, start=mark.start + shift, end=mark.end + shift))
+    return found
+
+
+def _same_beginning(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def read_items(test_set: TestSet) -> Items:

@@ -1,4 +1,4 @@
-"""What only the owner of a campaign may read: its links, its store, and where it is served.
+"""What only an owner may read: the links of a campaign, its store, and where it is served.
 
 Links are as good as passwords, and the store keeps none of them. They are handed over once, and
 kept in a file that nobody else on the machine can read.
@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from assay.errors import InputError
 
-FILE = "campaign.json"
+FILE, HUB_FILE = "campaign.json", "hub.json"
+_CHANGING = threading.Lock()
 ADDRESS = "http://127.0.0.1:8017"
 
 
@@ -53,24 +55,66 @@ class Keys:
         return f"{self.public}/r/{token}"
 
 
+@dataclass(frozen=True, slots=True)
+class HubKeys:
+    """The token of whoever runs a server of several campaigns."""
+
+    owner: str
+    public: str = ADDRESS
+    """The address that links begin with."""
+    served: str | None = None
+    """Where a server answers now."""
+
+    @property
+    def link(self) -> str:
+        """The owner's link to all campaigns."""
+        return f"{self.public}/r/{self.owner}"
+
+
 def write_keys(folder: Path, keys: Keys) -> None:
-    """Keep the keys where only this user can read them."""
-    part = folder / f".{FILE}.{secrets.token_hex(4)}.part"
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(keys), file, ensure_ascii=False, indent=1)
-    part.replace(folder / FILE)
+    """Keep the keys of a campaign where only this user can read them."""
+    _write(folder / FILE, keys)
+
+
+def write_hub_keys(folder: Path, keys: HubKeys) -> None:
+    """Keep the keys of a server where only this user can read them."""
+    _write(folder / HUB_FILE, keys)
 
 
 def read_keys(folder: Path) -> Keys:
     """The keys of a campaign."""
-    path = folder / FILE
+    return _read(folder / FILE, Keys, "name the folder of a campaign")
+
+
+def keep_raters(folder: Path, tokens: dict[str, str]) -> Keys:
+    """Add the links of raters to those that are kept."""
+    with _CHANGING:
+        keys = read_keys(folder)
+        write_keys(folder, keys := replace(keys, raters=keys.raters | tokens))
+    return keys
+
+
+def read_hub_keys(folder: Path) -> HubKeys:
+    """The keys of a server of several campaigns."""
+    return _read(folder / HUB_FILE, HubKeys, "name a folder of campaigns")
+
+
+Kept = TypeVar("Kept", Keys, HubKeys)
+
+
+def _write(path: Path, keys: Keys | HubKeys) -> None:
+    part = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(asdict(keys), file, ensure_ascii=False, indent=1)
+    part.replace(path)
+
+
+def _read(path: Path, kind: type[Kept], remedy: str) -> Kept:
     try:
-        return Keys(**json.loads(path.read_text("utf-8")))
+        return kind(**json.loads(path.read_text("utf-8")))
     except OSError as error:
-        raise InputError(
-            f"'{path}' cannot be read ({error.strerror}); name the folder of a campaign"
-        ) from None
+        raise InputError(f"'{path}' cannot be read ({error.strerror}); {remedy}") from None
     except (ValueError, TypeError):
         raise InputError(f"'{path}' is damaged; put back a copy of it") from None
 

@@ -102,6 +102,8 @@ WRITTEN = {
 OF_STREAMS = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG)
 """Errors of a stream that nobody takes: files are written elsewhere, and errors name them."""
 
+HELP = ("-h", "--help")
+
 PIPELINE = """\
 Assay: how good your translation systems are, and how sure you can be, from few judgments.
 
@@ -263,8 +265,12 @@ class Command(TyperCommand):
         return max(option.opts, key=len)
 
 
-def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
-    """The command line with these commands; the modules of others are not loaded."""
+def make_app(commands: Iterable[str] = tuple(COMMANDS), *, listed: bool = False) -> typer.Typer:
+    """The command line with these commands; the modules of others are not loaded.
+
+    Where they are only ``listed``, as in its own help, their parameters are not looked at: that
+    takes longer than all the rest.
+    """
     app = typer.Typer(
         name="assay",
         cls=Stages,
@@ -274,19 +280,26 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
         add_completion=True,
         rich_markup_mode="markdown",
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": list(HELP)},
     )
     app.callback(invoke_without_command=True)(_root)
     for name in commands:
         module, _, attribute = COMMANDS[name].partition(":")
         command = getattr(import_module(f"assay.cli.{module}"), attribute)
-        if isinstance(command, typer.Typer):
+        if listed:
+            text = command.info.help if isinstance(command, typer.Typer) else command.__doc__
+            app.command(name, help=text, rich_help_panel=panel(name))(_listed)
+        elif isinstance(command, typer.Typer):
             for registered in command.registered_commands:
                 registered.cls = Command
             app.add_typer(command, name=name, rich_help_panel=panel(name))
         else:
             app.command(name, rich_help_panel=panel(name), cls=Command)(command)
     return app
+
+
+def _listed() -> None:
+    """Stands for a command where only its name and first sentence are wanted."""
 
 
 def _in_project() -> bool:
@@ -299,7 +312,10 @@ def _in_project() -> bool:
 
 
 def _expanded(files: Sequence[Path]) -> list[Path]:
-    """The files, patterns replaced by what they match: not every shell does it."""
+    """The files, patterns replaced by what they match that is not named before.
+
+    Not every shell does it.
+    """
     import glob
 
     found: list[Path] = []
@@ -311,8 +327,8 @@ def _expanded(files: Sequence[Path]) -> list[Path]:
         matched = sorted(Path(name) for name in glob.glob(pattern))  # noqa: PTH207
         if not matched:
             raise OptionError("FILES", pattern, "matches no file", "check the pattern")
-        found += matched
-    return list(dict.fromkeys(found))
+        found += [path for path in matched if path not in found]
+    return found
 
 
 def _same_file(one: Path, two: Path) -> bool:
@@ -332,7 +348,8 @@ def main() -> None:
     try:
         _open_streams()
         # Where the command is named first, the others need not be loaded.
-        app = make_app(sys.argv[1:2]) if sys.argv[1:2] and sys.argv[1] in COMMANDS else make_app()
+        first = sys.argv[1] if sys.argv[1:] else ""
+        app = make_app([first]) if first in COMMANDS else make_app(listed=first in HELP)
         # By its name: as python -m assay, or completion has another one.
         code = app(prog_name="assay", standalone_mode=False)
         sys.stdout.flush()

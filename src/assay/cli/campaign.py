@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,7 @@ import typer
 
 from assay.cli import deliver, names, note, print_json, save_file, say
 from assay.cli.options import (
+    BY,
     CHECKS,
     COLUMNS,
     EXCLUDE,
@@ -29,8 +31,10 @@ from assay.errors import InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     from assay.campaign.campaign import Campaign
+    from assay.campaign.hub import Hub
     from assay.campaign.keys import Keys
     from assay.campaign.material import Material
+    from assay.project.settings import Settings
 
 PACKAGES = ("alembic", "fastapi", "multipart", "pydantic", "regex", "sqlalchemy", "uvicorn")
 """What the extra installs."""
@@ -44,6 +48,12 @@ campaign = typer.Typer(
 )
 Folder = Annotated[
     Path, typer.Argument(help="The folder of the campaign.", metavar="DIR", show_default=False)
+]
+Folders = Annotated[
+    Path,
+    typer.Argument(
+        help="The folder of a campaign, or of several.", metavar="DIR", show_default=False
+    ),
 ]
 HOST = Annotated[str, typer.Option("--host", help="The address to listen at.")]
 PORT = Annotated[int, typer.Option("--port", help="The port to listen at.", min=1, max=65535)]
@@ -107,6 +117,7 @@ def new(
     instructions: INSTRUCTIONS = None,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
+    by: BY = None,
     store: Annotated[
         str | None,
         typer.Option("--store", help="A PostgreSQL database in place of a file in the folder."),
@@ -137,12 +148,48 @@ def new(
             )
         },
     }  # fmt: skip
+    if by is not None:
+        _need_one(kits=kits, store=store, save=save)
+        _make_several(plan, given, columns, by, output, seed, json=json)
+        return
+    from assay.campaign.making import make_campaign
+
     material, base = read_plan(plan, given, columns, kits)
-    result, keys = make_campaign(material, output or base, store, seed)
+    result, keys = make_campaign(material, output or base, store=store, rng=seed)
     if json:
         print_json(result.to_dict() | {"links": keys.links()})
         return
     deliver(result, save, False, lambda: show_links(result.dir, keys))
+
+
+def _need_one(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            fault = "is for one campaign, and `by` makes several"
+            raise OptionError(name, value, fault, "make them one by one")
+
+
+def _make_several(
+    plan: Path, given: dict[str, Any], columns: str | None, by: str, output: Path | None,
+    seed: int | None, *, json: bool,
+) -> None:  # fmt: skip
+    """A campaign for each value of a column, in folders of one folder."""
+    from assay.campaign.making import make_campaigns, read_materials
+    from assay.campaign.store.creating import slug_of
+
+    settings, base = _read_settings(plan, given, columns)
+    materials = read_materials(settings, base, by, source=str(plan))
+    folder = output or base / slug_of(settings.name)
+    made = list(make_campaigns(materials, folder, rng=seed))
+    if json:
+        print_json({
+            "dir": str(folder),
+            "campaigns": [one.to_dict() | {"links": keys.links()} for one, keys in made],
+        })  # fmt: skip
+        return
+    for one, keys in made:
+        show_links(one.dir, keys)
+    say(f"assay serve {folder} serves them all")
 
 
 def _people(raters: str | None) -> dict[str, Any]:
@@ -159,12 +206,22 @@ def read_plan(
 ) -> tuple[Material, Path]:
     """The plan with what was said beside it, its tables, and the folder it is about."""
     from assay.campaign.material import read_material
-    from assay.cli import pairs
     from assay.kits.results import KitDesign
+    from assay.views.page import read_result
+
+    settings, base = _read_settings(plan, given, columns)
+    design = None if kits is None else read_result(kits)
+    if design is not None and not isinstance(design, KitDesign):
+        raise OptionError("kits", kits, "is no design of kits", "save one with assay kits design")
+    return read_material(settings, base, kits=design, source=str(plan)), base
+
+
+def _read_settings(plan: Path, given: dict[str, Any], columns: str | None) -> tuple[Settings, Path]:
+    """The plan with what was said beside it, and the folder it is about."""
+    from assay.cli import pairs
     from assay.project.reader import parse_settings
     from assay.project.text import with_key
     from assay.tables.load import decode_utf8, read_bytes
-    from assay.views.page import read_result
 
     written = plan.suffix == ".toml"
     text = decode_utf8(read_bytes(plan), str(plan)) if written else ""
@@ -176,35 +233,7 @@ def read_plan(
     for key, value in given.items():
         if value is not None:
             text = with_key(text, key, value)
-    base = plan.absolute().parent
-    design = None if kits is None else read_result(kits)
-    if design is not None and not isinstance(design, KitDesign):
-        raise OptionError("kits", kits, "is no design of kits", "save one with assay kits design")
-    settings = parse_settings(text, str(plan))
-    return read_material(settings, base, kits=design, source=str(plan)), base
-
-
-def make_campaign(
-    material: Material, folder: Path, store: str | None, seed: int | None
-) -> tuple[Any, Keys]:
-    """The campaign in its folder, and the keys that were written beside it."""
-    from assay.campaign.create import create_campaign
-    from assay.campaign.keys import Keys, write_keys
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: no folder can be made there ({error.strerror})") from None
-    result = create_campaign(
-        folder, material.settings, test_set=material.test_set, sample=material.sample,
-        errors=material.errors, kits=material.kits, store=store, rng=seed,
-    )  # fmt: skip
-    links = result.links
-    keys = Keys(
-        links.owner, links.viewer, links.join, {one.rater: one.token for one in links.raters}, store
-    )
-    write_keys(folder, keys)
-    return result, keys
+    return parse_settings(text, str(plan)), plan.absolute().parent
 
 
 def show_links(title: str, keys: Keys) -> None:
@@ -289,37 +318,69 @@ def preview(folder: Folder, port: PORT = 8018) -> None:
 
 @campaign.command("serve")
 def serve_campaign(
-    folder: Folder,
+    folder: Folders,
     host: HOST = "127.0.0.1",
     port: PORT = 8017,
     public_url: PUBLIC_URL = None,
     trusted_proxy: TRUSTED_PROXY = None,
     json: JSON = False,
 ) -> None:
-    """Serve a campaign until Ctrl-C or SIGTERM; one that was never open is opened.
+    """Serve a campaign, or all in a folder, until Ctrl-C or SIGTERM.
+
+    One campaign that was never open is opened. Of several, each is opened on its page.
 
     Example: assay campaign serve news
     """
     need_campaign()
     from assay.campaign.campaign import open_campaign
+    from assay.campaign.hub import is_hub, open_hub
     from assay.campaign.keys import read_keys, served_at
     from assay.campaign.web import serve
 
+    several = is_hub(folder)
+    keys = None if several else read_keys(folder)
     need_free(host, port)
     if host not in LOCAL:
         note(f"listening at {host}: anybody who reaches this machine can open the pages")
-    keys = read_keys(folder)
-    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    run = partial(
+        serve, host=host, port=port, public_url=public_url, trusted_proxy=trusted_proxy
+    )  # fmt: skip
+    if keys is None:
+        with open_hub(folder, address, public_url) as hub:
+            _show_hub(hub, json=json)
+            run(hub)
+        return
     with open_campaign(keys.store or folder) as opened:
         if opened.status().state == "draft":
             opened.open("owner")
-        with served_at(folder, f"http://{shown}:{port}", public_url) as keys:
+        with served_at(folder, address, public_url) as keys:
             if json:
                 print_json({"address": keys.served, "links": keys.links()})
             else:
                 show_links(f"{opened.settings.name} is served; Ctrl-C stops it.", keys)
             _flush()
-            serve(opened, host=host, port=port, public_url=public_url, trusted_proxy=trusted_proxy)
+            run(opened)
+
+
+def _show_hub(hub: Hub, *, json: bool) -> None:
+    """The owner's link to all campaigns, and which there are."""
+    assert hub.keys is not None
+    here = [
+        {"slug": slug, "name": one.settings.name, "dir": str(hub.folders[slug])}
+        for slug, one in hub.campaigns.items()
+    ]
+    if json:
+        print_json({
+            "address": hub.keys.served, "links": {"owner": hub.keys.link}, "campaigns": here
+        })  # fmt: skip
+    else:
+        count = f"{len(here)} campaign{'' if len(here) == 1 else 's'}"
+        say(f"{hub.folder}: {count} served; Ctrl-C stops it.", f"  owner  {hub.keys.link}")
+        if here:
+            say("  assay campaign links DIR shows the links of one:")
+            say(*(f"    {one['dir']}" for one in here))
+    _flush()
 
 
 def _flush() -> None:
@@ -345,7 +406,7 @@ def need_free(host: str, port: int) -> None:
 
 def serve(
     folder: Annotated[
-        Path, typer.Argument(help="The project, or the folder of a campaign.", metavar="[DIR]")
+        Path, typer.Argument(help="The project, or a folder of campaigns.", metavar="[DIR]")
     ] = Path(),
     host: HOST = "127.0.0.1",
     port: PORT = 8017,
@@ -356,19 +417,30 @@ def serve(
     """Serve a project's campaign: made from assay.toml the first time, gone on with after that.
 
     Prints everybody's link. Answers are kept in the folder; `assay campaign` has the rest.
+    An empty folder, or one of several campaigns, is served too: the owner makes campaigns in
+    the browser.
 
     Example: assay serve demo
     """
     need_campaign()
+    from assay.campaign.hub import is_hub
     from assay.campaign.keys import FILE
     from assay.project.project import project_folder
 
+    if is_hub(folder):
+        serve_campaign(folder, host, port, public_url, trusted_proxy, json)
+        return
     home = folder if (folder / FILE).is_file() else project_folder(folder)
     if home is None:
-        raise InputError(f"'{folder}' has no {PLAN}; make a project with assay new first")
+        raise InputError(
+            f"'{folder}' has no {PLAN}; make a project with assay new first, or name an empty"
+            " folder to make one in the browser"
+        )
     if not (home / FILE).is_file():
+        from assay.campaign.making import make_campaign
+
         material, _ = read_plan(home / PLAN, {})
-        make_campaign(material, home, None, None)
+        make_campaign(material, home)
     serve_campaign(home, host, port, public_url, trusted_proxy, json)
 
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from assay.cli import deliver, names, progress_bars, say
+from assay.cli import deliver, names, progress_bars, refuse_alone, say
 from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
-from assay.cli.options import JSON, RATERS, SAVE, SAVE_ONLY, SEED
-from assay.errors import InputError
+from assay.cli.options import FORMAT, JSON, LP, RATERS, SAVE, SAVE_ONLY, SEED
+from assay.errors import InputError, OptionError, need_known
 
 REASON = Annotated[str | None, typer.Option("--reason", help="Why; kept in the list of events.")]
 RATER = Annotated[str, typer.Argument(help="The rater.", metavar="RATER")]
@@ -35,12 +35,11 @@ def _steer(folder: Path, method: str, body: dict[str, Any], json: bool) -> None:
     from assay.campaign.keys import read_keys
 
     keys = read_keys(folder)
-    with opened_campaign(folder) as opened:
-        slug = opened.slug
     if keys.served is not None and _answers(keys.served):
         try:
             with WireClient(keys.served, keys.owner) as client:
-                client.post(f"/c/{slug}/{method}", body)
+                (own,) = client.get("/api/campaigns")
+                client.post(f"/c/{own['slug']}/{method}", body)
         except WireError as error:
             raise InputError(error.sentence) from None
     else:
@@ -127,10 +126,12 @@ def export(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="The folder of the tables; default: tables in the campaign's.",
-            metavar="DIR",
+            "-o", "--output", help="The folder; default: one in the campaign's, with the format's"
+            " name.", metavar="DIR",
         ),
     ] = None,
+    format: FORMAT = None,
+    lp: LP = None,
     tables: Annotated[
         str | None,
         typer.Option(
@@ -139,25 +140,42 @@ def export(
         ),
     ] = None,
     type: Annotated[
-        Literal["tsv", "csv", "jsonl", "parquet", "xlsx"],
-        typer.Option("--type", help="The type of the files."),
-    ] = "tsv",
+        Literal["tsv", "csv", "jsonl", "parquet", "xlsx"] | None,
+        typer.Option("--type", help="The type of the tables; default: tsv."),
+    ] = None,
     save: SAVE_ONLY = None,
     json: JSON = False,
 ) -> None:  # fmt: skip
     """Write what came in as tables, which `assay estimate`, `rank` and `effort` read.
 
     Checks and repeats are marked and count in no estimate; raters who are left out are not there.
+    With --format, what was asked and answered becomes the files of another tool: mt-metrics-eval,
+    google-mqm, appraise, pearmut, label-studio, wmt-rnk or xliff.
 
     Example: assay campaign export news -o tables
+
+    Example: assay campaign export news --format pearmut
     """
     need_campaign()
     from assay.campaign.exchange.export import export_tables
+    from assay.campaign.exchange.tools import TOOLS, export_format
 
+    if format is not None:
+        need_known("format", format, ["tables", *TOOLS])
     with opened_campaign(folder) as opened:
-        found = opened.collected()
+        found, settings = opened.collected(), opened.settings
+    if format not in (None, "tables"):
+        for name, value in (("tables", tables), ("type", type)):
+            if value is not None:
+                raise OptionError(f"--{name}", value, "is about tables", "leave out --format")
+        result = export_format(found, settings, output or folder / format, format, lp=lp)
+        deliver(result, save, json)
+        return
+    refuse_alone("lp", lp, "format", None)
     wanted = names(tables)
-    result = export_tables(found, output or folder / "tables", tables=wanted, ending=f".{type}")
+    result = export_tables(
+        found, output or folder / "tables", tables=wanted, ending=f".{type or 'tsv'}"
+    )
     deliver(result, save, json)
 
 

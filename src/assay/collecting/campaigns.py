@@ -67,6 +67,12 @@ class RaterStatus:
     """Of active work, as their page measured it."""
     checks_passed: int
     checks: int
+    answers: int = 0
+    """In their latest revision, second showings among them."""
+    median_seconds: float | None = None
+    """Of active work on one answer."""
+    due: float | None = None
+    """What they are owed, where the plan has a price."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ direct assessment (Graham et al., 2013).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,7 +25,10 @@ def spoil(text: str, others: Sequence[str], rng: np.random.Generator) -> str:
     'one six seven four'
     """
     spaced = len(text.split()) > 1
-    own, joint = (text.split(), " ") if spaced else (list(text), "")
+    parts = re.split(r"(\s+)", text) if spaced else list(text)
+    # Spaces and line breaks stay where they are: the copy looks like the output.
+    places = [place for place, part in enumerate(parts) if part and not (spaced and part.isspace())]
+    own = [parts[place] for place in places]
     length = min(next((k for most, k in STRETCHES if len(own) <= most), len(own) // 4), len(own))
     start = int(rng.integers(len(own) - length + 1))
     replaced = own[start : start + length]
@@ -35,11 +39,13 @@ def spoil(text: str, others: Sequence[str], rng: np.random.Generator) -> str:
             words += others[other].split() if spaced else "".join(others[other].split())
             if len(words) >= length:
                 break
-        place = int(rng.integers(max(len(words) - length, 0) + 1))
-        stretch = words[place : place + length]
+        first = int(rng.integers(max(len(words) - length, 0) + 1))
+        stretch = words[first : first + length]
         other_words = sum(new != old for new, old in zip(stretch, replaced, strict=False))
         if len(stretch) == length and 2 * other_words > length:
-            return joint.join([*own[:start], *stretch, *own[start + length :]])
+            for place, word in zip(places[start : start + length], stretch, strict=True):
+                parts[place] = word
+            return "".join(parts)
     raise InputError(
         f"no other text has {length} words that could spoil '{text[:60]}'; assign without `checks`"
     )

@@ -1,4 +1,4 @@
-"""Appraise: the results of a campaign, and batches made from scores.
+"""Appraise: the results of a campaign.
 
 **Results** (``appraise``): CSV without a header, one row per item that a rater scored.
 
@@ -17,31 +17,26 @@ spans (11 columns) or also the documents (9); with batch information there are 1
   turned into code points here; the two differ only behind characters beyond U+FFFF (emoji) and
   line breaks, which Appraise does not count, and the notes say so. ``missing`` as a place is an
   omission: an error without ``start`` and ``end``. Rows without spans become ``No-error`` rows.
-
-**Batches** (``appraise-batches``): JSON with tasks of about 100 items, documents kept whole. An
-item is one system's translation of one segment; a document of a system stays together, in reading
-order, and goes into the next task where it would make one longer than 100 items. The ``itemID`` is
-the segment, which must therefore be a whole number; ``documentID`` the document (``targetID`` the
-system), so that reading the results restores all three. Control items (BAD, REF, CHK) are for
-Appraise's own tools to add.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from assay.errors import OptionError, did_you_mean
 from assay.formats.catalogue import Format, Options
-from assay.formats.files import csv_records, read_text, write_json
-from assay.formats.rows import SOURCE, FileRows, Segment, documents, is_whole, one_pair, shown
+from assay.formats.files import csv_records, read_text, write_text
+from assay.formats.mqm import NO_CATEGORY, code_points
+from assay.formats.rows import SOURCE, FileRows, Said, is_whole, said_of, shown
 from assay.results import Note
+from assay.tables.irregular_text import defused_words, restored_word
 from assay.tables.load import Findings, Raw, refuse
 
 _PLAIN = ("user", "system", "item", "type", "source", "target", "score")
@@ -62,9 +57,6 @@ UNITS = Note(
     "span offsets are in UTF-16 units without line breaks, as Appraise counts them: the file has"
     " no texts by which to convert them",
 )
-
-TASK_ITEMS = 100
-"""How many items Appraise expects in a task."""
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,17}")
 """A whole number as it reads again."""
@@ -99,6 +91,22 @@ def read(path: Path, kind: str, options: Options) -> Raw:
     return rows.raw(nothing="there is no rated segment in the file", notes=(UNITS,))
 
 
+def read_said(path: Path, options: Options) -> tuple[list[Said], tuple[Note, ...]]:
+    """Everything that raters said of every output: score, marks, time."""
+    rows, marks = FileRows(path, "ratings"), FileRows(path, "errors")
+    items = list(_items(path, rows))
+    rows.stop()
+    said = []
+    for item in _latest(_scored(_one_pair(items, options.lp), rows), rows):
+        _add_score(item, rows)
+        if "spans" in item.cells:
+            _add_errors(item, marks)
+        said.append(said_of(rows, marks, item.line, ended=_time(item) or None))
+    rows.stop()
+    marks.stop()
+    return said, rows.notes
+
+
 def _items(path: Path, rows: FileRows) -> Iterator[_Item]:
     """The rows of the file, each with the line it begins on."""
     content = read_text(path, expected="a row per scored item")
@@ -114,7 +122,7 @@ def _items(path: Path, rows: FileRows) -> Iterator[_Item]:
         if len(cells) != len(layout):
             rows.fault(f"{len(cells)} cells where the first line has {len(layout)}", line)
             continue
-        item = _Item(line, dict(zip(layout, cells, strict=True)))
+        item = _Item(line, dict(zip(layout, map(restored_word, cells), strict=True)))
         if _plausible(item, rows):
             yield item
 
@@ -243,63 +251,51 @@ def _spans(cell: str) -> list[dict[str, Any]] | None:
     return value
 
 
-def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:
-    """Write scores with source and target texts as batches for one language pair."""
-    test_set, lp = one_pair(frame, options.lp, "Appraise")
-    source, _, target = (lp or "").partition("-")
-    if not (source and target):
-        raise OptionError(
-            "lp", lp or "not given", "does not name two languages",
-            "Appraise needs them: give SOURCE-TARGET or an lp column",
-        )  # fmt: skip
-    texts = list(documents(test_set, "Appraise"))
-    _need_numbers(texts)
-    tasks: list[list[dict[str, Any]]] = [[]]
-    blocks = [
-        [_item(segment, system, str(lp)) for segment in document if system in segment.targets]
-        for document in texts
-        for system in test_set.systems
-    ]
-    for number, block in enumerate(filter(None, blocks)):
-        if tasks[-1] and len(tasks[-1]) + len(block) > TASK_ITEMS:
-            tasks.append([])
-        for item in block:
-            tasks[-1].append({"_block": number, "_item": len(tasks[-1]), **item})
-    plan: dict[str, Any] = {
-        "randomSeed": 0, "requiredAnnotations": 1, "sourceLanguage": source,
-        "targetLanguage": target,
-    }  # fmt: skip
-    batches: list[dict[str, Any]] = [
-        {"items": items, "task": {"batchNo": number, **plan}}
-        for number, items in enumerate(tasks, start=1)
-    ]
-    return [write_json(batches, path)]
-
-
-def _need_numbers(texts: list[list[Segment]]) -> None:
+def need_numbers(segments: Iterable[str]) -> None:
+    """Refuse segments that Appraise cannot number its items by."""
     findings = Findings(SOURCE)
-    for seg in (segment.seg for document in texts for segment in document):
+    for seg in segments:
         if not _NUMBER.fullmatch(seg):
             message = f"'{seg}' is not a whole number, and Appraise numbers its items"
             findings.add(f"{message}; number the segments", None, "seg", seg)
     findings.stop()
 
 
-def _item(segment: Segment, system: str, lp: str) -> dict[str, Any]:
-    return {
-        "itemID": int(segment.seg),
-        "itemType": "TGT",
-        "sourceID": lp,
-        "sourceText": segment.source,
-        "targetID": system,
-        "targetText": segment.targets[system],
-        "documentID": segment.seg if segment.doc is None else segment.doc,
-        "isCompleteDocument": False,
-    }
+KINDS = {None: "TGT", "spoiled": "BAD", "repeat": "CHK"}
+"""The item types of what is shown for itself, or a second time."""
+
+
+def write_said(said: Sequence[Said], path: Path, languages: tuple[str, str]) -> list[Path]:
+    """Write what raters said as a result file; comments have no place in it."""
+    need_numbers(dict.fromkeys(one.seg for one in said))
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    for one in said:
+        if one.score is None:
+            continue
+        began = (one.ended or 0.0) - (one.seconds or 0.0)
+        names = defused_words([one.rater, one.system, one.doc or one.seg])
+        lines.writerow([
+            *names[:2], one.seg, KINDS[one.again], *languages, repr(one.score), names[2], "False",
+            json.dumps(_written_spans(one), ensure_ascii=False), began, one.ended or 0.0,
+        ])  # fmt: skip
+    return write_text(path, text.getvalue())
+
+
+def _written_spans(one: Said) -> list[dict[str, Any]]:
+    """The marks in Appraise's units; one without a place in the target is an omission."""
+    units = code_points(one.target or "", skip="\n")
+    spans = []
+    for mark in one.marks:
+        inside = mark.units(units)
+        first, last = (inside[0], inside[-1]) if inside else ("missing", "missing")
+        spans.append({
+            "start_i": first, "end_i": last, "error_type": mark.category or NO_CATEGORY,
+            "severity": mark.severity,
+        })  # fmt: skip
+    return spans
 
 
 PROVIDES = (
     Format("appraise", "Appraise result CSV", ("ratings", "errors"), read, options=("lp",)),
-    Format("appraise-batches", "Appraise batches JSON", writes=("scores",), write=write,
-           options=("lp",)),
-)  # fmt: skip
+)

@@ -17,8 +17,9 @@ again gives the same table, columns of its kind only, with the rows of one task 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,16 @@ import polars as pl
 from assay.formats.catalogue import Format, Options
 from assay.formats.files import read_json, write_json
 from assay.formats.mqm import NO_CATEGORY, NO_SEVERITY, from_utf16
-from assay.formats.rows import FileRows, checked, is_number, is_whole, shown
+from assay.formats.rows import (
+    FileRows,
+    Said,
+    checked,
+    is_number,
+    is_whole,
+    said_of,
+    shown,
+)  # fmt: skip
+from assay.results import Note
 from assay.tables.load import Raw, refuse
 
 SEVERITIES = ("neutral", "minor", "major", "critical")
@@ -43,7 +53,7 @@ WANTED = {
 Row = dict[str, Any]
 
 TASK_COLUMNS = {
-    "ratings": ("lp", "system", "doc", "seg"),
+    "ratings": ("lp", "system", "doc", "seg", "check", "repeat"),
     "errors": ("lp", "system", "doc", "seg"),
     "judgments": ("lp", "set", "doc", "seg", "left", "right"),
 }
@@ -52,11 +62,7 @@ TASK_COLUMNS = {
 
 def read(path: Path, kind: str, options: Options) -> Raw:
     """Read an export as ratings, errors or judgments."""
-    tasks = read_json(path)
-    if not isinstance(tasks, list):
-        raise refuse(
-            path, f"expected a list of tasks, found {shown(tasks)}; export as JSON", line=1
-        )
+    tasks = _tasks(path)
     rows = FileRows(path, kind)
     add = {"ratings": _add_score, "errors": _add_errors, "judgments": _add_judgment}[kind]
     types: set[str] = set()
@@ -72,6 +78,15 @@ def read(path: Path, kind: str, options: Options) -> Raw:
     return rows.raw(nothing="there is no annotation in the file")
 
 
+def _tasks(path: Path) -> list[Any]:
+    tasks = read_json(path)
+    if not isinstance(tasks, list):
+        raise refuse(
+            path, f"expected a list of tasks, found {shown(tasks)}; export as JSON", line=1
+        )
+    return tasks
+
+
 @dataclass(frozen=True, slots=True)
 class _Annotation:
     """What one rater said of one task: its number, its place in the table, its data."""
@@ -81,6 +96,7 @@ class _Annotation:
     data: Row
     results: list[Row]
     seconds: Any
+    ended: Any = None
 
     def values(self, kind: str) -> Iterator[tuple[Row, Any]]:
         return _values(self.results, kind)
@@ -115,8 +131,44 @@ def _annotations(number: int, task: Any, kind: str, rows: FileRows) -> Iterator[
         else:
             who = item.get("completed_by")
             rater = who.get("email") or who.get("id") if isinstance(who, dict) else who
-            seconds = item.get("lead_time")
-            yield _Annotation(number, {**place, "rater": rater}, data, results, seconds)
+            at = (item.get("lead_time"), item.get("updated_at") or item.get("created_at"))
+            yield _Annotation(number, {**place, "rater": rater}, data, results, *at)
+
+
+def read_said(path: Path, options: Options) -> tuple[list[Said], tuple[Note, ...]]:
+    """Everything that raters said of every output: score, marks, comment, time."""
+    rows, marks = FileRows(path, "ratings"), FileRows(path, "errors")
+    said = []
+    for number, task in enumerate(_tasks(path), start=1):
+        for given in _annotations(number, task, "ratings", rows):
+            if given.data.get("check") or given.data.get("repeat"):
+                rows.count("second-showings", "checks and repeats left out")
+                continue
+            _add_score(given, rows)
+            _add_errors(given, marks)
+            words = [
+                word for one in given.results if one.get("type") == "textarea"
+                for word in _names(one.get("value", {}).get("text"))
+            ]  # fmt: skip
+            said.append(said_of(
+                rows, marks, number, source=given.data.get("source"),
+                target=given.data.get("target"), ended=_seconds(given, rows),
+                comment="\n".join(words), lp=given.data.get("lp"),
+            ))  # fmt: skip
+    rows.stop()
+    marks.stop()
+    return said, rows.notes
+
+
+def _seconds(given: _Annotation, rows: FileRows) -> float | None:
+    """When an annotation was made, in seconds since 1970."""
+    if given.ended is None:
+        return None
+    try:
+        return datetime.fromisoformat(given.ended).timestamp()
+    except (TypeError, ValueError):
+        rows.fault(f"{shown(given.ended)} is not a time", given.number, "updated_at", given.ended)
+        return None
 
 
 def _are_results(results: Any) -> bool:
@@ -307,6 +359,47 @@ def _written_error(row: Row, number: int) -> list[Row]:
         {**shared, "from_name": "severity", "type": "choices",
          "value": {**place, "choices": severity}},
     ]  # fmt: skip
+
+
+def write_said(said: Sequence[Said], path: Path, unsaid: Sequence[Row] = ()) -> list[Path]:
+    """Write what raters said as tasks with annotations; ``unsaid`` are outputs without any."""
+    groups: dict[tuple[Any, ...], list[Said]] = {}
+    for one in said:
+        place = (one.lp, one.doc, one.seg, one.system, one.again)
+        groups.setdefault((*place, one.target), []).append(one)
+    tasks = [
+        {"data": _shown(group[0]), "annotations": [_annotation(one) for one in group]}
+        for group in groups.values()
+    ]
+    tasks += [{"data": _plain(row)} for row in unsaid]
+    return [write_json([{"id": k, **task} for k, task in enumerate(tasks, start=1)], path)]
+
+
+def _shown(one: Said) -> Row:
+    words = {"spoiled": {"check": "spoiled"}, "repeat": {"repeat": "yes"}}
+    data = {
+        "lp": one.lp, "system": one.system, "doc": one.doc, "seg": one.seg, "source": one.source,
+        "target": one.target,
+    }  # fmt: skip
+    return _plain(data) | (words[one.again] if one.again else {})
+
+
+def _annotation(one: Said) -> Row:
+    found = _score({"score": one.score, "seconds": one.seconds})
+    for number, mark in enumerate(one.marks):
+        found["result"] += _written_error(
+            asdict(mark) | {"category": mark.category or NO_CATEGORY,
+                            "severity": mark.severity or NO_SEVERITY}, number
+        )  # fmt: skip
+    if one.comment:
+        value = {"text": [one.comment]}
+        found["result"].append(
+            {"from_name": "comment", "to_name": "target", "type": "textarea", "value": value}
+        )
+    ended = {} if one.ended is None else {
+        "updated_at": datetime.fromtimestamp(one.ended, UTC).isoformat()
+    }  # fmt: skip
+    return {**_completed_by(one.rater), **found, **ended}
 
 
 PROVIDES = (

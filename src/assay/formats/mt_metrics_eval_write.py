@@ -1,9 +1,9 @@
 """Writing an mt-metrics-eval folder, whole or not at all.
 
 The format has no names of segments, so ``seg`` must number the lines: 1, 2, ... through the whole
-test set. It has no place for raters, seconds, words, costs and text columns of the user's own,
-which are left out. Numeric columns are metrics; they are written as computed against the one
-reference (``METRIC-ref``) or, without one, against the source (``METRIC-src``).
+test set. It has no place for raters of scores, seconds, words, costs and text columns of the
+user's own, which are left out. Numeric columns are metrics; they are written as computed against
+the one reference (``METRIC-ref``) or, without one, against the source (``METRIC-src``).
 
 An output that is not in the table is an empty line and None in all scores. So is one that has
 neither a text nor a metric: it comes back only if it has a rating.
@@ -11,17 +11,21 @@ neither a text nor a metric: it comes back only if it has a rating.
 
 from __future__ import annotations
 
+import json
 import secrets
 import shutil
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from assay.errors import OptionError
 from assay.formats.catalogue import Format, Options
 from assay.formats.files import BREAKS, need_columns, refuse_pattern, write_text
+from assay.formats.mqm import NO_ERROR
 from assay.formats.mt_metrics_eval import (
     NOTHING,
+    RATING,
     SCORE,
     EvalFolder,
     line_numbers,
@@ -49,6 +53,8 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
         return _new_folder(path, _test_set(frame, lp, path))
     human = options.human_scores or HUMAN
     _need_names({"human_scores": [human]}, path)
+    if kind == "errors":
+        return _add_marks(frame, path, lp, human)
     if path.is_dir() and any(path.iterdir()):
         return _add_ratings(frame, path, lp, human)
     return _new_folder(path, _ratings(frame, lp, human, path))
@@ -214,6 +220,46 @@ def _add_ratings(frame: pl.DataFrame, path: Path, lp: str, human: str) -> list[P
     return write_text(target, content)
 
 
+def _add_marks(frame: pl.DataFrame, path: Path, lp: str, human: str) -> list[Path]:
+    """Marked errors for a folder that has the texts already.
+
+    A file holds one rater per output: the second raters of outputs go to ``NAME-2``, and so on.
+    """
+    folder = open_folder(path, lp)
+    if folder.size is None:
+        raise refuse(path, f"has no texts or documents of {lp}; write the scores there first")
+    key = ["system", "seg", "rater"]
+    frame = frame.with_columns(rater=pl.lit(None)) if "rater" not in frame.columns else frame
+    _need_fit(frame.unique(["system", "seg"], maintain_order=True), folder, path)
+    found: dict[tuple[str, str], list[str]] = {}
+    for (system, seg, rater), part in frame.group_by(key, maintain_order=True):
+        errors = [_error(row) for row in part.to_dicts() if row["category"] != NO_ERROR]
+        line = json.dumps({"errors": errors}, ensure_ascii=False)
+        found.setdefault((str(system), str(seg)), []).append(
+            "\t".join([line, *([] if rater is None else [str(rater)])])
+        )
+    written = []
+    places = [str(number) for number in range(1, folder.size + 1)]
+    systems = frame["system"].unique(maintain_order=True).to_list()
+    for turn in range(max(map(len, found.values()))):
+        name = human if not turn else f"{human}-{turn + 1}"
+        lines = [
+            f"{system}\t{said[turn] if turn < len(said) else 'None'}\n"
+            for system in systems
+            for place in places
+            for said in [found.get((system, place), [])]
+        ]
+        target = path / "human-scores" / f"{lp}.{name}{RATING}"
+        target.parent.mkdir(exist_ok=True)
+        written += write_text(target, "".join(lines))
+    return written
+
+
+def _error(row: dict[str, Any]) -> dict[str, Any]:
+    named = {name: row.get(name) for name in ("start", "end", "category", "severity")}
+    return named | {"is_source_error": row.get("side") == "source"}
+
+
 def _need_fit(frame: pl.DataFrame, folder: EvalFolder, path: Path) -> None:
     """Refuse ratings of what the folder does not have."""
     size = folder.size or 0
@@ -263,7 +309,7 @@ def _new_folder(path: Path, files: Files) -> list[Path]:
 
 PROVIDES = (
     Format("mt-metrics-eval", "folder of the WMT metrics task: texts, documents and scores",
-           ("scores", "ratings", "errors"), read, ("scores", "ratings"), write,
+           ("scores", "ratings", "errors"), read, ("scores", "ratings", "errors"), write,
            ("lp", "human_scores"),
-           {"human_scores": ("read ratings", "read errors", "write ratings")}),
+           {"human_scores": ("read ratings", "read errors", "write ratings", "write errors")}),
 )  # fmt: skip

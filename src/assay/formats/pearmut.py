@@ -1,4 +1,4 @@
-"""Pearmut: the answers of a campaign, and campaigns made from scores.
+"""Pearmut: the answers of a campaign.
 
 **Answers** (``pearmut``): JSON lines, one document that a rater finished per line.
 
@@ -18,39 +18,23 @@ clicked when).
 - **Spans.** Pearmut counts UTF-16 units without line breaks and includes the last one. A place
   behind the text is a special token such as ``[missing]``: an error without ``start`` and
   ``end``. Answers without errors become ``No-error`` rows.
-
-**Campaigns** (``pearmut-campaign``): JSON with the documents that raters will see. One task holds
-all documents (give a copy of it to every rater who should see the same), the protocol is ESA. Each
-``item_id`` carries document and segment, so that reading the answers restores both. Pearmut
-shuffles the systems of a document and for that needs all of them in each of its segments; where
-systems have different segments, those with the same ones are shown together, as a document by
-themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from assay.formats.catalogue import Format, Options
-from assay.formats.files import read_json_lines, write_json
+from assay.formats.files import read_json_lines, write_text
 from assay.formats.mqm import code_points, from_inclusive
-from assay.formats.rows import (
-    SOURCE,
-    FileRows,
-    Segment,
-    documents,
-    is_number,
-    is_whole,
-    one_pair,
-    shown,
-)  # fmt: skip
-from assay.tables.load import Findings, Raw
+from assay.formats.rows import FileRows, Said, is_number, is_whole, said_of, shown
+from assay.results import Note
+from assay.tables.load import Raw
 
 RESET = "__RESET__"
 OUTSIDE = ("welcome_", "random_", "goodbye_")
@@ -90,9 +74,11 @@ class _Answer:
     rater: str
     segment: str
     system: str
+    source: Any
     text: Any
     given: dict[str, Any]
     seconds: float | None
+    ended: float | None
 
 
 def read(path: Path, kind: str, options: Options) -> Raw:
@@ -100,17 +86,40 @@ def read(path: Path, kind: str, options: Options) -> Raw:
     rows = FileRows(path, kind)
     answers = _latest(_active(read_json_lines(path), rows), rows)
     rows.stop()
-    split = all("#" in answer.segment for answer in answers)
     marked = kind == "errors" and any(answer.given.get("error_spans") for answer in answers)
-    for answer in answers:
-        doc, seg = split_item_id(answer.segment) if split else (None, _unescaped(answer.segment))
-        place = {"system": answer.system, "doc": doc, "seg": seg, "rater": answer.rater}
+    for answer, place in _placed(answers):
         if kind == "ratings":
             _add_score(answer, place, rows)
         elif marked:
             _add_errors(answer, place, rows)
     wanted = "no answer" if kind == "ratings" else "no error span (read it as ratings)"
     return rows.raw(nothing=f"there is {wanted} in the file")
+
+
+def _placed(answers: Sequence[_Answer]) -> Iterator[tuple[_Answer, dict[str, Any]]]:
+    """Every answer with its place in a table."""
+    split = all("#" in answer.segment for answer in answers)
+    for answer in answers:
+        doc, seg = split_item_id(answer.segment) if split else (None, _unescaped(answer.segment))
+        yield answer, {"system": answer.system, "doc": doc, "seg": seg, "rater": answer.rater}
+
+
+def read_said(path: Path, options: Options) -> tuple[list[Said], tuple[Note, ...]]:
+    """Everything that raters said of every output: score, marks, comment, time."""
+    rows, marks = FileRows(path, "ratings"), FileRows(path, "errors")
+    answers = _latest(_active(read_json_lines(path), rows), rows)
+    rows.stop()
+    said = []
+    for answer, place in _placed(answers):
+        _add_score(answer, place, rows)
+        _add_errors(answer, place, marks)
+        said.append(said_of(
+            rows, marks, answer.line, source=answer.source, target=answer.text, ended=answer.ended,
+            comment=answer.given.get("textfield"),
+        ))  # fmt: skip
+    rows.stop()
+    marks.stop()
+    return said, rows.notes
 
 
 def _active(lines: list[tuple[int, Any]], rows: FileRows) -> list[tuple[int, dict[str, Any]]]:
@@ -167,15 +176,16 @@ def _answers(line: int, entry: dict[str, Any], rows: FileRows) -> Iterator[_Answ
     pairs = [pair for pair in zip(items, given, strict=True) if pair[1] is not None]
     rows.count("skipped", "skipped segments left out", len(items) - len(pairs))
     count = sum(len(by_system) for _, by_system in pairs if isinstance(by_system, dict))
-    spent = _spent(line, entry, rows)
-    share = None if spent is None else spent / max(count, 1)
+    began, ended = _times(line, entry, rows)
+    share = None if began is None or ended is None else (ended - began) / max(count, 1)
     for item, by_system in pairs:
-        yield from _segment(line, str(entry["user_id"]), item, by_system, share, rows)
+        yield from _segment(line, str(entry["user_id"]), item, by_system, (share, ended), rows)
 
 
 def _segment(
-    line: int, rater: str, item: Any, by_system: Any, seconds: float | None, rows: FileRows
-) -> Iterator[_Answer]:
+    line: int, rater: str, item: Any, by_system: Any, time: tuple[float | None, float | None],
+    rows: FileRows,
+) -> Iterator[_Answer]:  # fmt: skip
     if not isinstance(item, dict) or not isinstance(by_system, dict):
         message = (
             "expected an object with item_id, src and tgt in item, and one with the answers by"
@@ -193,28 +203,33 @@ def _segment(
             rows.fault(f"expected an object with score, found {shown(given)}", line, "annotation")
             continue
         text = texts.get(system) if isinstance(texts, dict) else None
-        yield _Answer(line, rater, str(name), system, text, given, seconds)
+        yield _Answer(line, rater, str(name), system, item.get("src"), text, given, *time)
 
 
-def _spent(line: int, entry: dict[str, Any], rows: FileRows) -> float | None:
+def _times(
+    line: int, entry: dict[str, Any], rows: FileRows
+) -> tuple[float | None, float | None]:  # fmt: skip
+    """When a document was begun and ended, in seconds since 1970."""
     actions = entry.get("actions")
     if not actions:
-        return None
+        return None, None
     listed = actions if isinstance(actions, list) else [None]
     times: list[Any] = [item.get("time") if isinstance(item, dict) else None for item in listed]
     if not all(is_number(time) for time in times):
         rows.fault("expected a time in seconds in each of the actions", line, "actions")
-        return None
-    return float(max(times) - min(times))
+        return None, None
+    return float(min(times)), float(max(times))
 
 
 def _add_score(answer: _Answer, place: dict[str, Any], rows: FileRows) -> None:
-    score = answer.given.get("score")
+    score, sliders = answer.given.get("score"), answer.given.get("sliders")
+    if score is None and isinstance(sliders, dict) and len(sliders) == 1:
+        (score,) = sliders.values()  # the one scale that was asked
     if score is not None and not is_number(score):
         rows.fault(f"{shown(score)} is not a number", answer.line, "score", score)
         return
-    if score is None and answer.given.get("sliders"):
-        what = "answers on custom sliders instead of a score, which are not read"
+    if score is None and sliders:
+        what = "answers on several sliders instead of a score, which are not read"
         rows.count("sliders", what)
     rows.add(answer.line, {**place, "score": score, "seconds": answer.seconds})
 
@@ -262,55 +277,53 @@ def _add_span(
     rows.add_error(answer.line, place, span.get("category"), span.get("severity"), start, end)
 
 
-def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:
-    """Write scores with source and target texts as a campaign named like the file."""
-    test_set, _ = one_pair(frame, options.lp, "pearmut")
-    _need_names(test_set.systems)
-    task = [
-        [_item(segment, systems) for segment in part]
-        for document in documents(test_set, "pearmut")
-        for systems, part in _matched(document)
-    ]
-    campaign = {
-        "campaign_id": path.name.partition(".")[0],
-        "info": {"assignment": "task-based", "protocol": "ESA"},
-        "data": [task],
-    }
-    return [write_json(campaign, path)]
+def write_said(said: Sequence[Said], path: Path) -> list[Path]:
+    """Write what raters said as annotations, a line for every part that was sent at once."""
+    parts: dict[tuple[str, str], list[Said]] = {}
+    for one in said:
+        parts.setdefault((one.rater, one.part), []).append(one)
+    begun: dict[str, int] = {}
+    lines = []
+    for (rater, _), part in parts.items():
+        number = begun[rater] = begun.get(rater, -1) + 1
+        lines.append(json.dumps(_line(part, number), ensure_ascii=False) + "\n")
+    return write_text(path, "".join(lines))
 
 
-def _need_names(systems: tuple[str, ...]) -> None:
-    findings = Findings(SOURCE)
-    for name in systems:
-        if name.isdigit():
-            message = "pearmut does not take a system name of digits only; rename it"
-            findings.add(message, None, "system", name)
-    findings.stop()
+def _line(part: Sequence[Said], number: int) -> dict[str, Any]:
+    """One line; what was shown a second time stands outside the campaign, as pearmut has it."""
+    items: dict[str, dict[str, Any]] = {}
+    given: dict[str, dict[str, Any]] = {}
+    for one in part:
+        name = item_id(one.doc, one.seg)
+        item = items.setdefault(name, {"item_id": name, "src": one.source or "", "tgt": {}})
+        item["tgt"][one.system] = one.target
+        given.setdefault(name, {})[one.system] = {
+            "score": one.score,
+            "error_spans": _spans(one),
+            "textfield": one.comment,
+        }
+    ended = part[-1].ended or 0.0
+    began = ended - sum(one.seconds or 0.0 for one in part)
+    return {
+        "user_id": part[0].rater, "item_i": f"random_{number}" if part[0].again else number,
+        "item": list(items.values()), "annotation": list(given.values()),
+        "actions": [{"time": began, "action": "load"}, {"time": ended, "action": "submit"}],
+    }  # fmt: skip
 
 
-def _matched(document: list[Segment]) -> Iterator[tuple[list[str], list[Segment]]]:
-    """The systems that have the same segments of the document, with these segments."""
-    having: dict[str, list[int]] = {}
-    for place, segment in enumerate(document):
-        for system in segment.targets:
-            having.setdefault(system, []).append(place)
-    groups: dict[tuple[int, ...], list[str]] = {}
-    for system, places in having.items():
-        groups.setdefault(tuple(places), []).append(system)
-    for shared, systems in groups.items():
-        yield systems, [document[place] for place in shared]
+def _spans(one: Said) -> list[dict[str, Any]]:
+    """The marks in pearmut's units; one without a place is the token behind the text."""
+    units = code_points(one.target or "", skip="\n")
+    spans, tokens = [], 0
+    for mark in one.marks:
+        inside = mark.units(units)
+        first, last = (inside[0], inside[-1]) if inside else (len(units) + tokens,) * 2
+        tokens = tokens if inside else min(tokens + 1, TOKENS - 1)
+        spans.append({
+            "start_i": first, "end_i": last, "category": mark.category, "severity": mark.severity,
+        })  # fmt: skip
+    return spans
 
 
-def _item(segment: Segment, systems: list[str]) -> dict[str, Any]:
-    item: dict[str, Any] = {"item_id": item_id(segment.doc, segment.seg), "src": segment.source}
-    if segment.reference is not None:
-        item["ref"] = segment.reference
-    item["tgt"] = {system: segment.targets[system] for system in systems}
-    return item
-
-
-PROVIDES = (
-    Format("pearmut", "pearmut annotations, JSON lines", ("ratings", "errors"), read),
-    Format("pearmut-campaign", "pearmut campaign JSON", writes=("scores",), write=write,
-           options=("lp",)),
-)  # fmt: skip
+PROVIDES = (Format("pearmut", "pearmut annotations, JSON lines", ("ratings", "errors"), read),)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import polars as pl
 
@@ -100,13 +100,22 @@ class FileRows:
         """Raise if there were faults."""
         self.findings.stop(rows=len(self._rows))
 
+    def take(self) -> list[Mapping[str, Any]]:
+        """The rows so far, which are not kept."""
+        rows, self._rows, self._lines = self._rows, [], []
+        return rows
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was left out on purpose, and how often."""
+        return tuple(Note(code, f"{what}: {n}") for code, (what, n) in self._counts.items())
+
     def raw(self, *, nothing: str, notes: Sequence[Note] = ()) -> Raw:
         """The table; ``nothing`` is the error where there is not one row."""
         self.stop()
-        counts = [Note(code, f"{what}: {n}") for code, (what, n) in self._counts.items()]
         source = self.findings.raw.source
         if not self._rows:
-            raise refuse(source, nothing + (f" ({'; '.join(counts)})" if counts else ""))
+            raise refuse(source, nothing + (f" ({'; '.join(self.notes)})" if self.notes else ""))
         columns = []
         for column in self._schema.columns:
             values = [row.get(column.name) for row in self._rows]
@@ -115,7 +124,87 @@ class FileRows:
             if column.type == "text":
                 values = [_text(value) for value in values]
             columns.append(typed(column.name, values))
-        return Raw(pl.DataFrame(columns), source, lines_at(self._lines), (*notes, *counts))
+        return Raw(pl.DataFrame(columns), source, lines_at(self._lines), (*notes, *self.notes))
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An error that a rater marked; without ``start`` and ``end`` it has no place in the target."""
+
+    category: str | None
+    severity: str | None
+    start: int | None = None
+    end: int | None = None
+    side: str = "target"
+
+    def units(self, target: list[int]) -> list[int]:
+        """The units of the target inside; ``target`` is what :func:`code_points` gives."""
+        if self.start is None or self.end is None or self.side != "target":
+            return []
+        return [k for k, place in enumerate(target) if self.start <= place < self.end]
+
+
+Again: TypeAlias = Literal["spoiled", "repeat"] | None
+"""Whether it was shown a second time, spoiled or as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Everything that a rater said of one output, as tools keep it together."""
+
+    line: int
+    """Where it stands in its file."""
+    rater: str
+    system: str
+    doc: str | None
+    seg: str
+    score: float | None
+    marks: tuple[Mark, ...] = ()
+    source: str | None = None
+    target: str | None = None
+    """The texts shown, where the tool keeps them."""
+    seconds: float | None = None
+    ended: float | None = None
+    """When, in seconds since 1970."""
+    comment: str | None = None
+    again: Again = None
+    """Why it was shown, if not for itself."""
+    part: str = ""
+    """What was sent at once has the same."""
+    lp: str | None = None
+
+
+def said_of(rows: FileRows, marks: FileRows, line: int, **beside: Any) -> Said:
+    """What the last rows of ratings and errors say together; they are taken out."""
+    own, errors = rows.take(), marks.take()
+    row: Mapping[str, Any] = own[0] if own else {}
+    score: Any = row.get("score")
+    if isinstance(score, str):
+        try:
+            score = float(score)
+        except ValueError:
+            rows.fault(f"{shown(score)} is not a number", line, "score", score)
+            score = None
+    found = tuple(
+        Mark(
+            error["category"], error["severity"], error.get("start"), error.get("end"),
+            error.get("side") or "target",
+        )
+        for error in errors
+        if error["category"] != NO_ERROR
+    )  # fmt: skip
+    texts = {name: value for name, value in beside.items() if value not in (None, "")}
+    for name in ("source", "target", "comment"):
+        if name in texts and not isinstance(texts[name], str):
+            rows.fault(f"expected a text, found {shown(texts[name])}", line, name)
+    place = {name: _text(row.get(name)) for name in ("system", "doc", "seg", "rater")}
+    for name in ("system", "seg", "rater"):
+        if own and place[name] is None:
+            rows.fault(f"{name} is missing", line, name)
+    return Said(
+        line, str(place["rater"]), str(place["system"]), place["doc"], str(place["seg"]),
+        score, found, seconds=row.get("seconds"), **texts,
+    )  # fmt: skip
 
 
 def _text(value: object) -> str | None:

@@ -31,6 +31,7 @@ import polars as pl
 from assay.formats.catalogue import Format, Options
 from assay.formats.files import choose_lp, need_columns, numbered, read_csv, split_tabs, write_text
 from assay.results import Note
+from assay.tables.irregular_text import defused, restored
 from assay.tables.load import (
     RESERVED,
     Findings,
@@ -132,7 +133,7 @@ def _pivot(frame: pl.DataFrame, raw: Raw) -> Raw:
 
 def _rankings(path: Path, needed: Sequence[str]) -> Raw:
     """The table with lower-case names, refused where a column is missing or stands twice."""
-    raw = read_csv(path, expected="a header 'srclang,trglang,srcIndex,...'")
+    raw = restored(read_csv(path, expected="a header 'srclang,trglang,srcIndex,...'"))
     names = [name.lower() for name in raw.frame.columns]
     need_distinct(names, raw.source)
     need_columns(names, needed, raw.source)
@@ -266,7 +267,7 @@ def write_screens(frame: pl.DataFrame, path: Path, kind: str, options: Options) 
             findings.add(f"set '{name}' {fault}", screen[0]["_row"] + 1, "set", name)
     findings.stop(rows=frame.height)
     lines = pl.DataFrame(records, schema=dict.fromkeys(HEADER, pl.String))
-    return write_text(path, lines.write_csv())
+    return write_text(path, defused(lines).write_csv())
 
 
 def _record(screen: list[Row]) -> dict[str, str | None]:

@@ -58,6 +58,8 @@ def create_project(
             was not given.
     """
     folder = Path(os.path.normpath(folder.absolute()))
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; name a folder for the project")
     if (folder / FILE).exists() and not replace:
         return _add(open_project(folder), parts, said)
     text = HEADER

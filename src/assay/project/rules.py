@@ -72,6 +72,11 @@ def _of_protocol(settings: Settings) -> Iterator[Fault]:
         value = getattr(settings, name)
         if value and protocol not in MARKED:
             yield name, len(value), _without(name, protocol, "mqm")
+    for name in ("share", "repeats", "qualify", "tutorial", "block_after"):
+        value = getattr(settings.checks, name)
+        if value is not None and protocol not in (*SCALES, *MARKED):
+            fault = f'needs scores, and protocol "{protocol}" asks for none; leave it out'
+            yield f"checks.{name}", value, fault
     if settings.screen.outputs > 1 and protocol == "post-edit":
         fault = "shows several outputs, and one is edited at a time; leave it out"
         yield "screen.outputs", settings.screen.outputs, fault

@@ -62,6 +62,15 @@ def defused_words(words: Sequence[str]) -> list[str]:
     return [f"'{word}" if _word_runs(word) else word for word in words]
 
 
+def restored_word(word: str) -> str:
+    """The text that :func:`defused_words` was given.
+
+    >>> restored_word(*defused_words(["=1+1"]))
+    '=1+1'
+    """
+    return word[1:] if word[:1] == "'" and _word_runs(word) else word
+
+
 def _runs(cells: pl.Expr) -> pl.Expr:
     """Whether a spreadsheet would run a cell; apostrophes before it do not count."""
     return cells.str.contains(_FORMULA) & ~cells.str.contains(_HARMLESS)

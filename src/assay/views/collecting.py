@@ -9,6 +9,7 @@ from typing import Any
 from assay.collecting.campaigns import CampaignStatus, Created, Exported, Simulation
 from assay.collecting.results import Assignment, CollectedSheets, RaterLoad, WrittenSheets
 from assay.results import percent, plural
+from assay.views.live import results_section
 from assay.views.section import Section, Table, table
 from assay.views.status import standing_section
 
@@ -148,6 +149,7 @@ SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "status": standing_section,
     "campaign-created": created_section,
     "campaign-status": status_section,
+    "campaign-results": results_section,
     "campaign-export": exported_section,
     "campaign-simulation": simulation_section,
 }

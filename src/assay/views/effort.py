@@ -29,7 +29,7 @@ def effort_section(result: Effort) -> Section:
             lambda: draw_effort(result),
         ),
         _levels(result),
-        _costs(result),
+        costs_table(result),
         _differences(result),
         _overall(result),
         _documents(result),
@@ -265,7 +265,8 @@ def _by_measure(items: Sequence[Any], name: str) -> list[dict[str, object]]:
     ]
 
 
-def _costs(result: Effort) -> Table | None:
+def costs_table(result: Effort) -> Table | None:
+    """Hours and prices, where the time is known."""
     if result.systems[0].hours_per_1000_words is None:
         return None
     interval = _interval(result.level)

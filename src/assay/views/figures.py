@@ -283,8 +283,11 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         if ending == ".svg":
             temporary.write_text(svg_text(figure), encoding="utf-8")
         elif ending == ".pdf":
-            # Without the date, the same results make the same file.
-            figure.savefig(temporary, format="pdf", metadata={"CreationDate": None})
+            # Without the date, the same results make the same file. It is made in memory, as a
+            # full disk in the middle of a page leaves matplotlib in knots.
+            page = io.BytesIO()
+            figure.savefig(page, format="pdf", metadata={"CreationDate": None})
+            temporary.write_bytes(page.getbuffer())
         else:
             figure.savefig(temporary, format="png", dpi=150)
     return target

@@ -261,7 +261,7 @@ def test_the_clock_never_goes_back(tmp_path: Path) -> None:
 def test_a_file_from_a_newer_version_is_refused(tmp_path: Path) -> None:
     make(tmp_path)
     with sqlite3.connect(tmp_path / "campaign.db") as db:
-        db.execute("UPDATE alembic_version SET version_num = 'v9999'")
+        db.execute("UPDATE alembic_version SET version_num = 'v99999'")
     db.close()
     with pytest.raises(InputError, match="newer version of Assay"):
         open_campaign(tmp_path)
@@ -273,15 +273,15 @@ def test_an_older_file_is_copied_and_brought_up_to_date(
     made = make(tmp_path / "campaign")
     scripts = tmp_path / "migrations"
     shutil.copytree(migrating.MIGRATIONS, scripts)
-    (scripts / "versions" / "v0002.py").write_text(
+    (scripts / "versions" / "v9999.py").write_text(
         "from alembic import op\nimport sqlalchemy as sa\n"
-        "revision, down_revision = 'v0002', 'v0001'\n"
+        "revision, down_revision = 'v9999', 'v0002'\n"
         "def upgrade():\n    op.add_column('rater', sa.Column('mood', sa.Text()))\n"
     )
     monkeypatch.setattr(migrating, "MIGRATIONS", scripts)
     with opened(tmp_path / "campaign") as campaign:
         assert len(work(campaign, rater_links(campaign, made)[0], most=1)) == 1
-    before = tmp_path / "campaign" / "campaign-before-v0002.db"
+    before = tmp_path / "campaign" / "campaign-before-v9999.db"
     columns = "SELECT name FROM pragma_table_info('rater')"
     for path, there in ((before, False), (tmp_path / "campaign" / "campaign.db", True)):
         with sqlite3.connect(path) as db:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
@@ -12,14 +12,12 @@ import polars as pl
 
 from assay.campaign.protocols.base import TIE
 from assay.campaign.protocols.post_edit import KEYS, PAUSES_MS
-from assay.campaign.records import Collected, Span, Stored
+from assay.campaign.records import GIVEN, Collected, Span, Stored
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR
 
 Rows = list[dict[str, Any]]
 Makes = Callable[[Sequence[Stored]], Rows]
 
-GIVEN = ("rate", "check", "repeat")
-"""Tasks of the campaign itself; tutorials and tests are about other texts."""
 DIVEMT_KEYS = {"space": "white", "navigation": "nav", "undo": "do"}
 """Classes of keys that DivEMT calls otherwise."""
 
@@ -40,9 +38,8 @@ def answers_of(collected: Collected) -> dict[str, pl.DataFrame]:
 
 def ratings(answers: Sequence[Stored], scale: str) -> Rows:
     """Scores on one scale; a skipped output is a row without a score."""
-    shared = _per_screen(answers)
     rows = []
-    for item in answers:
+    for item, seconds in zip(answers, seconds_of(answers), strict=True):
         answer = item.answer
         if scale not in answer.scores and answer.skipped is None:
             continue
@@ -50,7 +47,7 @@ def ratings(answers: Sequence[Stored], scale: str) -> Rows:
         rows.append({
             "system": item.system, "doc": item.doc, "seg": item.seg, "lp": item.lp,
             "rater": item.rater, "task": str(item.task), "score": answer.scores.get(scale),
-            "seconds": _seconds(item, shared), "check": "spoiled" if item.spoiled else None,
+            "seconds": seconds, "check": "spoiled" if item.spoiled else None,
             "repeat": "yes" if again else None, "skipped": answer.skipped,
             "comment": answer.comment, "asked": answer.asked, **provenance(item),
         })  # fmt: skip
@@ -181,14 +178,13 @@ def when(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
 
 
-def _per_screen(answers: Iterable[Stored]) -> Counter[tuple[str, int]]:
-    """How many answers a screen has: its time is shared out among them."""
+def seconds_of(answers: Sequence[Stored]) -> list[float]:
+    """The time of every answer: that of a screen is shared out among its answers."""
     several = {(item.lease, item.screen, item.number) for item in answers}
-    return Counter((lease, screen) for lease, screen, _ in several)
-
-
-def _seconds(item: Stored, shared: Counter[tuple[str, int]]) -> float:
-    return round(item.timing.active_ms / 1000 / shared[item.lease, item.screen], 3)
+    shared = Counter((lease, screen) for lease, screen, _ in several)
+    return [
+        round(item.timing.active_ms / 1000 / shared[item.lease, item.screen], 3) for item in answers
+    ]
 
 
 def _framed(rows: Rows) -> pl.DataFrame:

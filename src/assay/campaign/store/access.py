@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select
@@ -25,6 +25,7 @@ from assay.campaign.store.opening import (
     reachable,
     refuse_remote,
 )
+from assay.campaign.store.tally import Tally
 from assay.campaign.store.units.base import Rules
 from assay.campaign.store.writer import GroupWriter, PooledWriter, Writer
 from assay.errors import InputError
@@ -43,6 +44,7 @@ class Store:
     slug: str
     writer: Writer | None
     held: ExitStack
+    tally: Tally = field(default_factory=Tally)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -54,6 +56,14 @@ class Store:
             raise UnavailableError(
                 f"the store cannot be read at the moment ({first_line(error)})"
             ) from error
+
+    @contextmanager
+    def moment(self) -> Iterator[Connection]:
+        """A connection whose every read sees the same moment."""
+        with self.reading() as db:
+            if db.dialect.name == "postgresql":
+                db = db.execution_options(isolation_level="REPEATABLE READ")
+            yield db
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Run a unit of work; the future is resolved when it is on the disk."""

@@ -5,30 +5,43 @@ from __future__ import annotations
 import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 from sqlalchemy import Connection, Row, Select, select
 
-from assay.campaign.records import Answer, Collected, Span, Stored, Timing
+from assay.campaign.records import Answer, Collected, LookSeen, Span, Stored, Timing
 from assay.campaign.store import schema as s
 from assay.campaign.store.reader import newest, raters_status
+from assay.campaign.store.tally import Tally
+from assay.campaign.store.units.base import Rules
 from assay.results import plain
 
 Columns = dict[str, dict[str, Any]]
 """Of every lease: code to where it was shown."""
 
 
-def read_collected(db: Connection) -> Collected:
-    """The latest revision of every answer, with raters, events and what came in."""
-    scores = read_artifact(db, "scores")
-    assert scores is not None
+def read_collected(
+    db: Connection, rules: Rules, tally: Tally, seen: LookSeen | None = None
+) -> Collected:
+    """The latest revision of every answer, or what a look saw; raters, events, what came in."""
+    found = read_answers(db, seen)
     events = tuple(
         {name: getattr(row, name) for name in ("at", "actor", "kind", "subject", "body")}
         for row in db.execute(select(s.event).order_by(s.event.c.id))
     )
-    raters = tuple(plain(one) for one in raters_status(db))
-    return Collected(tuple(stored_answers(db)), raters, events, scores, read_artifact(db, "sample"))
+    with tally.now(db) as counts:
+        raters = tuple(plain(one) for one in raters_status(db, rules, counts))
+    return replace(found, raters=raters, events=events)
+
+
+def read_answers(db: Connection, seen: LookSeen | None = None) -> Collected:
+    """The answers and what came in, without raters and events."""
+    scores = read_artifact(db, "scores")
+    assert scores is not None
+    answers = tuple(stored_answers(db, seen=seen))
+    return Collected(answers, (), (), scores, read_artifact(db, "sample"))
 
 
 def read_artifact(db: Connection, name: str) -> pl.DataFrame | None:
@@ -37,8 +50,13 @@ def read_artifact(db: Connection, name: str) -> pl.DataFrame | None:
     return None if body is None else pl.read_parquet(io.BytesIO(body))
 
 
-def stored_answers(db: Connection, *, revisions: bool = False) -> Iterator[Stored]:
-    """Every answer in the order received; with ``revisions`` earlier versions too."""
+def stored_answers(
+    db: Connection, *, revisions: bool = False, seen: LookSeen | None = None
+) -> Iterator[Stored]:
+    """Every answer in the order received; with ``revisions`` earlier versions too.
+
+    Of a look, what it had ``seen``, and left out who was left out then.
+    """
     slots: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
     for slot in db.execute(_slots()):
         slots[slot.task, slot.shown_as].append(slot)
@@ -47,7 +65,10 @@ def stored_answers(db: Connection, *, revisions: bool = False) -> Iterator[Store
         columns[shown.lease][shown.code] = shown
     marks, keys = _marks(db), _keys(db)
     passed = {(row[0], row[1], row[2]): row[3] for row in db.execute(_checks())}
-    for row in db.execute(_answers(revisions=revisions)):
+    for row in db.execute(_answers(revisions=revisions or seen is not None)):
+        if seen is not None and row.sent not in seen.sent:
+            continue
+        out = row.rater_state != "active" if seen is None else row.rater in seen.excluded
         answer = _answer(row, marks.get(row.id, ()), keys.get(row.id))
         own = columns[row.lease]
         screen = [column for column in own.values() if column.screen == row.screen]
@@ -55,9 +76,15 @@ def stored_answers(db: Connection, *, revisions: bool = False) -> Iterator[Store
         named = [own[row.code]] if row.code is not None else screen
         for column in named:
             for slot in slots[row.task, column.system]:
-                if row.place in (None, slot.place):
+                if row.place in (None, slot.place) and _holds(row.chosen, slot.system):
                     found = passed.get((row.lease, slot.system, slot.place))
-                    yield _stored(row, answer, column, column.place - screen[0].place, slot, found)
+                    place = column.place - screen[0].place
+                    yield _stored(row, answer, column, place, slot, found, out)
+
+
+def _holds(chosen: list[int] | None, system: int) -> bool:
+    """Whether a task held a system; one that rested, or was in no set, gains no answer."""
+    return chosen is None or system in chosen
 
 
 def _slots() -> Select[Any]:
@@ -85,8 +112,8 @@ def _answers(*, revisions: bool) -> Select[Any]:
     wanted = (
         select(
             s.answer, sent.lease, sent.screen, sent.revision, sent.late, sent.at, sent.timing,
-            sent.version, sent.instructions, lease.task, lease.opened, lease.reason,
-            s.rater.c.name.label("rater_name"), s.rater.c.state.label("rater_state"),
+            sent.version, sent.instructions, lease.task, lease.opened, lease.reason, lease.rater,
+            task.chosen, s.rater.c.name.label("rater_name"), s.rater.c.state.label("rater_state"),
             task.kind, task.position, task.snippet, task.stratum, task.probability, task.block,
             task.block_probability,
         )
@@ -126,10 +153,10 @@ def _answer(row: Row[Any], marks: Iterable[Span], keys: Row[Any] | None) -> Answ
 
 def _stored(
     row: Row[Any], answer: Answer, column: Row[Any], place: int, slot: Row[Any],
-    passed: bool | None,
+    passed: bool | None, excluded: bool,
 ) -> Stored:  # fmt: skip
     return Stored(
-        row.id, answer, row.rater_name, row.rater_state != "active", slot.lp, slot.doc, slot.seg,
+        row.id, answer, row.rater_name, excluded, slot.lp, slot.doc, slot.seg,
         slot.name, column.code, column.label, place, slot.source_body, slot.body, slot.text,
         row.kind, slot.spoiled, passed, slot.task, row.position + 1, row.reason, str(row.snippet),
         row.stratum, row.probability, row.block, row.block_probability, row.lease, row.screen,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,10 +12,12 @@ from assay.campaign.protocols.base import TIE
 from assay.campaign.records import NotYoursError
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
+from assay.campaign.store.tally import HOUR_MS, Tally
 from assay.campaign.store.units.base import Rules
 from assay.campaign.store.units.people import Link, token_hash
 from assay.campaign.store.views import task_reply
 from assay.collecting.campaigns import CampaignStatus, RaterStatus
+from assay.project.settings import Pay
 
 NOT_YOURS = "you have no such task; reload the page"
 
@@ -144,49 +145,68 @@ def read_media(db: Connection, code: str) -> tuple[bytes, str]:
     return row.body, row.type
 
 
-def read_status(db: Connection, rules: Rules, slug: str) -> CampaignStatus:
+def read_counts(db: Connection) -> dict[str, dict[str, int]]:
+    """How many there are of what, by state; what has none is one number."""
+    found = {
+        name: {row[0]: row[1] for row in db.execute(select(state, func.count()).group_by(state))}
+        for name, state in (
+            ("campaigns", s.campaign.c.state), ("raters", s.rater.c.state),
+            ("leases", s.lease.c.state),
+        )
+    }  # fmt: skip
+    sent = db.execute(select(func.count()).select_from(s.sent)).scalar_one()
+    return found | {"screens_sent": {"": sent}}
+
+
+def read_status(db: Connection, rules: Rules, slug: str, tally: Tally) -> CampaignStatus:
     """How the campaign stands."""
-    row = db.execute(select(s.campaign.c.state)).one()
-    tasks = db.execute(
-        select(s.task.c.id, s.task.c.wanted, s.task.c.outputs)
-        .where(s.task.c.kind == "rate")
-        .order_by(s.task.c.position)
-    ).all()
-    done = Counter(db.execute(select(s.lease.c.task).where(s.lease.c.state == "done")).scalars())
-    full = [done[task.id] >= task.wanted for task in tasks]
-    beginning = full.index(False) if False in full else len(full)
-    behind = {task.id for task in tasks[beginning:]}
-    raters = raters_status(db)
-    counted = db.execute(
-        select(s.lease.c.task, func.count())
-        .select_from(s.answer)
-        .join(s.sent, s.sent.c.id == s.answer.c.sent)
-        .join(s.lease, s.lease.c.id == s.sent.c.lease)
-        .where(s.sent.c.id.in_(newest()))
-        .group_by(s.lease.c.task)
-    ).all()
-    answers = sum(count for _, count in counted)
-    waiting = sum(count for task, count in counted if task in behind)
-    pay = rules.settings.pay
-    finished = sum(rater.done for rater in raters)
-    spent = finished * pay.per_task if pay.per_task else None
-    if pay.per_rating:
-        spent = answers * pay.per_rating
-    elif pay.per_hour:
-        spent = sum(rater.seconds for rater in raters) / 3600 * pay.per_hour
+    state = db.execute(select(s.campaign.c.state)).scalar_one()
+    with tally.now(db) as counts:
+        waits = _unfinished(db)
+        first = min(waits.values(), default=None)
+        places = counts.positions
+        beginning = len(places)
+        waiting = 0
+        if first is not None:
+            beginning = sum(place < first for place in places.values())
+            waiting = sum(
+                number for task, number in counts.by_task.items() if places.get(task, -1) >= first
+            )
+        raters = raters_status(db, rules, counts)
+        answers, told = counts.answers, [k for k, kind in counts.events.items() if kind == "told"]
     return CampaignStatus(
-        rules.name, slug, row.state, rules.protocol.name, len(tasks), sum(full), answers,
-        beginning, waiting, (), None, (), raters, spent, pay.currency, _told(db),
+        rules.name, slug, state, rules.protocol.name, len(places), len(places) - len(waits),
+        answers, beginning, waiting, (), None, (), raters, _spent(raters),
+        rules.settings.pay.currency, _told(db, told),
     )  # fmt: skip
 
 
-def _told(db: Connection) -> tuple[str, ...]:
+def _unfinished(db: Connection) -> dict[int, int]:
+    """Tasks that still want an answer, with their place in the order."""
+    held = select(s.lease.c.task).where(s.OPEN)
+    rows = db.execute(
+        select(s.task.c.id, s.task.c.position).where(s.task.c.kind == "rate", s.FREE)
+        .union(
+            select(s.task.c.id, s.task.c.position)
+            .where(s.task.c.kind == "rate", s.task.c.id.in_(held))
+        )
+    )  # fmt: skip
+    return {row.id: row.position for row in rows}
+
+
+def _spent(raters: Sequence[RaterStatus]) -> float | None:
+    """What all raters are owed, where work has a price."""
+    due = [one.due for one in raters if one.due is not None]
+    return sum(due) if due else None
+
+
+def _told(db: Connection, events: Sequence[int]) -> tuple[str, ...]:
     """What the owner should know."""
-    rows = db.execute(select(s.event).where(s.event.c.kind == "told").order_by(s.event.c.id))
+    rows = db.execute(select(s.event).where(s.event.c.id.in_(events)).order_by(s.event.c.id))
     return tuple(f"task {row.subject}: {row.body['what']} ({row.body['reason']})" for row in rows)
 
 
-def raters_status(db: Connection) -> tuple[RaterStatus, ...]:
+def raters_status(db: Connection, rules: Rules, counts: Tally) -> tuple[RaterStatus, ...]:
     """How far every rater is."""
     counted = db.execute(
         select(s.lease.c.rater, func.count())
@@ -205,6 +225,17 @@ def raters_status(db: Connection) -> tuple[RaterStatus, ...]:
             row.name, row.state, row.done, held.get(row.id, 0), row.active_ms / 1000,
             scored.get((row.id, True), 0),
             scored.get((row.id, True), 0) + scored.get((row.id, False), 0),
+            counts.by_rater[row.id], counts.median_seconds(row.id),
+            _due(rules.settings.pay, row.done, counts.by_rater[row.id], row.active_ms),
         )
         for row in db.execute(select(s.rater).order_by(s.rater.c.id))
     )  # fmt: skip
+
+
+def _due(pay: Pay, tasks: int, answers: int, active_ms: int) -> float | None:
+    """What a rater is owed by the plan."""
+    if pay.per_rating:
+        return answers * pay.per_rating
+    if pay.per_hour:
+        return active_ms / HOUR_MS * pay.per_hour
+    return tasks * pay.per_task if pay.per_task else None

@@ -3,6 +3,9 @@
 What came in (``artifact``, ``text``, ``segment``, ``system``, ``output``, ``task``, ``slot``) is
 written once. What people do is appended to ``sent``, ``answer``, ``span``, ``keylog`` and ``event``
 and never changed; all other tables say how things stand and can be made again from those.
+``look`` has one row for each planned look that took place, with what was ``seen``: which rows of
+``sent``, and who was left out. ``live`` is one row, the newest result. A system ``rests`` from a
+look on; what a task then holds is ``chosen`` when it is first given out.
 Times are milliseconds since 1970, UTC, of the server's clock.
 """
 
@@ -82,7 +85,11 @@ media = Table(
     Column("type", Text, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )  # fmt: skip
-system = Table("system", METADATA, _id(), Column("name", Text, nullable=False, unique=True))
+system = Table(
+    "system", METADATA, _id(),
+    Column("name", Text, nullable=False, unique=True),
+    Column("rests", Integer),
+)  # fmt: skip
 segment = Table(
     "segment", METADATA, _id(),
     Column("lp", Text), Column("doc", Text), Column("seg", Text, nullable=False),
@@ -109,7 +116,7 @@ task = Table(
     Column("free", Integer, nullable=False),
     _to("rater", "rater", nullable=True),
     Column("declined", Integer, nullable=False, server_default=text("0")),
-    Column("body", JSON),
+    Column("body", JSON), Column("chosen", JSON),
 )  # fmt: skip
 slot = Table(
     "slot", METADATA, _to("task", "task", primary=True),
@@ -225,7 +232,13 @@ look = Table(
     "look", METADATA, Column("number", Integer, primary_key=True),
     Column("n", Integer, nullable=False), Column("at", BigInteger, nullable=False),
     Column("result", JSON, nullable=False), Column("signature", Text, nullable=False),
-    Column("verdict", JSON),
+    Column("verdict", JSON), Column("seen", JSON),
+)  # fmt: skip
+live = Table(
+    "live", METADATA, _id(),
+    Column("number", Integer, nullable=False), Column("at", BigInteger, nullable=False),
+    Column("basis", Text, nullable=False),
+    Column("result", Text, nullable=False), Column("sets", JSON),
 )  # fmt: skip
 event = Table(
     "event", METADATA, _id(),

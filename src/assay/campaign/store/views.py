@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import BindParameter, Connection, bindparam, select
 
+from assay.campaign.items import moved
 from assay.campaign.records import Shown, ShownOutput, ShownSegment, Span
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
@@ -59,13 +60,13 @@ def _build(db: Connection, lease: Record, rules: Rules) -> View:
     slots = db.execute(SLOTS, {"task": task.id}).all()
     judged = {(row.segment, row.shown_as): row for row in slots}
     rated = {row.segment for row in slots}
-    texts = {
-        (row.segment, row.system): row.body
-        for row in db.execute(CONTEXT, within)
-        if row.segment not in rated
-    }
+    genuine = {(row.segment, row.system): row.body for row in db.execute(CONTEXT, within)}
+    texts = {key: body for key, body in genuine.items() if key[0] not in rated}
     texts |= {key: row.body for key, row in judged.items()}
-    marks = _marks(db, within) if rules.has_marks and task.kind == "rate" else {}
+    marks = _marks(db, within) if rules.has_marks else {}
+    # A spoiled copy begins with marks too: without them it would stand out.
+    for key in (key for key, row in judged.items() if row.spoiled and key in marks):
+        marks[key] = moved(marks[key], genuine[key], texts[key])
     hashes = {
         (column.code, place): judged[row.id, column.system].text
         for column in columns

@@ -5,6 +5,7 @@ A caller gets a future, which is resolved after the commit: what was acknowledge
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
@@ -23,9 +24,10 @@ from assay.campaign.records import (
     UnavailableError,
 )
 from assay.campaign.store.clock import Clock
-from assay.campaign.store.opening import POSTGRES_WORKERS
+from assay.campaign.store.opening import POSTGRES_WORKERS, first_line
 from assay.campaign.store.units.base import Rules, Unit
 
+log = logging.getLogger("assay.campaign")
 MOST_AT_ONCE = 256
 TRIES, PAUSE = 6, 0.02
 AGAIN = ("40001", "40P01", "55P03", "57P01", "57P02", "57P03")
@@ -36,6 +38,9 @@ Work = Callable[..., Any]
 
 class Writer(Protocol):
     """Runs transactions."""
+
+    failing: bool
+    """Whether the last of them could not be written, as on a full disk."""
 
     def submit(self, work: Work, *arguments: Any) -> Future[Any]:
         """Run ``work(unit, *arguments)`` in a transaction; the result comes after the commit."""
@@ -78,6 +83,7 @@ class GroupWriter:
 
     def __init__(self, engine: Engine, clock: Clock, rules: Rules) -> None:
         self._engine, self._clock, self._rules = engine, clock, rules
+        self.failing = False
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._gate = threading.Lock()
         self._closed = False
@@ -135,8 +141,11 @@ class GroupWriter:
                 for job in batch:
                     job.error = None
                     self._savepoint(db, job)
-        except Exception:
+        except Exception as error:
+            say_why(error)
+            self.failing = True
             return False
+        self.failing = False
         return True
 
     def _savepoint(self, db: Connection, job: _Job) -> None:
@@ -156,6 +165,7 @@ class PooledWriter:
 
     def __init__(self, engine: Engine, clock: Clock, rules: Rules) -> None:
         self._engine, self._clock, self._rules = engine, clock, rules
+        self.failing = False
         self._pool = ThreadPoolExecutor(POSTGRES_WORKERS, "campaign-writer")
 
     def submit(self, work: Work, *arguments: Any) -> Future[Any]:
@@ -170,10 +180,13 @@ class PooledWriter:
         self._pool.shutdown()
 
     def _tried(self, work: Work, arguments: tuple[Any, ...]) -> Any:
+        last: Exception | None = None
         for attempt in range(TRIES):
             try:
                 with self._engine.begin() as db:
-                    return work(Unit(db, self._clock.now(), self._rules), *arguments)
+                    found = work(Unit(db, self._clock.now(), self._rules), *arguments)
+                self.failing = False
+                return found
             except CampaignError as error:
                 with self._engine.begin() as db:
                     unit = Unit(db, self._clock.now(), self._rules)
@@ -182,8 +195,19 @@ class PooledWriter:
             except DBAPIError as error:
                 if not _again(error):
                     raise
+                last = error
                 time.sleep(PAUSE * 2**attempt)
+        self.failing = True
+        say_why(last)
         raise UnavailableError("the database does not answer; what you sent is not stored")
+
+
+def say_why(error: Exception | None) -> None:
+    """Tell who runs the server why nothing can be written; what was sent is not in it."""
+    reason = first_line(error) if isinstance(error, DBAPIError) else ""
+    log.error("nothing can be written", extra={"fields": {
+        "kind": type(error).__name__, "reason": reason
+    }})  # fmt: skip
 
 
 def note_refusal(unit: Unit, work: Work, arguments: tuple[Any, ...], error: BaseException) -> None:

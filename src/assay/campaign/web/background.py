@@ -11,18 +11,19 @@ from contextlib import contextmanager
 import uvicorn
 
 from assay.campaign.campaign import Campaign
+from assay.campaign.hub import Hub
 from assay.campaign.web.app import create_app
 
 STOP_SECONDS = 10
 
 
 @contextmanager
-def serving(campaign: Campaign) -> Iterator[str]:
+def serving(served: Campaign | Hub) -> Iterator[str]:
     """Serve on a free port of this machine until the block ends; gives the address."""
     with socket.socket() as own:
         own.bind(("127.0.0.1", 0))
         config = uvicorn.Config(
-            create_app(campaign), log_level="error", lifespan="off", access_log=False
+            create_app(served), log_level="error", lifespan="off", access_log=False
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([own],), daemon=True)

@@ -10,11 +10,21 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from assay.campaign.web import wire
 from assay.campaign.web.rater import read, written
-from assay.campaign.web.roles import SENTENCES, Anyone, Joiner, Uncounted, documented, find_link
+from assay.campaign.web.roles import (
+    SENTENCES,
+    Anyone,
+    Joiner,
+    Reader,
+    Uncounted,
+    campaign_of,
+    documented,
+    find_access,
+)
 from assay.campaign.web.security import COOKIE
 
 routes = APIRouter(tags=["public"])
@@ -62,13 +72,18 @@ def with_cookie(response: Response, request: Request, token: str) -> Response:
 @routes.get("/r/{token}", response_class=RedirectResponse, responses=documented(401))
 async def enter(request: Request, visitor: Anyone, token: Name) -> Response:
     """Take a link out of the address bar and go to its page; nothing else changes."""
-    link = await find_link(request.app.state.campaign, token)
-    if link is None:
+    found = await find_access(request.app.state.hub, token)
+    if found is None:
         wrong = request.client.host if request.client else ""
         allowed = request.app.state.visits.wrong.spend(wrong)
         return HTMLResponse(page("unknown"), 401 if allowed else 429)
-    home = HOME.get(link.role) or f"/join/{request.app.state.campaign.slug}"
-    query = f"?{request.url.query}" if link.role == "join" and request.url.query else ""
+    role, query = found.link.role, ""
+    home = "/campaigns" if found.campaign is None else HOME.get(role, "")
+    if role == "join" and found.campaign is not None:
+        home = f"/join/{found.campaign.slug}"
+        query = f"?{request.url.query}" if request.url.query else ""
+    elif role in ("owner", "viewer") and found.campaign is not None:
+        home = f"/c/{found.campaign.slug}"
     return with_cookie(RedirectResponse(home + query, 303), request, token)
 
 
@@ -78,10 +93,11 @@ async def rate_page(visitor: Anyone) -> Response:
     return HTMLResponse(page("rate"), _status(visitor, "rater"))
 
 
-@routes.get("/", response_class=HTMLResponse, responses=documented(401, 403))
-async def owner_page(visitor: Anyone) -> Response:
-    """The owner's page; without an owner's or viewer's link it holds nothing and says so."""
-    return HTMLResponse(page("owner"), _status(visitor, "owner", "viewer"))
+@routes.get("/", response_class=RedirectResponse, responses=documented(401, 403))
+async def home(request: Request, link: Reader) -> Response:
+    """The pages of the campaign that a link is of, or the list of all."""
+    own = request.state.campaign
+    return RedirectResponse("/campaigns" if own is None else f"/c/{own.slug}", 303)
 
 
 def _status(visitor: Any, *roles: str) -> int:
@@ -94,29 +110,25 @@ def _status(visitor: Any, *roles: str) -> int:
 @routes.get("/join/{slug}", response_class=HTMLResponse, responses=documented(404))
 async def join_page(request: Request, visitor: Anyone, slug: Name) -> Response:
     """What a rater agrees to before the work begins."""
-    _need_open_door(request, slug)
+    if slug not in request.app.state.hub.campaigns:
+        raise HTTPException(404, SENTENCES[404])
     return HTMLResponse(page("join"))
 
 
 @routes.get("/api/join/{slug}", responses=documented(401, 403, 404))
 async def consent(request: Request, link: Joiner, slug: Name) -> dict[str, Any]:
     """The name of the campaign and the text to agree to."""
-    _need_open_door(request, slug)
-    campaign = request.app.state.campaign
-    return {"campaign": campaign.settings.name, "consent": await read(request, "consent")}
+    return {
+        "campaign": campaign_of(request).settings.name,
+        "consent": await read(request, "consent"),
+    }
 
 
 @routes.post("/api/join/{slug}", responses=documented(401, 403, 404, 409, 413, 415, 422))
 async def join(request: Request, link: Joiner, slug: Name, body: wire.Joining) -> Response:
     """Become a rater; whoever comes back with the same outside id is the same rater."""
-    _need_open_door(request, slug)
     token = await written(request, "join", body.params, body.consent)
     return with_cookie(JSONResponse({"next": HOME["rater"]}), request, token)
-
-
-def _need_open_door(request: Request, slug: str) -> None:
-    if slug != request.app.state.campaign.slug:
-        raise HTTPException(404, SENTENCES[404])
 
 
 @routes.get("/static/{path:path}", response_class=Response, responses=documented(404))
@@ -141,7 +153,7 @@ async def healthz(visitor: Uncounted) -> dict[str, str]:
 @routes.get("/readyz", responses=documented())
 async def readyz(request: Request, visitor: Anyone) -> dict[str, str]:
     """The store answers too."""
-    await read(request, "ready")
+    await run_in_threadpool(request.app.state.hub.ready)
     return {"state": "ready"}
 
 

@@ -9,17 +9,19 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from assay.campaign.campaign import Campaign
+from assay.campaign.hub import Access, Hub
 from assay.campaign.store.units.people import Link
 from assay.campaign.web.limits import Limit
 from assay.campaign.web.security import COOKIE, UNAVAILABLE
 
 SENTENCES = {
+    304: "nothing has changed",
     401: "this page needs the link that you were given",
     403: "this link is for something else",
     404: "nothing of yours has this name",
     409: "this cannot be done now; the sentence says why",
-    413: "the body is larger than 256 kB",
-    415: "the body is not JSON",
+    413: "the body is larger than 256 kB, a file than 64 MB",
+    415: "the body has another content type than is wanted here",
     422: "what was sent does not fit; every fault is listed with its path",
     429: "too many requests; wait a moment",
     503: UNAVAILABLE,
@@ -36,11 +38,16 @@ class Visits:
 
 
 class Needs:
-    """A dependency that lets only links of these roles pass, or anyone if none is named."""
+    """A dependency that lets only links of these roles pass, or anyone if none is named.
 
-    def __init__(self, *roles: str, counted: bool = True) -> None:
+    What is about one campaign is there for its own links alone, and for the owner of the server;
+    with ``all_campaigns`` that one only may pass.
+    """
+
+    def __init__(self, *roles: str, counted: bool = True, all_campaigns: bool = False) -> None:
         self.roles = roles
         self.counted = counted
+        self.all_campaigns = all_campaigns
 
     async def __call__(self, request: Request) -> Link | None:
         """The link of the request, counted and checked."""
@@ -48,26 +55,53 @@ class Needs:
             return None
         state = request.app.state
         token = token_of(request)
-        link = await find_link(state.campaign, token) if token else None
+        found = await find_access(state.hub, token) if token else None
+        link = found.link if found else None
         address = request.client.host if request.client else ""
         if token and link is None and not state.visits.wrong.spend(address):
             raise HTTPException(429, SENTENCES[429])
-        if not state.visits.requests.spend(f"link {link.id}" if link else f"address {address}"):
+        if not state.visits.requests.spend(_counted_as(found) or f"address {address}"):
             raise HTTPException(429, SENTENCES[429])
+        request.state.campaign = found.campaign if found else None
         if not self.roles:
             return link
-        if link is None:
+        if found is None:
             raise HTTPException(401, SENTENCES[401])
-        if link.role not in self.roles:
+        if "slug" in request.path_params:
+            request.state.campaign = _campaign_named(request, found)
+        if found.link.role not in self.roles or (self.all_campaigns and found.campaign):
             raise HTTPException(403, SENTENCES[403])
         return link
 
 
-async def find_link(campaign: Campaign, token: str) -> Link | None:
-    """The link of a token, if it is one; what cannot be one is not looked up."""
+def _counted_as(found: Access | None) -> str | None:
+    if found is None:
+        return None
+    return f"link {found.link.id} of {found.campaign.slug if found.campaign else 'all'}"
+
+
+def _campaign_named(request: Request, found: Access) -> Campaign:
+    """The campaign that a path names, if the link is of it."""
+    hub: Hub = request.app.state.hub
+    campaign = hub.campaigns.get(request.path_params["slug"])
+    if campaign is None or found.campaign not in (campaign, None):
+        raise HTTPException(404, SENTENCES[404])
+    return campaign
+
+
+def campaign_of(request: Request) -> Campaign:
+    """The campaign that a request is about: that of its link, or the one that its path names."""
+    campaign: Campaign | None = request.state.campaign
+    if campaign is None:
+        raise HTTPException(404, SENTENCES[404])
+    return campaign
+
+
+async def find_access(hub: Hub, token: str) -> Access | None:
+    """What a token opens, if anything; what cannot be a token is not looked up."""
     if not (token.isascii() and 8 <= len(token) <= 200):
         return None
-    return await run_in_threadpool(campaign.link, token)
+    return await run_in_threadpool(hub.find, token)
 
 
 def token_of(request: Request) -> str | None:
@@ -85,6 +119,8 @@ Rater = Annotated[Link, Depends(Needs("rater"))]
 Joiner = Annotated[Link, Depends(Needs("join"))]
 Owner = Annotated[Link, Depends(Needs("owner"))]
 Reader = Annotated[Link, Depends(Needs("owner", "viewer"))]
+Host = Annotated[Link, Depends(Needs("owner", all_campaigns=True))]
+"""Whoever runs the server: the owner of all its campaigns, who may make new ones."""
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
 
+from assay._version import __version__
 from assay.campaign.campaign import Campaign
+from assay.campaign.hub import Hub
 from assay.campaign.web.app import create_app
+from assay.campaign.web.logs import log_to_stderr
+
+log = logging.getLogger("assay.campaign")
 
 MOST_SECONDS = 8
 """For requests that are under way when the server is told to stop."""
@@ -33,7 +40,7 @@ class QuietServer(uvicorn.Server):
 
 
 def serve(
-    campaign: Campaign,
+    served: Campaign | Hub,
     *,
     host: str = "127.0.0.1",
     port: int = 8017,
@@ -44,10 +51,12 @@ def serve(
 
     ``trusted_proxy`` is the address of the proxy whose ``X-Forwarded-For`` is believed.
     """
+    log_to_stderr()
     config = uvicorn.Config(
-        create_app(campaign, public_url=public_url),
+        create_app(served, public_url=public_url),
         host=host,
         port=port,
+        log_config=None,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -56,4 +65,6 @@ def serve(
         timeout_graceful_shutdown=MOST_SECONDS,
         lifespan="off",
     )
+    log.info("started", extra={"fields": {"version": __version__, "process": os.getpid()}})
     QuietServer(config).run()
+    log.info("stopped")

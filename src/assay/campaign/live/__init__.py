@@ -1,0 +1,1 @@
+"""Results while a campaign runs: on its complete beginning, with verdicts at planned looks."""

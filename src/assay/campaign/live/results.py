@@ -1,0 +1,313 @@
+"""How a campaign stands: planned looks taken once, and everything between them for orientation."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assay.campaign.campaign import Campaign
+from assay.campaign.live.beginning import (
+    Begun,
+    LivePlan,
+    begun,
+    make_plan,
+    ratings_of,
+    reached_at,
+    scales_of,
+)
+from assay.campaign.live.outcome import (
+    Said,
+    costs_of,
+    estimate_of,
+    monitor_of,
+    outcome_of,
+)
+from assay.campaign.live.standing import live_pairs, live_systems, tested_differences
+from assay.campaign.records import Collected, LookSeen, Stored
+from assay.campaign.store import looking
+from assay.campaign.store.clock import iso
+from assay.campaign.store.collected import read_answers
+from assay.campaign.store.looking import TaskState
+from assay.collecting.live import (
+    CampaignResults,
+    LeftOut,
+    LookTaken,
+    NextLook,
+    Outcome,
+)
+from assay.collecting.status import OpenPair
+from assay.errors import AssayError
+from assay.estimation.estimate import ratings_to_decide
+from assay.estimation.monitor import Monitoring
+from assay.estimation.raters import rater_report
+from assay.estimation.results import Estimates, RaterReport
+from assay.pay import money_text
+from assay.results import Note, from_plain, plain, plural
+
+
+@dataclass(frozen=True)
+class Live:
+    """A campaign with what is fixed of it, so that results are computed again and again."""
+
+    campaign: Campaign
+    plan: LivePlan
+    seed: int
+
+
+def follow_campaign(campaign: Campaign) -> Live:
+    """Read once what does not change."""
+    with campaign.moment() as db:
+        tasks = looking.read_order(db)
+        plan = make_plan(read_answers(db), tasks, campaign.settings)
+    return Live(campaign, plan, campaign.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class DueLook:
+    """A look that was computed and is to be stored."""
+
+    taken: LookTaken
+    at: int
+    seen: LookSeen
+    rest: tuple[str, ...]
+
+    def keep(self, campaign: Campaign) -> bool:
+        """Store it, unless somebody did."""
+        taken = self.taken
+        verdict = {"decided": taken.decided, "pairs": taken.pairs, "met": taken.met}
+        return campaign.keep_look(
+            taken.number, taken.n, self.at, plain(taken, infinite=True), self.seen, verdict,
+            self.rest,
+        )  # fmt: skip
+
+
+def bring_up_to_date(campaign: Campaign, live: Live | None = None) -> CampaignResults:
+    """Take every look that is due, compute the result, and store both."""
+    live = live or follow_campaign(campaign)
+    while (due := next_due(live)) is not None:
+        due.keep(campaign)
+    basis, found = compute(live)
+    campaign.keep_results(basis, json.dumps(found.to_dict()))
+    return found
+
+
+# --- looks ---------------------------------------------------------------------------------------
+
+
+def next_due(live: Live) -> DueLook | None:
+    """The first planned look that can take place and has not, computed as of when it was due."""
+    plan = live.plan
+    with live.campaign.moment() as db:
+        past = _past(db)
+        if len(past) >= len(plan.sizes):
+            return None
+        number, n = len(past) + 1, plan.sizes[len(past)]
+        tasks = plan.tasks_for(n)
+        states = looking.read_states(db, plan.tasks)
+        if begun(states).tasks < tasks:
+            return None
+        at = reached_at(states, tasks)
+        seen = looking.read_seen(db, [task.task for task in plan.tasks[:tasks]], at)
+        collected = read_answers(db, seen)
+        out = tuple(item["rater"] for item in looking.read_left_out(db))
+    said = outcome_of(plan, collected, live.seed)
+    before = past[-1].monitoring if past else None
+    monitoring, _ = monitor_of(plan, collected, before)
+    decided, pairs, met = _verdict(plan, said, monitoring)
+    taken = LookTaken(
+        number=number, n=n, at=iso(at), answers=len(_numbers(collected)), decided=decided,
+        pairs=pairs, limit=_limit(monitoring, number), met=met, excluded=out,
+        outcome=said.outcome, monitoring=monitoring, verdicts=said.verdicts,
+    )  # fmt: skip
+    rests = plan.settings.stop.rest == "decided" and monitoring is not None and not met
+    return DueLook(taken, at, seen, monitoring.rest if rests and monitoring is not None else ())
+
+
+def _past(db: Any) -> list[LookTaken]:
+    return [from_plain(row.result, LookTaken, "the look") for row in looking.read_looks(db)]
+
+
+def _numbers(collected: Collected) -> set[int]:
+    """The answers that count."""
+    return {item.number for item in collected.answers if not item.excluded}
+
+
+def _limit(monitoring: Monitoring | None, number: int) -> float | None:
+    if monitoring is None or len(monitoring.limits) < number:
+        return None
+    return monitoring.limits[number - 1]
+
+
+def _verdict(plan: LivePlan, said: Said, monitoring: Monitoring | None) -> tuple[int, int, bool]:
+    """How many pairs (scores: systems) are decided, of how many, and whether that was the goal."""
+    if monitoring is not None:
+        reached = sum(item.reached is not None for item in monitoring.items)
+        return reached, len(monitoring.items), reached == len(monitoring.items)
+    systems = len(plan.test_set.systems)
+    pairs = systems * (systems - 1) // 2
+    if said.verdicts is not None:
+        return said.verdicts.decided, pairs, said.verdicts.stop
+    decided = sum(item.decided for item in tested_differences(said.outcome))
+    return decided, pairs, bool(pairs) and decided == pairs
+
+
+# --- the newest result ---------------------------------------------------------------------------
+
+
+def compute(live: Live) -> tuple[str, CampaignResults]:
+    """What the campaign says now, and the mark of the moment that it was read at."""
+    plan = live.plan
+    with live.campaign.moment() as db:
+        mark, now = looking.read_mark(db), live.campaign.now()
+        states = looking.read_states(db, plan.tasks)
+        past, resting = _past(db), looking.read_resting(db)
+        left_out = looking.read_left_out(db)
+        collected = read_answers(db)
+    far = begun(states)
+    n = int(plan.ends[far.had])
+    inside = {task.task for task in plan.tasks[: far.had]}
+    ours = [item for item in collected.answers if item.task in inside and item.kind == "rate"]
+    used = replace(collected, answers=tuple(ours))
+    said = outcome_of(plan, used, live.seed)
+    at_look = bool(past) and past[-1].n == n and far.tasks == far.had
+    monitoring, notes = _watched(plan, past, far, used)
+    behind = _numbers(replace(collected, answers=_behind(collected, inside)))
+    found = CampaignResults(
+        name=plan.settings.name, as_of=iso(now), collects=plan.kind, goal=plan.settings.stop.goal,
+        level=plan.settings.stop.level, tasks=len(plan.tasks), beginning=far.had, n=n,
+        total=plan.total, used=len(_numbers(used)), waiting=len(behind), planned=plan.sizes,
+        looks=tuple(past), next_look=_next_look(plan, past, states, far),
+        orientation=not at_look, outcome=said.outcome,
+        systems=live_systems(said, past, monitoring, resting),
+        pairs=live_pairs(said, past, monitoring, at_look=at_look), monitoring=monitoring,
+        verdicts=said.verdicts, by_scale=_other_scales(plan, used),
+        raters=_raters(plan, collected),
+        left_out=_left_out(left_out, collected),
+        everybody=_everybody(live, used) if left_out else None,
+        goal_met=next((look.number for look in past if look.met), None),
+        pay=costs_of(plan), notes=(*notes, *said.notes),
+    )  # fmt: skip
+    return mark, _with_prices(found)
+
+
+def _behind(collected: Collected, inside: set[int]) -> tuple[Stored, ...]:
+    return tuple(
+        item for item in collected.answers if item.kind == "rate" and item.task not in inside
+    )
+
+
+def _watched(
+    plan: LivePlan, past: Sequence[LookTaken], far: Begun, used: Collected
+) -> tuple[Monitoring | None, tuple[Note, ...]]:
+    """Where every pair stands; that of the last look where less is in now than it had."""
+    before = past[-1].monitoring if past else None
+    if past and far.tasks < plan.tasks_for(past[-1].n):
+        return before, ()
+    inside = {task.task for task in plan.tasks[: far.tasks]}
+    kept = tuple(item for item in used.answers if item.task in inside)
+    return monitor_of(plan, replace(used, answers=kept), before)
+
+
+def _next_look(
+    plan: LivePlan, past: Sequence[LookTaken], states: Sequence[TaskState], far: Begun
+) -> NextLook | None:
+    """The look to come, and what is missing until then."""
+    if len(past) >= len(plan.sizes) or any(look.met for look in past):
+        return None
+    n = plan.sizes[len(past)]
+    until = plan.tasks_for(n)
+    open_ = [
+        task
+        for task, state in zip(plan.tasks[:until], states[:until], strict=True)
+        if state.closed is None
+    ]
+    answers = sum(task.outputs for task in open_)
+    pay = costs_of(plan)
+    cost = pay.cost(answers)
+    if pay.per_task is not None:
+        cost = money_text(pay.per_task * len(open_), pay.currency)
+    missing = n - int(plan.ends[far.tasks])
+    return NextLook(len(past) + 1, n, missing, len(open_), answers, cost)
+
+
+def _other_scales(plan: LivePlan, used: Collected) -> dict[str, Estimates] | None:
+    """The scores on the scales that looks do not go by."""
+    found = {}
+    for scale in scales_of(plan)[1:]:
+        ratings = ratings_of(plan, used, scale)
+        if ratings is not None:
+            try:
+                found[scale] = estimate_of(plan, ratings)
+            except AssayError:
+                continue
+    return found or None
+
+
+def _raters(plan: LivePlan, collected: Collected) -> RaterReport | None:
+    """The raters behind all ratings, those who are left out among them."""
+    if plan.kind != "ratings":
+        return None
+    everybody = replace(
+        collected, answers=tuple(replace(item, excluded=False) for item in collected.answers)
+    )
+    scale = scales_of(plan)[0] if len(scales_of(plan)) > 1 else None
+    ratings = ratings_of(plan, everybody, scale)
+    if ratings is None or ratings.genuine["score"].null_count() == ratings.genuine.height:
+        return None
+    try:
+        return rater_report(plan.test_set, ratings)
+    except AssayError:
+        return None
+
+
+def _left_out(rows: Sequence[Mapping[str, Any]], collected: Collected) -> tuple[LeftOut, ...]:
+    counted = Counter({item.number: item.rater for item in collected.answers}.values())
+    return tuple(
+        LeftOut(row["rater"], iso(row["at"]), row["actor"], row["reason"], counted[row["rater"]])
+        for row in rows
+    )
+
+
+def _everybody(live: Live, used: Collected) -> Outcome:
+    """The outcome with the answers of those who are left out."""
+    kept = tuple(replace(item, excluded=False) for item in used.answers)
+    return outcome_of(live.plan, replace(used, answers=kept), live.seed).outcome
+
+
+def _with_prices(found: CampaignResults) -> CampaignResults:
+    """What to do next, and what deciding the rest costs."""
+    pay, lines = found.pay, []
+    undecided: tuple[OpenPair, ...] = ()
+    if (estimates := found.outcome.estimates) is not None:
+        pay = pay.timed(estimates.paid.seconds_per_rating)
+        won = {frozenset((pair.left, pair.right)) for pair in found.pairs if pair.decided}
+        open_ = [
+            OpenPair(item.left, item.right, item.difference, ratings_to_decide(item, estimates))
+            for item in estimates.differences
+            if frozenset((item.left, item.right)) not in won
+        ]
+        open_.sort(key=lambda pair: (pair.ratings is None, pair.ratings or 0))
+        undecided = tuple(open_)
+    look = found.next_look
+    if found.goal_met is not None:
+        lines.append(
+            f"the goal was reached at look {found.goal_met}: close the campaign, or say why it"
+            " goes on"
+        )
+    elif look is not None:
+        cost = f" ({look.cost})" if look.cost else ""
+        lines.append(
+            f"look {look.number} of {len(found.planned)} takes place at"
+            f" {plural(look.n, found.unit)}: {plural(look.answers, 'answer')} in"
+            f" {plural(look.tasks, 'task')} are missing{cost}"
+        )
+    known = [pair.ratings for pair in undecided if pair.ratings]
+    if known:
+        lines.append(
+            f"to decide the rest as far as this test set can: about {pay.counted(max(known))}, with"
+            " 80% probability for each pair"
+        )
+    return replace(found, undecided=undecided, pay=pay, next=tuple(lines))

@@ -1,0 +1,170 @@
+"""Where systems stand: by verdicts where there are any, else for orientation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from assay.campaign.live.outcome import Said
+from assay.collecting.live import LivePair, LiveSystem, LookTaken, Outcome
+from assay.effort.results import Effort, EffortDifference
+from assay.estimation.monitor import Monitoring
+from assay.estimation.results import Difference, Estimates
+from assay.ranking.rank import Ranking
+from assay.stats.intervals import order_of_differences
+
+
+def tested_differences(outcome: Outcome) -> Sequence[Difference | EffortDifference]:
+    """The differences that are tested: of effort, those on the measure that is followed."""
+    if outcome.estimates is not None:
+        return outcome.estimates.differences
+    if outcome.effort is None:
+        return ()
+    followed = _followed(outcome.effort)
+    return [item for item in outcome.effort.differences if item.measure == followed]
+
+
+def _followed(found: Effort) -> str:
+    """The measure by which the verdict is given."""
+    return found.measures[0] if found.verdict is None else found.verdict.measure
+
+
+Won = dict[frozenset[str], tuple[str, int | None]]
+"""The decided pairs: who is better, and since which look."""
+
+
+def won_pairs(past: Sequence[LookTaken], said: Said) -> Won:
+    """Every decided pair; what a look decided stays decided."""
+    won: Won = {}
+    for look in past:
+        for left, right, better in _winners(look):
+            won.setdefault(frozenset((left, right)), (better, look.number))
+    if said.verdicts is not None:
+        for pair in said.verdicts.pairs:
+            if pair.better is not None:
+                won.setdefault(frozenset((pair.left, pair.right)), (pair.better, None))
+    return won
+
+
+def _winners(look: LookTaken) -> list[tuple[str, str, str]]:
+    """The pairs that were decided at a look or before."""
+    if look.monitoring is not None and look.monitoring.goal == "ranking":
+        names = look.outcome.found
+        found = [] if names is None else [item.system for item in names.systems]
+        pairs = {f"{a} - {b}": (a, b) for a in found for b in found if a != b}
+        return [
+            (*pairs[item.what], item.winner)
+            for item in look.monitoring.items if item.winner is not None
+        ]  # fmt: skip
+    if look.verdicts is not None:
+        return [
+            (pair.left, pair.right, pair.better)
+            for pair in look.verdicts.pairs if pair.better is not None
+        ]  # fmt: skip
+    higher = look.outcome.estimates is not None and look.outcome.estimates.better == "higher"
+    return [
+        (item.left, item.right, item.left if (item.difference > 0) == higher else item.right)
+        for item in tested_differences(look.outcome) if item.decided
+    ]  # fmt: skip
+
+
+def leads_of(said: Said) -> dict[tuple[str, str], float]:
+    """By how much the first of two systems is better."""
+    if isinstance(found := said.outcome.found, Ranking):
+        score = {item.system: item.score for item in found.systems}
+        return {(a, b): score[a] - score[b] for a, b in combinations(score, 2)}
+    higher = isinstance(found, Estimates) and found.better == "higher"
+    sign = 1 if higher else -1
+    return {
+        (item.left, item.right): sign * item.difference for item in tested_differences(said.outcome)
+    }
+
+
+def live_systems(
+    said: Said, past: Sequence[LookTaken], monitoring: Monitoring | None,
+    resting: Mapping[str, int],
+) -> tuple[LiveSystem, ...]:  # fmt: skip
+    """Every system, best first; ranks and clusters by the verdicts alone."""
+    found = said.outcome.found
+    if found is None:
+        return ()
+    names = [item.system for item in found.systems]
+    place = {name: k for k, name in enumerate(names)}
+    won, leads = won_pairs(past, said), leads_of(said)
+    rows, lead, certain = [], [], []
+    for (a, b), value in leads.items():
+        better, _ = won.get(frozenset((a, b)), (None, None))
+        rows.append((place[a], place[b]))
+        certain.append(better is not None)
+        lead.append(value if better is None else abs(value or 1.0) * (1 if better == a else -1))
+    order = order_of_differences(
+        len(names), np.array(rows, dtype=np.int64).reshape(-1, 2), np.array(lead, dtype=float),
+        np.array(certain, dtype=bool),
+    )  # fmt: skip
+    used = said.used or Counter()
+    shown = [
+        LiveSystem(
+            system=name, rank=int(order.rank[k]), low_rank=int(order.low[k]),
+            high_rank=int(order.high[k]), cluster=int(order.cluster[k]), answers=used[name],
+            rests_since=resting.get(name), **_score(said, name),
+        )
+        for k, name in enumerate(names)
+    ]  # fmt: skip
+    return tuple(sorted(shown, key=lambda item: (item.cluster, item.rank)))
+
+
+def _score(said: Said, name: str) -> dict[str, Any]:
+    """What is known of one system."""
+    outcome = said.outcome
+    if outcome.estimates is not None:
+        own = next(item for item in outcome.estimates.systems if item.system == name)
+        alone = None
+        if said.answers is not None:
+            alone = next(item for item in said.answers.systems if item.system == name)
+        return {
+            "estimate": own.estimate, "low": own.low, "high": own.high, "n": own.n,
+            "basis": own.basis,
+            "answers_low": None if alone is None else alone.low,
+            "answers_high": None if alone is None else alone.high,
+        }  # fmt: skip
+    if outcome.ranking is not None:
+        rank = next(item for item in outcome.ranking.systems if item.system == name)
+        return {
+            "estimate": rank.score,
+            "low": None,
+            "high": None,
+            "n": (said.used or Counter())[name],
+        }
+    assert outcome.effort is not None
+    edited = next(item for item in outcome.effort.systems if item.system == name)
+    level = edited.measures[_followed(outcome.effort)]
+    return {
+        "estimate": level.mean, "low": level.low, "high": level.high, "n": edited.segments,
+    }  # fmt: skip
+
+
+def live_pairs(
+    said: Said, past: Sequence[LookTaken], monitoring: Monitoring | None, *, at_look: bool,
+) -> tuple[LivePair, ...]:  # fmt: skip
+    """Every pair with its verdict, the decided ones first."""
+    won = won_pairs(past, said)
+    seen = {} if monitoring is None else {item.what: item for item in monitoring.items}
+    rows = []
+    for (a, b), value in leads_of(said).items():
+        better, look = won.get(frozenset((a, b)), (None, None))
+        left, right = (a, b) if better == a or (better is None and value >= 0) else (b, a)
+        own, sign = seen.get(f"{left} - {right}"), 1
+        if own is None:
+            own, sign = seen.get(f"{right} - {left}"), -1
+        gap = low = high = None
+        if own is not None:
+            gap, (low, high) = sign * own.estimate, sorted((sign * own.low, sign * own.high))
+        rows.append(LivePair(
+            left, right, gap, low, high, decided=better is not None, look=look,
+            orientation=not at_look if own is None else own.orientation,
+        ))  # fmt: skip
+    return tuple(sorted(rows, key=lambda item: (not item.decided, item.look or 0)))

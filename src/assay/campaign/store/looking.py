@@ -1,0 +1,135 @@
+"""What results need of a store: how far the order has come, what was sent by when, past looks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from assay.campaign.records import LookSeen
+from assay.campaign.store import schema as s
+from assay.campaign.store.reader import newest
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTask:
+    """A task of the order: its outputs, and its segments by their places in the test set."""
+
+    task: int
+    outputs: int
+    wanted: int
+    segments: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """How far a task is.
+
+    ``closed`` is when it got the last of the raters it wanted, None where some are missing. ``had``
+    says that it would have all of them if nobody had been left out since.
+    """
+
+    closed: int | None
+    had: bool
+
+
+def read_order(db: Connection) -> list[PlacedTask]:
+    """The tasks in their order, second showings and lessons left out."""
+    segments: dict[int, list[int]] = defaultdict(list)
+    for task, segment in db.execute(select(s.slot.c.task, s.slot.c.segment).distinct()):
+        segments[task].append(segment)
+    rows = db.execute(
+        select(s.task.c.id, s.task.c.outputs, s.task.c.wanted)
+        .where(s.task.c.kind == "rate")
+        .order_by(s.task.c.position)
+    )
+    return [
+        PlacedTask(row.id, row.outputs, row.wanted, tuple(sorted(segments[row.id]))) for row in rows
+    ]
+
+
+def read_states(db: Connection, order: Collection[PlacedTask]) -> list[TaskState]:
+    """How far every task is."""
+    closed: dict[int, list[int]] = defaultdict(list)
+    aside: dict[int, int] = defaultdict(int)
+    ended = s.lease.c.state.in_(("done", "aside"))
+    for row in db.execute(select(s.lease.c.task, s.lease.c.state, s.lease.c.closed).where(ended)):
+        if row.state == "done":
+            closed[row.task].append(row.closed)
+        else:
+            aside[row.task] += 1
+    return [
+        TaskState(
+            max(closed[one.task]) if len(closed[one.task]) >= one.wanted else None,
+            len(closed[one.task]) + aside[one.task] >= one.wanted,
+        )
+        for one in order
+    ]
+
+
+def read_mark(db: Connection) -> str:
+    """Changes whenever something was sent or decided."""
+    last_sent = db.execute(select(func.max(s.sent.c.id))).scalar() or 0
+    kinds = ("excluded", "restored", "look", "state")
+    decided = select(func.max(s.event.c.id)).where(s.event.c.kind.in_(kinds))
+    return f"{last_sent}:{db.execute(decided).scalar() or 0}"
+
+
+def read_seen(db: Connection, tasks: Collection[int], until: int) -> LookSeen:
+    """What had been sent for these tasks by then, the latest of every screen."""
+    own = (
+        select(s.sent.c.id, s.lease.c.task)
+        .join(s.lease, s.lease.c.id == s.sent.c.lease)
+        .where(s.sent.c.id.in_(newest().where(s.sent.c.at <= until)))
+    )
+    wanted = set(tasks)
+    sent = frozenset(row.id for row in db.execute(own) if row.task in wanted)
+    out = db.execute(select(s.rater.c.id).where(s.rater.c.state != "active")).scalars()
+    return LookSeen(sent, frozenset(out))
+
+
+def read_looks(db: Connection) -> list[Row[Any]]:
+    """The looks that took place."""
+    return list(db.execute(select(s.look).order_by(s.look.c.number)).all())
+
+
+def read_look_seen(db: Connection, number: int) -> LookSeen | None:
+    """What a look saw; None where it has not taken place."""
+    seen = db.execute(select(s.look.c.seen).where(s.look.c.number == number)).scalar()
+    if seen is None:
+        return None
+    return LookSeen(frozenset(seen["sent"]), frozenset(seen["excluded"]))
+
+
+def read_live(db: Connection) -> Row[Any] | None:
+    """The newest result."""
+    return db.execute(select(s.live)).first()
+
+
+def read_live_number(db: Connection) -> int:
+    """The number of the newest result; 0 where there is none."""
+    return int(db.execute(select(s.live.c.number)).scalar() or 0)
+
+
+def read_left_out(db: Connection) -> list[dict[str, Any]]:
+    """Who is left out at the moment, since when, by whom and why."""
+    rows = db.execute(
+        select(s.exclusion, s.rater.c.name)
+        .join(s.rater, s.rater.c.id == s.exclusion.c.rater)
+        .where(s.exclusion.c.undone.is_(None))
+        .order_by(s.exclusion.c.id)
+    )
+    return [
+        {"rater": row.name, "at": row.at, "actor": row.actor, "reason": row.reason} for row in rows
+    ]
+
+
+def read_resting(db: Connection) -> dict[str, int]:
+    """Systems that rest, and since which look."""
+    rows = db.execute(
+        select(s.system.c.name, s.system.c.rests).where(s.system.c.rests.is_not(None))
+    )
+    return {row.name: row.rests for row in rows}

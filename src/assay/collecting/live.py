@@ -1,0 +1,187 @@
+"""What a campaign says while it runs, and at its planned looks.
+
+Numbers rest on the beginning of the order that is complete: easy tasks come back first, so what is
+in is no sample. Verdicts are those of planned looks (of judgments: any-time ones, which hold
+whenever one looks). Between looks everything else is for orientation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.collecting.status import OpenPair
+from assay.effort.results import Effort
+from assay.estimation.monitor import Monitoring
+from assay.estimation.results import Estimates, RaterReport
+from assay.pay import UNPAID, Costs
+from assay.ranking.monitor import JudgmentsMonitoring
+from assay.ranking.rank import Ranking
+from assay.results import Note, Result, signature
+
+Answers = Literal["ratings", "judgments", "edits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the answers say of the systems: one of these, by what is collected."""
+
+    estimates: Estimates | None = None
+    ranking: Ranking | None = None
+    effort: Effort | None = None
+
+    @property
+    def found(self) -> Estimates | Ranking | Effort | None:
+        """The one that there is."""
+        return self.estimates or self.ranking or self.effort
+
+
+@dataclass(frozen=True, slots=True)
+class LookTaken:
+    """A planned look that took place, on the beginning as it was when it reached ``n``.
+
+    ``limit`` is that of |Z|, where verdicts come from planned looks. ``decided`` of the ``pairs``
+    of systems were decided at this look or before it. ``met`` says that the goal of the plan was
+    reached, ``excluded`` who was left out at the time.
+    """
+
+    number: int
+    n: int
+    at: str
+    answers: int
+    decided: int
+    pairs: int
+    limit: float | None
+    met: bool
+    excluded: tuple[str, ...]
+    outcome: Outcome
+    monitoring: Monitoring | None = None
+    verdicts: JudgmentsMonitoring | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NextLook:
+    """The look to come: at ``n``, so many tasks and answers away; what these cost, in words."""
+
+    number: int
+    n: int
+    missing: int
+    """How much of ``n`` is missing in the beginning."""
+    tasks: int
+    answers: int
+    cost: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSystem:
+    """One system as it stands: ranks and clusters follow the verdicts alone.
+
+    ``low`` and ``high`` are for raters like these where that is known (``basis``), ``answers_low``
+    and ``answers_high`` for these answers alone. ``answers`` counts all that were used.
+    """
+
+    system: str
+    estimate: float
+    low: float | None
+    high: float | None
+    rank: int
+    low_rank: int
+    high_rank: int
+    cluster: int
+    n: int
+    answers: int
+    basis: str = "answers"
+    answers_low: float | None = None
+    answers_high: float | None = None
+    rests_since: int | None = None
+    """The look after which the system is shown no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class LivePair:
+    """Two systems, the better one on the left, and the verdict, if there is one.
+
+    The interval is the one that goes with the verdicts; between looks it is for ``orientation``.
+    """
+
+    left: str
+    right: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    decided: bool
+    look: int | None
+    """The look that decided it."""
+    orientation: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A rater who is left out, since when, by whom and why."""
+
+    rater: str
+    at: str
+    actor: str
+    reason: str
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignResults(Result, kind="campaign-results"):
+    """What a campaign says now, ``as_of`` a time.
+
+    ``n`` of ``total`` are in the complete beginning: segments, or tasks where judgments or edits
+    are collected. ``used`` answers count, ``waiting`` ones lie behind a gap. ``planned`` are the
+    sizes of all looks; ``orientation`` says that the beginning is not that of a look, so that the
+    outcome decides nothing. ``everybody`` is the outcome with the answers of those who are left
+    out. ``goal_met`` is the look that reached the goal of the plan.
+    """
+
+    name: str
+    as_of: str
+    collects: Answers
+    goal: Literal["ranking", "score", "budget"]
+    level: float
+    tasks: int
+    beginning: int
+    """Tasks of the complete beginning."""
+    n: int
+    total: int
+    used: int
+    waiting: int
+    planned: tuple[int, ...]
+    looks: tuple[LookTaken, ...]
+    next_look: NextLook | None
+    orientation: bool
+    outcome: Outcome
+    systems: tuple[LiveSystem, ...] = ()
+    pairs: tuple[LivePair, ...] = ()
+    monitoring: Monitoring | None = None
+    verdicts: JudgmentsMonitoring | None = None
+    """Of judgments: verdicts that hold whenever one looks."""
+    by_scale: dict[str, Estimates] | None = None
+    """Where several scales are asked: the scores of those that looks do not go by."""
+    raters: RaterReport | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    everybody: Outcome | None = None
+    undecided: tuple[OpenPair, ...] = ()
+    """What deciding the rest takes, the cheapest first."""
+    goal_met: int | None = None
+    pay: Costs = UNPAID
+    next: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """What ``n`` counts."""
+        return "segment" if self.collects == "ratings" else "task"
+
+    @property
+    def signature(self) -> str:
+        """How the numbers came about, in one line."""
+        found = self.outcome.found
+        own = "" if found is None else found.signature.partition("|v:")[0]
+        return signature(
+            "campaign", *([own] if own else []), beginning=f"{self.n}/{self.total}",
+            looks=f"{len(self.looks)}/{len(self.planned)}",
+        )  # fmt: skip
