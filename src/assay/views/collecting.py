@@ -6,7 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from assay.collecting.campaigns import CampaignStatus, Created, Exported, Simulation
+from assay.collecting.campaigns import (
+    CampaignStatus,
+    Created,
+    Exported,
+    Imported,
+    Simulation,
+)  # fmt: skip
 from assay.collecting.results import Assignment, CollectedSheets, RaterLoad, WrittenSheets
 from assay.results import percent, plural
 from assay.views.live import results_section
@@ -115,6 +121,24 @@ def exported_section(result: Exported) -> Section:
     )  # fmt: skip
 
 
+def imported_section(result: Imported) -> Section:
+    """Answers of another tool in a campaign."""
+    lead = (
+        f"{plural(result.answers, 'answer')} by {plural(len(result.raters), 'rater')} came in from"
+        f" {result.file} ({result.format}); {plural(result.tasks, 'task')} became complete."
+    )
+    if result.new_raters:
+        lead += f" New raters: {', '.join(result.new_raters)}."
+    if result.same:
+        lead += f" {plural(result.same, 'answer')} had come in before."
+    if result.changed:
+        lead += f" {plural(result.changed, 'answer')} changed and became a new revision."
+    return Section(
+        "campaign-import", "Answers of another tool", stage="collect", lead=lead, blocks=(),
+        signature=result.signature, notes=result.notes,
+    )  # fmt: skip
+
+
 def simulation_section(result: Simulation) -> Section:
     """A campaign that simulated raters worked through."""
     careless = {one.rater for one in result.raters if one.manner == "careless"}
@@ -149,5 +173,6 @@ SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "campaign-status": status_section,
     "campaign-results": results_section,
     "campaign-export": exported_section,
+    "campaign-import": imported_section,
     "campaign-simulation": simulation_section,
 }
