@@ -166,6 +166,64 @@ class Stored:
     """The software that took the answer."""
 
 
+GIVEN = ("rate", "check", "repeat")
+"""Tasks of the campaign itself; tutorials and tests are about other texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenText:
+    """An output that an answer is about, as the rater saw it."""
+
+    label: str
+    systems: tuple[str, ...]
+    """All that have this very text."""
+    text: str
+    spoiled: bool
+    won: bool
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One answer with what it is about, to be read by the owner."""
+
+    number: int
+    at: int
+    rater: str
+    excluded: bool
+    lp: str | None
+    doc: str | None
+    seg: str
+    source: str | None
+    texts: tuple[GivenText, ...]
+    kind: str
+    scores: dict[str, float]
+    spans: tuple[Span, ...]
+    no_error: bool
+    winner: str | None
+    strength: int | None
+    reason: str | None
+    edited: str | None
+    skipped: str | None
+    comment: str | None
+    revision: int
+    late: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that was done, or that the owner should know."""
+
+    number: int
+    at: int
+    actor: str
+    kind: str
+    subject: str
+    rater: str | None
+    """The name of the rater with the number of the subject."""
+    body: dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class LookSeen:
     """What a look was about: the numbers of what had been sent, and who was left out then."""
@@ -245,9 +303,16 @@ class NotYoursError(CampaignError):
 
 
 class NotNowError(CampaignError):
-    """The campaign is closed or paused, or the rater is left out; the sentence says what to do."""
+    """The campaign is closed or paused, or the rater is left out; the sentence says what to do.
+
+    ``address`` is where a crowd platform wants its raters back.
+    """
 
     status = 409
+
+    def __init__(self, message: str, address: str | None = None) -> None:
+        super().__init__(message)
+        self.address = address
 
 
 class UnavailableError(CampaignError):

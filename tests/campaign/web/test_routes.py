@@ -60,6 +60,9 @@ def filled(path: str, slug: str) -> str:
         "code": "abc",
         "token": FORGED,
         "path": "main.js",
+        "name": "raters",
+        "table": "ratings",
+        "number": "1",
     }
     for name, value in values.items():
         path = path.replace("{" + name + "}", value).replace("{" + name + ":path}", value)
@@ -113,7 +116,9 @@ def test_a_link_becomes_a_cookie_and_leaves_the_address(
     client.cookies.clear()
     assert client.get(f"/r/{FORGED}").status_code == 401
     assert client.get("/rate").status_code == 401
-    assert client.get(f"/r/{tokens['owner']}").headers["location"] == "/"
+    slug = served.campaign.slug
+    assert client.get(f"/r/{tokens['owner']}").headers["location"] == f"/c/{slug}"
+    assert client.get("/").headers["location"] == f"/c/{slug}"
     client.cookies.clear()
 
 

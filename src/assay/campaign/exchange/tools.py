@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from assay.campaign.exchange.rows import GIVEN, answers_of, seconds_of
+from assay.campaign.exchange.rows import answers_of, seconds_of
 from assay.campaign.protocols import make_protocol
 from assay.campaign.protocols.base import Protocol
-from assay.campaign.records import IMPORTED, Collected, Span, Stored
+from assay.campaign.records import GIVEN, IMPORTED, Collected, Span, Stored
 from assay.collecting.campaigns import Exported
 from assay.errors import InputError, OptionError, need_known
 from assay.formats.appraise import write_said as write_appraise

@@ -15,6 +15,7 @@ from assay.campaign.web.limits import Limit
 from assay.campaign.web.security import COOKIE, UNAVAILABLE
 
 SENTENCES = {
+    304: "nothing has changed",
     401: "this page needs the link that you were given",
     403: "this link is for something else",
     404: "nothing of yours has this name",
