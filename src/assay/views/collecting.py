@@ -123,18 +123,21 @@ def exported_section(result: Exported) -> Section:
 
 def imported_section(result: Imported) -> Section:
     """Answers of another tool in a campaign."""
-    lead = (
-        f"{plural(result.answers, 'answer')} by {plural(len(result.raters), 'rater')} came in from"
-        f" {result.file} ({result.format}); {plural(result.tasks, 'task')} became complete."
-    )
-    if result.new_raters:
-        lead += f" New raters: {', '.join(result.new_raters)}."
-    if result.same:
-        lead += f" {plural(result.same, 'answer')} had come in before."
-    if result.changed:
-        lead += f" {plural(result.changed, 'answer')} changed and became a new revision."
+    new = f" New raters: {', '.join(result.new_raters)}." if result.new_raters else ""
+    rows = [
+        {"what": "new", "answers": result.answers},
+        {"what": "there already", "answers": result.same},
+        {"what": "changed, a new revision", "answers": result.changed},
+    ]
     return Section(
-        "campaign-import", "Answers of another tool", stage="collect", lead=lead, blocks=(),
+        "campaign-import", "Answers of another tool", stage="collect",
+        lead=f"{plural(result.answers, 'answer')} by {plural(len(result.raters), 'rater')} came in"
+        f" from {result.file} ({result.format}); {plural(result.tasks, 'task')} became"
+        f" complete.{new}",
+        blocks=(table(
+            "answers", "What became of the answers in the file.",
+            {"what": ("answers that are", "text"), "answers": ("number", "count")}, rows,
+        ),),
         signature=result.signature, notes=result.notes,
     )  # fmt: skip
 
