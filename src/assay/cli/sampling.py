@@ -25,6 +25,7 @@ from assay.cli.options import (
     BETTER,
     BETTER_IF_RATED,
     BUDGET_OPTION,
+    BY,
     COLUMNS,
     DRAWS,
     EXCLUDE,
@@ -310,14 +311,7 @@ def stability(
     draws: DRAWS = 1000,
     runs: Annotated[int, typer.Option("--runs", help="Runs behind best / median / worst.")] = 13,
     matched: MATCHED = True,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            help="Results by group: a column such as domain or lp; estimate: also document,"
-            " length, category.",
-        ),
-    ] = None,
+    by: BY = None,
     columns: COLUMNS = None,
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,

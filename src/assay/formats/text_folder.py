@@ -87,11 +87,16 @@ def _text_files(folder: Path) -> list[Path]:
     for pattern in ("*", "*/*"):
         for file in sorted(folder.glob(pattern)):
             hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-            ending = file.suffix.lower()
-            text = ending in ENDINGS or LANGUAGE.fullmatch(file.suffix) or ending[1:].isdigit()
-            if text and not hidden and file.is_file() and not NO_TEXT.fullmatch(file.name):
+            if is_text_name(file) and not hidden and file.is_file():
                 found.append(file)
     return found
+
+
+def is_text_name(file: Path) -> bool:
+    """Whether a file has a name as texts have, such as ``source.txt`` or ``newstest.de``."""
+    ending = file.suffix.lower()
+    text = ending in ENDINGS or LANGUAGE.fullmatch(file.suffix) or ending[1:].isdigit()
+    return bool(text) and not NO_TEXT.fullmatch(file.name)
 
 
 def _role(name: Path) -> str:

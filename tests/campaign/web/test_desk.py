@@ -14,6 +14,7 @@ import pytest
 from tests.campaign.served import Served, make, serving
 
 from assay.campaign.keys import Keys, read_keys, write_keys
+from assay.campaign.live.results import bring_up_to_date
 from assay.campaign.store.units.people import Link
 from assay.campaign.web.limits import Limit
 from assay.project.settings import Checks, Pay, Raters
@@ -232,3 +233,27 @@ def test_nothing_can_be_stored_is_said_in_red(
         monkeypatch.setattr(served.campaign._store.writer, "failing", True)
         known = {"If-None-Match": before.headers["etag"]}
         assert "Nothing can be stored" in owner.get("/panel/head", headers=known).text
+
+
+def test_results_are_those_that_were_computed_and_say_when(served: Served) -> None:
+    for who in ("rater-1", "rater-2", "rater-3"):
+        rate(served, who, 20)
+    with client(served, "viewer") as viewer:
+        before = viewer.get("/panel/results")
+        assert "Scores appear once" in before.text
+        found = bring_up_to_date(served.campaign)
+        known = {"If-None-Match": before.headers["etag"]}
+        shown = viewer.get("/panel/results", headers=known).text
+        assert f'datetime="{found.as_of[:19]}' in shown
+        for item in found.systems:
+            assert item.system in shown
+            assert f"{item.estimate:,.1f}" in shown
+        assert shown.count("<circle") == len(found.systems) == 3
+        looks = viewer.get("/panel/looks").text
+        assert looks.count('class="taken"') == len(found.looks) > 0
+        people = viewer.get("/panel/raters").text
+        assert found.raters is not None
+        assert all(f"±{one.stderr:,.1f}" in people for one in found.raters.raters)
+        report = viewer.get("/report").text
+    assert all(item.system in report for item in found.systems)
+    assert "harbour news" in report

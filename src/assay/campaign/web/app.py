@@ -13,7 +13,7 @@ from assay._version import __version__
 from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Hub, hub_of
 from assay.campaign.records import CampaignError, InvalidAnswerError, NotNowError
-from assay.campaign.web import observed, owner, public, rater
+from assay.campaign.web import making, observed, owner, public, rater
 from assay.campaign.web.desk import downloads, pages
 from assay.campaign.web.desk.rendering import refusal
 from assay.campaign.web.roles import SENTENCES, Visits
@@ -31,7 +31,7 @@ def create_app(served: Campaign | Hub, *, public_url: str | None = None) -> Fast
     app.state.visits = Visits()
     app.state.secure = bool(public_url and public_url.startswith("https:"))
     app.state.requests = observed.Requests()
-    for part in (public, rater, owner, pages, downloads, observed):
+    for part in (public, rater, owner, pages, downloads, making, observed):
         app.include_router(part.routes)
     app.add_middleware(Guard, public_url=public_url)
     app.add_middleware(observed.Observer, requests=app.state.requests)

@@ -8,7 +8,6 @@ import re
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse
@@ -18,9 +17,10 @@ from starlette.exceptions import HTTPException
 
 from assay.campaign.campaign import Campaign
 from assay.campaign.exchange.export import export_tables, tables_of
-from assay.campaign.web.desk.words import table_names
+from assay.campaign.web.desk.words import PROTOCOLS, STATES, rule, table_names
 from assay.campaign.web.owner import Slug, keys_of
 from assay.campaign.web.roles import Owner, Reader, campaign_of, documented
+from assay.results import plural
 from assay.tables.typed_files import save
 from assay.views.html import html
 from assay.views.page import make_report
@@ -110,5 +110,12 @@ async def report(request: Request, link: Reader, slug: Slug) -> Response:
 
 
 def _report(campaign: Campaign) -> str:
-    listed: list[Any] = [campaign.status()]
-    return html(make_report(listed, campaign.settings.name))
+    status, results = campaign.status(), campaign.results()
+    found = results.outcome.found if results is not None else None
+    listed = [part for part in (found, results, status) if part is not None]
+    facts = (
+        PROTOCOLS[status.protocol], STATES[status.state],
+        plural(sum(one.answers > 0 for one in status.raters), "rater"),
+        plural(status.answers, "answer"), f"rule: {rule(campaign.settings)}",
+    )  # fmt: skip
+    return html(make_report(listed, campaign.settings.name, facts=facts))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -12,16 +14,23 @@ from starlette.exceptions import HTTPException
 
 from assay.campaign.campaign import Campaign
 from assay.campaign.store.browsing import PAGE, Wanted
+from assay.campaign.store.tally import HOUR_MS
 from assay.campaign.store.units.people import Link
 from assay.campaign.web.desk import charts, marking, words
 from assay.campaign.web.desk.rendering import render, tagged
 from assay.campaign.web.owner import Slug
 from assay.campaign.web.roles import SENTENCES, Owner, Reader, campaign_of, documented
+from assay.collecting.live import CampaignResults, NextLook
 from assay.results import plain
+from assay.views.section import section_of
 
 routes = APIRouter(tags=["desk"])
 Panel = Literal["head", "results", "progress", "raters", "looks", "checks", "audit"]
 FOR_OWNERS = ("audit",)
+OLD_MS = 60_000
+"""A result is computed within seconds; one that is this much older than the answers is late."""
+MOST_DAYS = 90
+"""Farther off nothing is foretold."""
 Before = Annotated[int | None, Query(ge=1, le=2**53)]
 Choice = Annotated[str | None, Query(max_length=400)]
 
@@ -47,29 +56,77 @@ class Desk:
 
     def panel(self, name: Panel) -> str:
         """One panel."""
-        return render(f"panel-{name}", **self.content, **self._found(name))
+        return render(f"panel-{name}", **self.content, **self._found((name,)))
 
     def basis(self) -> object:
         """What panels depend on."""
-        return self.campaign.version(), self.campaign.failing(), self.link.role
+        results = self.campaign.results()
+        computed = None if results is None else results.as_of
+        return self.campaign.version(), computed, self.campaign.failing(), self.link.role
 
     def page(self, name: str, /, *panels: Panel, **more: Any) -> str:
         """A whole page."""
-        found: dict[str, Any] = {}
-        for panel in ("head", *panels):
-            found |= self._found(panel)
+        found = self._found(("head", *panels))
         return render(name, **self.content, **found, tab=name, panels=panels, **more)
 
-    def _found(self, name: str) -> dict[str, Any]:
-        if name == "audit":
-            return {"events": [(event, *words.happened(event)) for event in self.campaign.events()],
-                    "older": None}  # fmt: skip
+    def _found(self, panels: Sequence[str]) -> dict[str, Any]:
+        """What these panels show."""
+        campaign = self.campaign
+        if panels == ("audit",):
+            return {"events": [(event, *words.happened(event)) for event in campaign.events()]}
+        status, results = campaign.status(), live(campaign)
+        line = charts.over_time(campaign.pace())
         found: dict[str, Any] = {
-            "status": self.campaign.status(), "failing": self.campaign.failing(),
+            "status": status, "results": results, "failing": campaign.failing(), "line": line,
+            "measure": "Effort" if status.protocol == "post-edit" else "Score",
         }  # fmt: skip
-        if name == "progress":
-            found["line"] = charts.over_time(self.campaign.pace())
-        return found
+        if results is not None:
+            report = results.found.raters
+            found["drawn"] = charts.drawn(results.found) if "results" in panels else None
+            found["due"] = _due(results.found.next_look, line)
+            found["costly"] = [pair for pair in results.found.undecided if pair.ratings != 0]
+            found["report"] = {one.rater: one for one in report.raters} if report else None
+        return dict.fromkeys(("report", "drawn", "due", "costly")) | found
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The newest result, in words too."""
+
+    found: CampaignResults
+    headline: str
+    lead: str
+    stale: bool
+    """Whether answers have come since that should have made another one."""
+
+    @property
+    def as_of(self) -> str:
+        """When it was computed."""
+        return self.found.as_of
+
+
+def live(campaign: Campaign) -> Live | None:
+    """The newest result that was computed, if there is one."""
+    found = campaign.results()
+    if found is None:
+        return None
+    section = section_of(found)
+    age = campaign.now() - datetime.fromisoformat(found.as_of).timestamp() * 1000
+    last = max((hour for hour, _ in campaign.pace()), default=0)
+    stale = age > OLD_MS and (last + 1) * HOUR_MS > campaign.now() - age
+    return Live(found, section.headline, section.lead, stale and not _all_in(campaign, found))
+
+
+def _all_in(campaign: Campaign, found: CampaignResults) -> bool:
+    return campaign.status().beginning == found.beginning
+
+
+def _due(look: NextLook | None, line: charts.Line | None) -> int | None:
+    """About when the next look is, at the pace of the last day."""
+    if look is None or line is None or not line.per_day:
+        return None
+    days = look.answers / line.per_day
+    return None if days > MOST_DAYS else round(line.last + days * 24 * HOUR_MS)
 
 
 def desk_of(request: Request, link: Link) -> Desk:

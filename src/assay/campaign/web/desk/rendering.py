@@ -14,8 +14,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from assay.pay import money_text, time_text
-from assay.results import plural, visible
-from assay.views.section import cut, some
+from assay.results import percent, plural, visible
+from assay.views.section import cut, sentence, some
 from assay.views.terms import explained
 
 LONG_NAME = 44
@@ -35,6 +35,10 @@ def environment() -> Environment:
         "money": money_text,
         "duration": lambda seconds: time_text(seconds / 60),
         "moment": moment,
+        "clock": clock,
+        "day": lambda at: moment(at, day=True),
+        "share": percent,
+        "sentence": sentence,
         "name": lambda value: cut(value, LONG_NAME),
         "plural": lambda value, word: plural(value, word),
         "some": some,
@@ -63,12 +67,19 @@ def number(value: float | None, digits: int = 1) -> str:
     return f"{value:,.{digits}f}".replace("-", "−")
 
 
-def moment(milliseconds: int) -> Markup:
-    """A time that the page turns into that of the reader's clock."""
+def moment(milliseconds: int, *, day: bool = False) -> Markup:
+    """A time, or its day alone, that the page turns into that of the reader's clock."""
     at = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return Markup('<time datetime="{}">{} UTC</time>').format(
-        at.isoformat(timespec="seconds"), f"{at:%-d %b, %H:%M}"
+    shown = f"{at:%A}" if day else f"{at:%-d %b, %H:%M} UTC"
+    kind = Markup(' class="day"') if day else ""
+    return Markup('<time datetime="{}"{}>{}</time>').format(
+        at.isoformat(timespec="seconds"), kind, shown
     )
+
+
+def clock(iso: str) -> Markup:
+    """A time of a result in the same way."""
+    return moment(round(datetime.fromisoformat(iso).timestamp() * 1000))
 
 
 def render(template: str, /, **content: Any) -> str:

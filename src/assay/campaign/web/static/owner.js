@@ -16,6 +16,11 @@ function localTimes(inside) {
     const at = new Date(time.dateTime);
     const clock = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
     const day = at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+    if (time.className === "day") {
+      const far = at.getTime() - Date.now() > 6 * 24 * 3_600_000;
+      time.textContent = far ? day : at.toDateString() === today ? "today" : at.toLocaleDateString("en-GB", { weekday: "long" });
+      continue;
+    }
     time.textContent = at.toDateString() === today ? clock : `${day}, ${clock}`;
   }
 }
