@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,3 +82,29 @@ def run_assay(
         return Ran(code if isinstance(code, int) else 0 if code is None else 1, out, err)
 
     return run
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder with room for little."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("a full disk is tried on a small tmpfs, which only root on Linux can mount")
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = [shutil.which("mount") or "mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", folder]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a full disk is tried on a small tmpfs, which cannot be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], capture_output=True, check=True)
+
+
+def fill(folder: Path) -> None:
+    """Leave no room on a small disk; removing the file ``filling`` makes some."""
+    with (folder / "filling").open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+        except OSError:
+            pass

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from lxml import etree
 from tests.attacks.writing import FIGURES, REPORTS, SIZES, TABLES, writers
-from tests.conftest import ROOT
+from tests.conftest import ROOT, fill
 
 import assay
 from assay.errors import InputError
@@ -60,31 +58,6 @@ def test_kill_9_leaves_whole_files(number: int, tmp_path: Path) -> None:
     assert {path.name for path in names} == {"r.json", *TABLES, *FIGURES, *REPORTS}
     for path in names:
         check_whole(path)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A folder with room for little."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("a full disk is tried on a small tmpfs, which only root on Linux can mount")
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mount = [shutil.which("mount") or "mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", folder]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("a full disk is tried on a small tmpfs, which cannot be mounted here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", folder], capture_output=True, check=True)
-
-
-def fill(folder: Path) -> None:
-    with (folder / "filling").open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"x" * 4096)
-        except OSError:
-            pass
 
 
 def test_a_full_disk_is_a_sentence_and_the_old_file_stays(small_disk: Path) -> None:

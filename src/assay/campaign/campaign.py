@@ -11,12 +11,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.campaign.records import Collected, NotNowError
-from assay.campaign.store import looking, reader, upkeep
+from assay.campaign.records import (
+    Collected,
+    Event,
+    Given,
+    Judged,
+    NotNowError,
+    Part,
+)  # fmt: skip
+from assay.campaign.store import browsing, looking, reader, tally, upkeep
 from assay.campaign.store.access import Store, open_store
 from assay.campaign.store.clock import Clock
-from assay.campaign.store.collected import read_collected
-from assay.campaign.store.units import answers, people, tasks
+from assay.campaign.store.collected import read_collected, read_judged
+from assay.campaign.store.units import answers, importing, messages, people, tasks
 from assay.campaign.store.units import looking as looks
 from assay.campaign.store.units.people import Link
 from assay.collecting.campaigns import CampaignStatus
@@ -150,6 +157,46 @@ class Campaign:
 
         return replace(status, **status_of(found))
 
+    def version(self) -> tuple[int, ...]:
+        """Other numbers whenever anything has changed, the newest result among it."""
+        with self._store.reading() as db:
+            return *tally.seen(db), looking.read_live_number(db)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of its file; None where it is in a database."""
+        file = self._store.place.file
+        return None if file is None else file.parent
+
+    def failing(self) -> bool:
+        """Whether the last thing that was to be written could not be, as on a full disk."""
+        return self._store.writer is not None and self._store.writer.failing
+
+    def pace(self) -> tuple[tuple[int, int], ...]:
+        """Hours since 1970, and the answers that were first sent in them."""
+        with self._store.reading() as db, self._store.tally.now(db) as counts:
+            return tuple(sorted(counts.by_hour.items()))
+
+    def answers(self, wanted: browsing.Wanted, before: int | None = None) -> list[Given]:
+        """The newest answers that are wanted, before a number, to be read by the owner."""
+        with self._store.reading() as db:
+            return browsing.read_answers(db, wanted, before)
+
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Raters, systems and documents."""
+        with self._store.reading() as db:
+            return browsing.read_names(db)
+
+    def events(self, before: int | None = None) -> list[Event]:
+        """What was done, newest first, before a number."""
+        with self._store.reading() as db:
+            return browsing.read_events(db, self._store.tally, before)
+
+    def messages(self, link: Link) -> list[dict[str, Any]]:
+        """What a rater was told and has not read yet."""
+        with self._store.reading() as db:
+            return messages.unread(db, self._store.tally, _rater(link))
+
     def counts(self) -> dict[str, dict[str, int]]:
         """How many campaigns, raters, leases and screens sent there are, by their state."""
         with self._store.reading() as db:
@@ -181,6 +228,18 @@ class Campaign:
 
         found = CampaignResults.from_dict(json.loads(row.result))
         self._results = row.number, found
+        return found
+
+    def judged(self) -> tuple[Judged, ...]:
+        """Every output that the campaign asks about."""
+        with self._store.reading() as db:
+            return read_judged(db)
+
+    def bring_in(
+        self, parts: Sequence[Part], tool: str, source: str, actor: str
+    ) -> dict[str, Any]:  # fmt: skip
+        """Store answers that were given in another tool."""
+        found: dict[str, Any] = self._now("bring_in", parts, tool, source, actor)
         return found
 
     def now(self) -> int:
@@ -234,6 +293,10 @@ class Campaign:
     def close(self, actor: str, reason: str | None = None) -> None:
         """End the campaign for good: nothing more is taken."""
         self._now("close", actor, reason)
+
+    def message(self, rater: str, text: str, actor: str = "owner") -> None:
+        """Say something to a rater; their page shows it until they have read it."""
+        self._now("message", rater, text, actor)
 
     def exclude(self, rater: str, reason: str, actor: str) -> None:
         """Leave a rater out: their tasks are dealt again, and nothing is deleted."""
@@ -305,12 +368,15 @@ WRITING: Mapping[str, Callable[..., Work]] = {
     "pause": _state("paused"),
     "resume": _state("open"),
     "close": _state("closed"),
+    "message": _plain(messages.send_message),
+    "message_read": _of_rater(messages.read_message),
     "exclude": _plain(people.exclude),
     "restore": _plain(people.restore),
     "add_raters": _plain(people.add_raters),
     "new_link": _plain(people.renew_link),
     "forget": _plain(people.forget),
     "rebuild": _plain(upkeep.rebuild),
+    "bring_in": _plain(importing.bring_in),
     "keep_look": _plain(looks.store_look),
     "keep_results": _plain(looks.store_live),
     "join": _plain(people.join),
