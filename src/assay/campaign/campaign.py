@@ -10,12 +10,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.campaign.records import Collected, Event, Given, LookSeen, NotNowError
+from assay.campaign.records import (
+    Collected,
+    Event,
+    Given,
+    Judged,
+    LookSeen,
+    NotNowError,
+    Part,
+)  # fmt: skip
 from assay.campaign.store import browsing, looking, reader, tally, upkeep
 from assay.campaign.store.access import Store, open_store
 from assay.campaign.store.clock import Clock
-from assay.campaign.store.collected import read_collected
-from assay.campaign.store.units import answers, messages, people, tasks
+from assay.campaign.store.collected import read_collected, read_judged
+from assay.campaign.store.units import answers, importing, messages, people, tasks
 from assay.campaign.store.units import looking as looks
 from assay.campaign.store.units.people import Link
 from assay.collecting.campaigns import CampaignStatus
@@ -215,6 +223,18 @@ class Campaign:
         self._results = row.number, found
         return found
 
+    def judged(self) -> tuple[Judged, ...]:
+        """Every output that the campaign asks about."""
+        with self._store.reading() as db:
+            return read_judged(db)
+
+    def bring_in(
+        self, parts: Sequence[Part], tool: str, source: str, actor: str
+    ) -> dict[str, Any]:  # fmt: skip
+        """Store answers that were given in another tool."""
+        found: dict[str, Any] = self._now("bring_in", parts, tool, source, actor)
+        return found
+
     def now(self) -> int:
         """The time by the campaign's clock."""
         return self._store.clock.now()
@@ -346,6 +366,7 @@ WRITING: Mapping[str, Callable[..., Work]] = {
     "new_link": _plain(people.renew_link),
     "forget": _plain(people.forget),
     "rebuild": _plain(upkeep.rebuild),
+    "bring_in": _plain(importing.bring_in),
     "keep_look": _plain(looks.store_look),
     "keep_results": _plain(looks.store_live),
     "join": _plain(people.join),

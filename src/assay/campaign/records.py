@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 Side = Literal["source", "target"]
+IMPORTED = "imported"
+"""Why a rater had a task that was never open here: it was answered in another tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +245,49 @@ class Collected:
     scores: pl.DataFrame
     """The test set as it came in."""
     sample: pl.DataFrame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An output that a campaign asks about, and the task that it is in."""
+
+    task: int
+    place: int
+    """The segment's place in the task."""
+    system: str
+    shown_as: int
+    """The number of the system that it is shown as; identical outputs share one."""
+    lp: str | None
+    doc: str | None
+    seg: str
+    source: str | None
+    text: str
+    text_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One rater's answers to one column of a task, which were given in another tool."""
+
+    answers: tuple[Answer, ...]
+    hashes: Mapping[int, str]
+    """Place to the hash of the text."""
+    seconds: float
+    began: str | None
+    ended: str | None
+    """By the other tool's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one rater said of one task in another tool."""
+
+    rater: str
+    task: int
+    whole: bool
+    """Whether every output of the task has an answer."""
+    columns: Mapping[int, Column]
+    """By the number of the system that a column shows."""
 
 
 class CampaignError(AssayError):

@@ -102,6 +102,7 @@ SLOPE = Annotated[
 
 
 def sample(
+    context: typer.Context,
     scores: SCORES,
     budget: Annotated[str, BUDGET_OPTION],
     design: DESIGN = "auto",
@@ -170,6 +171,8 @@ def sample(
 
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
+    from dataclasses import replace
+
     from assay.cli import deliver, note, say
     from assay.pay import pay_of
     from assay.sampling.budget import divide_budget
@@ -217,7 +220,10 @@ def sample(
             importance=importance, seconds_per_word=seconds_per_word,
             allow_unreachable=allow_unreachable, rng=seed,
         )  # fmt: skip
+    opinions = (per_output or 1) + (0.1 if overlap is None else overlap)
     summary = summarise(test_set, drawn)
+    if pay is not None:
+        summary = replace(summary, pay=pay_of(pay), opinions=opinions)
     if output is not None:
         drawn.write(output)
     if figure is not None:
@@ -229,6 +235,8 @@ def sample(
         note("not saved; give -o FILE to keep the sample, the estimate needs it")
     else:
         say(f"written to {output}")
+    if context.obj is not None:
+        say("next: assay collect --sheets xlsx --raters NAMES, or assay serve for the browser")
 
 
 def design_text(design: str, given: Mapping[str, object]) -> str:

@@ -179,6 +179,34 @@ def export(
     deliver(result, save, json)
 
 
+@campaign.command("import")
+def import_(
+    folder: Folder,
+    file: Annotated[
+        Path, typer.Argument(help="The answers, as the tool wrote them.", metavar="FILE")
+    ],
+    format: FORMAT = None,
+    lp: LP = None,
+    save: SAVE_ONLY = None,
+    json: JSON = False,
+) -> None:  # fmt: skip
+    """Bring in answers that raters gave in pearmut, Appraise or Label Studio (--format).
+
+    All of a file comes in, or nothing. Outputs, texts, scores and marks are held against the
+    campaign; a file that has grown may be given again. Stop the server first.
+
+    Example: assay campaign import news annotations.jsonl --format pearmut
+    """
+    need_campaign()
+    from assay.campaign.exchange.imports import READERS, import_answers
+
+    if format is None:
+        fault, remedy = "so what wrote the file is not known", f"choose from {', '.join(READERS)}"
+        raise OptionError("--format", "not given", fault, remedy)
+    with opened_campaign(folder, write=True) as opened:
+        deliver(import_answers(opened, file, format, lp=lp), save, json)
+
+
 @campaign.command("backup")
 def backup(
     folder: Folder,

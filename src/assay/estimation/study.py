@@ -596,7 +596,7 @@ def _texts_note(rated: Rated, documents: bool) -> Note:
     )
     if documents and held < FEW_DOCUMENTS:
         text += f"; fewer than {FEW_DOCUMENTS} documents: their spread is itself uncertain"
-    return Note("for-texts", text)
+    return Note("for-texts" if documents else "for-segments", text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
