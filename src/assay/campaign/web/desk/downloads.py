@@ -7,6 +7,7 @@ import io
 import re
 import tempfile
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
@@ -20,14 +21,19 @@ from assay.campaign.exchange.export import export_tables, tables_of
 from assay.campaign.web.desk.words import PROTOCOLS, STATES, rule, table_names
 from assay.campaign.web.owner import Slug, keys_of
 from assay.campaign.web.roles import Owner, Reader, campaign_of, documented
-from assay.results import plural
+from assay.results import Result, plural
 from assay.tables.typed_files import save
 from assay.views.html import html
 from assay.views.page import make_report
+from assay.views.section import Section, section_of
 
 routes = APIRouter(tags=["desk"])
 NO_LINKS = "the links are not kept on this server; make new ones on the page of raters"
 NO_TABLE = "the campaign has no such table so far"
+LOOKED_ONCE = (
+    "Not the page's verdict, which is that of the planned looks: these intervals are right for"
+    " whoever looks once, at the end."
+)
 FORMULA = ("=", "+", "-", "@", "\t")
 """What a spreadsheet would take for the beginning of a formula."""
 
@@ -111,8 +117,13 @@ async def report(request: Request, link: Reader, slug: Slug) -> Response:
 
 def _report(campaign: Campaign) -> str:
     status, results = campaign.status(), campaign.results()
-    found = results.outcome.found if results is not None else None
-    listed = [part for part in (found, results, status) if part is not None]
+    listed: list[Result | Section] = [status]
+    if results is not None:
+        listed = [results, status]
+        found = results.outcome.found
+        if found is not None and results.planned:
+            once = section_of(found)
+            listed.append(replace(once, lead=f"{LOOKED_ONCE} {once.lead}", folded=True))
     facts = (
         PROTOCOLS[status.protocol], STATES[status.state],
         plural(sum(one.answers > 0 for one in status.raters), "rater"),

@@ -10,7 +10,7 @@ const FIRST = 1_500;
 /** @param {{id: number, at: string, text: string}} message */
 function banner(message) {
   const at = new Date(message.at).toLocaleTimeString(spoken(), { hour: "2-digit", minute: "2-digit" });
-  const box = h("aside", { class: "letter", role: "status", id: `message-${message.id}`, "aria-label": t("message-from") },
+  const box = h("aside", { class: "organisers", role: "status", id: `message-${message.id}`, "aria-label": t("message-from") },
     h("p", {}, h("b", {}, t("message-from")), " ", h("small", {}, at)),
     h("p", { class: "words", dir: "auto" }, message.text),
     button(t("message-read"), async () => {
