@@ -82,3 +82,10 @@ def test_a_limit_that_no_text_reaches() -> None:
     rows = pl.DataFrame({"system": ["A"], "seg": [1], "score": [1.0]})
     with assay.limits(assay.FileLimits(name=10**18, cell=10**18, bytes=10**18)):
         assert assay.read_ratings(rows).frame.height == 1
+
+
+def test_a_file_of_a_translation_tool_is_sent_to_its_command(tmp_path: Path) -> None:
+    file = tmp_path / "manual.docx.sdlxliff"
+    file.write_text("<xliff/>", encoding="utf-8")
+    with pytest.raises(InputError, match="`assay effort` reads those"):
+        assay.read_ratings(file)

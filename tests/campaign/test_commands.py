@@ -201,6 +201,29 @@ def test_export_for_other_tools(made: Path, run_assay: Run) -> None:
         assert fault in ran.err
 
 
+def test_import_from_other_tools(made: Path, run_assay: Run) -> None:
+    said(run_assay("campaign", "export", made, "--format", "pearmut", "--json"))
+    campaign = json.loads((made / "pearmut" / "campaign.json").read_text("utf-8"))
+    document = campaign["data"][0][0]
+    given = [{name: {"score": 7, "error_spans": []} for name in one["tgt"]} for one in document]
+    line = {"user_id": "rater-1", "item_i": 0, "item": document, "annotation": given}
+    path = made / "annotations.jsonl"
+    path.write_text(json.dumps(line))
+    found = said(run_assay("campaign", "import", made, path, "--format", "pearmut", "--json"))
+    assert (found["kind"], found["raters"]) == ("campaign-import", ["rater-1"])
+    status = said(run_assay("campaign", "status", made, "--json"))
+    assert status["answers"] == found["answers"] == sum(map(len, given))
+    path.write_text(json.dumps(line)[:-20])
+    for words, fault in (
+        ((path, "--format", "pearmut"), "is not JSON"),
+        ((path,), "choose from pearmut, appraise, label-studio"),
+        ((path, "--format", "xliff"), "choose from pearmut, appraise, label-studio"),
+    ):
+        ran = run_assay("campaign", "import", made, *words)
+        assert (ran.code, ran.out) == (2, "")
+        assert fault in ran.err
+
+
 def test_forgetting_a_person(made: Path, run_assay: Run) -> None:
     assert run_assay("campaign", "forget", made, "rater-2").code == 0
     found = said(run_assay("campaign", "links", made, "--json"))

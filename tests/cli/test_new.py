@@ -268,3 +268,43 @@ def test_answers_under_other_names(case: Case, command: str, run_assay: Run) -> 
         assert ran.code == 2
         told = ("--better", "rater", "at least two", "system", "one system", "segments")
         assert any(word in ran.err for word in told), ran.err
+
+
+def texts_with(metrics: pl.DataFrame) -> None:
+    """A folder of texts, and a table of metrics beside it."""
+    Path("texts").mkdir()
+    for name in ("source", "ours", "theirs"):
+        lines = "".join(f"{name} says {line}.\n" for line in range(1, 5))
+        Path(f"texts/{name}.txt").write_text(lines, encoding="utf-8")
+    save(metrics, "metrics.csv")
+
+
+def test_metrics_join_the_texts_that_they_are_about(run_assay: Run) -> None:
+    rows = [(s, n, n / 10) for s in ("theirs", "ours") for n in range(1, 5)]
+    texts_with(pl.DataFrame(rows, schema=["Model", "Segment no.", "COMET"], orient="row"))
+    ran = run_assay("new", "demo", "--from", "texts", "metrics.csv", "--protocol", "esa")
+    assert ran.code == 0, ran.err
+    assert "2 systems, 4 segments, with sources and outputs" in ran.out
+    assert "Metrics: COMET." in ran.out
+    table = assay.read_scores("demo/scores.tsv").frame
+    assert table["COMET"].to_list() == [0.1, 0.2, 0.3, 0.4] * 2
+    assert table.filter(system="ours")["target"][1] == "ours says 2."
+    Path("metrics.csv").rename("texts/metrics.csv")  # among the texts they are found, too
+    assert "Metrics: COMET." in run_assay("new", "again", "--from", "texts").out
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([("ours", 1, 0.1), ("ourz", 2, 0.2)], "1 row of 2 are about outputs that texts does not"),
+        ([("ours", 9, 0.1)], "such as system and seg ours, 9; name systems and segments alike"),
+    ],
+)
+def test_metrics_of_other_outputs_are_refused(
+    rows: list[tuple[object, ...]], words: str, run_assay: Run
+) -> None:
+    texts_with(pl.DataFrame(rows, schema=["Model", "Segment no.", "COMET"], orient="row"))
+    ran = run_assay("new", "demo", "--from", "texts", "metrics.csv")
+    assert ran.code == 2
+    assert words in ran.err
+    assert not Path("demo").exists()

@@ -159,7 +159,44 @@ def test_a_project_is_planned_and_keeps_the_budget(
     assert run_assay("sample", "--seed", 1).code == 0
     again = run_assay("plan", "--budget", "30 EUR")
     assert "30 EUR buy" in again.out
-    assert "is drawn already" in again.err
+    assert "assay sample draws 75 segments anew" in again.err  # nobody has begun
+    assert run_assay("sample", "--seed", 1).code == 0
+    assert run_assay("collect", "--sheets", "csv", "--raters", "2").code == 0
+    again = run_assay("plan", "--budget", "60 EUR")
+    assert "assay sample --top-up sample.tsv --budget 151" in again.err
+
+
+def test_second_opinions_that_a_budget_buys_are_dealt_out(
+    project: Path, run_assay: Callable[..., Ran]
+) -> None:
+    ran = run_assay("plan", "--budget", "1300 ratings", "--pay", "0.12 EUR per rating")
+    size = assay.read_scores("scores.tsv").segments.height
+    share = 1300 / (3 * size) - 1
+    assert f"x {size} segments once + {share:.0%} twice" in ran.out
+    ran = run_assay("sample", "--seed", 1)
+    assert f"With {share:.0%} of them by one rater more: 1,300 ratings (156 EUR)." in ran.out
+    said = tomllib.loads((project / "assay.toml").read_text("utf-8"))
+    assert said["raters"] == {"overlap": f"{share:.0%}"}
+    ran = run_assay("collect", "--sheets", "csv", "--raters", "3", "--json")
+    outputs = sum(load["outputs"] for load in json.loads(ran.out)["loads"])
+    assert abs(outputs - 1300) <= 30
+
+
+def test_ratings_alone_are_a_pilot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_assay: Callable[..., Ran]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    world = assay.simulate(documents=10, systems=2, rng=1)
+    frame = world.rate().frame.select("system", "doc", "seg", "rater", "score")
+    frame.rename({"system": "Model", "score": "ESA score"}).write_excel("mine.xlsx")
+    goal = ("--decide", 2, "--better", "higher")
+    ran = run_assay("plan", "--pilot", "mine.xlsx", "--population", 900, *goal, "--json")
+    found = json.loads(ran.out)
+    assert (found["source"], found["systems"], found["population"]) == ("pilot", 2, 900)
+    assert "|pilot|N:900" in found["signature"]
+    assert "--population says how many" in run_assay("plan", "--pilot", "mine.xlsx", *goal).err
+    ran = run_assay("plan", "mine.xlsx", *goal)
+    assert (ran.code, "mine.xlsx: give a file by its option: --pilot" in ran.err) == (2, True)
 
 
 def test_ratings_of_a_project_are_its_pilot(project: Path, run_assay: Callable[..., Ran]) -> None:

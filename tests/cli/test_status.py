@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,7 +45,8 @@ def test_from_nothing_to_the_end(project: Path, run_assay: Run) -> None:
     assert "are drawn; nothing is rated yet" in run_assay("status").out
     ran = run_assay("collect", "--sheets", "csv", "--raters", "Ada,Ben", "--seed", 2)
     assert ran.code == 0, ran.err
-    assert "2 sheets with" in run_assay("status").out
+    assert re.search(r": \d+ ratings \(\d+ EUR\) in all", ran.out)
+    assert re.search(r"2 sheets with \d+ outputs \(\d+ EUR\) are out", run_assay("status").out)
     ran = run_assay("collect", rate("Ada", 0.6), rate("Ben", 0.5))
     assert ran.code == 0, ran.err
     assert "after the last score wait" in ran.err
@@ -56,8 +58,10 @@ def test_from_nothing_to_the_end(project: Path, run_assay: Run) -> None:
     assert [name for name in wanted if name not in result] == []
     assert (result["kind"], result["state"], result["basis"]) == ("status", "begun", "beginning")
     assert result["spent"]["money"] == pytest.approx(0.12 * result["rated"])
+    Path("answers").rename("may")
     ran = run_assay("collect", rate("Ada", 1), rate("Ben", 1))
-    assert ran.code == 0, ran.err
+    assert "may/Ada.csv, which came back earlier, is gone" not in ran.err
+    assert (ran.code, "answers/Ada.csv, which came back" in ran.err) == (0, False), ran.err
     assert json.loads(run_assay("status", "--json").out)["state"] == "complete"
 
 

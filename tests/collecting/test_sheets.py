@@ -355,6 +355,33 @@ def test_half_a_campaign(made: Made, test_set: assay.TestSet) -> None:
     assert has_note(ratings.notes, "one-score")
 
 
+def test_a_fuller_sheet_follows_half_of_it(made: Made, tmp_path: Path) -> None:
+    """What came back earlier is given up only where the rater says otherwise."""
+    written, paths, _ = made
+    sheet, rows = read(paths[0]), pl.int_range(pl.len())
+    half, first = sheet.height // 2, tmp_path / "earlier" / paths[0].name
+    first.parent.mkdir()
+    write(sheet.with_columns(score=pl.when(rows < half).then("score")), first)
+    assay.collect_sheets(written.key, [first, *paths[1:]])
+    whole = assay.collect_sheets(written.key, paths, earlier=[first])
+    assert whole.frame.equals(assay.collect_sheets(written.key, paths).frame)
+    assert not has_note(whole.notes, "earlier-sheet")
+    # The rest alone: nothing is lost. Another score: the newer counts.
+    write(sheet.with_columns(score=pl.when(rows >= half).then("score")), paths[0])
+    rest = assay.collect_sheets(written.key, paths, earlier=[first])
+    assert rest.frame.equals(whole.frame)
+    (note,) = [note for note in rest.notes if note.code == "earlier-sheet"]
+    assert re.search(r"comes after .*earlier.*: \d+ scores that it lacks kept$", note)
+    write(set_score("1")(sheet), paths[0])
+    changed = assay.collect_sheets(written.key, paths, earlier=[first])
+    assert changed.frame["score"].to_list() != whole.frame["score"].to_list()
+    assert "1 score changed since" in str(changed.notes)
+    alone = assay.collect_sheets(written.key, [], earlier=[first])
+    assert alone.raters == ("rater-1",)
+    with pytest.raises(InputError, match="was given already"):
+        assay.collect_sheets(written.key, [*paths, first])
+
+
 def test_comments_come_with_the_ratings(made: Made) -> None:
     written, paths, _ = made
     write(edit_first("comment", "0012 unclear")(read(paths[0])), paths[0])

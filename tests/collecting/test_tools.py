@@ -146,6 +146,10 @@ def test_answers_come_back_through_the_key(tmp_path: Path, tool: str) -> None:
     assert found == wanted
     alone = assay.collect_sheets(written.key, files[:1], format=tool)
     assert has_note(alone.notes, "sheets-missing")
+    before = files[0].rename(tmp_path / "before.txt")
+    files[0].write_bytes(before.read_bytes())
+    again = assay.collect_sheets(written.key, files, earlier=[before], format=tool)
+    assert again.frame.equals(ratings.frame)
 
 
 ALTERATIONS = {

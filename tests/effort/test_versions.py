@@ -282,6 +282,19 @@ def test_wrong_folders(folders: tuple[Path, Path], tmp_path: Path) -> None:
         read_versions(before, other)
 
 
+def test_tables_whose_columns_name_a_language(tmp_path: Path) -> None:
+    for folder, target in (("b", "txet eno"), ("a", "txet two")):
+        for system in ("DeepL", "Google"):
+            place = tmp_path / folder / system / f"d{'_ann' * (folder == 'a')}.xlsx"
+            place.parent.mkdir(parents=True)
+            rows = {"No.": [1], "Source (en-US)": ["Text one."], "Target (ru-RU)": [target]}
+            pl.DataFrame(rows).write_excel(place)
+    found = read_versions(tmp_path / "b", tmp_path / "a", editor="ann").frame
+    assert found.select("source", "mt", "edited").unique().rows() == [
+        ("Text one.", "txet eno", "txet two")
+    ]
+
+
 def test_an_edited_file_without_a_place(folders: tuple[Path, Path], tmp_path: Path) -> None:
     """Edited files by translator alone: which engine's was it?"""
     before, after = folders
@@ -348,7 +361,7 @@ def test_edited_files_alone(folders: tuple[Path, Path], run_assay: Callable[...,
     """Trados does not keep what the machine wrote: the files from before editing are needed."""
     ran = run_assay("effort", folders[1])
     assert ran.code == 2
-    assert "give the files from before editing too (--before and --after)" in ran.err
+    assert "from the files as they were before editing (--before and --after)" in ran.err
     ran = run_assay("effort", folders[1].parent / "nothing")
     assert ran.code == 2
 

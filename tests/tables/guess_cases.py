@@ -277,6 +277,11 @@ post_editing = post_editing.rename(
      "Final translation": "Endfassung", "Time (s)": "Zeit (s)"}
 )  # fmt: skip
 minutes = manager.rename({"Time (s)": "Time (min)"})
+auftraege = manager.rename({
+    "Project": "Auftrag", "Segment ID": "Segment-Nr.", "Engine": "Maschine",
+    "Translator": "Übersetzer", "Source": "Ausgangstext (en-GB)", "MT output": "MÜ",
+    "Final translation": "Endfassung [de-DE]", "Time (s)": "Zeit (h)",
+})  # fmt: skip
 rated_edits = manager.with_columns(Rating=pl.Series([k % 5 for k in range(12)]))
 by_name = pairwise("item", "Left system", "Right system", "Preferred", said=["tie"])
 by_name = by_name.with_columns(Preferred=pl.when(pl.col("item") % 2 == 0).then(
@@ -354,7 +359,12 @@ AFTER = [
           "seconds": "Zeit (s)"}),
     Case("time in minutes", minutes, "edits",
          {"doc": "Project", "seg": "Segment ID", "system": "Engine", "editor": "Translator",
-          "source": "Source", "mt": "MT output", "edited": "Final translation"}),
+          "source": "Source", "mt": "MT output", "edited": "Final translation",
+          "seconds": "Time (min)"}),
+    Case("german edits with languages", auftraege, "edits",
+         {"doc": "Auftrag", "seg": "Segment-Nr.", "system": "Maschine", "editor": "Übersetzer",
+          "source": "Ausgangstext (en-GB)", "mt": "MÜ", "edited": "Endfassung [de-DE]",
+          "seconds": "Zeit (h)"}),
     Case("edits that were rated", rated_edits, asks="edits or ratings"),
     Case("winner by name", by_name, "judgments",
          {"seg": "item", "left": "Left system", "right": "Right system", "winner": "Preferred"}),

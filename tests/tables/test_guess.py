@@ -111,3 +111,18 @@ def test_several_tables_are_one() -> None:
     assert found.columns == assay.guess(frame).columns
     with pytest.raises(InputError, match="other columns"):
         assay.guess([frame, frame.rename({"Model": "Engine"})])
+
+
+def test_times_are_in_seconds_whatever_they_were_in() -> None:
+    for name, times in (("Time (s)", 1), ("Time (min)", 60), ("Minuten", 60), ("Zeit (h)", 3600)):
+        frame = pl.DataFrame({
+            "Engine": ["A", "B"], "File": ["d", "d"], "Segment": [1, 1], "Translator": ["x", "y"],
+            "MT": ["a b", "a c"], "Final translation": ["a b", "a d"], name: [0.5, 1.5],
+        })  # fmt: skip
+        found = assay.guess(frame, kind="edits")
+        assert found.columns["seconds"] == name
+        assert (f"seconds <- {name} x {times}" in found.sentence) == (times != 1)
+        edits = assay.read_edits(assay.tidy(frame, found))
+        assert edits.frame["seconds"].to_list() == [0.5 * times, 1.5 * times]
+    odd = assay.guess(frame.rename({name: "min"}), kind="edits")
+    assert "seconds" not in odd.columns  # the smallest, perhaps

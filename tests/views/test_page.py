@@ -138,6 +138,11 @@ def test_what_cannot_be_reported(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_table_is_no_saved_result(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"ends in .json; save one first, as `assay estimate"):
+        assay.read_result(tmp_path / "ratings.xlsx")
+
+
 @pytest.mark.parametrize("content", ["", "nonsense", "[1]", '{"a": 1}', "\udcff"])
 def test_files_that_are_no_result(content: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"

@@ -16,6 +16,7 @@ from assay.collecting.campaigns import (
     CampaignStatus,
     Created,
     Exported,
+    Imported,
     Links,
     RaterLink,
     RaterStatus,
@@ -136,6 +137,7 @@ def results() -> dict[str, dict[str, Any]]:
             next=("wait for look 2",),
         ),
         Exported(("tables/ratings.tsv",), 80, {"ratings": 80}),
+        Imported("a.jsonl", "pearmut", 80, 3, 2, 7, ("Ann", "Ben"), ("Ben",), ()),
         Simulation((SimulatedRater("Ada", "quick", 4, 80, 0.5),), 4, 80, 0.6, (), 1),
         assay.summarise_evaluation(tried),
     ]

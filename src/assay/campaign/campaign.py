@@ -7,15 +7,23 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.campaign.records import Collected, LookSeen, NotNowError
-from assay.campaign.store import looking, reader, upkeep
+from assay.campaign.records import (
+    Collected,
+    Event,
+    Given,
+    Judged,
+    NotNowError,
+    Part,
+)  # fmt: skip
+from assay.campaign.store import browsing, looking, reader, tally, upkeep
 from assay.campaign.store.access import Store, open_store
 from assay.campaign.store.clock import Clock
-from assay.campaign.store.collected import read_collected
-from assay.campaign.store.units import answers, people, tasks
+from assay.campaign.store.collected import read_collected, read_judged
+from assay.campaign.store.units import answers, importing, messages, people, tasks
 from assay.campaign.store.units import looking as looks
 from assay.campaign.store.units.people import Link
 from assay.collecting.campaigns import CampaignStatus
@@ -48,6 +56,7 @@ class Campaign:
         self.slug = store.slug
         self.settings: Settings = store.rules.settings
         self.seed = store.rules.seed
+        self.place = store.place.address
         self._results: tuple[int, CampaignResults] | None = None
 
     def __enter__(self) -> Self:
@@ -140,7 +149,53 @@ class Campaign:
     def status(self) -> CampaignStatus:
         """How the campaign stands."""
         with self._store.reading() as db:
-            return reader.read_status(db, self._store.rules, self.slug, self._store.tally)
+            status = reader.read_status(db, self._store.rules, self.slug, self._store.tally)
+        found = self.results()
+        if found is None:
+            return status
+        from assay.collecting.live import status_of  # it knows every kind of result
+
+        return replace(status, **status_of(found))
+
+    def version(self) -> tuple[int, ...]:
+        """Other numbers whenever anything has changed, the newest result among it."""
+        with self._store.reading() as db:
+            return *tally.seen(db), looking.read_live_number(db)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of its file; None where it is in a database."""
+        file = self._store.place.file
+        return None if file is None else file.parent
+
+    def failing(self) -> bool:
+        """Whether the last thing that was to be written could not be, as on a full disk."""
+        return self._store.writer is not None and self._store.writer.failing
+
+    def pace(self) -> tuple[tuple[int, int], ...]:
+        """Hours since 1970, and the answers that were first sent in them."""
+        with self._store.reading() as db, self._store.tally.now(db) as counts:
+            return tuple(sorted(counts.by_hour.items()))
+
+    def answers(self, wanted: browsing.Wanted, before: int | None = None) -> list[Given]:
+        """The newest answers that are wanted, before a number, to be read by the owner."""
+        with self._store.reading() as db:
+            return browsing.read_answers(db, wanted, before)
+
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """Raters, systems and documents."""
+        with self._store.reading() as db:
+            return browsing.read_names(db)
+
+    def events(self, before: int | None = None) -> list[Event]:
+        """What was done, newest first, before a number."""
+        with self._store.reading() as db:
+            return browsing.read_events(db, self._store.tally, before)
+
+    def messages(self, link: Link) -> list[dict[str, Any]]:
+        """What a rater was told and has not read yet."""
+        with self._store.reading() as db:
+            return messages.unread(db, self._store.tally, _rater(link))
 
     def counts(self) -> dict[str, dict[str, int]]:
         """How many campaigns, raters, leases and screens sent there are, by their state."""
@@ -175,6 +230,18 @@ class Campaign:
         self._results = row.number, found
         return found
 
+    def judged(self) -> tuple[Judged, ...]:
+        """Every output that the campaign asks about."""
+        with self._store.reading() as db:
+            return read_judged(db)
+
+    def bring_in(
+        self, parts: Sequence[Part], tool: str, source: str, actor: str
+    ) -> dict[str, Any]:  # fmt: skip
+        """Store answers that were given in another tool."""
+        found: dict[str, Any] = self._now("bring_in", parts, tool, source, actor)
+        return found
+
     def now(self) -> int:
         """The time by the campaign's clock."""
         return self._store.clock.now()
@@ -185,12 +252,15 @@ class Campaign:
         with self._store.moment() as db:
             yield db
 
-    def keep_look(
-        self, number: int, n: int, at: int, result: Mapping[str, Any], seen: LookSeen,
-        verdict: Mapping[str, Any], rest: Sequence[str],
-    ) -> bool:  # fmt: skip
+    @contextmanager
+    def alone_with_results(self) -> Iterator[Callable[[], bool]]:
+        """Asks whether nobody else computes results of this campaign, which one process does."""
+        with self._store.alone() as alone:
+            yield alone
+
+    def keep_look(self, look: Mapping[str, Any]) -> bool:
         """Store a look that took place; False where it is there already."""
-        return bool(self._now("keep_look", number, n, at, result, seen, verdict, rest))
+        return bool(self._now("keep_look", look))
 
     def keep_results(
         self, basis: str, result: str, sets: Sequence[Sequence[str]] | None = None
@@ -223,6 +293,10 @@ class Campaign:
     def close(self, actor: str, reason: str | None = None) -> None:
         """End the campaign for good: nothing more is taken."""
         self._now("close", actor, reason)
+
+    def message(self, rater: str, text: str, actor: str = "owner") -> None:
+        """Say something to a rater; their page shows it until they have read it."""
+        self._now("message", rater, text, actor)
 
     def exclude(self, rater: str, reason: str, actor: str) -> None:
         """Leave a rater out: their tasks are dealt again, and nothing is deleted."""
@@ -294,12 +368,15 @@ WRITING: Mapping[str, Callable[..., Work]] = {
     "pause": _state("paused"),
     "resume": _state("open"),
     "close": _state("closed"),
+    "message": _plain(messages.send_message),
+    "message_read": _of_rater(messages.read_message),
     "exclude": _plain(people.exclude),
     "restore": _plain(people.restore),
     "add_raters": _plain(people.add_raters),
     "new_link": _plain(people.renew_link),
     "forget": _plain(people.forget),
     "rebuild": _plain(upkeep.rebuild),
+    "bring_in": _plain(importing.bring_in),
     "keep_look": _plain(looks.store_look),
     "keep_results": _plain(looks.store_live),
     "join": _plain(people.join),

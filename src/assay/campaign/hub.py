@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 
 from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.keys import (
@@ -43,6 +44,8 @@ class Hub:
         self.keys = keys
         self.campaigns: dict[str, Campaign] = {}
         self.folders: dict[str, Path] = {}
+        self.making = Lock()
+        """Held while a table is read or a campaign made: one at a time keeps memory bounded."""
         self._known: dict[str, str] = {}
 
     def add(self, campaign: Campaign, folder: Path | None = None) -> Campaign:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -18,6 +19,7 @@ from typing import Any, TypeVar
 from assay.errors import InputError
 
 FILE, HUB_FILE = "campaign.json", "hub.json"
+_CHANGING = threading.Lock()
 ADDRESS = "http://127.0.0.1:8017"
 
 
@@ -82,6 +84,14 @@ def write_hub_keys(folder: Path, keys: HubKeys) -> None:
 def read_keys(folder: Path) -> Keys:
     """The keys of a campaign."""
     return _read(folder / FILE, Keys, "name the folder of a campaign")
+
+
+def keep_raters(folder: Path, tokens: dict[str, str]) -> Keys:
+    """Add the links of raters to those that are kept."""
+    with _CHANGING:
+        keys = read_keys(folder)
+        write_keys(folder, keys := replace(keys, raters=keys.raters | tokens))
+    return keys
 
 
 def read_hub_keys(folder: Path) -> HubKeys:

@@ -15,7 +15,7 @@ from assay.kits.results import KitDesign
 from assay.project.settings import Settings
 from assay.sampling.draw import sample as draw_sample
 from assay.stats.random import Rng
-from assay.tables.load import Columns, find_schema
+from assay.tables.load import Columns, Only, find_schema
 from assay.tables.selection import column_names
 from assay.tables.tables import (
     Errors,
@@ -45,9 +45,12 @@ class Material:
 
 
 def read_material(
-    settings: Settings, folder: Path, *, kits: KitDesign | None = None, source: str = "plan"
-) -> Material:
+    settings: Settings, folder: Path, *, kits: KitDesign | None = None, only: Only | None = None,
+    source: str = "plan",
+) -> Material:  # fmt: skip
     """Read what the settings name, relative to ``folder``; every fault of every file is listed.
+
+    Of the scores those rows that ``only`` describes.
 
     Raises:
         TableError: Something is wrong with a file, or with what the files say together. Every
@@ -70,7 +73,7 @@ def read_material(
         collect.add("scores", "is missing; name the table with the outputs to be judged")
     else:
         with collect.of("scores"):
-            test_set = _read_test_set(settings, folder / settings.scores)
+            test_set = _read_test_set(settings, folder / settings.scores, only)
     sample = errors = None
     if test_set is not None:
         with collect.of("sample"):
@@ -121,10 +124,10 @@ def _need_text(path: Path) -> None:
         raise InputError(f"'{path}' cannot be read ({error.strerror}); check the path") from None
 
 
-def _read_test_set(settings: Settings, path: Path) -> TestSet:
+def _read_test_set(settings: Settings, path: Path, only: Only | None) -> TestSet:
     return read_scores(
         path, columns=_columns(settings, path, "scores"), metrics=settings.metrics,
-        lower_metrics=settings.lower_metrics, exclude=settings.exclude,
+        lower_metrics=settings.lower_metrics, exclude=settings.exclude, only=only,
     )  # fmt: skip
 
 

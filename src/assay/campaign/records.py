@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 Side = Literal["source", "target"]
+IMPORTED = "imported"
+"""Why a rater had a task that was never open here: it was answered in another tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,64 @@ class Stored:
     """The software that took the answer."""
 
 
+GIVEN = ("rate", "check", "repeat")
+"""Tasks of the campaign itself; tutorials and tests are about other texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenText:
+    """An output that an answer is about, as the rater saw it."""
+
+    label: str
+    systems: tuple[str, ...]
+    """All that have this very text."""
+    text: str
+    spoiled: bool
+    won: bool
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One answer with what it is about, to be read by the owner."""
+
+    number: int
+    at: int
+    rater: str
+    excluded: bool
+    lp: str | None
+    doc: str | None
+    seg: str
+    source: str | None
+    texts: tuple[GivenText, ...]
+    kind: str
+    scores: dict[str, float]
+    spans: tuple[Span, ...]
+    no_error: bool
+    winner: str | None
+    strength: int | None
+    reason: str | None
+    edited: str | None
+    skipped: str | None
+    comment: str | None
+    revision: int
+    late: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that was done, or that the owner should know."""
+
+    number: int
+    at: int
+    actor: str
+    kind: str
+    subject: str
+    rater: str | None
+    """The name of the rater with the number of the subject."""
+    body: dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class LookSeen:
     """What a look was about: the numbers of what had been sent, and who was left out then."""
@@ -187,6 +247,49 @@ class Collected:
     sample: pl.DataFrame | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An output that a campaign asks about, and the task that it is in."""
+
+    task: int
+    place: int
+    """The segment's place in the task."""
+    system: str
+    shown_as: int
+    """The number of the system that it is shown as; identical outputs share one."""
+    lp: str | None
+    doc: str | None
+    seg: str
+    source: str | None
+    text: str
+    text_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One rater's answers to one column of a task, which were given in another tool."""
+
+    answers: tuple[Answer, ...]
+    hashes: Mapping[int, str]
+    """Place to the hash of the text."""
+    seconds: float
+    began: str | None
+    ended: str | None
+    """By the other tool's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one rater said of one task in another tool."""
+
+    rater: str
+    task: int
+    whole: bool
+    """Whether every output of the task has an answer."""
+    columns: Mapping[int, Column]
+    """By the number of the system that a column shows."""
+
+
 class CampaignError(AssayError):
     """A request that a campaign does not carry out; ``status`` is the HTTP status it becomes."""
 
@@ -200,9 +303,16 @@ class NotYoursError(CampaignError):
 
 
 class NotNowError(CampaignError):
-    """The campaign is closed or paused, or the rater is left out; the sentence says what to do."""
+    """The campaign is closed or paused, or the rater is left out; the sentence says what to do.
+
+    ``address`` is where a crowd platform wants its raters back.
+    """
 
     status = 409
+
+    def __init__(self, message: str, address: str | None = None) -> None:
+        super().__init__(message)
+        self.address = address
 
 
 class UnavailableError(CampaignError):

@@ -910,6 +910,8 @@ def without(frame: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
 def refuse_alone(option: str, value: object, needed: str, given: object) -> None:
     """Refuse an option that means nothing without another."""
     if value is not None and given is None:
+        if isinstance(value, list):
+            value = " ".join(map(str, value))
         raise OptionError(f"--{option}", value, f"is about --{needed}", f"give --{needed} too")
 
 

@@ -13,6 +13,7 @@ import typer
 
 from assay.cli import deliver, names, note, print_json, save_file, say
 from assay.cli.options import (
+    BY,
     CHECKS,
     COLUMNS,
     EXCLUDE,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from assay.campaign.hub import Hub
     from assay.campaign.keys import Keys
     from assay.campaign.material import Material
+    from assay.project.settings import Settings
 
 PACKAGES = ("alembic", "fastapi", "multipart", "pydantic", "regex", "sqlalchemy", "uvicorn")
 """What the extra installs."""
@@ -115,6 +117,7 @@ def new(
     instructions: INSTRUCTIONS = None,
     columns: COLUMNS = None,
     exclude: EXCLUDE = None,
+    by: BY = None,
     store: Annotated[
         str | None,
         typer.Option("--store", help="A PostgreSQL database in place of a file in the folder."),
@@ -145,12 +148,48 @@ def new(
             )
         },
     }  # fmt: skip
+    if by is not None:
+        _need_one(kits=kits, store=store, save=save)
+        _make_several(plan, given, columns, by, output, seed, json=json)
+        return
+    from assay.campaign.making import make_campaign
+
     material, base = read_plan(plan, given, columns, kits)
-    result, keys = make_campaign(material, output or base, store, seed)
+    result, keys = make_campaign(material, output or base, store=store, rng=seed)
     if json:
         print_json(result.to_dict() | {"links": keys.links()})
         return
     deliver(result, save, False, lambda: show_links(result.dir, keys))
+
+
+def _need_one(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            fault = "is for one campaign, and `by` makes several"
+            raise OptionError(name, value, fault, "make them one by one")
+
+
+def _make_several(
+    plan: Path, given: dict[str, Any], columns: str | None, by: str, output: Path | None,
+    seed: int | None, *, json: bool,
+) -> None:  # fmt: skip
+    """A campaign for each value of a column, in folders of one folder."""
+    from assay.campaign.making import make_campaigns, read_materials
+    from assay.campaign.store.creating import slug_of
+
+    settings, base = _read_settings(plan, given, columns)
+    materials = read_materials(settings, base, by, source=str(plan))
+    folder = output or base / slug_of(settings.name)
+    made = list(make_campaigns(materials, folder, rng=seed))
+    if json:
+        print_json({
+            "dir": str(folder),
+            "campaigns": [one.to_dict() | {"links": keys.links()} for one, keys in made],
+        })  # fmt: skip
+        return
+    for one, keys in made:
+        show_links(one.dir, keys)
+    say(f"assay serve {folder} serves them all")
 
 
 def _people(raters: str | None) -> dict[str, Any]:
@@ -167,12 +206,22 @@ def read_plan(
 ) -> tuple[Material, Path]:
     """The plan with what was said beside it, its tables, and the folder it is about."""
     from assay.campaign.material import read_material
-    from assay.cli import pairs
     from assay.kits.results import KitDesign
+    from assay.views.page import read_result
+
+    settings, base = _read_settings(plan, given, columns)
+    design = None if kits is None else read_result(kits)
+    if design is not None and not isinstance(design, KitDesign):
+        raise OptionError("kits", kits, "is no design of kits", "save one with assay kits design")
+    return read_material(settings, base, kits=design, source=str(plan)), base
+
+
+def _read_settings(plan: Path, given: dict[str, Any], columns: str | None) -> tuple[Settings, Path]:
+    """The plan with what was said beside it, and the folder it is about."""
+    from assay.cli import pairs
     from assay.project.reader import parse_settings
     from assay.project.text import with_key
     from assay.tables.load import decode_utf8, read_bytes
-    from assay.views.page import read_result
 
     written = plan.suffix == ".toml"
     text = decode_utf8(read_bytes(plan), str(plan)) if written else ""
@@ -184,35 +233,7 @@ def read_plan(
     for key, value in given.items():
         if value is not None:
             text = with_key(text, key, value)
-    base = plan.absolute().parent
-    design = None if kits is None else read_result(kits)
-    if design is not None and not isinstance(design, KitDesign):
-        raise OptionError("kits", kits, "is no design of kits", "save one with assay kits design")
-    settings = parse_settings(text, str(plan))
-    return read_material(settings, base, kits=design, source=str(plan)), base
-
-
-def make_campaign(
-    material: Material, folder: Path, store: str | None, seed: int | None
-) -> tuple[Any, Keys]:
-    """The campaign in its folder, and the keys that were written beside it."""
-    from assay.campaign.create import create_campaign
-    from assay.campaign.keys import Keys, write_keys
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: no folder can be made there ({error.strerror})") from None
-    result = create_campaign(
-        folder, material.settings, test_set=material.test_set, sample=material.sample,
-        errors=material.errors, kits=material.kits, store=store, rng=seed,
-    )  # fmt: skip
-    links = result.links
-    keys = Keys(
-        links.owner, links.viewer, links.join, {one.rater: one.token for one in links.raters}, store
-    )
-    write_keys(folder, keys)
-    return result, keys
+    return parse_settings(text, str(plan)), plan.absolute().parent
 
 
 def show_links(title: str, keys: Keys) -> None:
@@ -416,8 +437,10 @@ def serve(
             " folder to make one in the browser"
         )
     if not (home / FILE).is_file():
+        from assay.campaign.making import make_campaign
+
         material, _ = read_plan(home / PLAN, {})
-        make_campaign(material, home, None, None)
+        make_campaign(material, home)
     serve_campaign(home, host, port, public_url, trusted_proxy, json)
 
 

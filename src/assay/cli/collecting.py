@@ -17,6 +17,7 @@ from assay.cli.options import (
     JSON,
     KEY,
     OVERLAP,
+    PAY,
     PER_OUTPUT_OPTION,
     RANGE,
     RATERS,
@@ -29,6 +30,7 @@ from assay.errors import OptionError
 
 
 def collect(
+    context: typer.Context,
     files: Annotated[
         list[Path],
         typer.Argument(
@@ -59,6 +61,7 @@ def collect(
     columns: COLUMNS = None,
     format: FORMAT = None,
     better: BETTER_IF_RATED = None,
+    pay: PAY = None,
     seed: SEED = None,
     save: SAVE_ONLY = None,
     json: JSON = False,
@@ -74,10 +77,14 @@ def collect(
 
     Example: assay collect sheets-key.tsv export.jsonl --format pearmut -o ratings.tsv
     """
-    from assay.cli import deliver
+    from dataclasses import replace
+
+    from assay.cli import deliver, say
+    from assay.cli.project import returned_before
     from assay.collecting.answers import collect_sheets, write_collected
     from assay.collecting.assign import assign
     from assay.collecting.sheets import write_sheets
+    from assay.pay import pay_of
     from assay.tables.load import decode_utf8, read_bytes
     from assay.tables.tables import read_scores
 
@@ -88,13 +95,18 @@ def collect(
     first, *answers = files
     if sheets is None:
         others = {"raters": raters, "sample": sample, "range": range, "instructions": instructions,
-                  "key": key, "columns": columns, "seed": seed}  # fmt: skip
+                  "key": key, "columns": columns, "pay": pay, "seed": seed}  # fmt: skip
         for name, value in (dealing | others).items():
             refuse_alone(name.replace("_", "-"), value, "sheets", sheets)
         if output.is_dir():
             raise OptionError("output", output, "is a folder", "name a file")
-        ratings = collect_sheets(first, answers, better=better or "higher", format=format)
+        earlier = [] if context.obj is None else returned_before(context.obj, answers)
+        ratings = collect_sheets(
+            first, answers, earlier=earlier, better=better or "higher", format=format
+        )
         deliver(write_collected(ratings, output), save, json)
+        if context.obj is not None and not json:
+            say("next: assay status says what they decide, assay report makes a page")
         return
     _need_for_sheets(raters, answers, better)
     test_set = read_scores(first, columns=columns_for(columns, ("scores", first))[0])
@@ -110,7 +122,9 @@ def collect(
         instructions=None if instructions is None
         else decode_utf8(read_bytes(instructions), str(instructions)),
     )  # fmt: skip
-    deliver(result, save, json)
+    deliver(replace(result, pay=pay_of(pay)), save, json)
+    if context.obj is not None and not json:
+        say("next: send them out; assay collect FILES reads what comes back, in part too")
 
 
 def _need_for_sheets(raters: str | None, more: list[Path], better: str | None) -> None:

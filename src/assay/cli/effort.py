@@ -212,8 +212,8 @@ def _read_versions(
 ) -> Edits:  # fmt: skip
     from assay.effort.versions import read_versions
 
-    refuse_alone("before", before, "after", after)
-    refuse_alone("after", after, "before", before)
+    refuse_alone("before", before or None, "after", after or None)
+    refuse_alone("after", after or None, "before", before or None)
     return read_versions(
         before or [], after or [], system=system, editor=editor,
         pattern=pattern, columns=pairs("columns", columns), progress=progress,

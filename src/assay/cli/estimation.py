@@ -13,6 +13,7 @@ from assay.cli.options import (
     ASSUME,
     BACKEND,
     BETTER,
+    BY,
     COLUMNS,
     DRAWS,
     EACH_PAIR,
@@ -61,14 +62,7 @@ def estimate(
         typer.Option("--interval", help="auto, t, skew-t, betting, hoeffding or bernstein."),
     ] = "auto",
     target: TARGET = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            help="Results by group: a column such as domain or lp; estimate: also document,"
-            " length, category.",
-        ),
-    ] = None,
+    by: BY = None,
     errors: Annotated[
         Path | None, typer.Option("--errors", help="The marked errors, for --by category.")
     ] = None,

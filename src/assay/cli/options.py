@@ -141,6 +141,14 @@ OVERLAP = Annotated[
     float | None,
     typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
 ]
+BY = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        help="Results, or campaigns, by group: a column such as domain or lp; estimate: also"
+        " document, length, category.",
+    ),
+]
 CHECKS = Annotated[
     float | None,
     typer.Option("--checks", help="Share of outputs with a spoiled copy beside. Default: 0."),

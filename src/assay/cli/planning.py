@@ -48,6 +48,11 @@ class PlanGroup(TyperGroup):
         """Put the name in front where there is none."""
         named = bool(args) and args[0] in self.commands
         unknown = bool(args) and not args[0].startswith("-")
+        if unknown and not named and Path(args[0]).is_file():
+            raise InputError(
+                f"{args[0]}: give a file by its option: --pilot for answers that are in already,"
+                " --scores for the test set"
+            )
         whole = named or unknown or ctx.resilient_parsing
         return super().parse_args(ctx, args if whole else [CAMPAIGN, *args])
 
@@ -139,24 +144,31 @@ def campaign_command(
     Example: assay plan campaign --scores scores.tsv --budget "300 EUR" --pay "0.12 EUR per rating"
 
     Example: assay plan campaign --systems 2 --population 1800 --decide 2
+
+    Example: assay plan campaign --pilot ratings.xlsx --population 1800 --decide 2
     """
     from assay.cli import deliver, note, say, score_range
     from assay.planning.campaign import plan_campaign
 
     save_file(save)
-    if pilot is not None and scores is None:
-        raise OptionError("pilot", pilot, "is about a test set", "give its --scores too")
     own = scores is not None and _is_taken(context, "scores")
-    answers = [pilot] if pilot else _answers(context) if own else []
+    in_project = context.obj is not None and (own or scores is None)
+    answers = [pilot] if pilot else _answers(context) if in_project else []
     test_set, rated = _known(scores, answers, better, range, columns, exclude)
     count = _how_many(systems)
     if test_set is not None:
         count = len(test_set.systems) if count is None else count
-        population = test_set.segments.height if population is None else population
+        if population is None:
+            population = test_set.segments.height
+            if scores is None:
+                note(
+                    f"the {population:,} segments that are rated are taken for the test set;"
+                    " --population says how many there are"
+                )
     if count is None or population is None:
         raise InputError(
-            "how much there is to rate is not known; give --scores, the test set, or --systems and"
-            " --population"
+            "how much there is to rate is not known; give --scores, the test set, or --pilot, the"
+            " ratings so far, or --systems and --population"
         )
     shared = {"overlap": overlap, "per_output": per_output}
     options: dict[str, Any] = {name: value for name, value in shared.items() if value is not None}
@@ -179,8 +191,8 @@ def campaign_command(
 
         typed = None if _is_taken(context, "pay") else pay
         note(keep_plan(context.obj, result, typed))
-    elif not json:
-        say(f"next: assay sample {scores or 'SCORES'} --budget {result.needed}")
+    elif scores is not None and not json:
+        say(f"next: assay sample {scores} --budget {result.needed}")
 
 
 def _is_taken(context: typer.Context, name: str) -> bool:
@@ -203,7 +215,7 @@ def _known(
     from assay.cli import read_test_set
 
     if scores is None:
-        return None, None
+        return (None, None) if not answers else _alone(answers, better, range, columns, exclude)
     read: dict[str, Any] = {
         "columns": columns, "metrics": "", "lower_metrics": None, "exclude": exclude,
     }  # fmt: skip
@@ -214,6 +226,20 @@ def _known(
         return rated[0], rated
     (own,) = columns_for(columns, ("scores", scores))
     return read_test_set(scores, own, **read), None
+
+
+def _alone(
+    answers: list[Path], better: Literal["higher", "lower"] | None, range: str | None,
+    columns: str | None, exclude: str | None,
+) -> tuple[TestSet, tuple[TestSet, Ratings]]:  # fmt: skip
+    """Ratings without a test set: what they are of is one."""
+    from assay.cli.guessing import read_alone
+
+    test_set, ratings, _ = read_alone(
+        answers, columns=columns, metrics="", lower_metrics=None, exclude=exclude, only=None,
+        lp=None, better=better, range=range,
+    )  # fmt: skip
+    return test_set, (test_set, ratings)
 
 
 @plan.command("ratings")

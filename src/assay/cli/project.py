@@ -40,13 +40,15 @@ SETTINGS = {
     "next-set": "columns exclude",
     "effort": "rate",
     "status": "pay level",
-    "sheets": "sample columns raters overlap per_output checks repeats range instructions",
+    "sheets": "sample columns raters overlap per_output checks repeats range instructions pay",
 }
 """The parameters that a command takes from the settings; ``sheets`` is collect that writes them."""
 OF_JUDGMENTS = frozenset(["columns", "exclude", "level", "pay"])
 """Those of them that a command takes when its answers are judgments."""
 OF_FILES = frozenset(["sample", "columns", "scores"])
 """Those that are about the project's own files."""
+USUAL_OVERLAP = 0.1
+"""The share of the tasks that goes to one rater more, where nobody says it."""
 RESULTS = {
     "plan campaign": "plan", "sample": "sample", "stability": "stability", "monitor": "monitoring",
     "raters": "raters", "estimate": "estimates", "evaluate": "evaluation", "rank": "ranking",
@@ -187,7 +189,9 @@ class _Filling:
             "rate": None if of.pay.per_hour is None else _hourly(of.pay),
             "raters": _joined(raters.names) or (str(raters.number) if raters.number > 1 else None),
             "per_output": raters.per_task if raters.per_task > 1 else None,
-            "overlap": share_of(raters.overlap),
+            "overlap": _planned_overlap(self.project)
+            if self.name == "sample"
+            else share_of(raters.overlap),
             "checks": share_of(of.checks.share),
             "repeats": share_of(of.checks.repeats),
             "instructions": next(iter(self.near(of.instructions)), None),
@@ -238,7 +242,7 @@ class _Filling:
         return os.path.relpath(path)
 
     def words(self, words: list[str]) -> list[str]:
-        """The words, for answers with the key before them and all that came back earlier behind."""
+        """The words, for answers with the key before them."""
         if self.name != "collect" or "sheets" in self.given:
             return words
         of = self.settings
@@ -252,9 +256,7 @@ class _Filling:
             return words
         (key,) = self.near(of.key)
         here = {os.path.realpath(file) for file in files}
-        earlier = [file for file in self.near(*of.returned) if os.path.realpath(file) not in here]
-        first = [] if os.path.realpath(key) in here else [key]
-        return [*first, *words, *earlier]
+        return [*([] if os.path.realpath(key) in here else [key]), *words]
 
     def results(self) -> list[str]:
         """The saved results, those first brought up to date that follow from the answers."""
@@ -317,11 +319,31 @@ def keep_plan(project: Project, plan: CampaignPlan, pay: str | None) -> str:
         said = asdict(parse_pay(pay))
         changes = {f"pay.{name}": value for name, value in said.items() if value is not None}
     file = os.path.relpath(project.file)
-    if of.sample.file is not None and project.path(of.sample.file).exists():
+    drawn = of.sample.file is not None and project.path(of.sample.file).exists()
+    if drawn and (of.key or of.ratings):
         project.record(changes)
-        return f"{of.sample.file} is drawn already; assay sample --top-up enlarges it"
+        return (
+            f"raters have begun with {of.sample.file}; to enlarge it, assay sample --top-up"
+            f" {of.sample.file} --budget {plan.needed}"
+        )
     project.record({"sample.budget": str(plan.needed), **changes})
-    return f"kept in {file}: assay sample draws {plan.needed:,} segments"
+    anew = " anew" if drawn else ""
+    return f"kept in {file}: assay sample draws {plan.needed:,} segments{anew}"
+
+
+def _planned_overlap(project: Project) -> float | None:
+    """The overlap by which a sample is drawn: that of the plan it follows, else the project's.
+
+    A plan has more where everything is rated and the budget buys second opinions, too.
+    """
+    from assay.planning.campaign import CampaignPlan
+    from assay.views.page import read_result
+
+    saved = project.result(RESULTS["plan campaign"])
+    plan = read_result(saved) if saved.exists() else None
+    if isinstance(plan, CampaignPlan) and str(plan.needed) == project.settings.sample.budget:
+        return plan.overlap
+    return share_of(project.settings.raters.overlap)
 
 
 def share_of(text: str | None) -> float | None:
@@ -365,14 +387,41 @@ def keep(context: Any, project: Project) -> None:
         return
     written = project.relative(output)
     if name == "sample":
-        project.record({"sample.file": written})
+        project.record({"sample.file": written, **_other_overlap(of, given["overlap"])})
     elif name == "kits collect":
         project.record({"edits": _with(of.edits, written)})
     elif name == "collect" and given["sheets"]:
         project.record({"key": project.relative(given["key"])})
     elif name == "collect":
-        returned = [project.relative(file) for file in given["files"][1:]]
+        answers = given["files"][1:]
+        returned = [project.relative(file) for file in answers]
+        returned += [project.relative(file) for file in returned_before(project, answers)]
         project.record({"ratings": _with(of.ratings, written), "returned": returned})
+
+
+def _other_overlap(of: Settings, overlap: float | None) -> dict[str, object]:
+    """The overlap that a sample was drawn for, where it is not what the project says."""
+    known = share_of(of.raters.overlap)
+    if overlap is None or abs(overlap - (USUAL_OVERLAP if known is None else known)) < 0.005:
+        return {}
+    return {"raters.overlap": f"{overlap:.0%}"}
+
+
+def returned_before(project: Project, answers: Sequence[Path]) -> list[Path]:
+    """The files that came back earlier, the newest first; none that is given anew."""
+    here = {os.path.realpath(file) for file in answers}
+    found = []
+    for name in project.settings.returned:
+        path = Path(os.path.relpath(project.path(name)))
+        if os.path.realpath(path) in here:
+            continue
+        if not path.exists():
+            raise InputError(
+                f"{path}, which came back earlier, is gone; put it back, or take it out of"
+                f" `returned` in {os.path.relpath(project.file)}"
+            )
+        found.append(path)
+    return found
 
 
 def _with(names: tuple[str, ...], name: str) -> list[str]:

@@ -25,6 +25,7 @@ from assay.cli.options import (
     BETTER,
     BETTER_IF_RATED,
     BUDGET_OPTION,
+    BY,
     COLUMNS,
     DRAWS,
     EXCLUDE,
@@ -101,6 +102,7 @@ SLOPE = Annotated[
 
 
 def sample(
+    context: typer.Context,
     scores: SCORES,
     budget: Annotated[str, BUDGET_OPTION],
     design: DESIGN = "auto",
@@ -169,6 +171,8 @@ def sample(
 
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
+    from dataclasses import replace
+
     from assay.cli import deliver, note, say
     from assay.pay import pay_of
     from assay.sampling.budget import divide_budget
@@ -216,7 +220,10 @@ def sample(
             importance=importance, seconds_per_word=seconds_per_word,
             allow_unreachable=allow_unreachable, rng=seed,
         )  # fmt: skip
+    opinions = (per_output or 1) + (0.1 if overlap is None else overlap)
     summary = summarise(test_set, drawn)
+    if pay is not None:
+        summary = replace(summary, pay=pay_of(pay), opinions=opinions)
     if output is not None:
         drawn.write(output)
     if figure is not None:
@@ -228,6 +235,8 @@ def sample(
         note("not saved; give -o FILE to keep the sample, the estimate needs it")
     else:
         say(f"written to {output}")
+    if context.obj is not None:
+        say("next: assay collect --sheets xlsx --raters NAMES, or assay serve for the browser")
 
 
 def design_text(design: str, given: Mapping[str, object]) -> str:
@@ -310,14 +319,7 @@ def stability(
     draws: DRAWS = 1000,
     runs: Annotated[int, typer.Option("--runs", help="Runs behind best / median / worst.")] = 13,
     matched: MATCHED = True,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            help="Results by group: a column such as domain or lp; estimate: also document,"
-            " length, category.",
-        ),
-    ] = None,
+    by: BY = None,
     columns: COLUMNS = None,
     metrics: METRICS = None,
     lower_metrics: LOWER_METRICS = None,

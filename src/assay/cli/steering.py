@@ -19,11 +19,14 @@ RATER = Annotated[str, typer.Argument(help="The rater.", metavar="RATER")]
 
 @campaign.command("status")
 def status(folder: Folder, save: SAVE = None, json: JSON = False) -> None:
-    """How a campaign stands: tasks, answers, raters, cost.
+    """How a campaign stands: tasks, answers, raters, cost, and what its looks decided.
+
+    Results are computed where they are not current and no server is at work.
 
     Example: assay campaign status news
     """
     need_campaign()
+    _compute_results(folder)
     with opened_campaign(folder) as opened:
         deliver(opened.status(), save, json)
 
@@ -45,8 +48,25 @@ def _steer(folder: Path, method: str, body: dict[str, Any], json: bool) -> None:
     else:
         with opened_campaign(folder, write=True) as opened:
             getattr(opened, method)(**body, actor="owner")
+    _compute_results(folder)
     with opened_campaign(folder) as opened:
         deliver(opened.status(), None, json)
+
+
+def _compute_results(folder: Path) -> None:
+    """Take the looks that are due and compute the results, unless a server does."""
+    from assay.campaign.keys import read_keys
+    from assay.campaign.live.results import bring_up_to_date
+
+    keys = read_keys(folder)
+    if keys.served is not None and _answers(keys.served):
+        return
+    try:
+        with opened_campaign(folder, write=True) as opened:
+            if opened.status().answers:
+                bring_up_to_date(opened)
+    except (InputError, OSError):
+        return  # others work on it, or nothing can be written here: what is stored is shown
 
 
 def _answers(address: str) -> bool:
@@ -143,6 +163,10 @@ def export(
         Literal["tsv", "csv", "jsonl", "parquet", "xlsx"] | None,
         typer.Option("--type", help="The type of the tables; default: tsv."),
     ] = None,
+    look: Annotated[
+        int | None,
+        typer.Option("--look", help="What this planned look saw, and no more.", min=1),
+    ] = None,
     save: SAVE_ONLY = None,
     json: JSON = False,
 ) -> None:  # fmt: skip
@@ -150,9 +174,12 @@ def export(
 
     Checks and repeats are marked and count in no estimate; raters who are left out are not there.
     With --format, what was asked and answered becomes the files of another tool: mt-metrics-eval,
-    google-mqm, appraise, pearmut, label-studio, wmt-rnk or xliff.
+    google-mqm, appraise, pearmut, label-studio, wmt-rnk or xliff. With --look, `assay estimate`
+    and the others repeat the numbers of that look digit by digit.
 
     Example: assay campaign export news -o tables
+
+    Example: assay campaign export news --look 2 -o look-2
 
     Example: assay campaign export news --format pearmut
     """
@@ -162,8 +189,10 @@ def export(
 
     if format is not None:
         need_known("format", format, ["tables", *TOOLS])
+    if look is not None:
+        _compute_results(folder)
     with opened_campaign(folder) as opened:
-        found, settings = opened.collected(), opened.settings
+        found, settings = opened.collected(look), opened.settings
     if format not in (None, "tables"):
         for name, value in (("tables", tables), ("type", type)):
             if value is not None:
@@ -177,6 +206,34 @@ def export(
         found, output or folder / "tables", tables=wanted, ending=f".{type or 'tsv'}"
     )
     deliver(result, save, json)
+
+
+@campaign.command("import")
+def import_(
+    folder: Folder,
+    file: Annotated[
+        Path, typer.Argument(help="The answers, as the tool wrote them.", metavar="FILE")
+    ],
+    format: FORMAT = None,
+    lp: LP = None,
+    save: SAVE_ONLY = None,
+    json: JSON = False,
+) -> None:  # fmt: skip
+    """Bring in answers that raters gave in pearmut, Appraise or Label Studio (--format).
+
+    All of a file comes in, or nothing. Outputs, texts, scores and marks are held against the
+    campaign; a file that has grown may be given again. Stop the server first.
+
+    Example: assay campaign import news annotations.jsonl --format pearmut
+    """
+    need_campaign()
+    from assay.campaign.exchange.imports import READERS, import_answers
+
+    if format is None:
+        fault, remedy = "so what wrote the file is not known", f"choose from {', '.join(READERS)}"
+        raise OptionError("--format", "not given", fault, remedy)
+    with opened_campaign(folder, write=True) as opened:
+        deliver(import_answers(opened, file, format, lp=lp), save, json)
 
 
 @campaign.command("backup")

@@ -42,6 +42,7 @@ def collect_sheets(
     key: Source,
     files: Iterable[str | os.PathLike[str]],
     *,
+    earlier: Iterable[str | os.PathLike[str]] = (),
     better: Better = "higher",
     format: str | None = None,
 ) -> Ratings:
@@ -50,7 +51,9 @@ def collect_sheets(
     ``key`` is the file that :func:`assay.write_sheets` wrote, or its frame. Each sheet must have
     every row once, with the texts that the key has; an empty score is an output that was not
     rated, and what lies behind the last score of a sheet is left out: it waits. Rows may stand in
-    another order. ``better`` says which end of the scale is good. What is
+    another order. ``earlier`` are files that came back before, the newest first: of an output that
+    has a score in both, the one in ``files`` counts, and no score is lost where a rater sends the
+    rest of a sheet by itself. ``better`` says which end of the scale is good. What is
     wrong is named with file, line and remedy, all files together. The notes say whose sheet is
     missing and what is odd. With ``format`` (pearmut, appraise, label-studio) the files are what
     such a tool exports, each with any number of raters.
@@ -74,35 +77,96 @@ def collect_sheets(
     if format is not None:
         need_known("format", format, list(MAKERS))
     keys = _keys(key)
-    paths = [Path(path) for path in files]
-    if not paths:
+    paths, older = [Path(path) for path in files], [Path(path) for path in earlier]
+    if not paths and not older:
         raise InputError("no file was given; name the files that raters sent back")
-    given: dict[str, Path] = {}
-    tables, notes, faults = list[pl.DataFrame](), list[Note](), list[InputError]()
-    for path in paths:
-        try:
-            if format is not None:
-                tables.append(_collect_tasks(path, format, keys))
-                continue
-            rater, table, more = _collect(path, keys, given)
-        except InputError as error:
-            faults.append(error)
-            continue
-        given[rater] = path
-        tables.append(table)
-        notes += more
-    if len(faults) == 1:
-        raise faults[0]
-    if faults:
-        raise InputError("\n".join(map(str, faults)))
-    if format is not None:
-        tables, given = _joined_tasks(tables, keys)
+    if format is None:
+        tables, given, notes = _sheets(paths, older, keys)
+    else:
+        tables, given = _tasks(paths, older, format, keys)
+        notes = []
     (low, high), *_ = keys[next(iter(keys))].select("low", "high").iter_rows()
     rows = pl.concat(tables).drop("file", "code", "place", "source", "output", "low", "high")
     unused = [name for name in ("lp", "doc", "check") if rows[name].null_count() == rows.height]
     ratings = read_ratings(rows.drop(unused), better=better, range=(low, high))
     notes += [*ratings.notes, *_absent(keys, given)]
     return Ratings(ratings.frame, tuple(notes), better, (low, high), None, ratings.repeats)
+
+
+def _sheets(
+    paths: Sequence[Path], older: Sequence[Path], keys: Mapping[str, pl.DataFrame]
+) -> tuple[list[pl.DataFrame], dict[str, Path], list[Note]]:
+    """What every rater sent, by the newest of their sheets and what earlier ones have beyond it."""
+    found: dict[str, pl.DataFrame] = {}
+    given: dict[str, Path] = {}
+    notes, faults = list[Note](), list[InputError]()
+    for path in (*paths, *older):
+        try:
+            rater, table, more = _collect(path, keys, {} if path in older else given)
+        except InputError as error:
+            faults.append(error)
+            continue
+        if rater in given:
+            found[rater], more = _with_earlier(found[rater], table, given[rater], path)
+        else:
+            found[rater], given[rater] = table, path
+        notes += more
+    _stop(faults)
+    tables = []
+    for rater, rows in found.items():
+        reached = _reached(rows)
+        if 0 < reached < rows.height:
+            waiting = plural(rows.height - reached, "output")
+            text = f"{given[rater].name}: {waiting} after the last score wait"
+            notes.append(Note("not-reached", text))
+        tables.append(rows.head(reached or rows.height))
+    return tables, given, notes
+
+
+def _with_earlier(
+    newer: pl.DataFrame, older: pl.DataFrame, path: Path, before: Path
+) -> tuple[pl.DataFrame, list[Note]]:
+    """A sheet with the scores that only an earlier one of the same rater has."""
+    was = older["score"]
+    kept = int((newer["score"].is_null() & was.is_not_null()).sum())
+    changed = int((newer["score"] != was).fill_null(False).sum())
+    said = [f"{plural(kept, 'score')} that it lacks kept"] if kept else []
+    said += [f"{plural(changed, 'score')} changed since"] if changed else []
+    notes = [Note("earlier-sheet", f"{path} comes after {before}: {', '.join(said)}")]
+    rows = newer.with_columns(
+        score=newer["score"].fill_null(was), comment=newer["comment"].fill_null(older["comment"])
+    )
+    return rows, notes if said else []
+
+
+def _tasks(
+    paths: Sequence[Path], older: Sequence[Path], tool: str, keys: Mapping[str, pl.DataFrame]
+) -> tuple[list[pl.DataFrame], dict[str, Path]]:
+    """What a tool exported; of an answer in an earlier file too the newer counts."""
+    read, faults = list[pl.DataFrame](), list[InputError]()
+    for path in (*paths, *older):
+        try:
+            read.append(_collect_tasks(path, tool, keys))
+        except InputError as error:
+            faults.append(error)
+    _stop(faults)
+    rows = pl.concat(read, how="diagonal")
+    new = rows["_file"].is_in([str(path) for path in paths])
+    twice = rows.filter(new).filter(~rows.filter(new)["code"].is_first_distinct())
+    if twice.height:
+        raise InputError(
+            f"{twice['_file'][0]}: {twice['code'][0]} was answered in another file already; give"
+            " every answer once"
+        )
+    return _by_rater(rows.unique("code", keep="first", maintain_order=True), keys)
+
+
+def _stop(faults: Sequence[InputError]) -> None:
+    """Refuse all faulty files at once."""
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        raise InputError("\n".join(map(str, faults)))
 
 
 def write_collected(ratings: Ratings, path: Path) -> CollectedSheets:
@@ -192,12 +256,7 @@ def _collect(
     rows = own.join(
         sent.select("code", "score", "comment"), on="code", how="left", maintain_order="left"
     )
-    notes = _odd(path, rater, rows, sent.filter(~unrated)["code"], findings)
-    reached = _reached(rows)
-    if 0 < reached < rows.height:
-        text = f"{path.name}: {plural(rows.height - reached, 'output')} after the last score wait"
-        notes.append(Note("not-reached", text))
-    return rater, rows.head(reached or rows.height), notes
+    return rater, rows, _odd(path, rater, rows, sent.filter(~unrated)["code"], findings)
 
 
 def _collect_tasks(path: Path, tool: str, keys: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -217,17 +276,10 @@ def _collect_tasks(path: Path, tool: str, keys: Mapping[str, pl.DataFrame]) -> p
     return answers.with_columns(scores.alias("score"), _file=pl.lit(str(path)))
 
 
-def _joined_tasks(
-    answers: Sequence[pl.DataFrame], keys: Mapping[str, pl.DataFrame]
+def _by_rater(
+    rows: pl.DataFrame, keys: Mapping[str, pl.DataFrame]
 ) -> tuple[list[pl.DataFrame], dict[str, Path]]:
-    """The answers of all files by rater, as of sheets, with those who have answered."""
-    rows = pl.concat(answers, how="diagonal")
-    twice = rows.filter(~rows["code"].is_first_distinct())
-    if twice.height:
-        raise InputError(
-            f"{twice['_file'][0]}: {twice['code'][0]} was answered in another file already; give"
-            " every answer once"
-        )
+    """The answers by rater, as of sheets, with those who have answered."""
     tables, given = [], {}
     for rater, own in keys.items():
         found = own.join(rows, on="code", how="left", maintain_order="left")

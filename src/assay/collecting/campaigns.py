@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from assay.results import Result, signature
+from assay.results import Note, Result, signature
 
 Manner: TypeAlias = Literal["quick", "slow", "careless", "leaving"]
 """How a simulated rater works."""
@@ -125,6 +125,33 @@ class Exported(Result, kind="campaign-export"):
     def signature(self) -> str:
         """What was written."""
         return signature("export", **self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported(Result, kind="campaign-import"):
+    """Answers of another tool that were brought into a campaign."""
+
+    file: str
+    format: str
+    answers: int
+    """New ones."""
+    same: int
+    """Those that were there already."""
+    changed: int
+    """Those that had been imported with another content."""
+    tasks: int
+    """Tasks that are whole by these answers."""
+    raters: tuple[str, ...]
+    new_raters: tuple[str, ...]
+    """Those of them that the campaign did not have."""
+    notes: tuple[Note, ...]
+
+    @property
+    def signature(self) -> str:
+        """What came in."""
+        return signature(
+            "import", self.format, answers=self.answers, raters=len(self.raters), tasks=self.tasks
+        )
 
 
 @dataclass(frozen=True, slots=True)

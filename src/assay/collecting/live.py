@@ -8,7 +8,7 @@ whenever one looks). Between looks everything else is for orientation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from assay.collecting.status import OpenPair
 from assay.effort.results import Effort
@@ -17,7 +17,7 @@ from assay.estimation.results import Estimates, RaterReport
 from assay.pay import UNPAID, Costs
 from assay.ranking.monitor import JudgmentsMonitoring
 from assay.ranking.rank import Ranking
-from assay.results import Note, Result, signature
+from assay.results import Note, Result, plain, signature
 
 Answers = Literal["ratings", "judgments", "edits"]
 
@@ -185,3 +185,38 @@ class CampaignResults(Result, kind="campaign-results"):
             "campaign", *([own] if own else []), beginning=f"{self.n}/{self.total}",
             looks=f"{len(self.looks)}/{len(self.planned)}",
         )  # fmt: skip
+
+
+def status_of(found: CampaignResults) -> dict[str, Any]:
+    """Looks, the next one and systems as the status of a campaign has them.
+
+    The systems of a look are those of its outcome, digit for digit; the others' ranks follow the
+    verdicts.
+    """
+    standing = {item.system: plain(item) for item in found.systems}
+    outcome = found.outcome.found
+    rows = [] if outcome is None else [plain(item) for item in outcome.systems]
+    systems = [row | standing.get(row["system"], {}) for row in rows]
+    systems.sort(key=lambda row: (row["cluster"], row["rank"]))
+    return {
+        "looks": tuple(_look_row(look) for look in found.looks),
+        "next_look": None if found.next_look is None else found.next_look.n,
+        "systems": tuple(systems),
+    }  # fmt: skip
+
+
+def _look_row(look: LookTaken) -> dict[str, Any]:
+    own = ("number", "n", "at", "answers", "decided", "pairs", "limit", "met", "excluded")
+    outcome = look.outcome.found
+    row: dict[str, Any] = {name: plain(getattr(look, name)) for name in own}
+    if outcome is not None:
+        row |= {
+            "signature": outcome.signature, "systems": [plain(item) for item in outcome.systems],
+        }  # fmt: skip
+    if look.monitoring is not None:
+        row["verdicts"] = [plain(item) for item in look.monitoring.items]
+    elif look.verdicts is not None:
+        row["verdicts"] = [plain(item) for item in look.verdicts.pairs]
+    elif outcome is not None and hasattr(outcome, "differences"):
+        row["verdicts"] = [plain(item) for item in outcome.differences]
+    return row

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from assay.pay import UNPAID, Costs
 from assay.results import Note, Result, signature
 
 Reason: TypeAlias = Literal["order", "overlap", "repeat"]
@@ -135,6 +136,8 @@ class WrittenSheets(Result, kind="sheets-written"):
     range: tuple[float, float]
     seed: int | None
     notes: tuple[Note, ...]
+    pay: Costs = UNPAID
+    """What a rating costs, and how long it takes."""
 
     @property
     def signature(self) -> str:

@@ -422,7 +422,8 @@ def _next(
         lines.append(f"collect from {names}: {pay.counted(outputs, 'ratings')}")
     left = sum(max(0, (item.planned or 0) - item.rated) for item in people if item.rated)
     if left:
-        lines.append(f"{pay.counted(left, 'ratings')} are missing in what came back")
+        missing = pay.counted(left, "ratings")
+        lines.append(f"{missing} are still missing in the sheets that came back")
     if estimates is not None and pairs.undecided and pairs.undecided[0].ratings is not None:
         first = pairs.undecided[0]
         lines.append(

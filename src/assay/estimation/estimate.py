@@ -535,7 +535,7 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     True
     """
     if estimates.target == "texts":
-        return _more_documents(estimates)
+        return _more_texts(estimates)
     if any(item.basis == "texts" for item in estimates.systems):
         return _second_opinions(estimates)
     if not design_of(estimates.design).error_falls_with_ratings:
@@ -559,16 +559,17 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _more_documents(estimates: Estimates) -> tuple[str, ...]:
-    """The error goes down with the root of the number of documents, once each has ratings."""
+def _more_texts(estimates: Estimates) -> tuple[str, ...]:
+    """The error goes down with the root of the number of texts, once each has ratings."""
+    unit = "segments" if has_note(estimates.notes, "for-segments") else "documents"
     known = [item for item in estimates.systems if np.isfinite(item.high - item.low)]
     if not known:
-        return ("rate more documents: these are too few, or too alike, for an interval",)
+        return (f"rate more {unit}: these are too few, or too alike, for an interval",)
     widest = max(known, key=lambda item: item.high - item.low)
     half = (widest.high - widest.low) / 2
     return (
         f"to halve the widest interval ({widest.system}, ±{half:.3g}): about four times as many"
-        " documents, rated as these are",
+        f" {unit}, rated as these are",
     )
 
 

@@ -52,7 +52,7 @@ from assay.tables.tables import Ratings, Sample, TestSet
 
 MOST_LOOKS = 50
 SAID_BY_ESTIMATE = ("skipped", "mostly-skipped", "skipping-by-metrics", "skipping-by-document",
-                    "skipping-by-system", "rated-beginning")  # fmt: skip
+                    "skipping-by-system", "rated-beginning", "rests")  # fmt: skip
 """Notes about the whole sample, of which a monitored campaign has only begun."""
 
 

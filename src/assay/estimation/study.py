@@ -20,6 +20,7 @@ nor the scale of a metric matters. Where the test set has a history, it is the l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -73,6 +74,8 @@ FEW_RATERS = 3
 """Up to so many, how strict others would be is all but unknown."""
 MIN_RATINGS_FOR_SKEWNESS, MIN_RATINGS_FOR_T = 10, 60
 """Between these, the t interval of a skewed score misses on one side, and its skewness is known."""
+LEAST_REST = 10
+"""So many segments at the end of what was rated, none of them rated for a system: it rests."""
 NO_WIDTH = 1e-9
 """A standard error that is a smaller part of the largest score is one of rounding, and none."""
 
@@ -596,7 +599,7 @@ def _texts_note(rated: Rated, documents: bool) -> Note:
     )
     if documents and held < FEW_DOCUMENTS:
         text += f"; fewer than {FEW_DOCUMENTS} documents: their spread is itself uncertain"
-    return Note("for-texts", text)
+    return Note("for-texts" if documents else "for-segments", text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -647,6 +650,8 @@ class Rated:
         pi = np.asarray(self.pi[i])
         if self._apart(i, j):
             pi = pi * self.pi[j]  # each system was drawn by itself
+        elif i != j:
+            pi = np.minimum(pi, self.pi[j])  # the beginning that both have: one may rest
         if self.classes is None:
             return pi
         drawn = ~np.isnan(pi) & ~np.isnan(self.pi[j]) & present
@@ -745,16 +750,41 @@ def _begun(
     """The beginning of a sample that was rated, where it is as good a sample as the whole."""
     done = np.flatnonzero(rated[:, order].any(axis=0))
     count = int(done[-1]) + 1 if len(done) else len(order)
-    if count == len(order) or not design.is_sample(count):
+    if not design.is_sample(count):
+        return carried, []
+    ends, notes = _rests((rated | ~test_set.present)[:, order[:count]], test_set.systems)
+    if count == len(order) and not notes:
         return carried, []
     drawn = np.zeros_like(carried.drawn)
-    drawn[:, order[:count]] = True
-    pi = np.where(drawn & test_set.present, count / drawn.shape[1], np.nan)
-    text = (
-        f"ratings reach segment {count:,} of {len(order):,} in the sample's order; that part"
-        " is a sample in its own right"
-    )
-    return replace(carried, drawn=drawn, pi=pi), [Note("rated-beginning", text)]
+    drawn[:, order] = np.arange(len(order)) < ends[:, None]
+    pi = np.where(drawn & test_set.present, ends[:, None] / drawn.shape[1], np.nan)
+    if count < len(order):
+        text = (
+            f"ratings reach segment {count:,} of {len(order):,} in the sample's order; that part"
+            " is a sample in its own right"
+        )
+        notes.insert(0, Note("rated-beginning", text))
+    return replace(carried, drawn=drawn, pi=pi), notes
+
+
+def _rests(rated: np.ndarray, systems: Sequence[str]) -> tuple[np.ndarray, list[Note]]:
+    """Where the ratings of every system end; of one that rests, far before the others'.
+
+    Raters leave out an output here and there: a long stretch at the end was never shown. What came
+    before is a beginning, and so a sample.
+    """
+    count = rated.shape[1]
+    ends = np.where(rated.any(axis=1), count - rated[:, ::-1].argmax(axis=1), count)
+    ends[count - ends < LEAST_REST] = count
+    notes = []
+    for name, end in zip(systems, ends.tolist(), strict=True):
+        if end < count:
+            text = (
+                f"{name} rests: its ratings end at segment {end:,} of {count:,} in the sample's"
+                " order, and it is estimated from these"
+            )
+            notes.append(Note("rests", text))
+    return ends, notes
 
 
 def _refuse_foreign(design: SamplingDesign, test_set: TestSet, sample: Sample) -> None:

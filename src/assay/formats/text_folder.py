@@ -21,7 +21,7 @@ from assay.formats.catalogue import Format, Options
 from assay.formats.files import text_lines
 from assay.formats.mt_metrics_eval import documents_of, line_numbers, outputs_of, same_length
 from assay.results import Note
-from assay.tables.load import Raw, lines_at, refuse
+from assay.tables.load import FILE_TYPES, Raw, lines_at, refuse
 
 ROLES = {
     "source": frozenset(["source", "sources", "src", "orig", "original"]),
@@ -87,11 +87,17 @@ def _text_files(folder: Path) -> list[Path]:
     for pattern in ("*", "*/*"):
         for file in sorted(folder.glob(pattern)):
             hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-            ending = file.suffix.lower()
-            text = ending in ENDINGS or LANGUAGE.fullmatch(file.suffix) or ending[1:].isdigit()
-            if text and not hidden and file.is_file() and not NO_TEXT.fullmatch(file.name):
+            if is_text_name(file) and not hidden and file.is_file():
                 found.append(file)
     return found
+
+
+def is_text_name(file: Path) -> bool:
+    """Whether a file has a name as texts have, such as ``source.txt`` or ``newstest.de``."""
+    ending = file.suffix.lower()
+    text = ending in ENDINGS or LANGUAGE.fullmatch(file.suffix) or ending[1:].isdigit()
+    table = ending in FILE_TYPES  # of metrics, perhaps
+    return bool(text) and not table and not NO_TEXT.fullmatch(file.name)
 
 
 def _role(name: Path) -> str:

@@ -41,7 +41,7 @@ from assay.formats.xliff_dialects import (
     value_of,
 )
 from assay.tables.load import FILE_TYPES, Findings, load, refuse, to_number, to_text
-from assay.tables.names import known_as, stem_of, words_of
+from assay.tables.names import known_as, stem_of, without_language, words_of
 
 MEMOQ = "MQXliff"
 """The namespace of memoQ's XLIFF."""
@@ -62,6 +62,7 @@ TOOLS = (".sdlxliff", ".mxliff", ".mqxliff", ".xlf", ".xliff", ".xlif")
 _NAMES = {"seg": ("seg",), "source": ("source",), "system": ("system",), "editor": ("editor",),
           "seconds": ("seconds",)}  # fmt: skip
 _TARGETS = {"before": ("mt", "target"), "after": ("edited", "target")}
+_TEXTS = ("source", "target", "mt", "edited")
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -202,7 +203,7 @@ def _called(role: str, names: Sequence[str]) -> Iterator[str]:
     yield from (name for name in names if name == role)
     known = known_as(role)
     for name in names:
-        words = words_of(name)
+        words = words_of(without_language(name) if role in _TEXTS else name)
         if name != role and {"".join(words), stem_of(words)} & known:
             yield name
 

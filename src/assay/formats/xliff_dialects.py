@@ -64,8 +64,8 @@ SDL = "http://sdl.com/FileTypes/SdlXliff/1.0"
 MACHINES = frozenset({"mt", "nmt", "amt"})
 MATCHES = "urn:oasis:names:tc:xliff:matches:2.0"
 UNKNOWN_MACHINE = (
-    "segments were edited whose machine translation is not in the file; give the files from before"
-    " editing too (`before` and `after`)"
+    "segments were edited whose machine translation is not in the file; `assay effort` takes it"
+    " from the files as they were before editing (`before` and `after`)"
 )
 
 

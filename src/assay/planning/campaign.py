@@ -73,8 +73,8 @@ class CampaignPlan(Plan, kind="plan-campaign"):
         """How these numbers came about, in one line."""
         goals = {"decide": self.decide, "half_width": self.half_width}
         return signature(
-            "plan", self.source, self.protocol, N=self.population, systems=self.systems,
-            budget=self.budget,
+            "plan", self.source, *filter(None, (self.protocol,)), N=self.population,
+            systems=self.systems, budget=self.budget,
             **{name: None if value is None else f"{value:g}" for name, value in goals.items()},
             per_output=self.per_output, overlap=f"{self.overlap:g}", t=f"{self.level:g}",
             power=f"{self.power:g}",

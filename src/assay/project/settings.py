@@ -97,6 +97,9 @@ class Screen:
     """Segments shown before and after those that are rated."""
     merge: Literal["stretch", "segment", "no"] = "stretch"
     """Where identical outputs are shown once."""
+    sets: Literal["planned", "best", "order"] = "planned"
+    """For comparisons: dealt evenly beforehand, or chosen by the results so far, to find the
+    ``best`` system or the whole ``order`` soon."""
     most_outputs: Count = 60
     """A task with more is dealt in blocks of systems."""
     languages: tuple[Language, Language] | None = None

@@ -12,6 +12,7 @@ import polars as pl
 from assay.errors import InputError
 from assay.formats.catalogue import FORMATS, Options, find_format, load_format
 from assay.formats.text_folder import find_texts, is_text_folder, languages_of
+from assay.results import plural
 from assay.tables.answers import as_guessed, join_ratings
 from assay.tables.guess import Guess
 from assay.tables.load import FILE_TYPES, CheckedTable, Only, Raw, load, refuse
@@ -69,8 +70,8 @@ class Part:
 def read_sources(paths: Sequence[Path], choices: Choices, ask: Ask) -> list[Part]:
     """The tables in files and folders, one for each kind; the scores first.
 
-    Files with the same columns are one table. What the answers are about must be in the scores,
-    where there are any.
+    Files with the same columns are one table, and a table of metrics joins the outputs that it is
+    about. What the answers are about must be in the scores, where there are any.
     """
     groups: dict[tuple[str, ...], list[Path]] = {}
     whole: list[Part] = []
@@ -78,8 +79,7 @@ def read_sources(paths: Sequence[Path], choices: Choices, ask: Ask) -> list[Part
         format = choices.format or _format_of(path)
         if format is not None:
             whole.append(_of_tool(path, format, choices))
-            continue
-        for file in _tables_in(path):
+        for file in _tables_in(path) if format is None else _beside_texts(path, format):
             groups.setdefault(tuple(sorted(column_names(file))), []).append(file)
     guessed = [(files, _guess(files, choices, ask)) for files in groups.values()]
     guessed.sort(key=lambda one: one[1].table != "scores")
@@ -87,6 +87,7 @@ def read_sources(paths: Sequence[Path], choices: Choices, ask: Ask) -> list[Part
     for files, found in guessed:
         scores = next((part.table for part in parts if isinstance(part.table, TestSet)), None)
         parts.append(_read(files, found, choices, scores))
+    parts = _with_metrics(parts)
     kinds = [part.kind for part in parts]
     for kind in kinds:
         if kinds.count(kind) > 1:
@@ -125,6 +126,62 @@ def _tables_in(path: Path) -> list[Path]:
         )  # fmt: skip
         raise refuse(path, f"has no table; {other}")
     return files
+
+
+def _beside_texts(folder: Path, format: str) -> list[Path]:
+    """The tables, of metrics as a rule, that lie among texts."""
+    if format != "text-folder":
+        return []
+    return [file for file in sorted(folder.iterdir()) if file.suffix.lower() in FILE_TYPES]
+
+
+def _with_metrics(parts: Sequence[Part]) -> list[Part]:
+    """The parts, metrics of outputs that another part has joined to these."""
+    scores = [part for part in parts if part.kind == "scores"]
+    texts = [part for part in scores if "target" in part.table.frame.columns]
+    if len(scores) < 2 or len(texts) != 1:
+        return list(parts)
+    whole = texts[0]
+    for part in scores:
+        if part is not whole:
+            whole = _joined(whole, part)
+    return [whole, *(part for part in parts if part.kind != "scores")]
+
+
+def _joined(texts: Part, metrics: Part) -> Part:
+    """Outputs with the metrics that another table has of them."""
+    one, two = texts.table, metrics.table
+    if not (isinstance(one, TestSet) and isinstance(two, TestSet)):
+        raise TypeError("scores are test sets")
+    source, both = str(metrics.files[0]), [name for name in two.metrics if name in one.metrics]
+    if both:
+        raise InputError(f"{source}: {texts.files[0]} has {', '.join(both)} too; keep one of them")
+    key = ["system", *(name for name in one.key if name in two.key)]
+    values = two.frame.select(*key, *two.metrics)
+    twice = values.filter(values.select(key).is_duplicated())
+    if twice.height:
+        named = ", ".join(map(str, twice.row(0)[: len(key)]))
+        raise InputError(
+            f"{source}: {' and '.join(key)} do not tell its rows apart ({named}); add the column"
+            f" {next(name for name in (*one.key, 'doc') if name not in key)}"
+        )
+    strange = values.join(one.frame, on=key, how="anti", nulls_equal=True)
+    if strange.height:
+        named = ", ".join(map(str, strange.row(0)[: len(key)]))
+        raise InputError(
+            f"{source}: {plural(strange.height, 'row')} of {values.height:,} are about outputs that"
+            f" {texts.files[0]} does not have, such as {' and '.join(key)} {named}; name systems"
+            " and segments alike in both (in a folder of texts a segment is a line, from 1 on)"
+        )
+    frame = one.frame.join(values, on=key, how="left", nulls_equal=True, maintain_order="left")
+    table = replace(
+        one, frame=frame, metrics=(*one.metrics, *two.metrics), notes=(*one.notes, *two.notes),
+        lower_metrics=one.lower_metrics | two.lower_metrics,
+    )  # fmt: skip
+    return replace(
+        texts, table=table, files=(*texts.files, *metrics.files),
+        guess=texts.guess or metrics.guess,
+    )  # fmt: skip
 
 
 def _of_tool(path: Path, format: str, choices: Choices) -> Part:

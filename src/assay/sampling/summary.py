@@ -18,6 +18,7 @@ from assay.designs.population import Population
 from assay.designs.snippets import TilesPlan
 from assay.designs.units import need_population
 from assay.errors import InputError, need_known
+from assay.pay import UNPAID, Costs
 from assay.results import Note, Result, signature
 from assay.sampling.budget import context_mask
 from assay.sampling.forecast import expected_effect, expected_likeness
@@ -78,6 +79,10 @@ class SampleSummary(Result, kind="sample"):
     vocabulary: float | None
     metrics: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    opinions: float | None = None
+    """How many raters an output has on average, where that is planned."""
+    pay: Costs = UNPAID
+    """What a rating costs, and how long it takes."""
 
     @property
     def signature(self) -> str:

@@ -45,6 +45,10 @@ def as_guessed(source: Source, found: Guess) -> Raw:
     if isinstance(source, pl.DataFrame):
         source = source.with_columns(to_text(source[name]) for name in _texts(source, found))
     raw = load(source, text=lambda name: name not in (*found.melted, *found.metrics))
+    if "seconds" in found.columns and (times := found.scaled("seconds")) != 1:
+        raw = replace(raw, frame=raw.frame.with_columns(
+            pl.col(found.columns["seconds"]).cast(pl.Float64, strict=False) * times
+        ))  # fmt: skip
     if found.melted:
         return _long(raw, found)
     return _with_sides(raw, found) if found.table == "judgments" else raw

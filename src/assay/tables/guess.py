@@ -34,7 +34,9 @@ from assay.tables.names import (
     known_as,
     listed,
     nearly,
+    seconds_in,
     stem_of,
+    without_language,
     words_of,
 )
 from assay.tables.tables import (
@@ -109,7 +111,10 @@ class Guess(Result, kind="guess"):
     @property
     def sentence(self) -> str:
         """What was guessed, for people, in one line."""
-        own = [f"{name} <- {user}" for name, user in self.columns.items() if name != user]
+        own = [
+            f"{name} <- {user}" + (f" x {times:g}" if (times := self.scaled(name)) != 1 else "")
+            for name, user in self.columns.items() if name != user
+        ]  # fmt: skip
         parts = [f"{self.source}: read as {self.table or 'a table of unknown kind'}"]
         parts += [f"columns: {', '.join(own)}"] if own else []
         if self.melted:
@@ -121,6 +126,10 @@ class Guess(Result, kind="guess"):
         ):  # fmt: skip
             parts += [f"{title}: {', '.join(names)}"] if names else []
         return "; ".join(parts)
+
+    def scaled(self, name: str) -> float:
+        """By what the values of a column are multiplied: a time is in seconds."""
+        return seconds_in(self.columns[name]) if name == "seconds" else 1.0
 
     @property
     def lower_likely(self) -> bool:
@@ -279,6 +288,10 @@ def _strength(column: _Column, role: str) -> int:
     if role == "winner" and column.distinct > max(12, len(column.values) / 4):
         return 0
     if {column.joined, column.stem} & known_as(role):
+        return KNOWN
+    if role == "seconds" and seconds_in(column.name) != 1:
+        return KNOWN if {*column.words[:-1]} & TIME or len(column.words[-1]) > 4 else 0
+    if role in TEXTS and stem_of(words_of(without_language(column.name))) in known_as(role):
         return KNOWN
     if role in PERSONAL and _personal(column):
         return LIKELY
@@ -619,13 +632,14 @@ class _Reading:
     def _need_required(self) -> None:
         have = {*self.found, self.into, self.value}
         asked = " ".join(answer for q in self.asked for answer in q.answers)
-        for role in self.schema.required:
-            if role in have or f"{role}=" in asked:
-                continue
-            able = [c for c in self.free if _fits(c, role) and not (c.text and role not in TEXTS)]
+        missing = [r for r in self.schema.required if r not in have and f"{r}=" not in asked]
+        for place, role in enumerate(missing):
+            # Texts are called for where texts are meant, and names where names are.
+            able = [c for c in self.free if _fits(c, role) and c.text == (role in TEXTS)]
+            listed_ = f"; the columns are {_some(self.table)}" if place == 0 else ""
             self.asked.append(
                 Question(
-                    f"No column is known to be `{role}`; the columns are {_some(self.table)}.",
+                    f"No column is known to be `{role}`{listed_}.",
                     "columns",
                     tuple(f"{role}={c.name}" for c in able[:MOST_ANSWERS]) or (f"{role}=YOURS",),
                 )

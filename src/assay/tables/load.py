@@ -39,6 +39,7 @@ import polars as pl
 from assay.errors import InputError, Problem, TableError, did_you_mean, need_known, similar_file
 from assay.results import Note
 from assay.tables.limits import LIMITS
+from assay.tables.names import OF_EDITORS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -289,6 +290,8 @@ def file_type(path: Path) -> str:
     ending = ALIASES.get(ending, ending)
     if ending not in FILE_TYPES:
         known = " ".join(FILE_TYPES)
+        if ending in OF_EDITORS:
+            raise refuse(path, "is a file of a translation tool; `assay effort` reads those")
         raise refuse(
             path, f"file type '{ending}' is not known; use one of {known} (.gz may follow)"
         )

@@ -16,6 +16,8 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+OF_EDITORS = (".sdlxliff", ".mxliff", ".mqxliff", ".xlf", ".xliff", ".xlif", ".tmx")
+"""Endings of the files that editors work in."""
 ENDINGS = _words(
     "id ids no nr num number n idx index nummer numero nom code key name uuid label номер"
 )
@@ -32,7 +34,7 @@ ROLES: dict[str, str] = {
     ),
     "doc": (
         "doc, document, docname, file, filename, article, textid, story, chapter, project, "
-        "job, dokument, datei, projekt, artikel, fichier, projet, documento, archivo, "
+        "job, dokument, datei, projekt, auftrag, artikel, fichier, projet, documento, archivo, "
         "proyecto, progetto, документ, файл, 文档, 文件, 文書, 문서"
     ),
     "seg": (
@@ -103,7 +105,7 @@ ROLES: dict[str, str] = {
     ),
     "mt": (
         "mt, mtoutput, machinetranslation, rawmt, mttext, mttarget, mttranslation, "
-        "pretranslation, before, targetbefore, mtraw, original mt, rohubersetzung, "
+        "pretranslation, before, targetbefore, mtraw, original mt, rohubersetzung, mu, "
         "maschinelleubersetzung, maschine, traductionautomatique, traduccionautomatica, "
         "traduzioneautomatica, машинныйперевод, 机器翻译, 機械翻訳"
     ),
@@ -179,6 +181,25 @@ MACHINES = re.compile(
 )
 """Names of translation systems."""
 
+UNITS_OF_TIME: Mapping[str, float] = {
+    **dict.fromkeys(("ms", "msec", "milliseconds", "millisekunden"), 0.001),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sek", "sekunden", "secondes"), 1.0),
+    **dict.fromkeys(("min", "mins", "minute", "minutes", "minuten", "minutos", "minuti"), 60.0),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours", "stunde", "stunden"), 3600.0),
+}
+"""How many seconds there are in what the name of a column ends with."""
+
+
+def seconds_in(name: str) -> float:
+    """How many seconds a one in a column of times stands for, by the column's name.
+
+    >>> seconds_in("Zeit (min)"), seconds_in("Time"), seconds_in("minutes")
+    (60.0, 1.0, 60.0)
+    """
+    words = words_of(name)
+    return UNITS_OF_TIME.get(words[-1], 1.0) if words else 1.0
+
+
 SIDES: Mapping[str, frozenset[str]] = {
     "left": _words("a 1 left links gauche izquierda izq sinistra one first lhs"),
     "right": _words("b 2 right rechts droite derecha der destra two second rhs"),
@@ -211,6 +232,18 @@ def stem_of(words: list[str]) -> str:
     """
     kept = [word for word in words if word not in ENDINGS and word not in LITTLE]
     return "".join(kept)
+
+
+LANGUAGE_BEHIND = re.compile(r"\s*[\[(][^\])]*[\])]\s*$|[\s_-]+[a-z]{2}([-_][A-Z]{2})?\s*$")
+
+
+def without_language(name: str) -> str:
+    """The name of a column of texts without the language behind it.
+
+    >>> without_language("Target (de-DE)"), without_language("source_en"), without_language("MT")
+    ('Target', 'source', 'MT')
+    """
+    return LANGUAGE_BEHIND.sub("", name) or name
 
 
 @cache

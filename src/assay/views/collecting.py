@@ -6,7 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from assay.collecting.campaigns import CampaignStatus, Created, Exported, Simulation
+from assay.collecting.campaigns import (
+    CampaignStatus,
+    Created,
+    Exported,
+    Imported,
+    Simulation,
+)  # fmt: skip
 from assay.collecting.results import Assignment, CollectedSheets, RaterLoad, WrittenSheets
 from assay.results import percent, plural
 from assay.views.live import results_section
@@ -41,10 +47,12 @@ def _loads(loads: Sequence[RaterLoad]) -> Table:
 
 def written_section(result: WrittenSheets) -> Section:
     """The sheets that raters get."""
+    ratings = sum(load.outputs for load in result.loads)
     return Section(
         "sheets-written", "Sheets for raters", stage="collect",
-        lead=f"{plural(len(result.loads), 'sheet')} in {result.folder}, a file for each rater. Key:"
-        f" {result.key} (keep it from the raters).",
+        lead=f"{plural(len(result.loads), 'sheet')} in {result.folder}, a file for each rater:"
+        f" {result.pay.counted(ratings, 'ratings')} in all. Key: {result.key} (keep it from the"
+        " raters).",
         blocks=(_loads(result.loads),), signature=result.signature, notes=result.notes,
     )  # fmt: skip
 
@@ -93,9 +101,20 @@ def status_section(result: CampaignStatus) -> Section:
         "campaign-status", f"{result.name}: {result.state}", stage="collect",
         lead=f"{result.done:,} of {plural(result.tasks, 'task')} are done,"
         f" {plural(result.answers, 'answer')} in; the first {result.beginning:,} tasks are complete"
-        f"{waiting}.{cost}",
+        f"{waiting}.{_looks(result)}{cost}",
         blocks=(raters,), signature=result.signature, notes=tuple(result.told),
     )  # fmt: skip
+
+
+def _looks(result: CampaignStatus) -> str:
+    """The looks that took place, and the next one."""
+    if not result.looks and result.next_look is None:
+        return ""
+    line = f" {plural(len(result.looks), 'look')} taken"
+    if result.looks:
+        last = result.looks[-1]
+        line += f", {last['decided']:,} of {last['pairs']:,} decided at the last"
+    return line + ("." if result.next_look is None else f"; the next at {result.next_look:,}.")
 
 
 def exported_section(result: Exported) -> Section:
@@ -112,6 +131,27 @@ def exported_section(result: Exported) -> Section:
             {"file": ("file", "text"), "rows": ("rows", "count")}, files,
         ),),
         signature=result.signature,
+    )  # fmt: skip
+
+
+def imported_section(result: Imported) -> Section:
+    """Answers of another tool in a campaign."""
+    new = f" New raters: {', '.join(result.new_raters)}." if result.new_raters else ""
+    rows = [
+        {"what": "new", "answers": result.answers},
+        {"what": "there already", "answers": result.same},
+        {"what": "changed, a new revision", "answers": result.changed},
+    ]
+    return Section(
+        "campaign-import", "Answers of another tool", stage="collect",
+        lead=f"{plural(result.answers, 'answer')} by {plural(len(result.raters), 'rater')} came in"
+        f" from {result.file} ({result.format}); {plural(result.tasks, 'task')} became"
+        f" complete.{new}",
+        blocks=(table(
+            "answers", "What became of the answers in the file.",
+            {"what": ("answers that are", "text"), "answers": ("number", "count")}, rows,
+        ),),
+        signature=result.signature, notes=result.notes,
     )  # fmt: skip
 
 
@@ -149,5 +189,6 @@ SECTIONS: Mapping[str, Callable[[Any], Section]] = {
     "campaign-status": status_section,
     "campaign-results": results_section,
     "campaign-export": exported_section,
+    "campaign-import": imported_section,
     "campaign-simulation": simulation_section,
 }

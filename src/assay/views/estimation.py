@@ -243,22 +243,23 @@ def _lead(result: Estimates) -> str:
         return _held(result)
     pairs = result.differences
     decided = sum(item.decided for item in pairs)
-    verb = "is" if len(pairs) == 1 else "are"
+    if len(pairs) == 1:
+        said = "is" if decided else "is not"
+        return f"The difference {said} decided at {percent(result.level)}.{_held(result)}"
     return (
-        f"{decided} of {plural(len(pairs), 'difference')} between systems {verb} decided,"
+        f"{decided} of {len(pairs):,} differences between systems are decided,"
         f" {_rule(result)}.{_held(result)}"
     )
 
 
 def _facts(result: Estimates) -> tuple[str, ...]:
     """The campaign in a few words each."""
-    rated, of = {item.n for item in result.systems}, result.systems[0].population
-    most = max(rated)
-    share = "all" if min(rated) == of else f"{most:,} of"
-    each = " each" if len(rated) == 1 else " at most"
+    rated, of = {item.n for item in result.systems}, {item.population for item in result.systems}
+    number = f"{min(rated):,}" + ("" if len(rated) == 1 else f" to {max(rated):,}")
+    share = f"all {number}" if rated == of else f"{number} of {max(of):,}"
     return tuple(filter(None, (
         plural(len(result.systems), "system"),
-        f"{share} {of:,} segments rated{each if len(result.systems) > 1 else ''}",
+        f"{share} segments rated{' each' if len(result.systems) > 1 else ''}",
         plural(result.ratings, "rating") if result.ratings else "",
         result.paid.cost(result.ratings) if result.ratings else "",
     )))  # fmt: skip
@@ -303,10 +304,11 @@ def _stable(result: Estimates) -> str:
         return ""
     pairs = [item.stable for item in result.differences if item.stable is not None]
     share = f"{sum(pairs) / len(pairs):.0%} of pairs" if len(pairs) > 1 else "the pair"
+    chance = f"{result.stable:.2f}" if result.stable >= 0.005 else "below 0.01"
     whole = (
-        f" (all of them with probability {result.stable:.2f})"
+        f" (all of them with probability {chance})"
         if len(pairs) > 1
-        else (f" with probability {result.stable:.2f}")
+        else f" with probability {chance}"
     )
     return f" A repeat with {REPEATED[result.basis]} would put {share} in this order{whole}."
 

@@ -155,14 +155,14 @@ def _bars(table: Table) -> dict[str, Any]:
                  for row in _cells(table.columns, table.rows, named=table.named)],
         "named": kept.index(table.named), "axis": table.axis, "dense": len(bars) > DENSE,
         "ticks": [{"at": place(value), "text": f"{value:g}"}
-                  for value in _ticks(low, high, least=1.0 if whole else 0.0)],
+                  for value in ticks(low, high, least=1.0 if whole else 0.0)],
     }  # fmt: skip
 
 
-def _ticks(low: float, high: float, *, least: float = 0.0) -> list[float]:
+def ticks(low: float, high: float, *, least: float = 0.0) -> list[float]:
     """Round numbers inside a scale.
 
-    >>> _ticks(1.63, 3.4), _ticks(0.9, 3.1, least=1.0)
+    >>> ticks(1.63, 3.4), ticks(0.9, 3.1, least=1.0)
     ([2.0, 2.5, 3.0], [1.0, 2.0, 3.0])
     """
     rough = max(least, (high - low) / TICKS)

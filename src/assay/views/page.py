@@ -62,6 +62,11 @@ def read_result(path: str | os.PathLike[str]) -> Result:
     True
     """
     source = Path(path)
+    if source.suffix.lower() not in (".json", ""):
+        raise InputError(
+            f"{source}: is not a saved result, which ends in .json; save one first, as `assay"
+            " estimate ratings.xlsx -o estimates.json` does"
+        )
     data = read_bytes(source)
     try:
         saved = json.loads(data.decode())

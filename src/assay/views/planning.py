@@ -106,7 +106,10 @@ def _bought_by_budget(plan: CampaignPlan, first: PlanChoice) -> str:
 
 def _segments(plan: CampaignPlan, choice: PlanChoice) -> str:
     extra = choice.opinions - plan.per_output
-    times = {1: "once", 2: "twice"}.get(plan.per_output, f"{plan.per_output} times")
+    per_output = plan.per_output
+    if extra > 0.9995:
+        per_output, extra = per_output + 1, 0.0
+    times = {1: "once", 2: "twice"}.get(per_output, f"{per_output} times")
     text = f"{plural(choice.segments, 'segment')} {times}"
     more = {1: "twice"}.get(plan.per_output, "once more")
     return f"{text} + {percent(round(extra, 3))} {more}" if extra > 0.0005 else text

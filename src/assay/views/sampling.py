@@ -136,7 +136,19 @@ def _work(result: SampleSummary) -> str:
             f" Forecast: the variance of differences between systems will be about"
             f" {result.design_effect:.2f} times that of a simple random sample of this size."
         )
-    return f"The work: {plural(result.outputs, 'output')} to rate{once}{context}.{predicted}"
+    ratings = "" if result.opinions is None else _ratings(result, result.opinions)
+    work = f"The work: {plural(result.outputs, 'output')} to rate{once}{context}.{ratings}"
+    return work + predicted
+
+
+def _ratings(result: SampleSummary, opinions: float) -> str:
+    """The ratings that it comes to, and what they cost."""
+    each = f"{opinions:.0f} raters each" if opinions == round(opinions) else (
+        f"{opinions - int(opinions):.0%} of them by one rater more"
+    )  # fmt: skip
+    if opinions == 1:
+        each = "one rater each"
+    return f" With {each}: {result.pay.counted(round(result.outputs * opinions), 'ratings')}."
 
 
 def stability_section(result: Stability) -> Section:

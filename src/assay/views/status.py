@@ -36,8 +36,9 @@ def _progress(result: ProjectStatus) -> str:
         return f"{plural(result.drawn or 0, 'segment')} are drawn; nothing is rated yet."
     if result.state == "sent":
         return (
-            f"{plural(len(result.raters), 'sheet')} with {result.planned or 0:,} outputs are out;"
-            " nothing has come back yet."
+            f"{plural(len(result.raters), 'sheet')} with"
+            f" {result.pay.counted(result.planned or 0, 'outputs')} are out; nothing has come back"
+            " yet."
         )
     of = "" if result.planned is None else f" of {result.planned:,}"
     text = f"{result.rated:,}{of} ratings are in"
@@ -97,7 +98,7 @@ def _systems(result: ProjectStatus) -> Block:
 def _ranks(low: int | None, high: int | None) -> str | None:
     if low is None or high is None:
         return None
-    return str(low) if low == high else f"{low}-{high}"
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def _raters(result: ProjectStatus) -> Block:

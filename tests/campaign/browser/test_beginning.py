@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.campaign.browser.answers import send
 from tests.campaign.browser.conftest import Open, Serve
 
-from assay.project.settings import Checks
+from assay.project.settings import Checks, Crowd, Raters
 
 
 def test_from_the_join_link_to_the_completion_code(serve: Serve, open_page: Open) -> None:
@@ -44,3 +44,47 @@ def test_a_tutorial_says_what_a_good_answer_is(serve: Serve, open_page: Open) ->
     page.keyboard.press("Enter")
     page.wait_for_selector("main[data-turn='2']")
     assert "Tutorial" not in page.locator("h1").inner_text()
+
+
+def test_the_organisers_words_are_shown_before_the_first_task(
+    serve: Serve, open_page: Open
+) -> None:
+    files = {"words.md": "# News\nRate *strictly*."}
+    served = serve("esa", systems=1, files=files, instructions="words.md")
+    page = open_page(served.rater)
+    assert page.locator("dialog em").inner_text() == "strictly"
+    page.locator("dialog .primary").click()
+    assert "Mark every error" in page.locator(".lead").inner_text()
+    page.locator("input[type=range]").focus()
+    page.keyboard.type("90")
+    send(page)
+    assert page.locator("dialog, .lead").count() == 0
+    page.reload()
+    page.wait_for_selector("#send:visible")
+    assert page.locator("dialog").count() == 0
+
+
+def test_who_is_screened_out_or_comes_too_late_is_sent_back(serve: Serve, open_page: Open) -> None:
+    columns = "source", "target", "low", "high"
+    table = "\t".join(columns) + "\nGuten Tag.\tGood night.\t10\t40\n"
+    crowd = Crowd(done="DONE-7", screened_out="https://platform.example/out", full="FULL-9")
+    served = serve(
+        "da", systems=1, files={"test.tsv": table}, checks=Checks(qualify="test.tsv"),
+        crowd=crowd, raters=Raters(number=2, overlap="0%"),
+    )  # fmt: skip
+    page = open_page(served.rater, allow="409")
+    page.locator("input[type=range]").focus()
+    page.keyboard.type("95")
+    send(page)
+    assert page.locator(".message a").get_attribute("href") == "https://platform.example/out"
+    assert "ended" in page.locator("h1").inner_text()
+    other = open_page(f"{served.url}/r/{served.tokens['rater-2']}")
+    for score in ("20", "90", "90", "90", "90"):
+        other.locator("input[type=range]").focus()
+        other.keyboard.type(score)
+        send(other)
+    assert other.locator(".code").inner_text() == "DONE-7"
+    late = open_page(f"{served.url}/r/{served.tokens['join']}", wait=".primary")
+    late.locator(".primary").click()
+    late.wait_for_selector(".code")
+    assert late.locator(".code").inner_text() == "FULL-9"

@@ -81,8 +81,17 @@ def test_an_output_may_be_left_as_it_is_or_skipped(serve: Serve, open_page: Open
     send(page, "click")
     answer = stored(served)[0]
     assert answer["edited"] == answer["text"]
+    page.keyboard.type("typed, then thought better of")
+    page.keyboard.press("Control+.")
+    field = page.locator("textarea.edited")
+    field.focus()
+    page.keyboard.press("Control+z")
+    assert "thought better" in field.input_value()
+    page.locator(".tools button", has_text="Comment").click()
+    page.keyboard.type("unclear source")
     page.locator(".tools button", has_text="Skip").click()
     page.locator("dialog input[value=offensive]").check()
     page.locator("dialog .primary").click()
     send(page, "click")
-    assert stored(served)[0]["skipped"] == "offensive"
+    answer = stored(served)[0]
+    assert (answer["skipped"], answer["comment"]) == ("offensive", "unclear source")

@@ -128,6 +128,18 @@ def task(served: Served, who: str) -> Any:
     return ask(served, "/api/next", who, method="POST", body={})
 
 
+def test_a_page_left_open_over_the_holidays_still_sends(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    page.clock.install()
+    page.reload()
+    page.wait_for_selector("#send:visible")
+    page.clock.fast_forward(10 * 24 * 3_600_000)
+    work(page, 51)
+    send(page)
+    assert stored(served)[0]["scores"] == {"score": 51.0}
+
+
 def test_an_answer_during_a_pause_is_stored(serve: Serve, open_page: Open) -> None:
     served = serve("esa", systems=1)
     page = open_page(served.rater)
@@ -199,6 +211,8 @@ def test_a_task_can_be_handed_back_and_a_problem_told(serve: Serve, open_page: O
     page.wait_for_selector(".say:has-text('told')")
     page.locator(".top button", has_text="Menu").click()
     page.locator("dialog button", has_text="Hand this task back").click()
+    assert page.locator("dialog .primary").is_disabled()
+    page.locator("dialog input[value=language]").check()
     page.locator("dialog .primary").click()
     page.wait_for_selector("main[data-turn='2']")
     assert ask(served, "/api/next", method="POST", body={})["lease"] != first

@@ -14,7 +14,7 @@ from tests.campaign.served import Served, make, serving
 
 from assay.campaign.web.limits import MOST_KEPT, Limit
 from assay.campaign.web.roles import Needs
-from assay.campaign.web.security import MOST_BYTES
+from assay.campaign.web.security import MOST_BYTES, is_upload
 from assay.project.settings import Crowd
 
 FORGED = "x" * 22
@@ -60,6 +60,10 @@ def filled(path: str, slug: str) -> str:
         "code": "abc",
         "token": FORGED,
         "path": "main.js",
+        "upload": "0" * 32,
+        "name": "raters",
+        "table": "ratings",
+        "number": "1",
     }
     for name, value in values.items():
         path = path.replace("{" + name + "}", value).replace("{" + name + ":path}", value)
@@ -84,7 +88,10 @@ def test_without_a_link_401_and_with_the_wrong_one_403(
             continue
         for method in route.methods:
             path = filled(route.path, slug)
-            body = {"json": {}} if method != "GET" else {}
+            body: dict[str, Any] = {"json": {}} if method != "GET" else {}
+            if is_upload({"method": method, "path": path}):
+                client.headers["Content-Type"] = "application/octet-stream"
+                body = {"content": b"x"}
             for headers, wanted in (
                 ({"X-Assay": "1"}, 401),
                 ({"Authorization": f"Bearer {FORGED}"}, 401),
@@ -93,6 +100,7 @@ def test_without_a_link_401_and_with_the_wrong_one_403(
                 served.app.state.visits.wrong.buckets.clear()
                 reply = client.request(method, path, headers=headers, **body)
                 assert reply.status_code == wanted, (method, path, headers)
+            client.headers.pop("Content-Type", None)
 
 
 def test_a_link_becomes_a_cookie_and_leaves_the_address(
@@ -113,7 +121,9 @@ def test_a_link_becomes_a_cookie_and_leaves_the_address(
     client.cookies.clear()
     assert client.get(f"/r/{FORGED}").status_code == 401
     assert client.get("/rate").status_code == 401
-    assert client.get(f"/r/{tokens['owner']}").headers["location"] == "/"
+    slug = served.campaign.slug
+    assert client.get(f"/r/{tokens['owner']}").headers["location"] == f"/c/{slug}"
+    assert client.get("/").headers["location"] == f"/c/{slug}"
     client.cookies.clear()
 
 

@@ -12,7 +12,7 @@ import assay
 
 STATIC = Path(assay.__file__).parent / "campaign" / "web" / "static"
 FORMS = {"zero", "one", "two", "few", "many", "other"}
-COMPUTED = ("how-", "state-", "kind-", "strength-", "reason.", "severity.")
+COMPUTED = ("how-", "state-", "kind-", "strength-", "reason.", "severity.", "anchor.", "said.")
 """Beginnings of names that the modules put together."""
 
 
@@ -31,7 +31,8 @@ def test_every_word_that_is_used_is_there_and_the_other_way_round() -> None:
     names = {base(name) for name in words("en")}
     used = set(re.findall(r'\bt\(\s*"([\w-]+)"', code))
     assert used - names == set()
-    quoted = set(re.findall(r'"([\w-]+)"', code))
+    pages = "\n".join(path.read_text("utf-8") for path in STATIC.parent.glob("pages/*.html"))
+    quoted = set(re.findall(r'"([\w-]+)"', code + pages))
     left = {name for name in names if name not in quoted and not name.startswith(COMPUTED)}
     assert left == set()
 
@@ -46,6 +47,19 @@ def test_every_language_has_all_words_with_their_slots(path: Path) -> None:
         assert slots <= set(re.findall(r"\{\w+\}", model)), name
         assert text.strip() == text != "", name
     assert f"{path.stem}: " in (STATIC / "i18n.js").read_text("utf-8")
+
+
+def test_what_the_server_says_is_translated_as_it_says_it() -> None:
+    """Sentences and words of scales that the catalogues translate are those of the code."""
+    folder = Path(assay.__file__).parent / "campaign"
+    code = " ".join(
+        re.sub(r'"\s+"', "", path.read_text("utf-8")) for path in folder.rglob("*.py")
+    ).lower()
+    names = [
+        name.partition(".")[2] for name in words("en") if name.startswith(("anchor.", "said."))
+    ]
+    assert len(names) > 15
+    assert [name for name in names if f'"{name}"' not in code] == []
 
 
 def test_the_page_asks_for_all_modules_at_once() -> None:

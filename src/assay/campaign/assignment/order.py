@@ -44,11 +44,13 @@ class PlannedTask:
     gap: int | None = None
     """How many other tasks lie between the two."""
     editor: str | None = None
+    shown: int | None = None
+    """How many systems are shown, where these are chosen when the task is given out."""
 
     @property
     def outputs(self) -> int:
         """How many outputs are to be judged."""
-        return sum(map(len, self.rated.values()))
+        return self.shown or sum(map(len, self.rated.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ def plan_tasks(
             tasks.append(PlannedTask(
                 "rate", number, rated, snippet.probability, snippet.stratum,
                 block if share < 1 else None, share,
+                shown=_chosen_size(rated, share) if _chooses(settings, kind) else None,
             ))  # fmt: skip
     tasks = _overlapping(tasks, settings, rng)
     if kind != "ratings":
@@ -157,12 +160,24 @@ def _sets(
             wanted = RANKED
         size = min(wanted, len(systems))
         sizes = [size] * (len(systems) // size)
+        if _chooses(settings, kind) and size < len(systems):
+            return [(tuple(systems), size / len(systems))] * len(sizes)
     else:
         sizes = block_sizes(len(systems), len(snippet.rated), settings.screen.most_outputs)
     if sizes == [len(systems)]:
         return [(tuple(systems), 1.0)]
     sets = dealer.deal(systems, sizes)
     return [(one, len(one) / len(systems)) for one in sets]
+
+
+def _chooses(settings: Settings, kind: str) -> bool:
+    """Whether the systems of a screen are chosen when it is given out."""
+    return kind == "judgments" and settings.screen.sets != "planned"
+
+
+def _chosen_size(rated: Mapping[int, tuple[int, ...]], share: float) -> int:
+    """How many systems a screen shows of those that a task has."""
+    return max(2, round(share * max(map(len, rated.values()), default=2)))
 
 
 def _overlapping(

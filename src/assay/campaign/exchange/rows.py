@@ -12,14 +12,12 @@ import polars as pl
 
 from assay.campaign.protocols.base import TIE
 from assay.campaign.protocols.post_edit import KEYS, PAUSES_MS
-from assay.campaign.records import Collected, Span, Stored
+from assay.campaign.records import GIVEN, Collected, Span, Stored
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR
 
 Rows = list[dict[str, Any]]
 Makes = Callable[[Sequence[Stored]], Rows]
 
-GIVEN = ("rate", "check", "repeat")
-"""Tasks of the campaign itself; tutorials and tests are about other texts."""
 DIVEMT_KEYS = {"space": "white", "navigation": "nav", "undo": "do"}
 """Classes of keys that DivEMT calls otherwise."""
 

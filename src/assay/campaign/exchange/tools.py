@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from assay.campaign.exchange.rows import GIVEN, answers_of, seconds_of
+from assay.campaign.exchange.rows import answers_of, seconds_of
 from assay.campaign.protocols import make_protocol
 from assay.campaign.protocols.base import Protocol
-from assay.campaign.records import Collected, Span, Stored
+from assay.campaign.records import GIVEN, IMPORTED, Collected, Span, Stored
 from assay.collecting.campaigns import Exported
 from assay.errors import InputError, OptionError, need_known
 from assay.formats.appraise import write_said as write_appraise
@@ -30,8 +30,6 @@ from assay.tables.tables import TestSet, read_sample, read_scores
 
 Written = dict[str, int]
 """The files of an export, each with its rows."""
-IMPORTED = "imported"
-"""The reason of an answer that was given in another tool."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +79,8 @@ def export_format(
     protocol asks for is refused. Answers of raters who are left out are not written.
     """
     need_known("format", format, list(TOOLS))
+    need_fit(format, settings)
     matter = _matter(collected, settings, lp)
-    _need_fit(format, matter)
     target = Path(folder).absolute()
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise InputError(f"'{folder}' is there already; name a new or empty folder")
@@ -101,11 +99,13 @@ def export_format(
     return Exported(paths, sum(written.values()), written)
 
 
-def _need_fit(format: str, matter: Matter) -> None:
-    if TOOLS[format].fits(matter.protocol):
+def need_fit(format: str, settings: Settings) -> None:
+    """Refuse a format that cannot hold what the protocol asks for."""
+    protocol = make_protocol(settings)
+    if TOOLS[format].fits(protocol):
         return
-    fitting = ["tables", *(name for name, tool in TOOLS.items() if tool.fits(matter.protocol))]
-    fault = f"holds {TOOLS[format].holds}, not the answers to {matter.settings.protocol}"
+    fitting = ["tables", *(name for name, tool in TOOLS.items() if tool.fits(protocol))]
+    fault = f"holds {TOOLS[format].holds}, not the answers to {settings.protocol}"
     raise OptionError("format", format, fault, f"choose from {', '.join(fitting)}")
 
 

@@ -29,7 +29,7 @@ NOTHING = Outcome()
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Statement:
     """The outcome of some answers, and why there is none where there is none."""
 
     outcome: Outcome = NOTHING
@@ -48,12 +48,12 @@ def costs_of(plan: LivePlan) -> Costs:
     return Costs(pay.per_rating, pay.per_task, pay.per_hour, pay.seconds_per_rating, pay.currency)
 
 
-def outcome_of(plan: LivePlan, collected: Collected, seed: int) -> Said:
+def outcome_of(plan: LivePlan, collected: Collected, seed: int) -> Statement:
     """What these answers say."""
     try:
         return _OUTCOMES[plan.kind](plan, collected, seed)
     except AssayError as error:
-        return Said(notes=(Note("no-outcome", f"no result yet: {error}"),))
+        return Statement(notes=(Note("no-outcome", f"no result yet: {error}"),))
 
 
 def first_scale(plan: LivePlan) -> str | None:
@@ -62,16 +62,16 @@ def first_scale(plan: LivePlan) -> str | None:
     return scales[0] if len(scales) > 1 else None
 
 
-def _ratings(plan: LivePlan, collected: Collected, seed: int) -> Said:
+def _ratings(plan: LivePlan, collected: Collected, seed: int) -> Statement:
     ratings = ratings_of(plan, collected, first_scale(plan))
     if ratings is None:
-        return Said()
+        return Statement()
     found = estimate_of(plan, ratings)
     given = ratings.genuine.drop_nulls("score")["system"].to_list()
     answers = found if found.target == "answers" else None
     if answers is None:
         answers = replace(estimate_of(plan, ratings, "answers"), composite=None)
-    return Said(Outcome(estimates=found), answers, used=Counter(given))
+    return Statement(Outcome(estimates=found), answers, used=Counter(given))
 
 
 def estimate_of(plan: LivePlan, ratings: Ratings, target: str | None = None) -> Estimates:
@@ -108,15 +108,15 @@ def monitor_of(
         return None, (Note("no-verdicts", f"no verdicts yet: {error}"),)
 
 
-def _judgments(plan: LivePlan, collected: Collected, seed: int) -> Said:
+def _judgments(plan: LivePlan, collected: Collected, seed: int) -> Statement:
     judgments = judgments_of(collected)
     if judgments is None:
-        return Said()
+        return Statement()
     level, pay = plan.settings.stop.level, costs_of(plan)
     verdicts = monitor_judgments(judgments, systems=plan.test_set.systems, level=level, pay=pay)
     frame = judgments.frame
     used = Counter([*frame["left"].to_list(), *frame["right"].to_list()])
-    said = Said(verdicts=verdicts, used=used)
+    said = Statement(verdicts=verdicts, used=used)
     try:
         return replace(
             said, outcome=Outcome(ranking=rank(judgments, level=level, pay=pay, rng=seed))
@@ -125,14 +125,14 @@ def _judgments(plan: LivePlan, collected: Collected, seed: int) -> Said:
         return replace(said, notes=(Note("no-outcome", f"no ranking yet: {error}"),))
 
 
-def _edits(plan: LivePlan, collected: Collected, seed: int) -> Said:
+def _edits(plan: LivePlan, collected: Collected, seed: int) -> Statement:
     edits = edits_of(collected)
     if edits is None:
-        return Said()
+        return Statement()
     pay = plan.settings.pay
     rate = None if pay.per_hour is None else f"{pay.per_hour:g} {pay.currency or 'units'}"
     found = effort(edits, rate=rate, level=plan.settings.stop.level, rng=seed)
-    return Said(Outcome(effort=found), used=Counter(edits.frame["system"].to_list()))
+    return Statement(Outcome(effort=found), used=Counter(edits.frame["system"].to_list()))
 
 
 _OUTCOMES = {"ratings": _ratings, "judgments": _judgments, "edits": _edits}

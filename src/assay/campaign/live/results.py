@@ -8,18 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from assay.campaign.campaign import Campaign
 from assay.campaign.live.beginning import (
     Begun,
     LivePlan,
     begun,
+    judgments_of,
     make_plan,
     ratings_of,
     reached_at,
     scales_of,
 )
 from assay.campaign.live.outcome import (
-    Said,
+    Statement,
     costs_of,
     estimate_of,
     monitor_of,
@@ -45,7 +48,11 @@ from assay.estimation.monitor import Monitoring
 from assay.estimation.raters import rater_report
 from assay.estimation.results import Estimates, RaterReport
 from assay.pay import money_text
+from assay.ranking.best import next_sets
 from assay.results import Note, from_plain, plain, plural
+
+SETS = 64
+"""Sets that are kept ready: every screen takes one of them."""
 
 
 @dataclass(frozen=True)
@@ -74,24 +81,54 @@ class DueLook:
     seen: LookSeen
     rest: tuple[str, ...]
 
-    def keep(self, campaign: Campaign) -> bool:
-        """Store it, unless somebody did."""
+    def stored(self) -> dict[str, Any]:
+        """The look as it is stored."""
         taken = self.taken
-        verdict = {"decided": taken.decided, "pairs": taken.pairs, "met": taken.met}
-        return campaign.keep_look(
-            taken.number, taken.n, self.at, plain(taken, infinite=True), self.seen, verdict,
-            self.rest,
-        )  # fmt: skip
+        return {
+            "number": taken.number, "n": taken.n, "at": self.at,
+            "result": plain(taken, infinite=True),
+            "seen": {"sent": sorted(self.seen.sent), "excluded": sorted(self.seen.excluded)},
+            "verdict": {"decided": taken.decided, "pairs": taken.pairs, "met": taken.met},
+            "rest": list(self.rest),
+        }  # fmt: skip
 
 
 def bring_up_to_date(campaign: Campaign, live: Live | None = None) -> CampaignResults:
-    """Take every look that is due, compute the result, and store both."""
+    """Take every look that is due, compute the result where it is another by now, store both."""
     live = live or follow_campaign(campaign)
     while (due := next_due(live)) is not None:
-        due.keep(campaign)
-    basis, found = compute(live)
-    campaign.keep_results(basis, json.dumps(found.to_dict()))
+        campaign.keep_look(due.stored())
+    basis, known = standing_mark(live), campaign.results()
+    with campaign.moment() as db:
+        row = looking.read_live(db)
+    if known is not None and row is not None and row.basis == basis:
+        return known
+    found = compute(live)
+    campaign.keep_results(basis, json.dumps(found.to_dict()), sets_to_show(live))
     return found
+
+
+def standing_mark(live: Live) -> str:
+    """Another one whenever the result would be: the beginning, its answers, who is left out."""
+    with live.campaign.moment() as db:
+        far = begun(looking.read_states(db, live.plan.tasks))
+        return f"{far.tasks}:{far.had}:{looking.read_changes(db)}"
+
+
+def sets_to_show(live: Live) -> list[list[str]] | None:
+    """Sets of systems to show next, where these are chosen by all judgments so far."""
+    screen = live.plan.settings.screen
+    if live.plan.kind != "judgments" or screen.sets == "planned":
+        return None
+    with live.campaign.moment() as db:
+        judgments = judgments_of(read_answers(db))
+    size = next(iter(task.outputs for task in live.plan.tasks), 2)
+    number = 0 if judgments is None else len(judgments)
+    found = next_sets(
+        judgments, goal=screen.sets, systems=live.plan.test_set.systems, per_set=size,
+        count=SETS, rng=np.random.default_rng((live.seed, number)),
+    )  # fmt: skip
+    return [list(names) for names in found.sets]
 
 
 # --- looks ---------------------------------------------------------------------------------------
@@ -141,7 +178,9 @@ def _limit(monitoring: Monitoring | None, number: int) -> float | None:
     return monitoring.limits[number - 1]
 
 
-def _verdict(plan: LivePlan, said: Said, monitoring: Monitoring | None) -> tuple[int, int, bool]:
+def _verdict(
+    plan: LivePlan, said: Statement, monitoring: Monitoring | None
+) -> tuple[int, int, bool]:
     """How many pairs (scores: systems) are decided, of how many, and whether that was the goal."""
     if monitoring is not None:
         reached = sum(item.reached is not None for item in monitoring.items)
@@ -157,11 +196,11 @@ def _verdict(plan: LivePlan, said: Said, monitoring: Monitoring | None) -> tuple
 # --- the newest result ---------------------------------------------------------------------------
 
 
-def compute(live: Live) -> tuple[str, CampaignResults]:
-    """What the campaign says now, and the mark of the moment that it was read at."""
+def compute(live: Live) -> CampaignResults:
+    """What the campaign says now."""
     plan = live.plan
     with live.campaign.moment() as db:
-        mark, now = looking.read_mark(db), live.campaign.now()
+        now = live.campaign.now()
         states = looking.read_states(db, plan.tasks)
         past, resting = _past(db), looking.read_resting(db)
         left_out = looking.read_left_out(db)
@@ -190,7 +229,7 @@ def compute(live: Live) -> tuple[str, CampaignResults]:
         goal_met=next((look.number for look in past if look.met), None),
         pay=costs_of(plan), notes=(*notes, *said.notes),
     )  # fmt: skip
-    return mark, _with_prices(found)
+    return _with_prices(found)
 
 
 def _behind(collected: Collected, inside: set[int]) -> tuple[Stored, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.campaign.live.outcome import Said
+from assay.campaign.live.outcome import Statement
 from assay.collecting.live import LivePair, LiveSystem, LookTaken, Outcome
 from assay.effort.results import Effort, EffortDifference
 from assay.estimation.monitor import Monitoring
@@ -37,7 +37,7 @@ Won = dict[frozenset[str], tuple[str, int | None]]
 """The decided pairs: who is better, and since which look."""
 
 
-def won_pairs(past: Sequence[LookTaken], said: Said) -> Won:
+def won_pairs(past: Sequence[LookTaken], said: Statement) -> Won:
     """Every decided pair; what a look decided stays decided."""
     won: Won = {}
     for look in past:
@@ -72,7 +72,7 @@ def _winners(look: LookTaken) -> list[tuple[str, str, str]]:
     ]  # fmt: skip
 
 
-def leads_of(said: Said) -> dict[tuple[str, str], float]:
+def leads_of(said: Statement) -> dict[tuple[str, str], float]:
     """By how much the first of two systems is better."""
     if isinstance(found := said.outcome.found, Ranking):
         score = {item.system: item.score for item in found.systems}
@@ -85,7 +85,7 @@ def leads_of(said: Said) -> dict[tuple[str, str], float]:
 
 
 def live_systems(
-    said: Said, past: Sequence[LookTaken], monitoring: Monitoring | None,
+    said: Statement, past: Sequence[LookTaken], monitoring: Monitoring | None,
     resting: Mapping[str, int],
 ) -> tuple[LiveSystem, ...]:  # fmt: skip
     """Every system, best first; ranks and clusters by the verdicts alone."""
@@ -117,7 +117,7 @@ def live_systems(
     return tuple(sorted(shown, key=lambda item: (item.cluster, item.rank)))
 
 
-def _score(said: Said, name: str) -> dict[str, Any]:
+def _score(said: Statement, name: str) -> dict[str, Any]:
     """What is known of one system."""
     outcome = said.outcome
     if outcome.estimates is not None:
@@ -148,7 +148,7 @@ def _score(said: Said, name: str) -> dict[str, Any]:
 
 
 def live_pairs(
-    said: Said, past: Sequence[LookTaken], monitoring: Monitoring | None, *, at_look: bool,
+    said: Statement, past: Sequence[LookTaken], monitoring: Monitoring | None, *, at_look: bool,
 ) -> tuple[LivePair, ...]:  # fmt: skip
     """Every pair with its verdict, the decided ones first."""
     won = won_pairs(past, said)

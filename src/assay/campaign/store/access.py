@@ -32,6 +32,11 @@ from assay.errors import InputError
 from assay.project.settings import Settings
 from assay.results import from_plain
 
+RIGHT = 17_170_417
+TAKE_RIGHT = select(func.pg_try_advisory_lock(RIGHT))
+GIVE_BACK = select(func.pg_advisory_unlock_all())
+"""The right to compute results, which one process has; a database holds one campaign."""
+
 
 @dataclass
 class Store:
@@ -64,6 +69,27 @@ class Store:
             if db.dialect.name == "postgresql":
                 db = db.execution_options(isolation_level="REPEATABLE READ")
             yield db
+
+    @contextmanager
+    def alone(self) -> Iterator[Callable[[], bool]]:
+        """Whether nobody else holds the right to compute results, asked for again every time.
+
+        Of a file there is one server. A database gives the right back when who has it is gone.
+        """
+        if self.readers.dialect.name != "postgresql":
+            yield lambda: True
+            return
+        held: list[bool] = []
+        with self.readers.connect() as raw:
+            db = raw.execution_options(isolation_level="AUTOCOMMIT")
+
+            def alone() -> bool:
+                if not held and db.execute(TAKE_RIGHT).scalar():
+                    held.append(True)
+                return bool(held) and db.execute(select(1)).scalar() == 1
+
+            yield alone
+            db.execute(GIVE_BACK)
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Run a unit of work; the future is resolved when it is on the disk."""

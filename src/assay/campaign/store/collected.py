@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 from sqlalchemy import Connection, Row, Select, select
 
-from assay.campaign.records import Answer, Collected, LookSeen, Span, Stored, Timing
+from assay.campaign.records import Answer, Collected, Judged, LookSeen, Span, Stored, Timing
 from assay.campaign.store import schema as s
 from assay.campaign.store.reader import newest, raters_status
 from assay.campaign.store.tally import Tally
@@ -85,6 +85,20 @@ def stored_answers(
 def _holds(chosen: list[int] | None, system: int) -> bool:
     """Whether a task held a system; one that rested, or was in no set, gains no answer."""
     return chosen is None or system in chosen
+
+
+def read_judged(db: Connection) -> tuple[Judged, ...]:
+    """Every output that the campaign asks about, in the order of the tasks."""
+    tasks = db.execute(select(s.task.c.id).where(s.task.c.kind == "rate")).scalars()
+    asked = set(tasks)
+    return tuple(
+        Judged(
+            row.task, row.place, row.name, row.shown_as, row.lp, row.doc, row.seg,
+            row.source_body, row.body, row.text,
+        )
+        for row in db.execute(_slots())
+        if row.task in asked
+    )  # fmt: skip
 
 
 def _slots() -> Select[Any]:

@@ -110,15 +110,23 @@ def _insert(db: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> Non
         db.execute(insert(table), batch)
 
 
+def slug_of(name: str) -> str:
+    """A name as it stands in an address.
+
+    >>> slug_of("News, en-de (2026)")
+    'news-en-de-2026'
+    """
+    return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split()) or "campaign"
+
+
 def _campaign(db: Connection, contents: Contents, now: int) -> None:
     settings = plain(contents.settings)
     own = [text for text in (contents.instructions, contents.consent) if text is not None]
     _texts(db, own)
     source, target = _languages(contents)
     name = contents.settings.name
-    slug = "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
     db.execute(insert(s.campaign).values(
-        slug=slug or "campaign", name=name, state="draft",
+        slug=slug_of(name), name=name, state="draft",
         protocol=str(contents.settings.protocol), settings=settings,
         settings_hash=sha256(dump(settings).encode()).hexdigest(),
         instructions_hash=text_hash(contents.instructions) if contents.instructions else None,

@@ -20,7 +20,6 @@ class PlacedTask:
 
     task: int
     outputs: int
-    wanted: int
     segments: tuple[int, ...]
 
 
@@ -42,13 +41,11 @@ def read_order(db: Connection) -> list[PlacedTask]:
     for task, segment in db.execute(select(s.slot.c.task, s.slot.c.segment).distinct()):
         segments[task].append(segment)
     rows = db.execute(
-        select(s.task.c.id, s.task.c.outputs, s.task.c.wanted)
+        select(s.task.c.id, s.task.c.outputs)
         .where(s.task.c.kind == "rate")
         .order_by(s.task.c.position)
     )
-    return [
-        PlacedTask(row.id, row.outputs, row.wanted, tuple(sorted(segments[row.id]))) for row in rows
-    ]
+    return [PlacedTask(row.id, row.outputs, tuple(sorted(segments[row.id]))) for row in rows]
 
 
 def read_states(db: Connection, order: Collection[PlacedTask]) -> list[TaskState]:
@@ -61,10 +58,11 @@ def read_states(db: Connection, order: Collection[PlacedTask]) -> list[TaskState
             closed[row.task].append(row.closed)
         else:
             aside[row.task] += 1
+    wanted = {row.id: row.wanted for row in db.execute(select(s.task.c.id, s.task.c.wanted))}
     return [
         TaskState(
-            max(closed[one.task]) if len(closed[one.task]) >= one.wanted else None,
-            len(closed[one.task]) + aside[one.task] >= one.wanted,
+            max(closed[one.task], default=0) if len(closed[one.task]) >= wanted[one.task] else None,
+            len(closed[one.task]) + aside[one.task] >= wanted[one.task],
         )
         for one in order
     ]
@@ -73,9 +71,20 @@ def read_states(db: Connection, order: Collection[PlacedTask]) -> list[TaskState
 def read_mark(db: Connection) -> str:
     """Changes whenever something was sent or decided."""
     last_sent = db.execute(select(func.max(s.sent.c.id))).scalar() or 0
-    kinds = ("excluded", "restored", "look", "state")
+    return f"{last_sent}:{_decided(db)}"
+
+
+def read_changes(db: Connection) -> str:
+    """Changes whenever an answer was revised, or something was decided."""
+    revised = db.execute(select(func.count()).where(s.sent.c.revision > 1)).scalar() or 0
+    return f"{revised}:{_decided(db)}"
+
+
+def _decided(db: Connection) -> int:
+    """The last event that changes what counts."""
+    kinds = ("excluded", "restored", "forgotten", "look", "state")
     decided = select(func.max(s.event.c.id)).where(s.event.c.kind.in_(kinds))
-    return f"{last_sent}:{db.execute(decided).scalar() or 0}"
+    return db.execute(decided).scalar() or 0
 
 
 def read_seen(db: Connection, tasks: Collection[int], until: int) -> LookSeen:

@@ -52,6 +52,11 @@ class Place:
             )
         return cls(None, url.set(drivername="postgresql+psycopg"))
 
+    @property
+    def address(self) -> str:
+        """What opens it again, password and all: for another process, never to be shown."""
+        return str(self.file) if self.file else self.url.render_as_string(hide_password=False)
+
     def __str__(self) -> str:
         return str(self.file) if self.file else self.url.render_as_string(hide_password=True)
 

@@ -58,19 +58,34 @@ def rebuild(unit: Unit) -> dict[str, int]:
     shown: list[dict[str, Any]] = []
     states: dict[int, str] = {}
     declined: Counter[int] = Counter()
+    chosen: dict[int, list[int]] = {}
+    resting: dict[str, int] = {}
     campaign = "draft"
     for event in events:
         if event.kind == "lease":
             body = dict(event.body)
             shown += body.pop("shown", [])
+            if "chosen" in body:
+                chosen[body["task"]] = body.pop("chosen")
             leases[event.subject] = body
         elif event.kind == "rater":
             states[int(event.subject)] = event.body["state"]
         elif event.kind == "declined":
             declined[int(event.subject)] += 1
+        elif event.kind == "rests":
+            resting[event.subject] = event.body["look"]
+        elif event.kind == "not-wanted":
+            unit.db.execute(
+                update(s.task).where(s.task.c.id == int(event.subject)).values(wanted=0)
+            )
         elif event.kind == "state":
             campaign = event.subject
     _replace(unit, leases, shown)
+    for number, held_systems in chosen.items():
+        own = s.task.c.id == number
+        unit.db.execute(update(s.task).where(own).values(chosen=held_systems))
+    for name, look in resting.items():
+        unit.db.execute(update(s.system).where(s.system.c.name == name).values(rests=look))
     unit.db.execute(update(s.campaign).values(state=campaign))
     for rater, state in states.items():
         unit.db.execute(update(s.rater).where(s.rater.c.id == rater).values(

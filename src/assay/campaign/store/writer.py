@@ -39,6 +39,9 @@ Work = Callable[..., Any]
 class Writer(Protocol):
     """Runs transactions."""
 
+    failing: bool
+    """Whether the last of them could not be written, as on a full disk."""
+
     def submit(self, work: Work, *arguments: Any) -> Future[Any]:
         """Run ``work(unit, *arguments)`` in a transaction; the result comes after the commit."""
 
@@ -80,6 +83,7 @@ class GroupWriter:
 
     def __init__(self, engine: Engine, clock: Clock, rules: Rules) -> None:
         self._engine, self._clock, self._rules = engine, clock, rules
+        self.failing = False
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._gate = threading.Lock()
         self._closed = False
@@ -139,7 +143,9 @@ class GroupWriter:
                     self._savepoint(db, job)
         except Exception as error:
             say_why(error)
+            self.failing = True
             return False
+        self.failing = False
         return True
 
     def _savepoint(self, db: Connection, job: _Job) -> None:
@@ -159,6 +165,7 @@ class PooledWriter:
 
     def __init__(self, engine: Engine, clock: Clock, rules: Rules) -> None:
         self._engine, self._clock, self._rules = engine, clock, rules
+        self.failing = False
         self._pool = ThreadPoolExecutor(POSTGRES_WORKERS, "campaign-writer")
 
     def submit(self, work: Work, *arguments: Any) -> Future[Any]:
@@ -177,7 +184,9 @@ class PooledWriter:
         for attempt in range(TRIES):
             try:
                 with self._engine.begin() as db:
-                    return work(Unit(db, self._clock.now(), self._rules), *arguments)
+                    found = work(Unit(db, self._clock.now(), self._rules), *arguments)
+                self.failing = False
+                return found
             except CampaignError as error:
                 with self._engine.begin() as db:
                     unit = Unit(db, self._clock.now(), self._rules)
@@ -188,6 +197,7 @@ class PooledWriter:
                     raise
                 last = error
                 time.sleep(PAUSE * 2**attempt)
+        self.failing = True
         say_why(last)
         raise UnavailableError("the database does not answer; what you sent is not stored")
 

@@ -7,13 +7,15 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from assay._version import __version__
 from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Hub, hub_of
-from assay.campaign.records import CampaignError, InvalidAnswerError
-from assay.campaign.web import observed, owner, public, rater
+from assay.campaign.records import CampaignError, InvalidAnswerError, NotNowError
+from assay.campaign.web import making, observed, owner, public, rater
+from assay.campaign.web.desk import downloads, pages
+from assay.campaign.web.desk.rendering import refusal
 from assay.campaign.web.roles import SENTENCES, Visits
 from assay.campaign.web.security import Guard, refused
 from assay.campaign.web.wire import Refusal
@@ -29,8 +31,8 @@ def create_app(served: Campaign | Hub, *, public_url: str | None = None) -> Fast
     app.state.visits = Visits()
     app.state.secure = bool(public_url and public_url.startswith("https:"))
     app.state.requests = observed.Requests()
-    for routes in (public.routes, rater.routes, owner.routes, observed.routes):
-        app.include_router(routes)
+    for part in (public, rater, owner, pages, downloads, making, observed):
+        app.include_router(part.routes)
     app.add_middleware(Guard, public_url=public_url)
     app.add_middleware(observed.Observer, requests=app.state.requests)
     app.add_exception_handler(CampaignError, _campaign_refused)
@@ -46,7 +48,8 @@ async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, InvalidAnswerError):
         return _faulty(error.faults)
     sentence = SENTENCES[404] if error.status == 404 else str(error)
-    return refused(error.status, sentence)
+    back = error.address if isinstance(error, NotNowError) else None
+    return refused(error.status, sentence, **({"address": back} if back else {}))
 
 
 async def _option_refused(request: Request, error: Exception) -> JSONResponse:
@@ -62,11 +65,14 @@ async def _not_valid(request: Request, error: Exception) -> JSONResponse:
     return _faulty([(_path(fault["loc"]), str(fault["msg"])) for fault in faults])
 
 
-async def _http_refused(request: Request, error: Exception) -> JSONResponse:
+async def _http_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:  # a body that cannot even be parsed
         return _faulty([("body", "is not JSON that can be read")])
-    return refused(error.status_code, SENTENCES.get(error.status_code, str(error.detail)))
+    sentence = SENTENCES.get(error.status_code, str(error.detail))
+    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        return HTMLResponse(refusal(error.status_code, sentence), error.status_code)
+    return refused(error.status_code, sentence)
 
 
 def _faulty(faults: list[tuple[str, str]]) -> JSONResponse:

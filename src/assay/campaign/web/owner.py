@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from assay.campaign.campaign import Campaign
+from assay.campaign.keys import FILE, Keys, keep_raters, read_keys
 from assay.campaign.web import wire
 from assay.campaign.web.rater import read, written
-from assay.campaign.web.roles import Owner, Reader, documented
+from assay.campaign.web.roles import Owner, Reader, campaign_of, documented
 
 routes = APIRouter(tags=["owner"])
 Slug = Annotated[str, Path(max_length=200)]
@@ -53,6 +55,51 @@ async def restore(request: Request, link: Owner, slug: Slug, body: wire.Person) 
     """Take a rater in again."""
     await written(request, "restore", body.rater, link.id)
     return await standing(request)
+
+
+@routes.post(
+    "/c/{slug}/message", status_code=204, responses=documented(401, 403, 404, 413, 415, 422)
+)
+async def message(request: Request, link: Owner, slug: Slug, body: wire.Message) -> Response:
+    """Say something to a rater; their page shows it until they have read it."""
+    await written(request, "message", body.rater, body.text, str(link.id))
+    return Response(status_code=204)
+
+
+@routes.post("/c/{slug}/links", responses=documented(401, 403, 404, 413, 415, 422))
+async def renew_link(
+    request: Request, link: Owner, slug: Slug, body: wire.Person
+) -> dict[str, Any]:
+    """A new link for a rater, shown once; the earlier ones end."""
+    token = await written(request, "new_link", body.rater, str(link.id))
+    return await run_in_threadpool(_handed_over, request, {body.rater: token})
+
+
+@routes.post("/c/{slug}/raters", responses=documented(401, 403, 404, 413, 415, 422))
+async def add_raters(request: Request, link: Owner, slug: Slug, body: wire.More) -> dict[str, Any]:
+    """More raters, each with a link that is shown once."""
+    made = await written(request, "add_raters", body.number, str(link.id))
+    tokens = {one["rater"]: one["token"] for one in made}
+    return await run_in_threadpool(_handed_over, request, tokens)
+
+
+def keys_of(request: Request) -> Keys | None:
+    """The links of a campaign's raters, where this server keeps them."""
+    campaign = campaign_of(request)
+    folder = request.app.state.hub.folders.get(campaign.slug) or campaign.folder
+    return None if folder is None or not (folder / FILE).is_file() else read_keys(folder)
+
+
+def _handed_over(request: Request, tokens: dict[str, str]) -> dict[str, Any]:
+    """New links as addresses; kept beside the others, where those are kept."""
+    campaign = campaign_of(request)
+    folder = request.app.state.hub.folders.get(campaign.slug) or campaign.folder
+    begin = str(request.base_url).rstrip("/")
+    if folder is not None and (folder / FILE).is_file():
+        begin = keep_raters(folder, tokens).public
+    return {"links": [
+        {"rater": rater, "link": f"{begin}/r/{token}"} for rater, token in tokens.items()
+    ]}  # fmt: skip
 
 
 @routes.post("/c/{slug}/{act}", responses=documented(401, 403, 404, 409, 413, 415, 422))

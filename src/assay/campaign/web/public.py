@@ -19,6 +19,7 @@ from assay.campaign.web.roles import (
     SENTENCES,
     Anyone,
     Joiner,
+    Reader,
     Uncounted,
     campaign_of,
     documented,
@@ -81,6 +82,8 @@ async def enter(request: Request, visitor: Anyone, token: Name) -> Response:
     if role == "join" and found.campaign is not None:
         home = f"/join/{found.campaign.slug}"
         query = f"?{request.url.query}" if request.url.query else ""
+    elif role in ("owner", "viewer") and found.campaign is not None:
+        home = f"/c/{found.campaign.slug}"
     return with_cookie(RedirectResponse(home + query, 303), request, token)
 
 
@@ -90,10 +93,11 @@ async def rate_page(visitor: Anyone) -> Response:
     return HTMLResponse(page("rate"), _status(visitor, "rater"))
 
 
-@routes.get("/", response_class=HTMLResponse, responses=documented(401, 403))
-async def owner_page(visitor: Anyone) -> Response:
-    """The owner's page; without an owner's or viewer's link it holds nothing and says so."""
-    return HTMLResponse(page("owner"), _status(visitor, "owner", "viewer"))
+@routes.get("/", response_class=RedirectResponse, responses=documented(401, 403))
+async def home(request: Request, link: Reader) -> Response:
+    """The pages of the campaign that a link is of, or the list of all."""
+    own = request.state.campaign
+    return RedirectResponse("/campaigns" if own is None else f"/c/{own.slug}", 303)
 
 
 def _status(visitor: Any, *roles: str) -> int:

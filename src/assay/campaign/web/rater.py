@@ -14,6 +14,7 @@ from assay.campaign.web.roles import Rater, campaign_of, documented
 routes = APIRouter(tags=["rater"])
 Lease = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Screen = Annotated[int, Path(ge=0, le=100_000)]
+Number = Annotated[int, Path(ge=1, le=2**53)]
 MEDIA_TYPES = ("image/", "audio/", "video/")
 
 
@@ -107,6 +108,24 @@ async def mine_one(request: Request, link: Rater, lease: Lease) -> dict[str, Any
     """One own task with the answers given, to look at or to correct."""
     task: dict[str, Any] = await read(request, "mine_one", link, lease)
     return task
+
+
+@routes.get("/api/messages", responses=documented(401, 403))
+async def messages(request: Request, link: Rater) -> list[dict[str, Any]]:
+    """What the organisers said to the rater, until it is read."""
+    found: list[dict[str, Any]] = await read(request, "messages", link)
+    return found
+
+
+@routes.post(
+    "/api/messages/{number}/read",
+    status_code=204,
+    responses=documented(401, 403, 404, 413, 415, 422),
+)
+async def read_message(request: Request, link: Rater, number: Number, body: wire.Empty) -> Response:
+    """Say that a message was read."""
+    await written(request, "message_read", link, number)
+    return Response(status_code=204)
 
 
 @routes.put("/api/language", status_code=204, responses=documented(401, 403, 413, 415, 422))

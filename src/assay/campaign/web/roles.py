@@ -15,12 +15,13 @@ from assay.campaign.web.limits import Limit
 from assay.campaign.web.security import COOKIE, UNAVAILABLE
 
 SENTENCES = {
+    304: "nothing has changed",
     401: "this page needs the link that you were given",
     403: "this link is for something else",
     404: "nothing of yours has this name",
     409: "this cannot be done now; the sentence says why",
-    413: "the body is larger than 256 kB",
-    415: "the body is not JSON",
+    413: "the body is larger than 256 kB, a file than 64 MB",
+    415: "the body has another content type than is wanted here",
     422: "what was sent does not fit; every fault is listed with its path",
     429: "too many requests; wait a moment",
     503: UNAVAILABLE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from re import compile as pattern
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,12 +12,15 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from assay.campaign.uploads import MOST_BYTES as MOST_UPLOADED
 from assay.campaign.web.logs import failure
 
 log = logging.getLogger("assay.campaign")
 
 MOST_BYTES = 256 * 1024
-"""The largest body."""
+"""The largest body that is no file."""
+UPLOAD = pattern(r"/api/uploads/[^/]+/files/[^/]+")
+"""Where a file may come in as it is; everything else is JSON."""
 OWN_HEADER = "x-assay"
 """Sent by our pages with every write; a form on another site cannot send it."""
 COOKIE = "assay"
@@ -58,7 +62,7 @@ class Guard:
                 started = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    headers[name] = value
+                    headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
@@ -67,7 +71,7 @@ class Guard:
             await refusal(scope, receive, send_guarded)
             return
         try:
-            await self.app(scope, _limited(receive), send_guarded)
+            await self.app(scope, _limited(receive, most_bytes(scope)), send_guarded)
         except Exception as error:
             log.error("failure", extra={"fields": failure(error)})
             if not started:
@@ -78,10 +82,12 @@ class Guard:
             return None
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BYTES:
-            return _too_large()
-        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            return refused(415, "send JSON, with the content type application/json")
+        if not length.isdecimal() or int(length) > most_bytes(scope):
+            return _too_large(most_bytes(scope))
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        wanted = "application/octet-stream" if is_upload(scope) else "application/json"
+        if kind != wanted:
+            return refused(415, f"send it with the content type {wanted}")
         if "authorization" in headers:  # a browser never adds this by itself
             return None
         if OWN_HEADER not in headers or not self._comes_from_here(headers, scope):
@@ -101,22 +107,33 @@ def _origin(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 
-def _limited(receive: Receive) -> Receive:
+def is_upload(scope: Scope) -> bool:
+    """Whether the body is a file, which goes to the disk and not into memory."""
+    return scope["method"] == "PUT" and UPLOAD.fullmatch(scope["path"]) is not None
+
+
+def most_bytes(scope: Scope) -> int:
+    """The largest body that this request may have."""
+    return MOST_UPLOADED if is_upload(scope) else MOST_BYTES
+
+
+def _limited(receive: Receive, most: int) -> Receive:
     read = 0
 
     async def receive_limited() -> Message:
         nonlocal read
         message = await receive()
         read += len(message.get("body", b""))
-        if read > MOST_BYTES:
+        if read > most:
             raise HTTPException(413)
         return message
 
     return receive_limited
 
 
-def _too_large() -> JSONResponse:
-    return refused(413, f"the body is larger than {MOST_BYTES // 1024} kB")
+def _too_large(most: int) -> JSONResponse:
+    size = f"{most // 1024} kB" if most < 1024**2 else f"{most // 1024**2} MB"
+    return refused(413, f"the body is larger than {size}")
 
 
 def refused(status: int, error: str, **more: Any) -> JSONResponse:

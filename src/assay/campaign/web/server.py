@@ -13,7 +13,8 @@ import uvicorn
 
 from assay._version import __version__
 from assay.campaign.campaign import Campaign
-from assay.campaign.hub import Hub
+from assay.campaign.hub import Hub, hub_of
+from assay.campaign.live.refresh import results_kept_current
 from assay.campaign.web.app import create_app
 from assay.campaign.web.logs import log_to_stderr
 
@@ -52,8 +53,9 @@ def serve(
     ``trusted_proxy`` is the address of the proxy whose ``X-Forwarded-For`` is believed.
     """
     log_to_stderr()
+    hub = hub_of(served)
     config = uvicorn.Config(
-        create_app(served, public_url=public_url),
+        create_app(hub, public_url=public_url),
         host=host,
         port=port,
         log_config=None,
@@ -66,5 +68,6 @@ def serve(
         lifespan="off",
     )
     log.info("started", extra={"fields": {"version": __version__, "process": os.getpid()}})
-    QuietServer(config).run()
+    with results_kept_current(hub):
+        QuietServer(config).run()
     log.info("stopped")

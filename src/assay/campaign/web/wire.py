@@ -99,6 +99,18 @@ class Excluded(Person):
     reason: Text = Field(min_length=1, max_length=2000)
 
 
+class Message(Person):
+    """What the owner says to a rater."""
+
+    text: Text = Field(min_length=1, max_length=2000)
+
+
+class More(Strict):
+    """How many raters more."""
+
+    number: int = Field(ge=1, le=200)
+
+
 class Fault(BaseModel):
     """One thing that does not fit."""
 

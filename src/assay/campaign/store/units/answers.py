@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from sqlalchemy import Insert, bindparam, delete, func, insert, select, update
 from assay._version import __version__
 from assay.campaign.records import Answer, InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
-from assay.campaign.store.units.base import WHICH, Record, Unit, View
+from assay.campaign.store.units.base import WHICH, Record, Unit
 from assay.campaign.store.units.judging import judge
 from assay.campaign.store.units.tasks import choose, may_come
 from assay.campaign.store.views import read_view
@@ -76,19 +76,19 @@ def send(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) ->
     late = paused or _is_late(unit, lease, revision)
     lease = _progress(unit, rater, lease, timing, screen)
     reply = {"stored": len(checked), "revision": revision, "next": _next(unit, lease, rater.id)}
-    number = _add(unit, ADD_SENT, {
+    number = append(unit, ADD_SENT, {
         "lease": lease_id, "screen": screen, "revision": revision, "key": key, "at": unit.now,
         "late": late, "timing": timing, "version": __version__,
         "instructions": unit.rules.instructions_hash, "reply": reply,
     })  # fmt: skip
-    _keep(unit, number, view, checked)
+    keep_answers(unit, number, view.hashes, checked)
     if lease.state != "open":
         judge(unit, lease)
     unit.db.execute(DROP_DRAFT, {"of": lease_id, "on": screen})
     return reply
 
 
-def _add(unit: Unit, statement: Insert, values: dict[str, Any]) -> int:
+def append(unit: Unit, statement: Insert, values: dict[str, Any]) -> int:
     """Append a row; its number."""
     key = unit.db.execute(statement, values).inserted_primary_key
     assert key is not None
@@ -200,7 +200,9 @@ def _next(unit: Unit, lease: Record, rater_id: int) -> str:
     return "task" if choose(unit, rater)[0] is not None or may_come(unit, rater) else "done"
 
 
-def _keep(unit: Unit, sent: int, view: View, answers: tuple[Answer, ...]) -> None:
+def keep_answers(
+    unit: Unit, sent: int, hashes: Mapping[tuple[str, int], str], answers: Sequence[Answer]
+) -> None:  # fmt: skip
     """Append the answers, their marks and keys."""
     for answer in answers:
         choice = {
@@ -208,8 +210,8 @@ def _keep(unit: Unit, sent: int, view: View, answers: tuple[Answer, ...]) -> Non
             for name in ("winner", "strength", "reason", "ranks")
             if (value := getattr(answer, name)) not in (None, {})
         }
-        text = view.hashes.get((answer.code or "", answer.place or 0))
-        number = _add(unit, ADD_ANSWER, {
+        text = hashes.get((answer.code or "", answer.place or 0))
+        number = append(unit, ADD_ANSWER, {
             "sent": sent, "code": answer.code, "place": answer.place, "text": text,
             "scores": answer.scores or None, "no_error": answer.no_error, "asked": answer.asked,
             "choice": choice or None, "edited": answer.edited, "skipped": answer.skipped,

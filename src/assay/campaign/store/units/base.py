@@ -103,7 +103,8 @@ class Unit:
         if found.state != "active":
             raise NotNowError(
                 "your work in this campaign has ended; what you sent is kept. Write to the"
-                " organisers if this comes as a surprise"
+                " organisers if this comes as a surprise",
+                self.rules.settings.crowd.screened_out,
             )
         return found
 

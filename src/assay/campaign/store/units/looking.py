@@ -7,31 +7,28 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from assay.campaign.records import LookSeen
 from assay.campaign.store import schema as s
 from assay.campaign.store.units.base import Unit
+from assay.campaign.store.units.holding import drop_resting
 
 SERVER = "server"
 
 
-def store_look(
-    unit: Unit, number: int, n: int, at: int, result: Mapping[str, Any], seen: LookSeen,
-    verdict: Mapping[str, Any], rest: Sequence[str],
-) -> bool:  # fmt: skip
+def store_look(unit: Unit, look: Mapping[str, Any]) -> bool:
     """Keep a look, and let systems rest; whoever computed it second changes nothing."""
     _one_at_a_time(unit)
+    number = look["number"]
     if unit.one(select(s.look.c.number).where(s.look.c.number == number)) is not None:
         return False
-    unit.db.execute(insert(s.look).values(
-        number=number, n=n, at=at, result=result, signature=f"look|{number}|n:{n}", verdict=verdict,
-        seen={"sent": sorted(seen.sent), "excluded": sorted(seen.excluded)},
-    ))  # fmt: skip
-    unit.note(SERVER, "look", number, n=n, **verdict)
-    for name in rest:
+    row = {name: look[name] for name in ("number", "n", "at", "result", "verdict", "seen")}
+    unit.db.execute(insert(s.look).values(**row, signature=f"look|{number}|n:{look['n']}"))
+    unit.note(SERVER, "look", number, n=look["n"], **look["verdict"])
+    for name in look["rest"]:
         own = (s.system.c.name == name) & s.system.c.rests.is_(None)
         if unit.db.execute(update(s.system).where(own).values(rests=number)).rowcount:
-            why = "every difference to it is decided"
-            unit.note(SERVER, "rests", name, look=number, reason=why)
+            unit.note(SERVER, "rests", name, look=number, reason="every difference is decided")
+    if look["rest"]:
+        drop_resting(unit)
     return True
 
 

@@ -88,7 +88,7 @@ def add_raters(unit: Unit, raters: int | Sequence[str], actor: str) -> list[dict
 
 def renew_link(unit: Unit, rater: str, actor: str) -> str:
     """A new link for a rater; their earlier ones end."""
-    found = _named(unit, rater)
+    found = named(unit, rater)
     own = (s.link.c.rater == found.id) & s.link.c.revoked.is_(None)
     unit.db.execute(update(s.link).where(own).values(revoked=unit.now))
     unit.note(actor, "links-revoked", found.id)
@@ -113,7 +113,7 @@ def join(unit: Unit, parameters: Mapping[str, str], consent: bool) -> str:
         return new_link(unit, "rater", known.id)
     free = select(s.task.c.id).where(s.task.c.kind == "rate", s.FREE).limit(1)
     if unit.one(free) is None:
-        raise NotNowError("there are no more tasks; thank you for your interest")
+        raise NotNowError("there are no more tasks; thank you for your interest", crowd.full)
     kept = {name: str(parameters[name])[:200] for name in crowd.keep if name in parameters}
     [one] = add_raters(unit, 1, "join")
     unit.db.execute(
@@ -133,7 +133,7 @@ def _outside(value: object, name: str) -> str | None:
 
 
 def finish(unit: Unit, rater_id: int) -> dict[str, str]:
-    """The completion code, or the address to go back to, once nothing is left to do."""
+    """The completion code, or where to go back to, once nothing is left to do."""
     rater = unit.rater(rater_id)
     own = select(s.lease.c.id).where(s.lease.c.rater == rater_id, s.lease.c.state == "open")
     if unit.state != "closed" and (unit.one(own) is not None or choose(unit, rater)[0] is not None):
@@ -145,7 +145,7 @@ def finish(unit: Unit, rater_id: int) -> dict[str, str]:
 
 def forget(unit: Unit, name: str, actor: str) -> str:
     """Remove what names a person and keep the answers; the name they go by from now on."""
-    rater = _named(unit, name)
+    rater = named(unit, name)
     known = set(unit.db.execute(select(s.rater.c.name)).scalars())
     other = next(one for k in count(rater.id) if (one := f"forgotten-{k}") not in known)
     unit.db.execute(
@@ -168,7 +168,8 @@ def set_state(unit: Unit, state: str, actor: str, reason: str | None = None) -> 
         unit.note(actor, "state", state, before=before, reason=reason)
 
 
-def _named(unit: Unit, name: str) -> Record:
+def named(unit: Unit, name: str) -> Record:
+    """A rater by name."""
     found = unit.one(select(s.rater).where(s.rater.c.name == name).with_for_update())
     if found is None:
         raise OptionError("rater", name, "is not a rater of this campaign", "look at its links")
@@ -179,7 +180,7 @@ def exclude(unit: Unit, name: str, reason: str, actor: str) -> None:
     """Leave a rater out: their tasks are dealt again, and nothing they sent is deleted."""
     if not reason.strip():
         raise OptionError("reason", "''", "is empty", "say why, for the report")
-    exclude_rater(unit, _named(unit, name).id, reason, actor)
+    exclude_rater(unit, named(unit, name).id, reason, actor)
 
 
 def exclude_rater(unit: Unit, number: int, reason: str, actor: str) -> None:
@@ -200,7 +201,7 @@ def exclude_rater(unit: Unit, number: int, reason: str, actor: str) -> None:
 
 def restore(unit: Unit, name: str, actor: str) -> None:
     """Take a rater in again; where somebody else did their task since, both answers are kept."""
-    rater = _named(unit, name)
+    rater = named(unit, name)
     if rater.state == "active":
         return
     _set_rater(unit, rater, actor, "active")

@@ -28,6 +28,7 @@ from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
 from assay.campaign.store.units.base import LEASE, WHICH, Record, Unit
+from assay.campaign.store.units.holding import held_systems
 from assay.campaign.store.views import progress, task_reply
 
 REASONS = ("language", "offensive", "broken", "conflict", "other")
@@ -109,7 +110,6 @@ OVERDUE = (
 )
 OUTPUTS = select(s.task.c.outputs).where(s.task.c.id == WHICH)
 STATES = select(s.lease.c.state).where(s.lease.c.task == WHICH)
-SYSTEMS = select(s.slot.c.shown_as).distinct().where(s.slot.c.task == WHICH)
 HOLD = update(s.lease).where(s.lease.c.id == WHICH).values(until=bindparam("later"))
 ADD_LEASE, ADD_SHOWN = insert(s.lease), insert(s.shown)
 MAY_COME, MAY_COME_TEXT = _later(OF_KIND), _later(and_(OF_KIND, ~_seen_text()))
@@ -217,9 +217,12 @@ def _open(unit: Unit, rater: Record, task: Record, reason: str) -> Record:
     copy = unit.free_copy(task.id)
     assert copy is not None
     lease = secrets.token_hex(16)
+    if reason == "order" and unit.rules.settings.screen.sets != "planned":
+        reason = "adaptive"
     parts: Sequence[Sequence[int | None]] = [[None]]
+    chosen = None
     if task.body is None:
-        systems = sorted(row.shown_as for row in unit.all(SYSTEMS, which=task.id))
+        systems, chosen = held_systems(unit, task, rater.id)
         parts = screens(
             systems, unit.rules.settings.screen.outputs, (unit.rules.seed, task.id, rater.id),
             together=unit.rules.protocol.kind == "judgments",
@@ -237,7 +240,8 @@ def _open(unit: Unit, rater: Record, task: Record, reason: str) -> Record:
     for place, column in enumerate(columns):
         column |= {"place": place, "label": label(place)}
     unit.db.execute(ADD_SHOWN, columns)
-    return unit.log_lease(lease, f"rater {rater.id}", shown=columns)
+    more = {} if chosen is None else {"chosen": chosen}
+    return unit.log_lease(lease, f"rater {rater.id}", shown=columns, **more)
 
 
 def _codes(count: int) -> list[str]:

@@ -15,6 +15,8 @@ export class Refused extends Error {
     this.status = status;
     /** @type {{path: string, message: string}[]} */
     this.errors = data?.errors || [];
+    /** @type {string | undefined} where to go instead */
+    this.address = data?.address;
   }
 }
 

@@ -1,5 +1,6 @@
 // One output of one segment: its text, its marks, its scores, a comment.
 
+import { CommentField } from "./comment.js";
 import { skipDialog } from "./dialogs.js";
 import { button, fill, h, key } from "./dom.js";
 import { named, t } from "./i18n.js";
@@ -26,11 +27,13 @@ export class OutputCell {
     this.list = h("ul", { class: "marks" });
     this.hint = h("div", { class: "hint", hidden: true }, t("ask-low"), " ",
       button(t("ask-low-fine"), () => view.work.set(this.key, { asked: true })));
-    this.none = button(h("span", {}, key("0"), t("no-errors")), () => view.marker.none(this.key), { class: "none", "aria-pressed": "false", tabindex: "-1" });
-    this.comment = /** @type {HTMLTextAreaElement} */ (h("textarea", {
-      rows: 2, "aria-label": t("comment"), placeholder: t("comment"), hidden: true, maxlength: 20000,
-      oninput: () => view.work.set(this.key, { comment: this.comment.value }, { undo: false }),
-    }));
+    this.none = button(h("span", {}, key("0"), t("no-errors")), () => view.marker.none(this.key), { class: view.task.protocol === "mqm" ? "none needed" : "none", "aria-pressed": "false", tabindex: "-1" });
+    this.comment = new CommentField((comment) => view.work.set(this.key, { comment }, { undo: false }));
+    this.rating = [
+      view.marks && this.none,
+      this.passage && button(h("span", {}, key("M"), t("missing-here")), () => this.gap(), { tabindex: "-1" }),
+    ];
+    this.skipper = button(t("skip"), () => this.skip());
     this.skipped = h("p", { class: "skipped" });
     this.work = h("div", { class: "asked" }, this.list,
       this.scales.map(({ scale, control }) => view.task.scales.length > 1
@@ -39,12 +42,8 @@ export class OutputCell {
     this.root = h("div", { class: "cell", role: "group", "aria-label": this.label() },
       view.outputs.length > 1 && h("div", { class: "letter", "aria-hidden": "true" }, output.label),
       this.passage?.root || outputText(view.task, output.texts[number]),
-      this.work, this.skipped, this.comment,
-      h("div", { class: "tools" },
-        view.marks && this.none,
-        this.passage && button(`⟂ ${t("missing-here")}`, () => this.gap(), { tabindex: "-1" }),
-        button(t("comment"), () => this.openComment()),
-        button(t("skip"), () => this.skip())));
+      this.work, this.skipped, this.comment.root,
+      h("div", { class: "tools" }, this.rating, this.comment.opener, this.skipper));
   }
 
   get state() {
@@ -82,11 +81,6 @@ export class OutputCell {
     this.view.marker.gap(passage, false);
   }
 
-  openComment() {
-    this.comment.hidden = false;
-    this.comment.focus();
-  }
-
   async skip() {
     if (this.state.skipped) this.view.work.set(this.key, { skipped: "" });
     else {
@@ -115,9 +109,9 @@ export class OutputCell {
     this.hint.hidden = !(low && !spans.length && !none && !asked);
     this.work.hidden = Boolean(skipped);
     this.root.classList.toggle("is-skipped", Boolean(skipped));
+    for (const one of [...this.rating, this.skipper]) if (one) one.hidden = Boolean(skipped);
     fill(this.skipped, skipped && `${t("skipped")}: ${named("reason", skipped)} `, skipped && button(t("skip-undo"), () => this.skip()));
-    if (document.activeElement !== this.comment) this.comment.value = comment;
-    if (comment) this.comment.hidden = false;
+    this.comment.update(comment);
   }
 
   /** A line of the list of marks. @param {any} span */

@@ -1,6 +1,7 @@
 // Time worked: every second until the page is left, long breaks apart.
 
 const IDLE = 60_000;
+const MOST = 7 * 24 * 3600_000; // what the server takes: a page may be left open for longer
 const SIGNS = ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "touchmove"];
 
 /** Counts active, idle and hidden milliseconds between signs of life. */
@@ -14,17 +15,19 @@ export class Stopwatch {
     this.away = document.hidden;
   }
 
-  /** Count the time since the last sign of life. */
+  /** A sign of life: count the time since the one before. */
   settle() {
+    const { active, idle, hidden, now } = this.counted();
+    Object.assign(this, { active, idle, hidden, last: now });
+  }
+
+  /** All times up to now. Looking at them is no sign of life. */
+  counted() {
     const now = Date.now();
     const gap = Math.max(0, now - this.last);
-    this.last = now;
-    if (this.away) {
-      this.hidden += gap;
-    } else {
-      this.active += Math.min(gap, IDLE);
-      this.idle += Math.max(0, gap - IDLE);
-    }
+    const here = this.away ? 0 : Math.min(gap, IDLE);
+    const gone = this.away ? gap : 0;
+    return { active: this.active + here, idle: this.idle + gap - here - gone, hidden: this.hidden + gone, now };
   }
 
   /** The page was left or came back. @param {boolean} away */
@@ -34,8 +37,9 @@ export class Stopwatch {
   }
 
   read() {
-    this.settle();
-    return { active_ms: Math.round(this.active), idle_ms: Math.round(this.idle), hidden_ms: Math.round(this.hidden) };
+    const { active, idle, hidden } = this.counted();
+    const whole = (/** @type {number} */ ms) => Math.min(Math.round(ms), MOST);
+    return { active_ms: whole(active), idle_ms: whole(idle), hidden_ms: whole(hidden) };
   }
 }
 

@@ -82,7 +82,6 @@ class ComparisonView {
 
   start() {
     this.refresh();
-    requestAnimationFrame(() => this.root.querySelector(".current")?.scrollIntoView({ block: "nearest" }));
   }
 
   close() {}

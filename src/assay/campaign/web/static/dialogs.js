@@ -5,19 +5,23 @@ import { button, fill, h, key } from "./dom.js";
 import { LANGUAGES, named, spoken, t } from "./i18n.js";
 import { markdown } from "./markdown.js";
 
+const READ = "assay:read";
+
 /**
  * Open a window; it is gone from the page once it is closed.
  * @param {string} title
  * @param {(import("./dom.js").Child | import("./dom.js").Child[])[]} content
  */
 export function open(title, ...content) {
+  const heading = h("h2", { id: "dialog-title", tabindex: "-1" }, title);
   const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { "aria-labelledby": "dialog-title" },
-    h("header", {}, h("h2", { id: "dialog-title" }, title), button("×", () => dialog.close(), { class: "quiet", "aria-label": t("close") })),
+    h("header", {}, heading, button("×", () => dialog.close(), { class: "quiet", "aria-label": t("close") })),
     h("div", { class: "inside" }, ...content)));
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();
   });
+  heading.toggleAttribute("autofocus", !dialog.querySelector("[autofocus]"));
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
@@ -31,18 +35,19 @@ export function open(title, ...content) {
 function reasonDialog(title, reasons, act, more = true) {
   return new Promise((resolve) => {
     const own = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, "aria-label": t("say-more"), placeholder: t("say-more"), maxlength: 1500 }));
-    const inputs = reasons.map((reason, number) => h("input", { type: "radio", name: "reason", value: reason, checked: number === 0 }));
+    const done = /** @type {HTMLButtonElement} */ (button(act, () => {
+      const chosen = /** @type {HTMLInputElement[]} */ (inputs).find((input) => input.checked)?.value;
+      const words = own.value.trim();
+      answer = chosen && words ? `${chosen}: ${words}` : chosen || null;
+      dialog.close();
+    }, { class: "primary", disabled: true }));
+    const inputs = reasons.map((reason) => h("input", { type: "radio", name: "reason", value: reason, onchange: () => { done.disabled = false; } }));
     /** @type {string | null} */
     let answer = null;
     const dialog = open(title,
       h("fieldset", { class: "reasons" }, h("legend", {}, t("reason")), inputs.map((input, number) => h("label", {}, input, " ", named("reason", reasons[number])))),
       more && own,
-      h("p", { class: "acts" }, button(t("cancel"), () => dialog.close()), button(act, () => {
-        const chosen = /** @type {HTMLInputElement[]} */ (inputs).find((input) => input.checked)?.value || reasons[0];
-        const words = own.value.trim();
-        answer = words ? `${chosen}: ${words}` : chosen;
-        dialog.close();
-      }, { class: "primary" })));
+      h("p", { class: "acts" }, button(t("cancel"), () => dialog.close()), done));
     dialog.addEventListener("close", () => resolve(answer));
   });
 }
@@ -72,14 +77,30 @@ export function problemDialog(lease, say) {
     }, { class: "primary" })));
 }
 
-/** What the campaign says, how this kind of task works, and all keys. @param {any} task */
-export function guide(task) {
+/** Out of sight for a while. */
+export function pauseDialog() {
+  const dialog = open(t("paused"), h("p", {}, t("paused-help")), h("p", { class: "acts" }, button(t("go-on"), () => dialog.close(), { class: "primary", autofocus: true })));
+  dialog.classList.add("paused");
+  return dialog;
+}
+
+/** Whether this browser has not shown these words of the organisers yet. @param {string | null | undefined} words */
+export function unread(words) {
+  if (!words || localStorage.getItem(READ) === words) return false;
+  localStorage.setItem(READ, words);
+  return true;
+}
+
+/** What the campaign says, how this kind of task works, and all keys. @param {any} task @param {boolean} [first]  before the first task */
+export function guide(task, first = false) {
   const keys = keysOf(task);
-  open(t("guide"),
+  const dialog = open(t("guide"),
     task.instructions && h("div", { class: "instructions" }, markdown(task.instructions)),
     h("p", {}, t(`how-${task.protocol}`)),
     h("h3", {}, t("keys")),
-    h("dl", { class: "keys" }, keys.flatMap(([names, text]) => [h("dt", {}, names.map((name) => key(name))), h("dd", {}, text)])));
+    h("dl", { class: "keys" }, keys.flatMap(([names, text]) => [h("dt", {}, names.map((name) => key(name))), h("dd", {}, text)])),
+    first && h("p", { class: "acts" }, button(t("begin"), () => dialog.close(), { class: "primary" })));
+  return dialog;
 }
 
 /** @param {any} task @returns {[string[], string][]} */

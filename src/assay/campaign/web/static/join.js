@@ -2,7 +2,8 @@
 
 import { Refused, call } from "./api.js";
 import { button, fill, h } from "./dom.js";
-import { preferred, speak, t } from "./i18n.js";
+import { finishing } from "./finish.js";
+import { named, preferred, speak, t } from "./i18n.js";
 import { markdown } from "./markdown.js";
 
 await speak(preferred());
@@ -11,25 +12,28 @@ const params = Object.fromEntries(new URLSearchParams(location.search));
 const main = h("main", { id: "main" });
 document.body.replaceChildren(h("header", { class: "top" }, h("p", { class: "brand", translate: "no" }, "Assay")), main);
 
-/** @param {string} title @param {string} text */
-const message = (title, text) => fill(main, h("div", { class: "message" }, h("h1", {}, title), h("p", {}, text)));
+/** What went wrong, and the way back to where the rater came from. @param {unknown} error */
+function failed(error) {
+  const { message, address } = error instanceof Refused ? error : { message: t("offline"), address: "" };
+  fill(main, h("div", { class: "message" }, h("h1", {}, t("join-failed")), h("p", {}, named("said", message)), finishing({ address })));
+}
 
 async function begin() {
   try {
     const { next } = await call("POST", `/api/join/${encodeURIComponent(slug)}`, { params, consent: true });
     location.assign(next);
   } catch (error) {
-    message(t("join-failed"), error instanceof Refused ? error.message : t("offline"));
+    failed(error);
   }
 }
 
 try {
   const { campaign, consent } = await call("GET", `/api/join/${encodeURIComponent(slug)}`);
   const box = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", id: "agree", onchange: () => { start.disabled = !box.checked; } }));
-  const start = /** @type {HTMLButtonElement} */ (button(t("join-begin"), begin, { class: "primary", disabled: Boolean(consent) }));
+  const start = /** @type {HTMLButtonElement} */ (button(t("begin"), begin, { class: "primary", disabled: Boolean(consent) }));
   fill(main, h("div", { class: "message" }, h("h1", {}, t("join-title")), h("p", {}, campaign), h("p", {}, t("join-plain")),
     consent && h("div", { class: "consent", tabindex: "0", role: "region", "aria-label": t("join-title") }, markdown(consent)),
     consent && h("label", { class: "agree", for: "agree" }, box, t("join-agree")), start));
 } catch (error) {
-  message(t("join-failed"), error instanceof Refused ? error.message : t("offline"));
+  failed(error);
 }

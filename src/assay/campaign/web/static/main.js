@@ -2,9 +2,10 @@
 
 import { Outbox, Refused, call, isPassing } from "./api.js";
 import { PairwiseView, RankingView } from "./compare.js";
-import { declineDialog, guide, lessonDialog, menu, mineDialog, problemDialog } from "./dialogs.js";
+import { declineDialog, guide, lessonDialog, menu, mineDialog, pauseDialog, problemDialog, unread } from "./dialogs.js";
 import { button, fill, h, isTyping, key } from "./dom.js";
-import { choose, preferred, speak, t } from "./i18n.js";
+import { finishing } from "./finish.js";
+import { choose, named, preferred, speak, t } from "./i18n.js";
 import { PostEditView } from "./postedit.js";
 import { RatingView } from "./rating.js";
 import { Work } from "./work.js";
@@ -54,8 +55,8 @@ class Page {
       h("a", { class: "skip", href: "#main" }, t("to-work")),
       h("p", { class: "brand", translate: "no" }, "Assay"), this.name, this.progress,
       h("nav", { "aria-label": t("menu") },
-        button(h("span", {}, t("guide"), key("?")), () => this.task && guide(this.task)),
-        button(t("pause"), () => this.pause()),
+        button(h("span", {}, t("guide"), key("?")), () => guide(this.task), { class: "working" }),
+        button(t("pause"), () => this.pause(), { class: "working" }),
         button(t("menu"), () => this.openMenu())));
     fill(this.sendButton, h("span", {}, t("send"), key("Ctrl+↵")));
   }
@@ -85,7 +86,10 @@ class Page {
   /** @param {unknown} error */
   failed(error) {
     if (error instanceof Refused && !isPassing(error)) {
-      this.message(t(error.status === 401 ? "unknown-link" : error.status === 403 ? "wrong-link" : "state-stopped"), error.status === 409 ? error.message : "");
+      const { status, message, address } = error;
+      if (status === 401) this.message(t("unknown-link"), t("unknown-link-help"));
+      else if (status === 403) this.message(t("wrong-link"), t("wrong-link-help"));
+      else this.message(t("state-stopped"), named("said", message), finishing({ address }));
       return;
     }
     if (!this.work || this.work.closed) this.message(t("offline"), t("offline-help"));
@@ -105,13 +109,14 @@ class Page {
     } else {
       this.again = setTimeout(() => this.load(), ASK_AGAIN);
     }
-    this.message(t(`state-${reply.state}`), reply.message, ...content);
+    this.message(t(`state-${reply.state}`), named("said", reply.message), ...content);
   }
 
   /** @param {string} title @param {string} [text] @param {...(Node | null)} more */
   message(title, text, ...more) {
     this.leave();
     this.foot.hidden = true;
+    this.head.classList.add("resting");
     fill(this.main, h("div", { class: "message" }, h("h1", {}, title), text && h("p", { dir: "auto" }, text), more));
     this.turn();
   }
@@ -149,12 +154,27 @@ class Page {
     });
     work.addEventListener("elsewhere", () => this.load());
     fill(this.status);
-    fill(this.main, this.banner(task), this.view.root);
+    fill(this.main, this.banner(task), this.lead(task), this.view.root);
     this.turn();
     this.view.start();
     this.foot.hidden = false;
+    this.head.classList.remove("resting");
     this.showGaps();
+    this.reveal();
+    if (unread(task.instructions)) this.offTheClock(guide(task, true));
+  }
+
+  /** Bring what is asked for into view, however much context stands before it. */
+  reveal() {
     window.scrollTo(0, 0);
+    requestAnimationFrame(() => {
+      for (const wanted of [".ask", ".current"]) this.main.querySelector(wanted)?.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  /** What to do, until the first task is done. @param {any} task */
+  lead(task) {
+    return task.progress?.done || this.correcting ? null : h("p", { class: "lead" }, t(`how-${task.protocol}`));
   }
 
   /** What is special about this task. @param {any} task */
@@ -184,8 +204,8 @@ class Page {
       fill(this.gaps, h("span", { class: "all" }, `✓ ${t("complete")}`));
       return;
     }
-    const more = gaps.length > 1 ? ` ${t("and-more", { n: gaps.length - 1 })}` : "";
-    fill(this.gaps, `${t("missing-is", { what: gaps[0].text })} `, button(t("go-there"), () => gaps[0].go(), { class: "go" }), more);
+    const more = gaps.length > 1 ? ` (${t("and-more", { n: gaps.length - 1 })})` : "";
+    fill(this.gaps, `${t("missing-is", { what: gaps[0].text })}${more} `, button(t("go-there"), () => gaps[0].go(), { class: "go" }));
   }
 
   showNet() {
@@ -246,18 +266,17 @@ class Page {
 
   /** Out of sight and out of the clock. */
   pause() {
-    this.work?.clock.watch.leave(true);
-    this.view?.at?.watch?.leave?.(true);
-    const dialog = /** @type {HTMLDialogElement} */ (h("dialog", { class: "paused", "aria-labelledby": "paused" },
-      h("div", { class: "inside" }, h("h2", { id: "paused" }, t("paused")), h("p", {}, t("paused-help")),
-        button(t("go-on"), () => dialog.close(), { class: "primary" }))));
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      this.work?.clock.watch.leave(false);
-      this.view?.at?.watch?.leave?.(false);
-    });
-    document.body.append(dialog);
-    dialog.showModal();
+    this.offTheClock(pauseDialog());
+  }
+
+  /** No time counts while a window is open. @param {HTMLDialogElement} dialog */
+  offTheClock(dialog) {
+    const away = (/** @type {boolean} */ gone) => {
+      this.work?.clock.watch.leave(gone);
+      this.view?.at?.watch?.leave?.(gone);
+    };
+    away(true);
+    dialog.addEventListener("close", () => away(false));
   }
 
   openMenu() {
@@ -265,7 +284,6 @@ class Page {
     const entries = [
       { name: t("mine"), act: () => mineDialog((lease) => this.correct(lease)) },
       ...(task ? [
-        { name: t("guide"), act: () => guide(task) },
         { name: t("problem"), act: () => problemDialog(task.lease, (text) => this.say(text)) },
         { name: t("decline-title"), act: () => this.decline() },
       ] : []),
@@ -342,19 +360,6 @@ function firstOpen(task) {
   const sent = new Set(task.sent || []);
   const found = task.screens.findIndex((/** @type {any} */ _, /** @type {number} */ number) => !sent.has(number));
   return found < 0 ? task.screens.length : found;
-}
-
-/** The code or the address at the end. @param {{code?: string, address?: string}} end */
-function finishing({ code, address }) {
-  if (address && /^https?:/.test(address)) return h("p", {}, h("a", { class: "button primary", href: address, rel: "noreferrer" }, t("return")));
-  if (!code) return null;
-  const shown = h("code", { class: "code" }, code);
-  return h("div", {}, h("p", {}, t("code-help")), h("p", {}, shown, " ",
-    button(t("copy"), (event) => {
-      getSelection()?.selectAllChildren(shown);
-      document.execCommand("copy");
-      fill(/** @type {Element} */ (event.target), t("copied"));
-    })));
 }
 
 await speak(preferred());

@@ -170,7 +170,7 @@ export class Marker {
         h("span", { class: `sev s-${severityClass(one.name)}` }, key(one.key), named("severity", one.name)),
         act(() => this.mark(passage, one.name)),
       )),
-      button(`⟂ ${t("missing-here")}`, act(() => this.gap(passage, false)), { title: t("missing-after") }),
+      button(h("span", {}, key("M"), t("missing-here")), act(() => this.gap(passage, false)), { title: t("missing-after") }),
       mark && button(t("remove-mark"), act(() => this.remove(passage, mark))),
       button("×", act(() => passage.clear()), { "aria-label": t("close"), class: "quiet" }),
     );
@@ -185,7 +185,8 @@ export class Marker {
     const text = passage.root.getBoundingClientRect(); // which stays free for the second click
     const { offsetWidth, offsetHeight } = this.bar;
     const width = document.documentElement.clientWidth;
-    const left = Math.max(8, Math.min(box.left + box.width / 2 - offsetWidth / 2, width - offsetWidth - 8));
+    const middle = Math.max(text.left, Math.min(box.left + box.width / 2 - offsetWidth / 2, text.right - offsetWidth));
+    const left = Math.max(8, Math.min(middle, width - offsetWidth - 8));
     const below = text.bottom + offsetHeight + 80 < window.innerHeight;
     this.bar.style.left = `${left + window.scrollX}px`;
     this.bar.style.top = `${(below ? text.bottom + 4 : text.top - offsetHeight - 4) + window.scrollY}px`;
@@ -198,7 +199,8 @@ export class Marker {
       "aria-label": t("category"), placeholder: t("type-to-find"), autocomplete: "off", spellcheck: "false",
     });
     const list = h("ul", { id: "categories", role: "listbox", "aria-label": t("category") });
-    let at = 0;
+    const likely = span.missing ? this.categories.findIndex((one) => /omission/i.test(one)) : -1;
+    let at = Math.max(0, span.category ? this.categories.indexOf(span.category) : likely);
     /** @type {string[]} */
     let found = [];
     const leave = () => {

@@ -1,57 +1,132 @@
-// The owner's page: how the campaign stands, and to open, pause or close it.
+// The owner's pages: panels that keep themselves new, windows that ask before something is done.
 
-import { Refused, call } from "./api.js";
+import { call } from "./api.js";
 import { button, fill, h } from "./dom.js";
-import { speak, t } from "./i18n.js";
 
-const ACTS = { draft: ["open", "close"], open: ["pause", "close"], paused: ["resume", "close"], closed: [] };
-const NAMES = { open: "Open", pause: "Pause", resume: "Go on", close: "Close" };
-const AGAIN = 10_000;
+const AGAIN = 5_000;
+const slug = document.body.dataset.slug || "";
+const lost = /** @type {HTMLElement} */ (document.querySelector(".lost"));
+/** @type {Map<string, string>} */
+const tags = new Map();
 
-await speak("en");
-const main = h("main", { id: "main" });
-document.body.replaceChildren(h("header", { class: "top" }, h("p", { class: "brand", translate: "no" }, "Assay")), main);
-
-/** @param {string} name @param {string | number} value */
-const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
-
-/** @param {string} slug @param {string} act */
-async function steer(slug, act) {
-  if (act === "close" && !window.confirm("Close the campaign for good? No answers are taken afterwards.")) return;
-  try {
-    await call("POST", `/c/${encodeURIComponent(slug)}/${act}`, {});
-  } catch (error) {
-    window.alert(error instanceof Error ? error.message : String(error));
+/** Times as the reader's clock has them. @param {ParentNode} inside */
+function localTimes(inside) {
+  const today = new Date().toDateString();
+  for (const time of inside.querySelectorAll("time")) {
+    const at = new Date(time.dateTime);
+    const clock = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+    const day = at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+    if (time.className === "day") {
+      const far = at.getTime() - Date.now() > 6 * 24 * 3_600_000;
+      time.textContent = far ? day : at.toDateString() === today ? "today" : at.toLocaleDateString("en-GB", { weekday: "long" });
+      continue;
+    }
+    time.textContent = at.toDateString() === today ? clock : `${day}, ${clock}`;
   }
-  await show();
 }
 
-/** @param {any} status @param {boolean} owner */
-function draw(status, owner) {
-  const acts = owner ? ACTS[/** @type {"open"} */ (status.state)] : [];
-  const raters = status.raters.map((/** @type {any} */ one) => h("tr", {}, h("td", {}, one.rater), h("td", {}, one.state), h("td", {}, one.done), h("td", {}, one.open),
-    h("td", {}, `${Math.round(one.seconds / 60)} min`), h("td", {}, one.checks ? `${one.checks_passed} of ${one.checks}` : "–")));
-  fill(main, h("h1", {}, status.name),
-    h("dl", { class: "facts" }, fact("State", status.state), fact("Protocol", status.protocol), fact("Tasks done", `${status.done} of ${status.tasks}`),
-      fact("Answers", status.answers), fact("Waiting behind a gap", status.waiting), status.spent !== null && fact("Spent", `${status.spent.toFixed(2)} ${status.currency || ""}`)),
-    h("div", { class: "steer" }, acts.map((act) => button(NAMES[/** @type {"open"} */ (act)], () => steer(status.slug, act), { class: act === "close" ? "" : "primary" }))),
-    status.told.length > 0 && h("ul", {}, status.told.map((/** @type {string} */ line) => h("li", {}, line))),
-    h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Raters" }, h("table", {},
-      h("thead", {}, h("tr", {}, ["Rater", "State", "Done", "Open", "Worked", "Checks passed"].map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, raters))));
+/** @param {HTMLElement} panel */
+async function renew(panel) {
+  const name = panel.dataset.panel || "";
+  const headers = { Accept: "text/html", "If-None-Match": tags.get(name) || "" };
+  const reply = await fetch(`/c/${encodeURIComponent(slug)}/panel/${name}`, { headers, cache: "no-store" });
+  if (reply.status === 304) return;
+  if (!reply.ok) throw new TypeError(`HTTP ${reply.status}`);
+  const text = await reply.text();
+  const known = tags.has(name);
+  tags.set(name, reply.headers.get("ETag") || "");
+  if (!known && panel.innerHTML.trim() === text.trim()) return;
+  const focused = panel.contains(document.activeElement) ? document.activeElement?.id : "";
+  const open = new Set(Array.from(panel.querySelectorAll("details[open]"), (part) => part.id));
+  panel.innerHTML = text; // made and escaped by the server
+  for (const part of panel.querySelectorAll("details")) part.open ||= open.has(part.id);
+  localTimes(panel);
+  if (focused) document.getElementById(focused)?.focus();
 }
 
-async function show() {
+async function renewAll() {
+  if (document.hidden) return;
   try {
-    const [campaign] = await call("GET", "/api/campaigns");
-    draw(await call("GET", `/api/campaigns/${encodeURIComponent(campaign.slug)}`), campaign.role === "owner");
-  } catch (error) {
-    const status = error instanceof Refused ? error.status : 0;
-    const text = status === 401 ? t("unknown-link") : status === 403 ? t("wrong-link") : t("offline");
-    fill(main, h("div", { class: "message" }, h("h1", {}, text)));
-    return status !== 401 && status !== 403;
+    await Promise.all(Array.from(document.querySelectorAll("[data-panel]"), (panel) => renew(/** @type {HTMLElement} */ (panel))));
+    lost.hidden = true;
+  } catch {
+    lost.hidden = false;
   }
-  return true;
 }
 
-if (await show()) setInterval(show, AGAIN);
+/** @param {HTMLElement} opener */
+function ask(opener) {
+  const dialog = /** @type {HTMLDialogElement} */ (document.getElementById(`dialog-${opener.dataset.dialog}`));
+  const rater = opener.dataset.rater || "";
+  dialog.querySelector("form")?.reset();
+  const fault = /** @type {HTMLElement | null} */ (dialog.querySelector(".fault"));
+  if (fault) fault.hidden = true;
+  for (const place of dialog.querySelectorAll("[data-name]")) place.textContent = rater;
+  for (const field of /** @type {NodeListOf<HTMLInputElement>} */ (dialog.querySelectorAll("[name=rater]"))) field.value = rater;
+  dialog.showModal();
+}
+
+/** @param {HTMLFormElement} form */
+async function send(form) {
+  /** @type {Record<string, any>} */
+  const body = {};
+  for (const [name, value] of new FormData(form)) if (value !== "") body[name] = name === "number" ? Number(value) : value;
+  const fault = /** @type {HTMLElement} */ (form.querySelector(".fault"));
+  const submit = /** @type {HTMLButtonElement} */ (form.querySelector("[type=submit]"));
+  submit.disabled = true;
+  try {
+    const reply = await call("POST", form.dataset.post || "", body);
+    form.closest("dialog")?.close();
+    if (reply?.links) showLinks(reply.links);
+    await renewAll();
+  } catch (error) {
+    fault.textContent = error instanceof TypeError ? "The server does not answer. Try again." : error instanceof Error ? error.message : String(error);
+    fault.hidden = false;
+  } finally {
+    submit.disabled = false;
+  }
+}
+
+/** @param {{rater: string, link: string}[]} links */
+function showLinks(links) {
+  const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("dialog-new-links"));
+  const list = /** @type {HTMLElement} */ (dialog.querySelector("ul"));
+  fill(list, links.map((one) => h("li", {}, h("b", {}, one.rater), h("code", {}, one.link), button("Copy", async (event) => {
+    await navigator.clipboard?.writeText(one.link);
+    /** @type {HTMLElement} */ (event.target).textContent = "Copied";
+  }, { class: "small", "aria-label": `Copy the link of ${one.rater}` }))));
+  const save = /** @type {HTMLButtonElement} */ (dialog.querySelector("[data-csv]"));
+  save.onclick = () => {
+    /** @param {string} text */
+    const cell = (text) => `"${(/^[=+\-@\t]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+    const lines = ["rater,link", ...links.map((one) => `${cell(one.rater)},${cell(one.link)}`)];
+    const file = URL.createObjectURL(new Blob([`${lines.join("\r\n")}\r\n`], { type: "text/csv" }));
+    h("a", { href: file, download: "new-links.csv" }).click();
+    URL.revokeObjectURL(file);
+  };
+  dialog.showModal();
+}
+
+document.addEventListener("click", (event) => {
+  const target = event.target instanceof Element ? event.target : null;
+  const opener = /** @type {HTMLElement | null} */ (target?.closest("[data-dialog]") ?? null);
+  if (opener) ask(opener);
+  if (target?.closest("[data-cancel]")) target.closest("dialog")?.close();
+});
+document.addEventListener("submit", (event) => {
+  const form = /** @type {HTMLFormElement} */ (event.target);
+  if (!form.dataset.post) return;
+  event.preventDefault();
+  send(form);
+});
+document.addEventListener("change", (event) => {
+  const filters = event.target instanceof Element ? event.target.closest(".filters") : null;
+  if (!filters) return;
+  const query = new URLSearchParams();
+  for (const [name, value] of new FormData(/** @type {HTMLFormElement} */ (filters))) if (value) query.set(name, String(value));
+  location.search = query.toString();
+});
+document.addEventListener("visibilitychange", renewAll);
+localTimes(document);
+document.documentElement.dataset.ready = "";
+if (document.querySelector("[data-panel]")) setInterval(renewAll, AGAIN);

@@ -1,6 +1,7 @@
 // Post-editing: the text as it should be, and the work that it was.
 
 import { Stopwatch } from "./clock.js";
+import { CommentField } from "./comment.js";
 import { skipDialog } from "./dialogs.js";
 import { button, fill, h, key } from "./dom.js";
 import { directionOf, named, spoken, t } from "./i18n.js";
@@ -48,10 +49,11 @@ class EditRow {
     this.diff = h("div", { class: "diff", lang: target, dir: directionOf(target) });
     this.skipped = h("p", { class: "skipped" });
     this.done = button(h("span", {}, t("done-next"), key("Ctrl+↵")), () => this.confirm(), { class: "primary" });
-    this.asked = h("div", { class: "asked" }, this.field, this.diff, this.told,
+    this.comment = new CommentField((comment) => view.work.set(this.key, { comment }, { undo: false }));
+    this.asked = h("div", { class: "asked" }, this.field, this.diff, this.told, this.comment.root,
       h("div", { class: "tools" },
         this.before !== null && button(h("span", {}, t("leave-as-is"), key("Ctrl+.")), () => this.leave()),
-        button(t("skip"), () => this.skip()), this.done));
+        this.comment.opener, button(t("skip"), () => this.skip()), this.done));
     this.root = h("section", { class: "row edit", "aria-label": t("sentence", { number: number + 1 }) },
       h("div", { class: "number" }, String(number + 1)),
       sourceText(view.task, this.segment),
@@ -124,9 +126,13 @@ class EditRow {
     this.view.work.set(this.key, { keys: { ...keys, [kind]: (keys[kind] || 0) + 1 }, pauses: longer }, { undo: false });
   }
 
+  /** Back to the text as it was, in a way that the field itself can undo. */
   leave() {
-    this.field.value = this.before;
-    this.view.work.set(this.key, { edited: this.before }, { undo: false });
+    if (this.field.value !== this.before) {
+      this.field.focus();
+      this.field.select();
+      document.execCommand("insertText", false, this.before);
+    }
     this.confirm();
   }
 
@@ -149,7 +155,8 @@ class EditRow {
   }
 
   refresh() {
-    const { edited, confirmed, skipped } = this.state;
+    const { edited, confirmed, skipped, comment } = this.state;
+    this.comment.update(comment);
     if (document.activeElement !== this.field && this.field.value !== edited) this.field.value = edited;
     this.root.classList.toggle("confirmed", confirmed);
     this.done.setAttribute("aria-pressed", String(confirmed));
@@ -269,8 +276,9 @@ export class PostEditView {
   answers() {
     this.at?.leaveOff();
     return this.rows.map((row) => {
-      const { edited, keys, pauses, sessions, skipped } = row.state;
-      const what = { code: row.output.code, place: row.segment.place };
+      const { edited, keys, pauses, sessions, skipped, comment } = row.state;
+      const said = comment.trim() ? { comment: comment.trim() } : {};
+      const what = { code: row.output.code, place: row.segment.place, ...said };
       return skipped ? { ...what, skipped } : { ...what, edited, keys, pauses, sessions };
     });
   }

@@ -35,7 +35,7 @@ class Row {
     fill(this.root,
       h("div", { class: "number" }, String(this.number + 1)),
       sourceText(view.task, { ...this.segment, media: [] }),
-      view.outputs.map((output) => h("div", { class: "cell" }, outputText(view.task, output.texts[this.number]))));
+      h("div", { class: "outputs" }, view.outputs.map((output) => h("div", { class: "cell" }, outputText(view.task, output.texts[this.number])))));
   }
 
   /** Everything, once the row comes near. */
@@ -52,8 +52,8 @@ class Row {
     fill(this.root,
       h("div", { class: "number" }, String(this.number + 1)),
       source,
-      view.outputs.map((output) => this.cellOf(output.code)?.root
-        || h("div", { class: "cell" }, outputText(view.task, null))),
+      h("div", { class: "outputs" }, view.outputs.map((output) => this.cellOf(output.code)?.root
+        || h("div", { class: "cell" }, outputText(view.task, null)))),
       this.rail);
     this.root.classList.remove("unbuilt");
     this.refresh();
@@ -124,11 +124,10 @@ export class RatingView {
     this.marker.entered = (passage) => this.entered(passage);
     /** @type {(Row | null)[]} */
     this.rows = task.segments.map((/** @type {any} */ segment, /** @type {number} */ number) => (segment.rate ? new Row(this, number) : null));
-    const rows = h("div", { class: `rows n${this.outputs.length}` },
+    const rows = h("div", { class: `rows n${this.outputs.length}${this.outputs.length > 1 ? " several" : ""}` },
       task.segments.map((/** @type {any} */ segment, /** @type {number} */ number) =>
         this.rows[number]?.root || context(task, segment, this.outputs, number)));
-    rows.style.setProperty("--outputs", String(this.outputs.length));
-    this.root = h("div", { class: "rating" }, this.legend(), h("div", { class: "wide" }, rows), this.marker.bar);
+    this.root = h("div", { class: "rating" }, this.legend(), rows, this.marker.bar);
     this.root.addEventListener("focusin", (event) => this.onFocus(event));
     this.near = new IntersectionObserver((entries) => {
       for (const entry of entries) {

@@ -1,7 +1,7 @@
 // Scores: a slider for many values, buttons for few.
 
 import { fill, h } from "./dom.js";
-import { t } from "./i18n.js";
+import { named, t } from "./i18n.js";
 
 /** @typedef {{name: string, low: number, high: number, step: number, anchors: string[]}} Scale */
 /** @typedef {{root: HTMLElement, update: (value: number | undefined) => void, focus: () => void}} Control */
@@ -12,7 +12,7 @@ const TYPING = 1200;
 /** The words for points of a scale, evenly spaced. @param {Scale} scale @returns {[number, string][]} */
 export function anchors(scale) {
   const last = scale.anchors.length - 1;
-  return scale.anchors.map((text, number) => [scale.low + ((scale.high - scale.low) * number) / Math.max(1, last), text]);
+  return scale.anchors.map((text, number) => [scale.low + ((scale.high - scale.low) * number) / Math.max(1, last), named("anchor", text)]);
 }
 
 /**

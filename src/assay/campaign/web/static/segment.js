@@ -44,6 +44,6 @@ export function context(task, segment, outputs, number) {
   return h("section", { class: "row context", "aria-label": t("context") },
     h("div", { class: "number" }, String(number + 1)),
     sourceText(task, segment),
-    outputs.map((output) => h("div", { class: "cell" }, output.texts[number] !== null && [
-      outputs.length > 1 && h("span", { class: "letter" }, output.label), outputText(task, output.texts[number])])));
+    h("div", { class: "outputs" }, outputs.map((output) => h("div", { class: "cell" }, output.texts[number] !== null && [
+      outputs.length > 1 && h("span", { class: "letter" }, output.label), outputText(task, output.texts[number])]))));
 }

@@ -1,0 +1,367 @@
+"""A campaign drafted from uploaded files: what they were taken for, corrected, planned and made."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.campaign.hub import Hub, take_in
+from assay.campaign.keys import Keys, read_keys
+from assay.campaign.making import make_campaign
+from assay.campaign.material import read_material
+from assay.campaign.records import InvalidAnswerError
+from assay.campaign.store.creating import slug_of
+from assay.campaign.uploads import READING, Upload
+from assay.collecting.campaigns import Created
+from assay.errors import InputError, OptionError, Problem, TableError, rename_arguments
+from assay.pay import Costs
+from assay.planning.campaign import OVERLAP, CampaignPlan, plan_campaign
+from assay.project.create import create_project, settings_of
+from assay.project.project import FILE
+from assay.project.reader import parse_settings
+from assay.project.sources import Choices, Part, read_sources
+from assay.project.text import with_key
+from assay.tables.guess import Guess, Question, guess
+from assay.tables.limits import limits
+from assay.tables.load import Raw, find_schema, to_text
+from assay.tables.selection import column_names
+from assay.tables.tables import TestSet
+
+RATED = ("esa", "da", "sqm", "xsts", "scale", "mqm")
+"""Protocols whose answers are ratings, for which a budget can be planned."""
+MOST_NAMED = 500
+EXAMPLE = 60
+"""How much of a value is shown as an example."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corrections:
+    """What a person says of the table in place of guesses; an empty column name says: none."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    wide: Sequence[str] = ()
+    """The columns that are outputs of a system each."""
+    metrics: Sequence[str] | None = None
+    lower_metrics: Sequence[str] | None = None
+    exclude: Sequence[str] = ()
+    only: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignDraft:
+    """A campaign as a person wants it."""
+
+    name: str
+    corrections: Corrections
+    settings: Mapping[str, Any]
+    """Everything else by its path in ``assay.toml``; None where nothing is said."""
+    budget: str | None = None
+    by: Literal["lp"] | None = None
+    """With ``lp``, one campaign for each language pair."""
+
+
+@dataclass
+class _Seen:
+    """What was read on the way, also where it then was refused."""
+
+    raw: Raw | None = None
+    found: Guess | None = None
+
+
+def examine(upload: Upload, said: Corrections) -> dict[str, Any]:
+    """What the files were taken for, what must be asked, and what they then hold."""
+    files = [{"name": name, "bytes": size} for name, size in upload.files()]
+    reply: dict[str, Any] = {
+        "files": files, "table": None, "summary": None, "questions": [], "problems": []
+    }  # fmt: skip
+    if not files:
+        return reply
+    seen = _Seen()
+    try:
+        part = _read(upload, said, seen)
+        reply["summary"] = _summary(part)
+    except InputError as error:
+        reply["problems"] = [
+            {"path": path, "message": message} for path, message in faults_of(error, upload)
+        ]
+    if seen.raw is not None and seen.found is not None:
+        reply["table"] = _shown(seen.raw, seen.found)
+        reply["questions"] = [
+            {"path": _path(one), "message": one.text, "answers": [*one.answers]}
+            for one in seen.found.questions
+        ]
+        if reply["questions"]:
+            reply["problems"] = []
+    return reply
+
+
+def _read(
+    upload: Upload, said: Corrections, seen: _Seen, only: Mapping[str, str] | None = None
+) -> Part:
+    """The outputs in the files, as they were guessed and corrected."""
+
+    def ask(raw: Raw, _: str | None) -> Guess:
+        seen.raw, seen.found = raw, _guessed(raw, said)
+        return seen.found
+
+    choices = Choices(
+        kind="scores", only={**said.only, **(only or {})} or None, metrics=said.metrics,
+        lower_metrics=said.lower_metrics, exclude=said.exclude,
+    )  # fmt: skip
+    sources = upload.sources()
+    with limits(READING):
+        _need_one_kind(sources)
+        parts = read_sources(sources, choices, ask)
+    table = parts[0].table
+    assert isinstance(table, TestSet)
+    if "target" not in table.frame.columns:
+        fault = "no column is known to have the outputs; choose the one that has them"
+        raise TableError("files", [Problem(fault, column="columns.target")])
+    return parts[0]
+
+
+def _need_one_kind(sources: Sequence[Path]) -> None:
+    """Refuse files that cannot be one table."""
+    tables = [path for path in sources if path.is_file()]
+    if len(sources) > len(tables) > 0:
+        raise InputError("there are tables and text files; leave one kind of them")
+    first = set(column_names(tables[0])) if tables else set()
+    for other in tables[1:]:
+        if set(column_names(other)) != first:
+            raise InputError(
+                f"{tables[0].name} and {other.name} have different columns; give the same names to"
+                " the columns of all, or remove one"
+            )
+
+
+def _guessed(raw: Raw, said: Corrections) -> Guess:
+    chosen: dict[str, str | Sequence[str]] = {r: c for r, c in said.columns.items() if c}
+    if len(said.wide) > 1:
+        chosen["system"] = list(said.wide)
+        chosen.pop("target", None)
+    found = guess(raw, kind="scores", columns=chosen)
+    kept = {r: c for r, c in found.columns.items() if said.columns.get(r) != ""}
+    settled = {f"columns.{role}" for role in said.columns} - _required(found)
+    questions = tuple(
+        one for one in found.questions
+        if _path(one) not in settled and not (one.argument == "only" and said.only)
+    )  # fmt: skip
+    return replace(found, columns=kept, questions=questions)
+
+
+def _required(found: Guess) -> set[str]:
+    """What has to be said by naming a column."""
+    return {f"columns.{name}" for name in find_schema("scores").required if name != found.into}
+
+
+def _path(question: Question) -> str:
+    """The field of the page that answers a question."""
+    if question.argument != "columns" or not question.answers:
+        return question.argument
+    return f"columns.{question.answers[0].partition('=')[0]}"
+
+
+def _shown(raw: Raw, found: Guess) -> dict[str, Any]:
+    """The table as a page shows it, so that every guess can be corrected."""
+    frame = raw.frame
+    examples = {}
+    for name in frame.columns[:MOST_NAMED]:
+        first = to_text(frame[name].drop_nulls().head(1)).to_list()
+        examples[name] = (first[0] or "")[:EXAMPLE] if first else ""
+    numbers = [*found.metrics, *found.unsure, *found.counts, *found.ratings]
+    return {
+        "columns": frame.columns[:MOST_NAMED], "examples": examples, "rows": frame.height,
+        "roles": dict(found.columns), "wide": list(found.melted), "metrics": list(found.metrics),
+        "unsure": list(found.unsure), "numbers": numbers,
+    }  # fmt: skip
+
+
+def _summary(part: Part) -> dict[str, Any]:
+    """What a test set holds, and what of its languages is known."""
+    table = part.table
+    assert isinstance(table, TestSet)
+    frame = table.frame
+    pairs = sorted(set(frame["lp"].drop_nulls())) if "lp" in frame.columns else []
+    languages = list(part.languages) if part.languages else _languages(pairs)
+    return {
+        "systems": list(table.systems[:MOST_NAMED]), "segments": table.segments.height,
+        "documents": table.documents.height if table.has_documents else None,
+        "texts": [name for name in ("source", "target", "reference") if name in frame.columns],
+        "metrics": list(table.metrics), "lower_metrics": sorted(table.lower_metrics),
+        "pairs": pairs, "languages": languages, "notes": [str(note) for note in table.notes],
+        "first": {
+            name: (frame[name][0] or "")[:300]
+            for name in ("source", "target") if name in frame.columns
+        },
+    }  # fmt: skip
+
+
+def _languages(pairs: Sequence[str]) -> list[str]:
+    """The two languages of the only pair, where it names two."""
+    both = pairs[0].replace("_", "-").split("-") if len(pairs) == 1 else []
+    return both if len(both) == 2 else []
+
+
+def plan(
+    systems: int, segments: int, settings: Mapping[str, Any], budget: str | None
+) -> CampaignPlan | None:
+    """What a budget buys; None where everything is rated, or answers are no ratings."""
+    if settings.get("protocol") not in RATED or budget is None:
+        return None
+    given = {name: settings.get(f"pay.{name}") for name in ("per_rating", "per_hour")}
+    paid = Costs(
+        **given, seconds_per_rating=settings.get("pay.seconds_per_rating"),
+        currency=settings.get("pay.currency"),
+    )  # fmt: skip
+    overlap = settings.get("raters.overlap")
+    share = OVERLAP if overlap is None else float(str(overlap).removesuffix("%")) / 100
+    return plan_campaign(
+        systems, segments, budget=budget, pay=paid, protocol=str(settings["protocol"]),
+        raters=settings.get("raters.number"), per_output=settings.get("raters.per_task") or 1,
+        overlap=share,
+    )  # fmt: skip
+
+
+def make(hub: Hub, upload: Upload, draft: CampaignDraft) -> list[tuple[str, Created, Keys]]:
+    """The campaigns of a draft, each in a project folder of its own, served from now on.
+
+    Raises:
+        InvalidAnswerError: Something of it does not fit; nothing is written.
+    """
+    assert hub.folder is not None
+    made: list[tuple[Path, Path]] = []
+    created: list[Created] = []
+    with hub.making, _explained(upload):
+        try:
+            for name, only in _campaigns(upload, draft):
+                folder = hub.folder / slug_of(name)
+                if folder.exists() or folder in [place for _, place in made]:
+                    raise OptionError("name", name, "is there already", "choose another name")
+                staged = hub.folder / f".making.{secrets.token_hex(6)}"
+                made.append((staged, folder))
+                created.append(_make_one(upload, draft, name, only, staged))
+            for staged, folder in made:
+                staged.replace(folder)
+        except BaseException:
+            for staged, _ in made:
+                shutil.rmtree(staged, ignore_errors=True)
+            raise
+        upload.discard()
+        return [
+            (take_in(hub, folder).slug, one, read_keys(folder))
+            for (_, folder), one in zip(made, created, strict=True)
+        ]
+
+
+def _campaigns(upload: Upload, draft: CampaignDraft) -> list[tuple[str, dict[str, str]]]:
+    """The names of the campaigns, and which rows each has."""
+    if draft.by is None:
+        return [(draft.name, {})]
+    seen = _Seen()
+    pairs = _summary(_read(upload, draft.corrections, seen))["pairs"]
+    if len(pairs) < 2:
+        raise OptionError("by", draft.by, "finds one language pair at most", "leave it out")
+    column = seen.found.columns.get("lp", "lp") if seen.found else "lp"
+    return [(f"{draft.name} {pair}", {column: pair}) for pair in pairs]
+
+
+def _make_one(
+    upload: Upload, draft: CampaignDraft, name: str, only: dict[str, str], staged: Path
+) -> Created:
+    """One campaign in a project folder, as ``assay new`` writes it."""
+    part = _read(upload, draft.corrections, _Seen(), only)
+    said = _settings(draft, name, part)
+    text = ""
+    for key, value in said.items():
+        text = with_key(text, key, value)
+    parse_settings(text, FILE)  # so that a fault is told by the field that it is about
+    tables = {key: value for key, value in settings_of([part], staged).items() if key != "screen"}
+    project = create_project(staged, [part], _nested(said) | tables)
+    return make_campaign(read_material(project.settings, staged, source=FILE), staged)[0]
+
+
+def _settings(draft: CampaignDraft, name: str, part: Part) -> dict[str, Any]:
+    """What ``assay.toml`` says of a campaign, beside its tables."""
+    table = part.table
+    assert isinstance(table, TestSet)
+    said = {key: value for key, value in draft.settings.items() if value is not None}
+    if part.languages is not None:
+        said.setdefault("screen.languages", list(part.languages))
+    segments = wanted = table.segments.height
+    if draft.budget is not None:
+        planned = plan(len(table.systems), segments, draft.settings, draft.budget)
+        if planned is not None and planned.needed is not None:
+            wanted = planned.needed
+            said["raters.overlap"] = f"{100 * planned.overlap:.6g}%"
+        else:
+            wanted = _segments(draft.budget, segments)
+    if wanted < segments:
+        said["sample.design"] = "rounds" if table.has_documents else "segments"
+        said["sample.budget"] = str(wanted)
+    said["sample.seed"] = secrets.randbelow(2**31)
+    return {"name": name, **said}
+
+
+def _segments(budget: str, population: int) -> int:
+    """A number of segments or a share of them, for answers that are no ratings."""
+    number = budget.strip().removesuffix("%")
+    if not number.replace(".", "", 1).isdecimal():
+        fault = "cannot be planned for answers that are no ratings"
+        raise OptionError("budget", budget, fault, "give a number of segments, or a share")
+    wanted = float(number) * (population / 100 if budget.strip().endswith("%") else 1)
+    if not 1 <= wanted <= population:
+        fault = f"is not from 1 to the {population:,} segments there are"
+        raise OptionError("budget", budget, fault, "give such a number, or a share")
+    return round(wanted)
+
+
+def _nested(said: Mapping[str, Any]) -> dict[str, Any]:
+    """``{"raters.number": 3}`` as ``{"raters": {"number": 3}}``."""
+    nested: dict[str, Any] = {}
+    for key, value in said.items():
+        first, _, rest = key.partition(".")
+        if rest:
+            nested.setdefault(first, {})[rest] = value
+        else:
+            nested[first] = value
+    return nested
+
+
+@contextmanager
+def _explained(upload: Upload) -> Iterator[None]:
+    try:
+        yield
+    except InvalidAnswerError:
+        raise
+    except InputError as error:
+        raise InvalidAnswerError(faults_of(error, upload)) from None
+
+
+def faults_of(error: InputError, upload: Upload | None = None) -> list[tuple[str, str]]:
+    """What is wrong, each with the field that it is about, in words for people with a browser."""
+
+    def plain(text: str) -> str:
+        if upload is not None:
+            for folder in ("tables/", "texts/", "texts", ""):
+                text = text.replace(f"{upload.folder}/{folder}", "")
+        return rename_arguments(text, lambda name: name.replace("_", " "))
+
+    if isinstance(error, TableError):
+        return [_placed(error.source, one, plain) for one in error.problems[:20]]
+    if isinstance(error, OptionError):
+        return [(error.argument, plain(str(error)))]
+    return [("files", plain(str(error)))]
+
+
+def _placed(source: str, problem: Problem, plain: Callable[[str], str]) -> tuple[str, str]:
+    """A problem at its field, or with its line and column where it is in a file."""
+    path = problem.column or "files"
+    if path.startswith("columns."):
+        return path, problem.message
+    text = plain(str(problem))
+    return path, text if problem.line is None else f"{Path(source).name}, {text}"

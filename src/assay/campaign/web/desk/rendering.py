@@ -1,0 +1,117 @@
+"""Pages made on the server, and fragments of them that are sent only where they changed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from assay.pay import money_text, time_text
+from assay.results import percent, plural, visible
+from assay.views.section import cut, sentence, some
+from assay.views.terms import explained
+
+LONG_NAME = 44
+"""Signs of a name; of longer ones both ends are shown."""
+
+
+@cache
+def environment() -> Environment:
+    """Templates whose values are text, never markup."""
+    made = Environment(
+        loader=PackageLoader("assay.campaign.web", "pages"), autoescape=True,
+        undefined=StrictUndefined, finalize=_tame, trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters |= {
+        "amount": lambda value: f"{value:,}",
+        "number": number,
+        "money": money_text,
+        "duration": lambda seconds: time_text(seconds / 60),
+        "moment": moment,
+        "clock": clock,
+        "day": lambda at: moment(at, day=True),
+        "share": percent,
+        "sentence": sentence,
+        "name": lambda value: cut(value, LONG_NAME),
+        "plural": lambda value, word: plural(value, word),
+        "some": some,
+        "explained": explained,
+        "address": lambda wanted, **more: urlencode(
+            {key: value for key, value in {**wanted, **more}.items() if value}
+        ),
+    }
+    return made
+
+
+def _tame(value: Any) -> Any:
+    if not isinstance(value, str) or hasattr(value, "__html__"):
+        return value
+    return visible(value)
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A number as people read it; a dash where nothing is known.
+
+    >>> number(78.123), number(None), number(-0.5, 2)
+    ('78.1', '–', '−0.50')
+    """
+    if value is None or value != value:
+        return "–"
+    return f"{value:,.{digits}f}".replace("-", "−")
+
+
+def moment(milliseconds: int, *, day: bool = False) -> Markup:
+    """A time, or its day alone, that the page turns into that of the reader's clock."""
+    at = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    shown = f"{at:%A}" if day else f"{at:%-d %b, %H:%M} UTC"
+    kind = Markup(' class="day"') if day else ""
+    return Markup('<time datetime="{}"{}>{}</time>').format(
+        at.isoformat(timespec="seconds"), kind, shown
+    )
+
+
+def clock(iso: str) -> Markup:
+    """A time of a result in the same way."""
+    return moment(round(datetime.fromisoformat(iso).timestamp() * 1000))
+
+
+def render(template: str, /, **content: Any) -> str:
+    """A template with its content."""
+    return environment().get_template(f"desk/{template}.html").render(content)
+
+
+def tagged(request: Request, name: str, basis: object, make: Any) -> Response:
+    """A fragment, or 304 where the reader has it: ``basis`` says what it depends on."""
+    tag = f'"{sha256(repr((name, basis)).encode()).hexdigest()[:20]}"'
+    headers = {"ETag": tag}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return HTMLResponse(make(), headers=headers)
+
+
+TITLES = {
+    401: "This page needs your link", 403: "This link is for something else",
+    404: "There is nothing here", 429: "Too many requests",
+}  # fmt: skip
+REMEDIES = {
+    401: "Open the link that you were given once more, or ask the organisers for another.",
+    403: "Raters, owners and viewers have links of their own. Open the one for this page.",
+    404: "The address may be incomplete, or your link may be of another campaign.",
+    429: "Wait a moment, then reload the page.",
+}
+
+
+def refusal(status: int, sentence: str) -> str:
+    """A page that says why it holds nothing.
+
+    What another site links to comes without its strict cookie: with 401 the page asks once more.
+    """
+    title = TITLES.get(status, sentence[:1].upper() + sentence[1:])
+    return render("refused", status=status, title=title, remedy=REMEDIES.get(status, ""))

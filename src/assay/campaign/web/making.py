@@ -1,0 +1,251 @@
+"""New campaigns from uploaded files, for whoever runs the server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import HTMLResponse
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+
+from assay.campaign import drafting
+from assay.campaign.campaign import Campaign
+from assay.campaign.drafting import CampaignDraft, Corrections
+from assay.campaign.hub import Hub
+from assay.campaign.records import InvalidAnswerError
+from assay.campaign.uploads import Upload, begin_upload, find_upload
+from assay.campaign.web.public import page
+from assay.campaign.web.roles import Anyone, Host, Reader, documented
+from assay.campaign.web.wire import Empty, Strict, Text
+from assay.errors import InputError
+from assay.project.settings import Protocol
+from assay.views.planning import campaign_section
+from assay.views.section import Table, shown
+
+routes = APIRouter(tags=["making"])
+Id = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
+Name = Annotated[str, Path(max_length=200)]
+SAFE_NAME = re.compile(r"[^\x00-\x1f\x7f/\\.][^\x00-\x1f\x7f/\\]*")
+STATUSES = (401, 403, 404, 409, 413, 415, 422)
+Given = TypeVar("Given")
+
+Short = Annotated[Text, Field(max_length=500)]
+Names = Annotated[list[Short], Field(max_length=500)]
+Share = Annotated[float, Field(ge=0, le=100)]
+Price = Annotated[float, Field(gt=0, le=1e6)]
+
+
+class Corrected(Strict):
+    """What a person says of the table; an empty column name says that there is none."""
+
+    columns: dict[Short, Short] = Field(default_factory=dict, max_length=20)
+    wide: Names = Field(default_factory=list)
+    metrics: Names | None = None
+    lower_metrics: Names | None = None
+    exclude: Names = Field(default_factory=list)
+    only: dict[Short, Short] = Field(default_factory=dict, max_length=20)
+
+    def plain(self) -> Corrections:
+        """The same, as it is used."""
+        return Corrections(**self.model_dump())
+
+
+class Arrangement(Strict):
+    """How outputs are judged, by whom, and for how much; shares are percentages."""
+
+    protocol: Protocol
+    raters: int = Field(ge=1, le=10_000)
+    per_task: int = Field(default=1, ge=1, le=20)
+    overlap: Share | None = None
+    outputs: int = Field(default=1, ge=1, le=8)
+    checks: Share | None = None
+    repeats: Share | None = None
+    per_rating: Price | None = None
+    per_hour: Price | None = None
+    seconds_per_rating: Annotated[float, Field(ge=0.1, le=86_400)] | None = None
+    currency: Annotated[Text, Field(pattern=r"^([A-Z]{3}|[€$£¥])$")] | None = None
+    budget: Short | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """By their paths in ``assay.toml``."""
+        paid = self.per_rating is not None or self.per_hour is not None
+        return {
+            "protocol": self.protocol, "raters.number": self.raters,
+            "raters.per_task": self.per_task if self.per_task > 1 else None,
+            "raters.overlap": _percent(self.overlap), "checks.share": _percent(self.checks),
+            "checks.repeats": _percent(self.repeats),
+            "screen.outputs": self.outputs if self.outputs > 1 else None,
+            "pay.per_rating": self.per_rating, "pay.per_hour": self.per_hour,
+            "pay.seconds_per_rating": self.seconds_per_rating,
+            "pay.currency": self.currency if paid else None,
+        }  # fmt: skip
+
+
+class PlanAsked(Arrangement):
+    """What to plan: a budget for so many systems and segments."""
+
+    systems: int = Field(ge=1, le=100_000)
+    segments: int = Field(ge=2, le=10_000_000)
+
+
+class NewCampaign(Arrangement):
+    """A campaign to be made."""
+
+    upload: Annotated[Text, Field(pattern=r"^[0-9a-f]{32}$")]
+    name: Annotated[Text, Field(min_length=1, max_length=80, pattern=r"\S")]
+    table: Corrected
+    languages: Annotated[list[Short], Field(min_length=2, max_length=2)] | None = None
+    by: Literal["lp"] | None = None
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{share:.6g}%"
+
+
+async def _at_work(request: Request, work: Callable[..., Given], *arguments: Any) -> Given:
+    """One table at a time, beside the requests of raters; what is wrong becomes a refusal."""
+    hub: Hub = request.app.state.hub
+
+    def locked() -> Given:
+        with hub.making:
+            return work(*arguments)
+
+    try:
+        return await run_in_threadpool(locked)
+    except InputError as error:
+        raise InvalidAnswerError(drafting.faults_of(error)) from None
+
+
+def _found(request: Request, name: str) -> Upload:
+    return find_upload(request.app.state.hub.folder, name)
+
+
+@routes.get("/campaigns", response_class=HTMLResponse, responses=documented(401, 403))
+async def campaigns_page(visitor: Anyone) -> Response:
+    """All campaigns that the link may look at; without one it holds nothing and says so."""
+    return HTMLResponse(page("campaigns"), _status(visitor, "owner", "viewer"))
+
+
+@routes.get("/campaigns/new", response_class=HTMLResponse, responses=documented(401, 403))
+async def new_page(request: Request, visitor: Anyone) -> Response:
+    """A new campaign; for whoever runs the server alone."""
+    of_one = visitor is not None and request.state.campaign is not None
+    return HTMLResponse(page("new"), 403 if of_one else _status(visitor, "owner"))
+
+
+def _status(visitor: Any, *roles: str) -> int:
+    if visitor is None:
+        return 401
+    return 200 if visitor.role in roles else 403
+
+
+@routes.get("/api/overview", responses=documented(401, 403))
+async def overview(request: Request, link: Reader) -> dict[str, Any]:
+    """How every campaign stands that the link may look at, and whether it may make new ones."""
+    own: Campaign | None = request.state.campaign
+    hub: Hub = request.app.state.hub
+    here = [own] if own is not None else list(hub.campaigns.values())
+
+    def standing() -> list[dict[str, Any]]:
+        return [_standing(one) for one in here]
+
+    return {"new": own is None, "campaigns": await run_in_threadpool(standing)}
+
+
+def _standing(campaign: Campaign) -> dict[str, Any]:
+    status = campaign.status()
+    return {
+        "slug": campaign.slug, "name": status.name, "state": status.state,
+        "protocol": status.protocol, "tasks": status.tasks, "done": status.done,
+        "answers": status.answers, "raters": len(status.raters), "spent": status.spent,
+        "currency": status.currency,
+    }  # fmt: skip
+
+
+@routes.post("/api/uploads", responses=documented(401, 403, 413, 415, 422))
+async def begin(request: Request, link: Host, body: Empty) -> dict[str, str]:
+    """A place for the files of one campaign; it is kept for a day."""
+    upload = await run_in_threadpool(begin_upload, request.app.state.hub.folder)
+    return {"upload": upload.id}
+
+
+@routes.put(
+    "/api/uploads/{upload}/files/{name}",
+    responses=documented(*STATUSES),
+    openapi_extra={"requestBody": {"content": {"application/octet-stream": {
+        "schema": {"type": "string", "format": "binary"}}}}},
+)  # fmt: skip
+async def add_file(
+    request: Request, link: Host, upload: Id, name: Name
+) -> dict[str, list[dict[str, Any]]]:
+    """One file, at most 64 MB; a zip is unpacked. What it is, its content says."""
+    found = _found(request, upload)
+    if not SAFE_NAME.fullmatch(name):
+        raise InvalidAnswerError([("name", "is no name of a file; give another")])
+    part = found.part
+    try:
+        with part.open("wb") as file:
+            async for piece in request.stream():
+                file.write(piece)
+        await _at_work(request, found.take, part, name)
+    finally:
+        part.unlink(missing_ok=True)
+    return {"files": [{"name": one, "bytes": size} for one, size in found.files()]}
+
+
+@routes.delete("/api/uploads/{upload}/files/{name:path}", responses=documented(*STATUSES))
+async def remove_file(
+    request: Request, link: Host, upload: Id, name: Name
+) -> dict[str, list[dict[str, Any]]]:
+    """Take a file out again."""
+    found = _found(request, upload)
+    await run_in_threadpool(found.remove, name)
+    return {"files": [{"name": one, "bytes": size} for one, size in found.files()]}
+
+
+@routes.post("/api/uploads/{upload}/table", responses=documented(*STATUSES))
+async def examine(request: Request, link: Host, upload: Id, body: Corrected) -> dict[str, Any]:
+    """What the files were taken for, with what a person said of them, and what must be asked."""
+    return await _at_work(request, drafting.examine, _found(request, upload), body.plain())
+
+
+@routes.post("/api/plans", responses=documented(401, 403, 413, 415, 422))
+async def plan(request: Request, link: Host, body: PlanAsked) -> dict[str, Any]:
+    """What a budget buys, and which differences it finds."""
+    found = await _at_work(
+        request, drafting.plan, body.systems, body.segments, body.settings(), body.budget
+    )
+    if found is None:
+        return {"lead": "", "notes": [], "headings": [], "rows": [], "needed": body.segments}
+    section = campaign_section(found)
+    tables = [block for block in section.blocks if isinstance(block, Table)]
+    return {
+        "lead": section.lead, "notes": [str(note) for note in found.notes],
+        "headings": [column.name for table in tables[:1] for column in table.columns],
+        "rows": [
+            [shown(value, column.show) for value, column in zip(row, table.columns, strict=True)]
+            for table in tables[:1] for row in table.rows
+        ],
+        "needed": found.needed,
+    }  # fmt: skip
+
+
+@routes.post("/api/campaigns", status_code=201, responses=documented(*STATUSES))
+async def make(request: Request, link: Host, body: NewCampaign) -> dict[str, Any]:
+    """Make the campaign, one for each language pair if wanted; the links are shown here alone."""
+    hub: Hub = request.app.state.hub
+    settings = body.settings() | {"screen.languages": body.languages}
+    draft = CampaignDraft(body.name.strip(), body.table.plain(), settings, body.budget, body.by)
+    made = await run_in_threadpool(drafting.make, hub, _found(request, body.upload), draft)
+    return {
+        "campaigns": [
+            {
+                "slug": slug, "name": hub.campaigns[slug].settings.name, "tasks": created.tasks,
+                "outputs": created.outputs, "checks": created.checks, "links": keys.links(),
+            }
+            for slug, created, keys in made
+        ]
+    }  # fmt: skip
