@@ -13,7 +13,7 @@ from tests.conftest import Ran
 from tests.house import in_room, nodes
 
 import assay.tables.load as loading
-from assay.cli import read_answers
+from assay.cli.reading import Reading, read_answers
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
 from assay.tables.selection import column_names
@@ -98,8 +98,7 @@ def test_arguments_in_messages_are_arguments() -> None:
 
 
 def answers(path: Path, **given: str | None) -> Judgments | Ratings:
-    usual = dict.fromkeys(("columns", "exclude", "only", "lp"))
-    return read_answers(path, **{**usual, **given})  # type: ignore[arg-type]
+    return read_answers(path, "judgments", "ratings", read=Reading(**given))
 
 
 def test_answers_are_what_the_file_has(tmp_path: Path) -> None:

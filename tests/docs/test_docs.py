@@ -40,7 +40,7 @@ def blocks(language: str) -> list[object]:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    run_demo(folder)
+    run_demo(output=folder)
     return folder
 
 
