@@ -13,10 +13,11 @@ from tests.conftest import Ran
 from tests.house import in_room, nodes
 
 import assay.tables.load as loading
-from assay.cli.reading import Reading, read_answers
+from assay.cli import Reading
+from assay.cli.reading import read_answers
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
-from assay.tables.selection import column_names
+from assay.tables.load import column_names
 from assay.tables.tables import Judgments, Ratings
 from assay.tables.typed_files import save
 

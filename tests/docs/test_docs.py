@@ -20,7 +20,7 @@ from tests.sheets import rate_sheet
 import assay
 from assay.cli.demo import demo as run_demo
 from assay.formats.catalogue import FORMATS
-from assay.tables.load import SCHEMAS
+from assay.tables.schemas import SCHEMAS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))

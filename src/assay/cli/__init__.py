@@ -1,6 +1,7 @@
 """The command line: one module per stage, no logic. Heavy imports wait until a command runs.
 
-Here are the application, what all its commands refuse, and how they deliver what they found.
+Here are the application, what all its commands refuse, how they read their tables as the user
+chose, and how they deliver what they found.
 """
 
 from __future__ import annotations
@@ -10,114 +11,43 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
-from dataclasses import is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from assay._version import __version__
-from assay.cli.options import HELP, METAVARS, MOST_SHOWN, SHOWN, SPECIAL
-from assay.errors import InputError, OptionError
+from assay.cli.options import (
+    COMMANDS,
+    CONTEXT,
+    ENDINGS,
+    HELP,
+    HELP_FLAGS,
+    METAVARS,
+    MOST_SHOWN,
+    PANELS,
+    PIPELINE,
+    RENAMED,
+    SHOWN,
+    SPECIAL,
+    WRITTEN,
+    Better,
+    Text,
+)
+from assay.errors import InputError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
     from assay.results import Result
-
-COMMANDS = {
-    "new": "new:new",
-    "demo": "demo:demo",
-    "check": "tables:check",
-    "convert": "tables:convert",
-    "plan": "planning:plan",
-    "stability": "sampling:stability",
-    "sample": "sampling:sample",
-    "collect": "collecting:collect",
-    "serve": "campaign:serve",
-    "status": "status:status",
-    "campaign": "steering:campaign",
-    "next": "sampling:next_",
-    "monitor": "estimation:monitor",
-    "next-set": "ranking:next_set",
-    "estimate": "estimation:estimate",
-    "raters": "estimation:raters",
-    "evaluate": "estimation:evaluate",
-    "rank": "ranking:rank",
-    "kits": "kits:kits",
-    "effort": "effort:effort",
-    "audit": "audit:audit",
-    "report": "report:report",
-    "reproduce": "reproduce:reproduce",
-}
-"""Every command or group of commands: its module here, and its name there."""
-
-RENAMED = {
-    "rng": "seed",
-    "before": "earlier",
-    "kits": "kit_design",
-    "test_set": "scores",
-    "raters": "exclude_raters",
-    "bin": "bin_size",
-    "max": "max_snippet",
-    "limit": "size_limit",
-    "first": "longest_first",
-    "size": "pieces",
-    "methods": "terms",
-}
-"""Arguments of the library whose parameter here has another name."""
-
-PANELS = {
-    "Everyday": ("new", "check", "plan", "sample", "collect", "serve", "status", "report"),
-    "Analysis": (
-        "estimate", "rank", "effort", "raters", "audit", "campaign", "kits", "monitor", "next",
-        "next-set", "convert",
-    ),
-    "Research": ("demo", "stability", "evaluate", "reproduce"),
-}  # fmt: skip
-"""The commands: those of a project in the order of use, those behind them, and those to try."""
-
-WRITTEN = {
-    "target", "--output", "--save", "--figure", "--figure-by-editor", "--figures", "--parts",
-    "--texts", "--key",
-}  # fmt: skip
-"""The parameters that name files or folders to write; every other path is read."""
-
-ENDINGS = {
-    "save": (("a JSON file", "end its name in"), (".json",)),
-    "figure": (("a kind of figure", "end it in"), (".svg", ".pdf", ".png")),
-    "figure_by_editor": (("a kind of figure", "end it in"), (".svg", ".pdf", ".png")),
-}
-"""The files whose names must say what they hold, which is refused before any work is done."""
-
-HELP_FLAGS = ["-h", "--help"]
-CONTEXT: Any = {"help_option_names": HELP_FLAGS}
-"""What every group of commands is made with."""
-
-PIPELINE = """\
-Assay: how good your translation systems are, and how sure you can be, from few judgments.
-
-A project is a folder that remembers its files and settings:
-  new       what there is to rate      assay new mine --from outputs.csv --protocol esa
-                                       cd mine
-  plan      what will it find, cost?   assay plan --budget "90 EUR" --pay "0.05 EUR per rating"
-  sample    which segments to show?    assay sample --budget 20%
-  collect   blind sheets for raters    assay collect --sheets xlsx --raters Ada,Ben
-            what they sent back        assay collect answers/*.xlsx
-  status    is it enough by now?       assay status
-  report    the answer on a page       assay report --open
-
-The analysis behind it works on files, too:
-  estimate  scores with intervals      assay estimate scores.tsv ratings.tsv --sample sample.tsv
-  rank      an order from judgments    assay rank judgments.tsv
-  effort    what post-editing takes    assay effort edits.tsv
-
-A simulated campaign to look at:       assay demo -o demo
-
-Usage: assay COMMAND ...; assay --help lists all commands, assay COMMAND --help explains one."""
+    from assay.stats.progress import Progress
+    from assay.tables.load import Raw, Source
+    from assay.tables.tables import Ratings, Sample, TestSet
 
 
 def _version(wanted: bool) -> None:
@@ -449,6 +379,191 @@ def people(text: str) -> list[str] | int:
     return int(listed[0]) if len(listed) == 1 and listed[0].isdecimal() else listed
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What of its tables a command reads; each field is the option of its name."""
+
+    columns: Text = None
+    metrics: Text = None
+    lower_metrics: Text = None
+    exclude: Text = None
+    only: Text = None
+    lp: Text = None
+    format: Text = None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What was said, by the option."""
+        said = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in said.items() if value is not None}
+
+    @property
+    def excluded(self) -> list[str]:
+        """The systems to leave out."""
+        return names(self.exclude) or []
+
+    @property
+    def mapped(self) -> dict[str, str]:
+        """Assay's column names to the user's."""
+        return pairs("columns", self.columns)
+
+
+def columns_for(text: str | None, *tables: tuple[str, Source]) -> list[dict[str, str]]:
+    """The part of ``--columns`` that concerns each table (kind and file) a command reads.
+
+    One mapping serves all commands: an entry goes to every table of these that has both Assay's
+    column by its kind and the user's by its file. An entry that fits none of the files is refused.
+    """
+    from assay.tables.load import column_names
+    from assay.tables.schemas import RESERVED, SCHEMAS
+
+    schemas = [SCHEMAS[kind] for kind, _ in tables]
+    mapping = pairs("columns", text)
+    if not mapping:
+        return [{} for _ in tables]
+    known = list(dict.fromkeys(name for schema in schemas for name in schema.names))
+    for name, user in mapping.items():
+        if name not in RESERVED:
+            raise OptionError(
+                "columns", f"{name}={user}",
+                f"is not one of Assay's columns{did_you_mean(name, known)}",
+                f"write Assay's name first, yours second; its columns here are {', '.join(known)}",
+            )  # fmt: skip
+    present = [column_names(path) for _, path in tables]
+    everything = list(dict.fromkeys(name for listed in present for name in listed))
+    for user in mapping.values():
+        if user not in everything:
+            raise OptionError(
+                "columns", user, f"is not a column of these files{did_you_mean(user, everything)}",
+                f"the columns are {', '.join(everything)}",
+            )  # fmt: skip
+    return [
+        {name: user for name, user in mapping.items() if name in schema.names and user in listed}
+        for schema, listed in zip(schemas, present, strict=True)
+    ]
+
+
+def only_for(
+    read: Reading, own: dict[str, str], source: Source, *, every: bool = False
+) -> dict[str, str]:
+    """The rows of ``--only`` and ``--lp`` in one table; with ``every``, it must have all columns.
+
+    Like ``--columns``, one choice serves all tables of a command: those that have the column.
+    """
+    wanted, lp = pairs("only", read.only), read.lp
+    if lp is not None:
+        if wanted.get("lp", lp) != lp:
+            raise OptionError("lp", lp, f"contradicts --only lp={wanted['lp']}", "give one of them")
+        wanted["lp"] = lp
+    if not wanted or every:
+        return wanted
+    from assay.tables.load import column_names
+
+    present = column_names(source)
+    return {name: value for name, value in wanted.items() if own.get(name, name) in present}
+
+
+def read_test_set(
+    path: Path, read: Reading, own: dict[str, str] | None = None, *, keep: Sequence[Text] = ()
+) -> TestSet:
+    """The scores table of a command, or the rows of it that the user wants.
+
+    A column that is called like the user's score is not a metric. Where the metrics are named,
+    columns that are neither Assay's nor in ``keep`` are not loaded.
+    """
+    from assay.results import Note
+    from assay.tables.tables import is_like, read_scores
+
+    own = columns_for(read.columns, ("scores", path))[0] if own is None else own
+    test_set = read_scores(
+        path,
+        columns=own,
+        metrics=names(read.metrics),
+        lower_metrics=names(read.lower_metrics) or (),
+        exclude=read.excluded,
+        only=only_for(read, own, path, every=True),
+        keep=None if read.metrics is None else [name for name in keep if name is not None],
+    )
+    answer = read.mapped.get("score")
+    if answer is None or test_set.named:
+        return test_set
+    like = [name for name in test_set.metrics if is_like(name, answer)]
+    rest = tuple(name for name in test_set.metrics if name not in like)
+    text = f"named like the score '{answer}', not metrics: {', '.join(like)}"
+    notes = (*test_set.notes, Note("ratings-not-metrics", text)) if like else test_set.notes
+    return replace(test_set, metrics=rest, notes=notes)
+
+
+def read_drawn(sample: Path | None, test_set: TestSet) -> Sample | None:
+    """The sample of a command, where there is one."""
+    from assay.tables.tables import read_sample
+
+    return None if sample is None else read_sample(sample, test_set)
+
+
+class Located(NamedTuple):
+    """How a table of answers is read: from where, by which columns, and which of its rows."""
+
+    kind: str
+    source: Source | Raw
+    columns: dict[str, str]
+    only: dict[str, str]
+    of_scores: dict[str, str]
+    """The columns of the scores that the answers are about."""
+
+
+def locate_answers(
+    path: Path, *kinds: str, read: Reading, scores: Path | None = None
+) -> Located:  # fmt: skip
+    """Where the answers of a command are, one of these kinds; of a format: as it reads them.
+
+    Another tool's columns are translated by its format, so that there is nothing to map in it.
+    """
+    beside: list[tuple[str, Source]] = [] if scores is None else [("scores", scores)]
+    if read.format is not None:
+        from assay.cli.reading import of_format
+
+        kind, raw, chosen = of_format(path, kinds, read.format, read.lp)
+        (of_scores,) = columns_for(read.columns, *beside) or ({},)
+        rows_by = replace(read, lp=None) if chosen else read
+        rows = only_for(rows_by, {}, raw.frame, every=scores is None or kind == "judgments")
+        return Located(kind, raw, {}, rows, of_scores)
+    source: Source | Raw = path
+    kind = kinds[0]
+    if len(kinds) > 1:
+        from assay.cli.reading import kind_of
+        from assay.tables.load import peek
+
+        present, source = peek(path)
+        kind = kind_of(present, path, read)
+    own, of_scores, *_ = *columns_for(read.columns, (kind, path), *beside), {}
+    rows = only_for(read, own, path, every=scores is None or kind == "judgments")
+    return Located(kind, source, own, rows, of_scores)
+
+
+def read_rated(
+    scores: Path, ratings: Sequence[Path], read: Reading, *, better: Better, range: Text = None,
+    keep: Sequence[Text] = (),
+) -> tuple[TestSet, Ratings]:  # fmt: skip
+    """The test set and its ratings, from one file or several, both as the user chose them."""
+    from assay.tables.tables import read_ratings
+
+    found = [locate_answers(path, "ratings", read=read, scores=scores) for path in ratings]
+    test_set = read_test_set(scores, read, found[0].of_scores, keep=keep)
+    tables = [
+        read_ratings(
+            one.source, test_set, columns=one.columns, better=better, range=score_range(range),
+            only=one.only,
+        )
+        for one in found
+    ]  # fmt: skip
+    if len(tables) == 1:
+        return test_set, tables[0]
+    from assay.tables.answers import join_ratings
+
+    return test_set, join_ratings([*zip(map(str, ratings), tables, strict=True)])
+
+
 def refuse_alone(option: str, value: object, needed: str, given: object) -> None:
     """Refuse an option that means nothing without another."""
     if value is not None and given is None:
@@ -494,6 +609,35 @@ def save_json(result: Mapping[str, Any], path: Path) -> None:
 
 def _text(result: Mapping[str, Any]) -> str:
     return json.dumps(result, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+@contextmanager
+def progress_bars() -> Iterator[Progress]:
+    """Bars on stderr for work that reports its progress, one for each label; else silent."""
+    if not sys.stderr.isatty():
+        yield lambda label, done, total: None
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as Bars
+
+    from assay.views.section import console
+
+    text = TextColumn("{task.description}", markup=False)
+    parts = (text, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*parts, console=console(sys.stderr), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def advance(label: str, done: int, total: int) -> None:
+            if label not in tasks:
+                tasks[label] = bars.add_task(visible(label), total=total)
+            bars.update(tasks[label], completed=done, total=total)
+
+        yield advance
 
 
 def deliver(

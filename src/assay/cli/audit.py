@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Context
 
-from assay.cli import deliver
+from assay.cli import (
+    Located,
+    Reading,
+    deliver,
+    locate_answers,
+    progress_bars,
+    read_drawn,
+    read_test_set,
+)
 from assay.cli.options import Better, Count, File, Text
-from assay.cli.reading import Located, Reading, locate_answers, read_drawn, read_test_set, without
-from assay.cli.work import progress_bars
+from assay.cli.reading import without
 from assay.errors import InputError, OptionError, did_you_mean
 
 if TYPE_CHECKING:

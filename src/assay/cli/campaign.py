@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument
 
-from assay.cli import CONTEXT, deliver, names, note, pairs, people, print_json, say
-from assay.cli.options import Count, File, Number, Text
+from assay.cli import deliver, names, note, pairs, people, print_json, say
+from assay.cli.options import CONTEXT, Count, File, Number, Text
 from assay.errors import InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -198,8 +198,8 @@ def check(
             result = Checked(str(plan), "campaign", not found, 0, found)
         else:
             file = plan / PLAN if plan.is_dir() else plan
-            material, base = read_plan(file, {}, kits=kit_design)
-            tasks = len(material.prepare(base, rng=0).tasks)
+            material, _ = read_plan(file, {}, kits=kit_design)
+            tasks = len(material.prepare(rng=0).tasks)
             result = Checked(str(file), "plan", True, tasks)
     except TableError as error:
         result = Checked(str(plan), "plan", False, 0, error.problems)
@@ -210,7 +210,7 @@ def check(
 
 
 @campaign.command("preview")
-def preview(folder: Folder, *, port: int = 8018) -> None:
+def preview(folder: Folder, *, port: int = 8018, json: bool = False) -> None:
     """Try the raters' pages on a copy: nothing that is sent there counts.
 
     Example: assay campaign preview news
@@ -232,7 +232,11 @@ def preview(folder: Folder, *, port: int = 8018) -> None:
         with open_campaign(copy) as opened:
             opened.open("preview")
             (link,) = opened.add_raters(["preview"], "preview")
-            say(f"a copy to try: http://127.0.0.1:{port}/r/{link['token']}", "Ctrl-C ends it.")
+            address = f"http://127.0.0.1:{port}"
+            if json:
+                print_json({"address": address, "link": f"{address}/r/{link['token']}"})
+            else:
+                say(f"a copy to try: {address}/r/{link['token']}", "Ctrl-C ends it.")
             _flush()
             serve(opened, port=port)
 

@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Context
 
-from assay.cli import deliver, people, refuse_alone, say, score_range
+from assay.cli import columns_for, deliver, people, read_drawn, refuse_alone, say, score_range
 from assay.cli.options import Better, Count, File, Number, Text
-from assay.cli.reading import columns_for, read_drawn
 from assay.errors import OptionError
 
 Tool = Literal["xlsx", "csv", "pearmut", "appraise", "label-studio"]

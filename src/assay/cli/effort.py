@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument
 
-from assay.cli import deliver, names, note, pairs, refuse_alone, say
+from assay.cli import columns_for, deliver, names, note, pairs, progress_bars, refuse_alone, say
 from assay.cli.options import Better, Count, File, Number, Text
-from assay.cli.reading import columns_for
-from assay.cli.work import progress_bars
 from assay.errors import InputError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
@@ -182,8 +180,8 @@ def _tool_format(file: Path) -> str | None:
 
 def _is_own(file: Path, columns: str | None) -> bool:
     """Whether a table has Assay's own names, or those that the user gave."""
-    from assay.tables.load import SCHEMAS
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
+    from assay.tables.schemas import SCHEMAS
 
     present = column_names(file)
     said = {name for name, user in pairs("columns", columns).items() if user in present}

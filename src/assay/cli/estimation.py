@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Context
 
-from assay.cli import deliver, names
+from assay.cli import Reading, deliver, names, read_drawn, read_rated
 from assay.cli.options import Better, Count, File, Number, RatedFiles, RatingFiles, Scores, Text
-from assay.cli.reading import Reading, read_drawn, read_history, read_rated
+from assay.cli.reading import read_history
 from assay.cli.work import Backend, chosen_workers, track
 from assay.errors import InputError, OptionError
 
@@ -42,7 +42,9 @@ def estimate(
     from assay.tables.tables import read_errors
 
     test_set, given, alone = read_files(files, context, read, better=better, range=range, keep=[by])
-    test_set, past = read_history(test_set, history, better)
+    past = None
+    if history is not None:
+        test_set, past = read_history(test_set, history, better)
     result = run(
         test_set,
         given,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli import names, note, pairs, score_range
+from assay.cli import Reading, names, note, only_for, pairs, score_range
 from assay.cli.options import Better, Text
-from assay.cli.reading import Reading, only_for, without
+from assay.cli.reading import without
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def own_kind(path: Path, read: Reading) -> str | None:
 
 def _fitting(path: Path, read: Reading) -> list[str]:
     """The kinds of table whose columns a file has, by Assay's names or those the user gave."""
-    from assay.tables.load import SCHEMAS
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
+    from assay.tables.schemas import SCHEMAS
 
     present = column_names(path)
     if any(user not in present and "+" in user for user in read.mapped.values()):
@@ -75,7 +75,7 @@ def answered(raw: Raw, kind: str | None, own: dict[str, str]) -> Guess:
 
 def _present(path: Path, said: dict[str, str]) -> dict[str, str]:
     """What the user said of the columns that a file has, all columns of a wide one."""
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
 
     present = {*column_names(path)}
     parts = {name: {part.strip() for part in user.split("+")} for name, user in said.items()}
@@ -181,7 +181,7 @@ def _need_direction(found: Guess) -> None:
 def _scores_first(files: Sequence[Path], read: Reading) -> bool:
     """Whether the first file is the test set of the others."""
     from assay.tables.guess import guess
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
 
     if len(files) == 1 or {*column_names(files[0])} == {*column_names(files[1])}:
         return False
@@ -195,8 +195,8 @@ def _source(
 ) -> tuple[Source | Raw, dict[str, str], Guess | None]:
     """What to read a file from, by which columns, and the guess where one was needed."""
     from assay.tables.answers import as_guessed
-    from assay.tables.load import SCHEMAS
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
+    from assay.tables.schemas import SCHEMAS
 
     said = {n: user for n, user in read.mapped.items() if n in SCHEMAS[kind].names}
     if own_kind(path, read) in (kind, "ratings"):
@@ -219,7 +219,7 @@ def is_foreign(files: Sequence[Path], read: Reading, *kinds: str) -> bool:
 
 def are_batches(files: Sequence[Path]) -> bool:
     """Whether two files have the same columns, a score among them: parts of one table."""
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
 
     if len(files) != 2:
         return False

@@ -9,10 +9,8 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument
 
-from assay.cli import CONTEXT, deliver, names, note, people, say
-from assay.cli.options import Count, File, Number, Text
-from assay.cli.reading import columns_for
-from assay.cli.work import progress_bars
+from assay.cli import columns_for, deliver, names, note, people, progress_bars, say
+from assay.cli.options import CONTEXT, Count, File, Number, Text
 from assay.errors import InputError, OptionError, need_count
 
 kits = typer.Typer(

@@ -244,6 +244,97 @@ SPECIAL: dict[str, dict[str, Any]] = {
 }
 """What else is to be said of an option, where its flag is not its name or not all values fit."""
 
+COMMANDS = {
+    "new": "new:new",
+    "demo": "demo:demo",
+    "check": "tables:check",
+    "convert": "tables:convert",
+    "plan": "planning:plan",
+    "stability": "sampling:stability",
+    "sample": "sampling:sample",
+    "collect": "collecting:collect",
+    "serve": "campaign:serve",
+    "status": "status:status",
+    "campaign": "steering:campaign",
+    "next": "sampling:next_",
+    "monitor": "estimation:monitor",
+    "next-set": "ranking:next_set",
+    "estimate": "estimation:estimate",
+    "raters": "estimation:raters",
+    "evaluate": "estimation:evaluate",
+    "rank": "ranking:rank",
+    "kits": "kits:kits",
+    "effort": "effort:effort",
+    "audit": "audit:audit",
+    "report": "report:report",
+    "reproduce": "reproduce:reproduce",
+}
+"""Every command or group of commands: its module here, and its name there."""
+
+RENAMED = {
+    "rng": "seed",
+    "before": "earlier",
+    "kits": "kit_design",
+    "test_set": "scores",
+    "raters": "exclude_raters",
+    "bin": "bin_size",
+    "max": "max_snippet",
+    "limit": "size_limit",
+    "first": "longest_first",
+    "size": "pieces",
+    "methods": "terms",
+}
+"""Arguments of the library whose parameter here has another name."""
+
+PANELS = {
+    "Everyday": ("new", "check", "plan", "sample", "collect", "serve", "status", "report"),
+    "Analysis": (
+        "estimate", "rank", "effort", "raters", "audit", "campaign", "kits", "monitor", "next",
+        "next-set", "convert",
+    ),
+    "Research": ("demo", "stability", "evaluate", "reproduce"),
+}  # fmt: skip
+"""The commands: those of a project in the order of use, those behind them, and those to try."""
+
+WRITTEN = {
+    "target", "--output", "--save", "--figure", "--figure-by-editor", "--figures", "--parts",
+    "--texts", "--key",
+}  # fmt: skip
+"""The parameters that name files or folders to write; every other path is read."""
+
+ENDINGS = {
+    "save": (("a JSON file", "end its name in"), (".json",)),
+    "figure": (("a kind of figure", "end it in"), (".svg", ".pdf", ".png")),
+    "figure_by_editor": (("a kind of figure", "end it in"), (".svg", ".pdf", ".png")),
+}
+"""The files whose names must say what they hold, which is refused before any work is done."""
+
+HELP_FLAGS = ["-h", "--help"]
+CONTEXT: Any = {"help_option_names": HELP_FLAGS}
+"""What every group of commands is made with."""
+
+PIPELINE = """\
+Assay: how good your translation systems are, and how sure you can be, from few judgments.
+
+A project is a folder that remembers its files and settings:
+  new       what there is to rate      assay new mine --from outputs.csv --protocol esa
+                                       cd mine
+  plan      what will it find, cost?   assay plan --budget "90 EUR" --pay "0.05 EUR per rating"
+  sample    which segments to show?    assay sample --budget 20%
+  collect   blind sheets for raters    assay collect --sheets xlsx --raters Ada,Ben
+            what they sent back        assay collect answers/*.xlsx
+  status    is it enough by now?       assay status
+  report    the answer on a page       assay report --open
+
+The analysis behind it works on files, too:
+  estimate  scores with intervals      assay estimate scores.tsv ratings.tsv --sample sample.tsv
+  rank      an order from judgments    assay rank judgments.tsv
+  effort    what post-editing takes    assay effort edits.tsv
+
+A simulated campaign to look at:       assay demo -o demo
+
+Usage: assay COMMAND ...; assay --help lists all commands, assay COMMAND --help explains one."""
+
 SHOWN = {
     "new": "origin protocol raters pay columns metrics better replace",
     "check": "kind format scores columns metrics range save json",

@@ -11,10 +11,20 @@ import typer
 from typer import Argument, Context
 from typer.core import TyperGroup
 
-from assay.cli import CONTEXT, deliver, names, note, people, say, score_range
-from assay.cli.options import Better, Count, File, Number, Text
-from assay.cli.reading import Reading, read_judged, read_rated, read_test_set
-from assay.cli.work import progress_bars
+from assay.cli import (
+    Reading,
+    deliver,
+    names,
+    note,
+    people,
+    progress_bars,
+    read_rated,
+    read_test_set,
+    say,
+    score_range,
+)
+from assay.cli.options import CONTEXT, Better, Count, File, Number, Text
+from assay.cli.reading import read_judged
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Context
 
-from assay.cli import deliver, names
+from assay.cli import Reading, deliver, names, progress_bars
 from assay.cli.options import Better, Count, File, Text
-from assay.cli.reading import Reading, answers_kind, read_answers, read_judged
-from assay.cli.work import progress_bars
+from assay.cli.reading import answers_kind, read_answers, read_judged
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:

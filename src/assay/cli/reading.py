@@ -1,183 +1,24 @@
-"""How commands read their tables: the columns, metrics, systems and rows that the user chose."""
+"""What commands read beside their own tables: other tools' answers, of either kind; histories."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
-from assay.cli import names, pairs, score_range
-from assay.cli.options import Better, Text
-from assay.errors import InputError, OptionError, did_you_mean, need_known
+from assay.cli import Reading, locate_answers
+from assay.cli.options import Better
+from assay.errors import InputError, OptionError, need_known
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from assay.tables.load import Raw, Source
-    from assay.tables.tables import Judgments, Ratings, Sample, TestSet
+    from assay.tables.load import Raw
+    from assay.tables.tables import Judgments, Ratings, TestSet
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What of its tables a command reads; each field is the option of its name."""
-
-    columns: Text = None
-    metrics: Text = None
-    lower_metrics: Text = None
-    exclude: Text = None
-    only: Text = None
-    lp: Text = None
-    format: Text = None
-
-    @property
-    def given(self) -> dict[str, str]:
-        """What was said, by the option."""
-        said = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in said.items() if value is not None}
-
-    @property
-    def excluded(self) -> list[str]:
-        """The systems to leave out."""
-        return names(self.exclude) or []
-
-    @property
-    def mapped(self) -> dict[str, str]:
-        """Assay's column names to the user's."""
-        return pairs("columns", self.columns)
-
-
-def columns_for(text: str | None, *tables: tuple[str, Source]) -> list[dict[str, str]]:
-    """The part of ``--columns`` that concerns each table (kind and file) a command reads.
-
-    One mapping serves all commands: an entry goes to every table of these that has both Assay's
-    column by its kind and the user's by its file. An entry that fits none of the files is refused.
-    """
-    from assay.tables.load import RESERVED, find_schema
-    from assay.tables.selection import column_names
-
-    schemas = [find_schema(kind) for kind, _ in tables]
-    mapping = pairs("columns", text)
-    if not mapping:
-        return [{} for _ in tables]
-    known = list(dict.fromkeys(name for schema in schemas for name in schema.names))
-    for name, user in mapping.items():
-        if name not in RESERVED:
-            raise OptionError(
-                "columns", f"{name}={user}",
-                f"is not one of Assay's columns{did_you_mean(name, known)}",
-                f"write Assay's name first, yours second; its columns here are {', '.join(known)}",
-            )  # fmt: skip
-    present = [column_names(path) for _, path in tables]
-    everything = list(dict.fromkeys(name for listed in present for name in listed))
-    for user in mapping.values():
-        if user not in everything:
-            raise OptionError(
-                "columns", user, f"is not a column of these files{did_you_mean(user, everything)}",
-                f"the columns are {', '.join(everything)}",
-            )  # fmt: skip
-    return [
-        {name: user for name, user in mapping.items() if name in schema.names and user in listed}
-        for schema, listed in zip(schemas, present, strict=True)
-    ]
-
-
-def only_for(
-    read: Reading, own: dict[str, str], source: Source, *, every: bool = False
-) -> dict[str, str]:
-    """The rows of ``--only`` and ``--lp`` in one table; with ``every``, it must have all columns.
-
-    Like ``--columns``, one choice serves all tables of a command: those that have the column.
-    """
-    wanted, lp = pairs("only", read.only), read.lp
-    if lp is not None:
-        if wanted.get("lp", lp) != lp:
-            raise OptionError("lp", lp, f"contradicts --only lp={wanted['lp']}", "give one of them")
-        wanted["lp"] = lp
-    if not wanted or every:
-        return wanted
-    from assay.tables.selection import column_names
-
-    present = column_names(source)
-    return {name: value for name, value in wanted.items() if own.get(name, name) in present}
-
-
-def read_test_set(
-    path: Path, read: Reading, own: dict[str, str] | None = None, *, keep: Sequence[Text] = ()
-) -> TestSet:
-    """The scores table of a command, or the rows of it that the user wants.
-
-    A column that is called like the user's score is not a metric. Where the metrics are named,
-    columns that are neither Assay's nor in ``keep`` are not loaded.
-    """
-    from assay.results import Note
-    from assay.tables.tables import is_like, read_scores
-
-    own = columns_for(read.columns, ("scores", path))[0] if own is None else own
-    test_set = read_scores(
-        path,
-        columns=own,
-        metrics=names(read.metrics),
-        lower_metrics=names(read.lower_metrics) or (),
-        exclude=read.excluded,
-        only=only_for(read, own, path, every=True),
-        keep=None if read.metrics is None else [name for name in keep if name is not None],
-    )
-    answer = read.mapped.get("score")
-    if answer is None or test_set.named:
-        return test_set
-    like = [name for name in test_set.metrics if is_like(name, answer)]
-    rest = tuple(name for name in test_set.metrics if name not in like)
-    text = f"named like the score '{answer}', not metrics: {', '.join(like)}"
-    notes = (*test_set.notes, Note("ratings-not-metrics", text)) if like else test_set.notes
-    return replace(test_set, metrics=rest, notes=notes)
-
-
-def read_drawn(sample: Path | None, test_set: TestSet) -> Sample | None:
-    """The sample of a command, where there is one."""
-    from assay.tables.tables import read_sample
-
-    return None if sample is None else read_sample(sample, test_set)
-
-
-class Located(NamedTuple):
-    """How a table of answers is read: from where, by which columns, and which of its rows."""
-
-    kind: str
-    source: Source | Raw
-    columns: dict[str, str]
-    only: dict[str, str]
-    of_scores: dict[str, str]
-    """The columns of the scores that the answers are about."""
-
-
-def locate_answers(
-    path: Path, *kinds: str, read: Reading, scores: Path | None = None
-) -> Located:  # fmt: skip
-    """Where the answers of a command are, one of these kinds; of a format: as it reads them.
-
-    Another tool's columns are translated by its format, so that there is nothing to map in it.
-    """
-    beside: list[tuple[str, Source]] = [] if scores is None else [("scores", scores)]
-    if read.format is not None:
-        kind, raw, chosen = _of_format(path, kinds, read.format, read.lp)
-        (of_scores,) = columns_for(read.columns, *beside) or ({},)
-        rows_by = replace(read, lp=None) if chosen else read
-        rows = only_for(rows_by, {}, raw.frame, every=scores is None or kind == "judgments")
-        return Located(kind, raw, {}, rows, of_scores)
-    source: Source | Raw = path
-    kind = kinds[0]
-    if len(kinds) > 1:
-        from assay.tables.selection import peek
-
-        present, source = peek(path)
-        kind = _kind_of(present, path, read)
-    own, of_scores, *_ = *columns_for(read.columns, (kind, path), *beside), {}
-    rows = only_for(read, own, path, every=scores is None or kind == "judgments")
-    return Located(kind, source, own, rows, of_scores)
-
-
-def _of_format(
+def of_format(
     path: Path, kinds: Sequence[str], format: str, lp: str | None
 ) -> tuple[str, Raw, bool]:
     """The kind of table in another tool's file, the table, and whether ``lp`` chose its rows."""
@@ -193,31 +34,27 @@ def _of_format(
     return held[0], load_format(path, format, held[0], Options(lp=lp if chosen else None)), chosen
 
 
-def with_history(test_set: TestSet, path: Path | None, better: Better) -> TestSet:
+def with_history(test_set: TestSet, path: Path, better: Better) -> TestSet:
     """The test set with what the ratings of a file say of its segments."""
     from assay.tables.history import add_history
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
     from assay.tables.tables import read_ratings
 
-    if path is None:
-        return test_set
     ratings = read_ratings(path, better=better, only=_own_pair(test_set, column_names(path)))
     return add_history(test_set, ratings)
 
 
 def read_history(
-    test_set: TestSet, path: Path | None, better: Better
+    test_set: TestSet, path: Path, better: Better
 ) -> tuple[TestSet, tuple[TestSet, Ratings] | None]:
     """The test set with what a file says of its segments, and the file as an earlier campaign.
 
     Ratings of other systems of these segments say how hard segments are. Where the file has some
     of the metrics, it also says what these are worth, and may be about other segments.
     """
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
     from assay.tables.tables import read_ratings, read_scores
 
-    if path is None:
-        return test_set, None
     columns = column_names(path)
     shared = [name for name in test_set.metrics if name in columns]
     if not shared:
@@ -236,29 +73,6 @@ def _own_pair(test_set: TestSet, columns: Sequence[str]) -> dict[str, str] | Non
     pairs = test_set.segments["lp"].unique().to_list() if "lp" in test_set.key else []
     one = test_set.part and len(pairs) == 1 and "lp" in columns
     return {"lp": pairs[0]} if one else None
-
-
-def read_rated(
-    scores: Path, ratings: Sequence[Path], read: Reading, *, better: Better, range: Text = None,
-    keep: Sequence[Text] = (),
-) -> tuple[TestSet, Ratings]:  # fmt: skip
-    """The test set and its ratings, from one file or several, both as the user chose them."""
-    from assay.tables.tables import read_ratings
-
-    found = [locate_answers(path, "ratings", read=read, scores=scores) for path in ratings]
-    test_set = read_test_set(scores, read, found[0].of_scores, keep=keep)
-    tables = [
-        read_ratings(
-            one.source, test_set, columns=one.columns, better=better, range=score_range(range),
-            only=one.only,
-        )
-        for one in found
-    ]  # fmt: skip
-    if len(tables) == 1:
-        return test_set, tables[0]
-    from assay.tables.answers import join_ratings
-
-    return test_set, join_ratings([*zip(map(str, ratings), tables, strict=True)])
 
 
 def read_answers(
@@ -281,13 +95,14 @@ def read_judged(path: Path, read: Reading) -> Judgments:
 
 def answers_kind(path: Path, read: Reading) -> Literal["judgments", "ratings"]:
     """Whether the file has judgments or ratings, by its columns."""
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
 
-    return _kind_of(column_names(path), path, read)
+    return kind_of(column_names(path), path, read)
 
 
-def _kind_of(present: Sequence[str], path: Path, read: Reading) -> Literal["judgments", "ratings"]:
-    from assay.tables.load import SCHEMAS
+def kind_of(present: Sequence[str], path: Path, read: Reading) -> Literal["judgments", "ratings"]:
+    """Whether a table with these columns has judgments or ratings."""
+    from assay.tables.schemas import SCHEMAS
 
     here = {*present, *read.mapped}
     missing = {

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Context
 
-from assay.cli import deliver, names, note, refuse_alone, say
-from assay.cli.options import Better, Count, File, Number, RatingFiles, Scores, Text
-from assay.cli.reading import (
+from assay.cli import (
     Reading,
     columns_for,
+    deliver,
+    names,
+    note,
     only_for,
     read_drawn,
     read_rated,
     read_test_set,
-    with_history,
+    refuse_alone,
+    say,
 )
+from assay.cli.options import Better, Count, File, Number, RatingFiles, Scores, Text
+from assay.cli.reading import with_history
 from assay.cli.work import Backend, chosen_workers, track
 from assay.errors import OptionError
 
@@ -66,7 +70,8 @@ def sample(
 
     refuse_alone("better", better, "history", history)
     test_set = read_test_set(scores, read, keep=[importance])
-    test_set = with_history(test_set, history, better or "higher")
+    if history is not None:
+        test_set = with_history(test_set, history, better or "higher")
     times, once_more = per_output or 1, 0.1 if overlap is None else overlap
     divided = divide_budget(
         budget, len(test_set.systems), test_set.segments.height, pay=pay_of(pay),

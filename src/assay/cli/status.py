@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from typer import Context
 
-from assay.cli import deliver
+from assay.cli import Reading, deliver, read_drawn, read_rated, read_test_set
 from assay.cli.options import File, Text
-from assay.cli.reading import Reading, read_drawn, read_rated, read_test_set
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def _read(project: Project) -> tuple[TestSet, Ratings | None]:
 
 def _columns(columns: dict[str, str], files: list[Path]) -> str | None:
     """The column names of the project that one of these files has."""
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
 
     present = {name for path in files for name in column_names(path)}
     kept = [f"{name}={user}" for name, user in columns.items() if user in present]

@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument
 
-from assay.cli import deliver, names, people, refuse_alone, say
+from assay.cli import deliver, names, people, print_json, progress_bars, refuse_alone, say
 from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
 from assay.cli.options import Count, File, Text
-from assay.cli.work import progress_bars
 from assay.errors import InputError, OptionError, need_known
 
 Rater = Annotated[str, Argument(help="The rater.", metavar="RATER")]
@@ -195,6 +194,7 @@ def import_(
 def backup(
     folder: Folder,
     *, output: Annotated[Path, {"help": "The file of the copy.", "metavar": "FILE"}],
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Copy a campaign's store while it runs.
 
@@ -205,7 +205,10 @@ def backup(
         raise InputError(f"'{output}' is there already; name another file")
     with opened_campaign(folder) as opened:
         opened.backup(output)
-    say(f"written to {output}")
+    if json:
+        print_json({"written": [str(output)]})
+    else:
+        say(f"written to {output}")
 
 
 @campaign.command("rebuild")
@@ -221,7 +224,7 @@ def rebuild(folder: Folder, *, json: bool = False) -> None:
 
 
 @campaign.command("forget")
-def forget(folder: Folder, rater: Rater) -> None:
+def forget(folder: Folder, rater: Rater, *, json: bool = False) -> None:
     """Remove what names a person; the answers stay, under a new code name.
 
     Example: assay campaign forget news rater-3
@@ -230,11 +233,14 @@ def forget(folder: Folder, rater: Rater) -> None:
     from assay.campaign.keys import read_keys, write_keys
 
     with opened_campaign(folder, write=True) as opened:
-        opened.forget(rater)
+        code_name = opened.forget(rater)
     keys = read_keys(folder)
     rest = {name: token for name, token in keys.raters.items() if name != rater}
     write_keys(folder, replace(keys, raters=rest))
-    say(f"what named {rater} is gone; the answers are kept")
+    if json:
+        print_json({"rater": code_name})
+    else:
+        say(f"what named {rater} is gone; the answers are kept, as of {code_name}")
 
 
 @campaign.command("simulate")

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from typer import Argument, Context, Exit
 
-from assay.cli import deliver, names, pairs, score_range
+from assay.cli import Reading, columns_for, deliver, names, only_for, pairs, score_range
 from assay.cli.options import File, Text
-from assay.cli.reading import Reading, columns_for, only_for
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ def check(
     from assay.formats.convert import check as run
     from assay.formats.convert import refused
     from assay.formats.versions import tool_format
+    from assay.tables.schemas import find_schema
     from assay.tables.tables import read_scores
 
     read = Reading(columns=columns, only=only)  # the language pair is the format's
@@ -61,6 +61,7 @@ def check(
     if kind is None:
         what, kind, mapped, chosen = _guessed(file, format, read, chosen)
     else:
+        find_schema(kind)
         # Another tool's columns are translated by its format, so there is nothing to map.
         mapped = columns_for(columns, *([] if format else [(kind, file)]))
     own = mapped[0] if mapped else {}

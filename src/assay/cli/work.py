@@ -2,52 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from assay.cli import note, visible
+from assay.cli import note, progress_bars
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
     from assay.engine import Workers
-    from assay.stats.progress import Progress
 
 Item = TypeVar("Item")
 Backend: TypeAlias = Literal["serial", "processes", "dask"]
 LONG_WORK = 120.0
 """Seconds from which on a command says beforehand how long it will take."""
-
-
-@contextmanager
-def progress_bars() -> Iterator[Progress]:
-    """Bars on stderr for work that reports its progress, one for each label; else silent."""
-    if not sys.stderr.isatty():
-        yield lambda label, done, total: None
-        return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    from assay.views.section import console
-
-    text = TextColumn("{task.description}", markup=False)
-    parts = (text, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*parts, console=console(sys.stderr), transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def advance(label: str, done: int, total: int) -> None:
-            if label not in tasks:
-                tasks[label] = bars.add_task(visible(label), total=total)
-            bars.update(tasks[label], completed=done, total=total)
-
-        yield advance
 
 
 def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
