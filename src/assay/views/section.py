@@ -370,11 +370,15 @@ def verdict(best: str, others: Sequence[str], won: Set[tuple[str, str]]) -> str:
 
     >>> verdict("B", ["A", "C", "D"], {("B", "C"), ("B", "D")})
     'B is ahead. It beats C and D; against A it is open.'
-    >>> verdict("B", ["A", "C"], {("B", "A"), ("B", "C")}), verdict("B", ["A"], set())
-    ('B is best. It beats A and C.', 'B is ahead, but against A it is open.')
+    >>> verdict("B", ["A", "C"], {("B", "A"), ("B", "C")}), verdict("B", ["A"], {("B", "A")})
+    ('B is best. It beats A and C.', 'B is better than A.')
+    >>> verdict("B", ["A"], set())
+    'B is ahead, but against A it is open.'
     """
     beaten = [name for name in others if (best, name) in won]
     rest = [name for name in others if name not in beaten]
+    if not rest and len(beaten) == 1:
+        return f"{best} is better than {beaten[0]}."
     if not rest:
         return f"{best} is best. It beats {_others(beaten, all_of=True)}."
     if not beaten:
