@@ -15,7 +15,10 @@ from assay.views.html import fragment
 from assay.views.page import read_result, write_report
 
 PICTURES = Path(__file__).parent / "pictures"
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))),
+    None,
+)
 DESK, PHONE = (1100, 740), (390, 844)
 TITLES = {"organiser": "Findings of the task", "small_budget": "Ours and the baseline",
           "localisation": "Which engine?"}  # fmt: skip
