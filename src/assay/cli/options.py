@@ -137,9 +137,24 @@ BUDGET_OPTION = typer.Option(
     help="What may be rated or spent: 142 segments, 20%, '15000 ratings', '300 EUR' or '20 hours'.",
     metavar="N|P%|AMOUNT",
 )
+
+
+def _share(text: str) -> float:
+    """``10%`` or ``0.1``."""
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise typer.BadParameter("give a share such as 10% or 0.1") from None
+
+
 OVERLAP = Annotated[
     float | None,
-    typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
+    typer.Option(
+        "--overlap",
+        parser=_share,
+        metavar="SHARE",
+        help="Share of tasks with one rater more. Default: 10%.",
+    ),
 ]
 BY = Annotated[
     str | None,
@@ -151,11 +166,21 @@ BY = Annotated[
 ]
 CHECKS = Annotated[
     float | None,
-    typer.Option("--checks", help="Share of outputs with a spoiled copy beside. Default: 0."),
+    typer.Option(
+        "--checks",
+        parser=_share,
+        metavar="SHARE",
+        help="Share of outputs with a spoiled copy beside. Default: 0.",
+    ),
 ]
 REPEATS = Annotated[
     float | None,
-    typer.Option("--repeats", help="Share of tasks that a rater has twice. Default: 0."),
+    typer.Option(
+        "--repeats",
+        parser=_share,
+        metavar="SHARE",
+        help="Share of tasks that a rater has twice. Default: 0.",
+    ),
 ]
 INSTRUCTIONS = Annotated[
     Path | None,
