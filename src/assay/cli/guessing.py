@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import typer
 
@@ -38,14 +38,20 @@ def _fitting(path: Path, columns: str | None) -> list[str]:
 
 
 def guessed(
-    path: Path, columns: str | None, only: str | None, lp: str | None, kind: str | None = None
-) -> Guess:
-    """What a file seems to be, said in one line; what it does not tell is asked, or refused."""
+    path: Path | Sequence[Path], columns: str | None, only: str | None, lp: str | None,
+    kind: str | None = None,
+) -> Guess:  # fmt: skip
+    """What files with the same columns seem to be, said in one line; what they do not tell is
+    asked, or refused.
+    """
+    from assay.tables.layout import joined, rows_alone
     from assay.tables.load import load
 
-    own = _present(path, columns)
-    rows = {own.get(n, n): value for n, value in only_for(only, lp, own, path).items()}
-    found = answered(load(path, text=lambda _: False, only=rows), kind, own)
+    paths = [path] if isinstance(path, Path) else list(path)
+    own = _present(paths, columns)
+    rows = {own.get(n, n): value for n, value in only_for(only, lp, own, paths[0]).items()}
+    raws = [rows_alone(load(one, text=lambda _: False, only=rows)) for one in paths]
+    found = answered(joined(raws), kind, own)
     found.need_answers()
     note(found.sentence)
     return found
@@ -71,11 +77,11 @@ def answered(raw: Raw, kind: str | None, own: dict[str, str]) -> Guess:
     return found
 
 
-def _present(path: Path, columns: str | None) -> dict[str, str]:
-    """What the user said of the columns that a file has."""
+def _present(paths: Sequence[Path], columns: str | None) -> dict[str, str]:
+    """What the user said of the columns that these files have; of several, also of their names."""
     from assay.tables.selection import column_names
 
-    present = column_names(path)
+    present = [*column_names(paths[0]), *(["file"] if len(paths) > 1 else [])]
     return {n: user for n, user in pairs("columns", columns).items() if _has(present, user)}
 
 
@@ -111,7 +117,7 @@ def read_alone(
 
     The first file may be the test set. Without one, the rated outputs are.
     """
-    from assay.tables.answers import join_ratings, rated_outputs
+    from assay.tables.answers import join_ratings, rated_outputs, scored_in
     from assay.tables.tables import read_ratings, read_scores
 
     left_out = names(exclude) or ()
@@ -127,8 +133,9 @@ def read_alone(
         # Metrics that were guessed are held against the ratings as if nobody had named them.
         test_set = replace(test_set, named=chosen is not None)
     tables = []
-    for path in files if test_set is None else files[1:]:
-        source, own, found = _source(path, columns, only, lp, "ratings")
+    for path, (source, own, found) in _sources(
+        files if test_set is None else files[1:], columns, only, lp
+    ):
         if better is None and found is not None:
             _need_direction(found)
         table = read_ratings(
@@ -143,7 +150,7 @@ def read_alone(
         ratings, metrics=names(metrics) or (), lower_metrics=names(lower_metrics) or (),
         exclude=left_out,
     )  # fmt: skip
-    return test_set, ratings.placed_in(test_set), True
+    return test_set, scored_in(test_set, ratings).placed_in(test_set), True
 
 
 def read_foreign(
@@ -160,7 +167,7 @@ def read_foreign(
     from assay.tables.guess import guess
 
     if own_kind(files[0], columns) is None:
-        kind = guess(files[0], columns=_present(files[0], columns)).table
+        kind = guess(files[0], columns=_present(files[:1], columns)).table
         if kind == "judgments":
             return _join_judgments(files, columns, exclude, only, lp), None
     test_set, ratings, alone = read_alone(
@@ -217,10 +224,43 @@ def _scores_first(files: Sequence[Path], columns: str | None) -> bool:
     return guess(files[0]).table != "ratings"
 
 
-def _source(
-    path: Path, columns: str | None, only: str | None, lp: str | None, kind: str
-) -> tuple[Source | Raw, dict[str, str], Guess | None]:  # fmt: skip
-    """What to read a file from, by which columns, and the guess where one was needed."""
+Opened: TypeAlias = "tuple[Source | Raw, dict[str, str], Guess | None]"
+"""What to read a file from, by which columns, and the guess where one was needed."""
+
+
+def _sources(
+    files: Sequence[Path], columns: str | None, only: str | None, lp: str | None
+) -> list[tuple[Path, Opened]]:
+    """How to read files of ratings; those with the same columns are guessed as one table."""
+    from assay.tables.answers import as_guessed
+    from assay.tables.layout import labels_of
+    from assay.tables.selection import column_names
+
+    alike: dict[tuple[str, ...], list[Path]] = {}
+    for path in files:
+        alike.setdefault(tuple(sorted(column_names(path))), []).append(path)
+    opened: dict[Path, Opened] = {}
+    for group in alike.values():
+        if len(group) == 1 or own_kind(group[0], columns) == "ratings":
+            opened |= {path: _source(path, columns, only, lp, "ratings") for path in group}
+            continue
+        found = guessed(group, _of_kind(columns, "ratings"), only, lp, "ratings")
+        for path, label in zip(group, labels_of(group), strict=True):
+            opened[path] = as_guessed(path, found, label), dict(found.columns), found
+    return [(path, opened[path]) for path in files]
+
+
+def _of_kind(columns: str | None, kind: str) -> str | None:
+    """The part of ``--columns`` that is about one kind of table."""
+    from assay.tables.load import SCHEMAS
+
+    said = pairs("columns", columns).items()
+    known = {*SCHEMAS[kind].names}
+    return ",".join(f"{n}={user}" for n, user in said if {*n.split("+")} <= known) or None
+
+
+def _source(path: Path, columns: str | None, only: str | None, lp: str | None, kind: str) -> Opened:
+    """How to read one file."""
     from assay.tables.load import SCHEMAS
     from assay.tables.selection import column_names
 
@@ -233,9 +273,7 @@ def _source(
         raise InputError(f"{path} is a sample, and {kind} are wanted; give it as `sample`")
     from assay.tables.answers import as_guessed
 
-    known = {n: user for n, user in said.items() if n in SCHEMAS[kind].names}
-    text = ",".join(f"{n}={user}" for n, user in known.items()) or None
-    found = guessed(path, text, only, lp, kind)
+    found = guessed(path, _of_kind(columns, kind), only, lp, kind)
     return as_guessed(path, found), dict(found.columns), found
 
 

@@ -103,8 +103,8 @@ def printable(path: str | os.PathLike[str]) -> str:
 class Raw:
     """A table before any check.
 
-    ``notes`` says what the reader had to do to read it; ``left`` names the columns that were not
-    loaded because nobody needs them.
+    ``notes`` says what the reader had to do, ``left`` which columns nobody needs and were not
+    loaded, ``places`` which columns say in which file or sheet a row was found.
     """
 
     frame: pl.DataFrame
@@ -112,6 +112,7 @@ class Raw:
     lines: Lines = from_one
     notes: tuple[Note, ...] = ()
     left: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", printable(self.source))
@@ -460,10 +461,11 @@ def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
 
 
 def separator_of(data: bytes, path: Path) -> str:
-    """Tab for .tsv; for .csv whichever sign the header line has most of."""
+    """Tab for .tsv; for .csv the sign that the first line with any, the header, has most of."""
     if file_type(path) == ".tsv":
         return "\t"
-    line = data.partition(b"\n")[0]
+    lines = data[:HEADER_BYTES].split(b"\n", 12)
+    line = next((line for line in lines if {*line} & {*b",;\t"}), b"")
     return max(",;\t", key=lambda sign: line.count(sign.encode()))
 
 
@@ -968,8 +970,7 @@ def _foreign(frame: pl.DataFrame, test_set: TestSet, kept: pl.Series, findings: 
 
 def _among(frame: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:
     """Whether each row of the frame, in the columns of ``rows``, is one of them."""
-    known = rows.with_columns(_known=True)
-    wanted = frame.select(rows.columns)
+    known, wanted = rows.with_columns(_known=True), frame.select(rows.columns)
     joined = wanted.join(known, on=rows.columns, how="left", maintain_order="left")
     return joined["_known"].fill_null(False)
 

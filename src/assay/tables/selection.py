@@ -173,7 +173,7 @@ def peek(source: Source) -> tuple[list[str], Source | Raw]:
             line = start.partition(b"\n")[0]
             if line != start and line.strip() and line.isascii():
                 header = clean_header(read_header(start, separator_of(start, path), path))
-                if b"'" not in line:
+                if b"'" not in line and len(header) > 1:  # one cell may be a title
                     return header, source
             return load(source, text=lambda _: True).frame.columns, source
     raw = load(source, text=lambda _: True)
