@@ -155,7 +155,7 @@ def test_convert_errors_with_a_severity_nobody_weighs(run_assay: Run, tmp_path: 
         (["check", "scores.tsv", "--kind", "edits", "--format", "google-mqm"], "cannot be read"),
         (["convert", "scores.tsv", "x.tsv", "--from", "scores", "--to", "poem"], "is not known"),
         (["convert", "scores.tsv", "x.tsv", "--from", "scores", "--to", "edits"], "cannot be"),
-        (["convert", "scores.tsv", "x", "--from", "pearmut-campaign", "--to", "scores"], "written"),
+        (["convert", "scores.tsv", "x", "--from", "pearmut-campaign", "--to", "scores"], "JSON"),
         (["convert", "ratings.tsv", "x.tsv", "--from", "ratings", "--to", "ratings",
           "--sample", "sample.tsv"], "applies to scores only"),
         (["convert", "errors.tsv", "x.tsv", "--from", "errors", "--to", "ratings",

@@ -15,9 +15,9 @@ from assay.campaign.records import (
     Collected,
     Event,
     Given,
+    ImportedTask,
     Judged,
     NotNowError,
-    Part,
 )  # fmt: skip
 from assay.campaign.store import browsing, looking, reader, tally, upkeep
 from assay.campaign.store.access import Store, open_store
@@ -230,13 +230,18 @@ class Campaign:
         self._results = row.number, found
         return found
 
+    def lessons(self) -> list[dict[str, Any]]:
+        """The examples of the tutorial and of the test, with where a good score lies."""
+        with self._store.reading() as db:
+            return reader.read_lessons(db)
+
     def judged(self) -> tuple[Judged, ...]:
         """Every output that the campaign asks about."""
         with self._store.reading() as db:
             return read_judged(db)
 
     def bring_in(
-        self, parts: Sequence[Part], tool: str, source: str, actor: str
+        self, parts: Sequence[ImportedTask], tool: str, source: str, actor: str
     ) -> dict[str, Any]:  # fmt: skip
         """Store answers that were given in another tool."""
         found: dict[str, Any] = self._now("bring_in", parts, tool, source, actor)

@@ -277,8 +277,8 @@ def check(
             result = Checked(str(plan), "campaign", not found, 0, found)
         else:
             file = plan / PLAN if plan.is_dir() else plan
-            material, base = read_plan(file, {}, kits=kits)
-            tasks = len(material.prepare(base, rng=0).tasks)
+            material, _ = read_plan(file, {}, kits=kits)
+            tasks = len(material.prepare(rng=0).tasks)
             result = Checked(str(file), "plan", True, tasks)
     except TableError as error:
         result = Checked(str(plan), "plan", False, 0, error.problems)
@@ -289,7 +289,7 @@ def check(
 
 
 @campaign.command("preview")
-def preview(folder: Folder, port: PORT = 8018) -> None:
+def preview(folder: Folder, port: PORT = 8018, json: JSON = False) -> None:
     """Try the raters' pages on a copy: nothing that is sent there counts.
 
     Example: assay campaign preview news
@@ -311,7 +311,11 @@ def preview(folder: Folder, port: PORT = 8018) -> None:
         with open_campaign(copy) as opened:
             opened.open("preview")
             (link,) = opened.add_raters(["preview"], "preview")
-            say(f"a copy to try: http://127.0.0.1:{port}/r/{link['token']}", "Ctrl-C ends it.")
+            address = f"http://127.0.0.1:{port}"
+            if json:
+                print_json({"address": address, "link": f"{address}/r/{link['token']}"})
+            else:
+                say(f"a copy to try: {address}/r/{link['token']}", "Ctrl-C ends it.")
             _flush()
             serve(opened, port=port)
 

@@ -39,6 +39,7 @@ SETTINGS = {
     "audit": "sample better level columns metrics lower_metrics exclude target pay",
     "next-set": "columns exclude",
     "effort": "rate",
+    "report": "title",
     "status": "pay level",
     "sheets": "sample columns raters overlap per_output checks repeats range instructions pay",
 }
@@ -183,6 +184,7 @@ class _Filling:
             "guarantee": stop.guarantee or None,
             "target": of.target,
             "method": of.method,
+            "title": of.name,
             "pay": pay_of_settings(of).text or None,
             "scores": next(iter(self.near(of.scores)), None),
             "protocol": of.protocol,

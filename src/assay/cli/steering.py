@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from assay.cli import deliver, names, progress_bars, refuse_alone, say
+from assay.cli import deliver, names, print_json, progress_bars, refuse_alone, say
 from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
 from assay.cli.options import FORMAT, JSON, LP, RATERS, SAVE, SAVE_ONLY, SEED
 from assay.errors import InputError, OptionError, need_known
@@ -242,6 +242,7 @@ def backup(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The file of the copy.", metavar="FILE")
     ],
+    json: JSON = False,
 ) -> None:
     """Copy a campaign's store while it runs.
 
@@ -252,7 +253,10 @@ def backup(
         raise InputError(f"'{output}' is there already; name another file")
     with opened_campaign(folder) as opened:
         opened.backup(output)
-    say(f"written to {output}")
+    if json:
+        print_json({"written": [str(output)]})
+    else:
+        say(f"written to {output}")
 
 
 @campaign.command("rebuild")
@@ -268,7 +272,7 @@ def rebuild(folder: Folder, json: JSON = False) -> None:
 
 
 @campaign.command("forget")
-def forget(folder: Folder, rater: RATER) -> None:
+def forget(folder: Folder, rater: RATER, json: JSON = False) -> None:
     """Remove what names a person; the answers stay, under a new code name.
 
     Example: assay campaign forget news rater-3
@@ -277,11 +281,14 @@ def forget(folder: Folder, rater: RATER) -> None:
     from assay.campaign.keys import read_keys, write_keys
 
     with opened_campaign(folder, write=True) as opened:
-        opened.forget(rater)
+        code_name = opened.forget(rater)
     keys = read_keys(folder)
     rest = {name: token for name, token in keys.raters.items() if name != rater}
     write_keys(folder, replace(keys, raters=rest))
-    say(f"what named {rater} is gone; the answers are kept")
+    if json:
+        print_json({"rater": code_name})
+    else:
+        say(f"what named {rater} is gone; the answers are kept, as of {code_name}")
 
 
 @campaign.command("simulate")

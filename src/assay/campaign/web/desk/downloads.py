@@ -7,7 +7,9 @@ import io
 import re
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
@@ -125,8 +127,27 @@ def _report(campaign: Campaign) -> str:
             once = section_of(found)
             listed.append(replace(once, lead=f"{LOOKED_ONCE} {once.lead}", folded=True))
     facts = (
-        PROTOCOLS[status.protocol], STATES[status.state],
+        "-".join(campaign.settings.screen.languages or ()), PROTOCOLS[status.protocol],
+        _days(campaign.pace()), STATES[status.state],
         plural(sum(one.answers > 0 for one in status.raters), "rater"),
         plural(status.answers, "answer"), f"rule: {rule(campaign.settings)}",
     )  # fmt: skip
-    return html(make_report(listed, campaign.settings.name, facts=facts))
+    return html(make_report(listed, campaign.settings.name, facts=tuple(filter(None, facts))))
+
+
+def _days(pace: Sequence[tuple[int, int]]) -> str:
+    """The days of the first and of the last answer (UTC), from the hours in which some came.
+
+    >>> _days([(494_620, 3), (494_700, 1)]), _days([])
+    ('5 to 8 June 2026', '')
+    """
+    if not pace:
+        return ""
+    first, last = (datetime.fromtimestamp(3600 * pace[k][0], UTC) for k in (0, -1))
+    end = f"{last.day} {last:%B %Y}"
+    if first.date() == last.date():
+        return end
+    begin = str(first.day)
+    if (first.year, first.month) != (last.year, last.month):
+        begin += f" {first:%B}" + ("" if first.year == last.year else f" {first.year}")
+    return f"{begin} to {end}"

@@ -16,7 +16,7 @@ Change = Literal["same", "new", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MarkedPiece:
     """A stretch of a text, and the marks that lie over it."""
 
     text: str
@@ -40,7 +40,7 @@ def told(mark: Span) -> str:
     return f"{mark.severity}: {what}" if what else mark.severity
 
 
-def pieces(text: str, marks: Sequence[Span]) -> list[Piece]:
+def pieces(text: str, marks: Sequence[Span]) -> list[MarkedPiece]:
     """The text cut where a mark begins or ends; a place where words are missing has no width.
 
     >>> found = pieces("the port", [Span("target", 4, 8, "minor")])
@@ -53,10 +53,10 @@ def pieces(text: str, marks: Sequence[Span]) -> list[Piece]:
     for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True):
         empty = tuple(mark for mark in marks if mark.start == mark.end == start)
         if empty:
-            found.append(Piece("", empty))
+            found.append(MarkedPiece("", empty))
         if end > start:
             over = tuple(mark for mark in marks if mark.start <= start and end <= mark.end)
-            found.append(Piece(text[start:end], over))
+            found.append(MarkedPiece(text[start:end], over))
     return found
 
 
@@ -92,11 +92,11 @@ class Marked:
     given: Given
 
     @cached_property
-    def source(self) -> list[Piece]:
+    def source(self) -> list[MarkedPiece]:
         """The source with the marks on it."""
         return pieces(self.given.source or "", self._marks("source"))
 
-    def target(self, text: GivenText) -> list[Piece]:
+    def target(self, text: GivenText) -> list[MarkedPiece]:
         """An output with the marks on it."""
         return pieces(text.text, self._marks("target"))
 

@@ -90,7 +90,7 @@ class Desk:
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LivePage:
     """The newest result, in words too."""
 
     found: CampaignResults
@@ -105,7 +105,7 @@ class Live:
         return self.found.as_of
 
 
-def live(campaign: Campaign) -> Live | None:
+def live(campaign: Campaign) -> LivePage | None:
     """The newest result that was computed, if there is one."""
     found = campaign.results()
     if found is None:
@@ -114,7 +114,7 @@ def live(campaign: Campaign) -> Live | None:
     age = campaign.now() - datetime.fromisoformat(found.as_of).timestamp() * 1000
     last = max((hour for hour, _ in campaign.pace()), default=0)
     stale = age > OLD_MS and (last + 1) * HOUR_MS > campaign.now() - age
-    return Live(found, section.headline, section.lead, stale and not _all_in(campaign, found))
+    return LivePage(found, section.headline, section.lead, stale and not _all_in(campaign, found))
 
 
 def _all_in(campaign: Campaign, found: CampaignResults) -> bool:
