@@ -27,8 +27,7 @@ import assay
 from assay.ranking.rank import Ranking
 from assay.results import CONTROLS, visible
 from assay.sampling.stability import summarise_stability
-from assay.tables.load import load
-from assay.tables.selection import column_names
+from assay.tables.load import column_names, load
 from assay.tables.typed_files import save
 from assay.views.figures import MAX_TICK
 from assay.views.page import write_parts, write_report

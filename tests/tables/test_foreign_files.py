@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from tests.tables.foreign_files import FILES, Made
 
+from assay.cli import Reading
 from assay.cli.guessing import read_alone
 from assay.errors import InputError
 from assay.tables.guess import guess
@@ -20,10 +21,8 @@ from assay.tables.numerals import understood
 def read(folder: Path, made: Made, said: Mapping[str, str]) -> tuple[dict[str, float], str]:
     """The mean of every system's scores, and all that was said on the way."""
     columns = ",".join(f"{name}={own}" for name, own in said.items()) or None
-    test_set, ratings, alone = read_alone(
-        [folder / name for name in made.files], columns=columns, metrics=None, lower_metrics=None,
-        exclude=None, only=None, lp=None, better=None, range=None,
-    )  # fmt: skip
+    files = [folder / name for name in made.files]
+    test_set, ratings, alone = read_alone(files, Reading(columns=columns), better=None)
     assert alone
     assert not ratings.repeats.height
     means = ratings.frame.group_by("system").agg(pl.col("score").mean()).rows()

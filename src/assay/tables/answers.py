@@ -13,18 +13,9 @@ from assay.errors import InputError
 from assay.results import Note, plural
 from assay.tables.guess import JOIN, Guess, side_of
 from assay.tables.layout import filled_down, rows_alone
-from assay.tables.load import (
-    MAX_LISTED,
-    RESERVED,
-    SCHEMAS,
-    Findings,
-    Raw,
-    Source,
-    lines_of,
-    load,
-    to_text,
-)
+from assay.tables.load import MAX_LISTED, Findings, Raw, Source, lines_of, load, to_text
 from assay.tables.numerals import seconds_of, understood
+from assay.tables.schemas import RESERVED, SCHEMAS
 from assay.tables.tables import ANSWER, Ratings, TestSet, read_scores
 
 MIN_COMPARED, MUCH_WIDER = 10, 4

@@ -16,7 +16,7 @@ import polars as pl
 from assay.errors import InputError, need_known
 from assay.results import Result, signature
 from assay.tables.layout import crossed, joined, rows_alone
-from assay.tables.load import SCHEMAS, Columns, Raw, Source, find_schema, load
+from assay.tables.load import Columns, Raw, Source, load
 from assay.tables.names import (
     AVERAGED,
     BESIDE,
@@ -45,6 +45,7 @@ from assay.tables.names import (
     words_of,
 )
 from assay.tables.numerals import seconds_of, understood
+from assay.tables.schemas import SCHEMAS, find_schema
 from assay.tables.tables import (
     ANSWER,
     MIN_OUTPUTS_COMPARED,
