@@ -468,9 +468,7 @@ def _shown_pair(pair: tuple[object, ...], show: Show) -> str:
 
 
 def show(section: Section) -> None:
-    """Print the answer on stdout; what was noted on the way goes to stderr."""
-    for line in dict.fromkeys(section.notes):
-        _say(line, sys.stderr)
+    """Print the answer on stdout, and behind it on stderr what was noted on the way."""
     if section.said:
         _say(section.said)
         print()
@@ -483,6 +481,9 @@ def show(section: Section) -> None:
         _say(f"signature: {section.signature}")
     if section.unknown:
         _say(f"not known: {'; '.join(section.unknown)}")
+    sys.stdout.flush()  # where both go to one place, the answer stands first
+    for line in dict.fromkeys(section.notes):
+        _say(line, sys.stderr)
     for part in section.more:
         print()
         show(part)
