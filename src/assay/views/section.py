@@ -381,11 +381,15 @@ def verdict(best: str, others: Sequence[str], won: Set[tuple[str, str]]) -> str:
 
     >>> verdict("B", ["A", "C", "D"], {("B", "C"), ("B", "D")})
     'B is ahead. It beats C and D; against A it is open.'
-    >>> verdict("B", ["A", "C"], {("B", "A"), ("B", "C")}), verdict("B", ["A"], set())
-    ('B is best. It beats A and C.', 'B is ahead, but against A it is open.')
+    >>> verdict("B", ["A", "C"], {("B", "A"), ("B", "C")}), verdict("B", ["A"], {("B", "A")})
+    ('B is best. It beats A and C.', 'B is better than A.')
+    >>> verdict("B", ["A"], set())
+    'B is ahead, but against A it is open.'
     """
     beaten = [name for name in others if (best, name) in won]
     rest = [name for name in others if name not in beaten]
+    if not rest and len(beaten) == 1:
+        return f"{best} is better than {beaten[0]}."
     if not rest:
         return f"{best} is best. It beats {_others(beaten, all_of=True)}."
     if not beaten:
@@ -475,9 +479,7 @@ def _shown_pair(pair: tuple[object, ...], show: Show) -> str:
 
 
 def show(section: Section) -> None:
-    """Print the answer on stdout; what was noted on the way goes to stderr."""
-    for line in dict.fromkeys(section.notes):
-        _say(line, sys.stderr)
+    """Print the answer on stdout, and behind it on stderr what was noted on the way."""
     if section.said:
         _say(section.said)
         print()
@@ -490,6 +492,9 @@ def show(section: Section) -> None:
         _say(f"signature: {section.signature}")
     if section.unknown:
         _say(f"not known: {'; '.join(section.unknown)}")
+    sys.stdout.flush()  # where both go to one place, the answer stands first
+    for line in dict.fromkeys(section.notes):
+        _say(line, sys.stderr)
     for part in section.more:
         print()
         show(part)
