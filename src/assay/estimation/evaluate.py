@@ -379,12 +379,16 @@ def _try_stopping(trial: _StoppingTrial, rng: np.random.Generator) -> StoppingRe
         interleaved_order(document, rng) if mixed else rng.permutation(size)
         for _ in range(trial.draws)
     ])  # fmt: skip
-    ends = _sequences(trial, order) if trial.method == "betting" else None
+    ends = None
+    if trial.method == "betting" and trial.limits is not None:
+        given = size, *trial.limits, trial.level
+        # Both ends of the any-time interval: runs x numbers of ratings.
+        ends = np.stack([betting_sequence(trial.x[one], *given) for one in order], axis=1)
     share, right = np.ones(trial.draws), np.ones(trial.draws, dtype=bool)
     going = np.arange(trial.draws)
     for n in usual_sizes(size, "score") if planned else look_sizes(size, size):
         if ends is not None:
-            low, high = ends[0][going, n - 1], ends[1][going, n - 1]
+            low, high = ends[:, going, n - 1]
         else:
             low, high = _limits(trial, order[going, :n], mixed)
         done = ((high - low) / 2 <= trial.half_width) | (n == size)
@@ -400,15 +404,6 @@ def _try_stopping(trial: _StoppingTrial, rng: np.random.Generator) -> StoppingRe
     return StoppingRecord(
         trial.system, trial.method, float(share.mean()), float(right.mean()), trial.draws
     )
-
-
-def _sequences(trial: _StoppingTrial, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper ends of the any-time interval: runs x numbers of ratings."""
-    assert trial.limits is not None
-    ends = [
-        betting_sequence(trial.x[one], len(trial.x), *trial.limits, trial.level) for one in order
-    ]
-    return np.stack([low for low, _ in ends]), np.stack([high for _, high in ends])
 
 
 def _limits(trial: _StoppingTrial, where: np.ndarray, mixed: bool) -> tuple[np.ndarray, np.ndarray]:

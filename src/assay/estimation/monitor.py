@@ -210,8 +210,10 @@ def _wrapped(watched: Watched, plan: LookPlan, found: Sequence[Followed], goal: 
         *_unmet_note(watched, plan, [one for one in open_ if one.item not in waiting], goal),
         *_skipped_notes(watched, found),
         *awaited_notes(watched.progress, awaited, end if plan.sizes else None, used),
-        *_rest_note(rest if waiting else (), goal),
     )
+    if rest and waiting:
+        why = "precise enough" if goal == "score" else "every difference of theirs is settled"
+        notes += (Note("may-rest", f"{', '.join(rest)} may rest: {why}"),)
     design = study.rated.design
     return Monitoring(
         stop=bool(found) and all(_over(watched, one) for one in found),
@@ -346,13 +348,6 @@ def _skipped_notes(watched: Watched, found: Sequence[Followed]) -> list[Note]:
     drawn[:, places] = study.test_set.present[:, places]
     rated = ~np.isnan(study.rated.scores)
     return skipping_notes(study.test_set, drawn, rated, study.rated.classes)
-
-
-def _rest_note(rest: Sequence[str], goal: str) -> list[Note]:
-    if not rest:
-        return []
-    why = "precise enough" if goal == "score" else "every difference of theirs is settled"
-    return [Note("may-rest", f"{', '.join(rest)} may rest: {why}")]
 
 
 # --- checks -------------------------------------------------------------------------------------

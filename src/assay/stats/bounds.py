@@ -104,12 +104,8 @@ def skew_t_interval(
     if np.isnan(stderr) or stderr == 0 or (a == 0 and b == 0):
         return t_interval(center, stderr, degrees, level)
     quantile = t_quantile(0.5 + level / 2, degrees)
-    low, high = (_untransform(y, a, b) for y in (quantile, -quantile))
-    return Interval(center - low * stderr, center - high * stderr, level)
-
-
-def _untransform(y: float, a: float, b: float) -> float:
-    """The t ratio that Hall's transformation takes to y."""
     if abs(a) < 1e-8:
-        return y - b
-    return float((np.cbrt(1 + 3 * a * (y - b)) - 1) / a)
+        low, high = quantile - b, -quantile - b
+    else:
+        low, high = (float((np.cbrt(1 + 3 * a * (y - b)) - 1) / a) for y in (quantile, -quantile))
+    return Interval(center - low * stderr, center - high * stderr, level)
