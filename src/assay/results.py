@@ -113,7 +113,6 @@ def p_value(p: float) -> str:
 VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){0,4}[\w.+-]{0,40}")
 MAX_WHOLE = 2**128
 """A seed may be as large; no other whole number of a result is."""
-
 T = typing.TypeVar("T")
 KINDS: dict[str, type[Result]] = {}
 """Kind to class, for every class of results that has been loaded."""

@@ -54,10 +54,8 @@ from assay.tables.tables import Judgments, Ratings, Sample, TestSet, need_one_lp
 
 MOST_FEW_RATERS = 5
 """With so few raters, their personal taste is worth a note."""
-
 WHOLE_DOCUMENT = 0.9
 """Ratings of documents that are rated to this part or more were chosen by document."""
-
 SAID_OTHERWISE = ("for-texts", "everything-rated", "for-answers")
 """Notes of an estimate that an audit words for its own units, or knows without a test set."""
 

@@ -27,7 +27,6 @@ from assay.effort.model import Names, fixed_columns
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-
 MOST_ASSIGNMENTS = 5040
 """Up to this many assignments, all are tried."""
 CELLS_AT_ONCE = 2_000_000

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 MIN_RATINGS_FOR_DIRECTION = 50
 """With fewer, a correlation with metrics says nothing about directions."""
-
 FEW_RATINGS = 30
 """Up to so many ratings of a system, the gain by metrics is itself uncertain."""
 

@@ -32,17 +32,14 @@ from assay.tables.tables import Ratings, Sample, TestSet
 OUTLIER_DEVIATIONS, OUTLIER_ERRORS = 3.5, 2.0
 """Robust standard deviations that make an outlier (Iglewicz & Hoaglin 1993), and the standard
 errors a deviation must exceed to be more than chance."""
-
 MIN_RATERS, MIN_OUTPUTS, MIN_OUTPUTS_WITHOUT_CORRELATION = 5, 10, 30
 """The fewest raters for a robust spread, the fewest outputs for a correlation that counts, and
 those on which a correlation of 0 or less is a verdict by itself."""
-
 MIN_CHECKS = 5
 """The fewest attention checks that say something about a rater."""
 GUESSING, ATTENTIVE, LIKELIER = 0.5, 0.9, 10.0
 """The share of checks that guessing passes, and attention; a rater stands apart whose checks are so
 many times likelier by guessing."""
-
 MIN_RATINGS_ALONE = 10
 """With fewer ratings of a system, a rater alone says nothing about it."""
 

@@ -24,7 +24,6 @@ KOROTAEV: Mapping[str, tuple[float, float]] = {
 }
 """Variances of editor x document and of the residual, fitted to the edits of korotaev2022: six
 editors, three documents of 22 to 24 segments, English to Russian."""
-
 SEGMENTS = 23
 SIZES = (6, 12, 24, 48, 96)
 MOST_SYSTEMS = 100

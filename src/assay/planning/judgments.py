@@ -29,7 +29,6 @@ from assay.tables.tables import Judgments
 
 SHARES = (0.5, 0.7, 0.8, 0.9)
 """Shares of significant pairs that every plan shows (the columns of the paper's Table 4)."""
-
 MOST_MISFIT = 0.05
 """Expected and observed shares of significant pairs further apart than this are warned of."""
 

@@ -17,10 +17,8 @@ from assay.tables.tables import SAME_AS_RATINGS, Ratings, TestSet, need_one_lp
 
 MIN_SEGMENTS_FOR_CORRELATION = 10
 """With fewer rated segments a correlation would be a guess."""
-
 FEW_TASKS = 10
 """Fewer doubly rated tasks say little of what raters differ by."""
-
 RIDGE = 1e-6
 """Share of a metric's variance added to the normal equations, so that two equal metrics do no
 harm."""

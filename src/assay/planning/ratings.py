@@ -18,7 +18,6 @@ from assay.tables.tables import Ratings, TestSet
 
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 """Sizes of a curve where the user names none."""
-
 USUAL_SHARE = 0.2
 """Of the test set: what is shared out among segments and raters where nothing else is said."""
 

@@ -15,10 +15,8 @@ import scipy  # its parts are loaded when first used: they are slow to load
 from assay.errors import OptionError
 
 Metric = Literal["interval", "nominal", "ordinal"]
-
 MIN_COMMON_UNITS = 3
 """With two common units a correlation is always 1 or -1: it takes at least this many."""
-
 MIN_VARIANCE = 1e-12
 """A variance below this share of the whole is rounding, not spread."""
 

@@ -20,16 +20,12 @@ from assay.stats.intervals import Interval
 
 STAKES = np.linspace(0.02, 0.98, 49)
 """Shares of the money that a bet may put at stake."""
-
 MAX_STAKE = 0.99
 """No bet stakes more than this share on one value, so that nobody is ever ruined."""
-
 PRIOR_COUNT = 0.25
 """Either end of the range counts as seen this many times before the first value comes."""
-
 REVISION_FACTOR = 1.25
 """Bets are revised each time the number of values has grown by this factor."""
-
 HORIZON_FACTOR = 3.0
 """Any-time bets are smaller than those for a known n, as if n were this many times as large.
 
@@ -39,7 +35,6 @@ samples of 3 to 50 % of one to two thousand segments. Any positive number is val
 
 CANDIDATE_DISTANCES = np.geomspace(1e-4, 1.0, 600)
 """Distances from the mean, in parts of the range, at which candidates for a limit are tried."""
-
 AIMED_LOG = np.log(2 / 0.05)
 """Bets aim at the 95 % limit, whatever the level: then intervals are nested in the level."""
 

@@ -28,7 +28,6 @@ from assay.stats.intervals import smallest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-
 _CEILING = 1e6
 """The largest ratio of variances looked at; beyond it the residual is practically zero."""
 _EXACT = 1e-10
