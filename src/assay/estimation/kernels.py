@@ -414,7 +414,8 @@ def check_interval(
             "interval", name, "is no longer available: it was slower than skew-t and no better",
             "use skew-t, which also works with regression, snippets and balanced samples",
         )  # fmt: skip
-    need_known("interval", name, INTERVALS)
+    if name not in INTERVALS:
+        need_known("interval", name, INTERVALS)
     if name in ("auto", "t"):
         return
     skewed = name == "skew-t"
