@@ -26,9 +26,7 @@ from assay.designs.base import FULL_LEVERAGE, SamplingDesign
 from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError, did_you_mean, need_known
 from assay.results import Note
-from assay.stats.betting import betting_interval
-from assay.stats.bounds import bernstein_bound, hoeffding_bound
-from assay.stats.intervals import Interval, chi_squared_quantile
+from assay.stats.intervals import chi_squared_quantile
 from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
 from assay.tables.tables import Ratings, Sample, TestSet
 
@@ -68,15 +66,11 @@ def check_method(method: str, names: tuple[str, ...]) -> None:
     """Refuse a method that is not known; ``cv-single:METRIC`` names the metric to take."""
     head, sign, metric = method.partition(":")
     if head not in METHODS or (sign and not head.startswith("cv-single")):
-        raise OptionError(
-            "method", method, f"is not known{did_you_mean(head, METHODS)}",
-            f"choose from {', '.join(METHODS)}",
-        )  # fmt: skip
+        remedy = f"choose from {', '.join(METHODS)}"
+        raise OptionError("method", method, f"is not known{did_you_mean(head, METHODS)}", remedy)
     if sign and metric not in names:
-        raise OptionError(
-            "method", method, f"names no metric{did_you_mean(metric, names)}",
-            f"the metrics are {', '.join(names) or 'none'}",
-        )  # fmt: skip
+        remedy = f"the metrics are {', '.join(names) or 'none'}"
+        raise OptionError("method", method, f"names no metric{did_you_mean(metric, names)}", remedy)
 
 
 def adjusted_means(
@@ -432,32 +426,6 @@ def check_interval(
         )
     if not skewed and limits is None:
         raise InputError(f"the {name} interval needs the range of the ratings; give `range`")
-
-
-def mean_interval(
-    name: str,
-    values: np.ndarray,
-    population: int,
-    limits: tuple[float, float],
-    level: float,
-    rng: np.random.Generator,
-) -> Interval:
-    """An interval for the mean of all from a simple random sample of values.
-
-    The values are put in random order first, which betting depends on.
-    """
-    x = rng.permutation(values)
-    center, n = float(x.mean()), len(x)
-    if n == population:
-        return Interval(center, center, level)
-    low, high = limits
-    if name == "betting":
-        return betting_interval(x, population, low, high, level)
-    if name == "hoeffding":
-        margin = hoeffding_bound(n, population, high - low, level)
-    else:
-        margin = bernstein_bound(x, population, high - low, level)
-    return Interval(max(low, center - margin), min(high, center + margin), level)
 
 
 def with_raters(found: Adjusted, part: float, degrees: float) -> Adjusted:

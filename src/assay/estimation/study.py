@@ -47,14 +47,13 @@ from assay.estimation.kernels import (
     documents_error,
     find_overlap,
     group_mean,
-    mean_interval,
     raters_by_system,
     with_raters,
 )
 from assay.estimation.results import FORMER_TARGETS, Basis, Difference, Mean
 from assay.estimation.skipping import Classes, make_classes, responded, skipping_notes
 from assay.results import Note
-from assay.stats.bounds import skew_t_interval, skew_terms
+from assay.stats.bounds import mean_interval, skew_t_interval, skew_terms
 from assay.stats.intervals import interval_within, t_interval, t_probability
 from assay.tables.tables import Ratings, Sample, TestSet
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assay.stats.betting import betting_interval
 from assay.stats.intervals import Interval, t_interval, t_quantile
 
 
@@ -58,6 +59,28 @@ def bernstein_bound(
     early = 2 * n <= population
     rho_n = 1 - (n - 1) / population if early else (1 - n / population) * (1 + 1 / n)
     return float(s * np.sqrt(2 * rho_n * log / n) + kappa * width * log / n)
+
+
+def mean_interval(
+    name: str, values: np.ndarray, population: int, limits: tuple[float, float], level: float,
+    rng: np.random.Generator,
+) -> Interval:  # fmt: skip
+    """The guaranteed interval of this name for the mean of all, from a simple random sample.
+
+    The values are put in random order first, which betting depends on.
+    """
+    x = rng.permutation(values)
+    center, n = float(x.mean()), len(x)
+    if n == population:
+        return Interval(center, center, level)
+    low, high = limits
+    if name == "betting":
+        return betting_interval(x, population, low, high, level)
+    if name == "hoeffding":
+        margin = hoeffding_bound(n, population, high - low, level)
+    else:
+        margin = bernstein_bound(x, population, high - low, level)
+    return Interval(max(low, center - margin), min(high, center + margin), level)
 
 
 def skew_terms(values: np.ndarray, population: int) -> tuple[float, float]:
