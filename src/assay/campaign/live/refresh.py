@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from assay.campaign.hub import Hub
@@ -87,7 +87,8 @@ class Refresher:
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                pipe.close()
+                with suppress(OSError):  # closing sends what it never took
+                    pipe.close()
 
     def _ask(self) -> None:
         """One round: what is new of every campaign is stored."""

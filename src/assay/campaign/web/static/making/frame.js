@@ -16,13 +16,6 @@ export async function frame(...nav) {
   return main;
 }
 
-/** What to show in place of a page that the link does not open. @param {Element} main @param {unknown} error */
-export function refuse(main, error) {
-  const status = error instanceof Refused ? error.status : 0;
-  const text = status === 401 ? t("unknown-link") : status === 403 ? t("wrong-link") : t("offline");
-  fill(main, h("div", { class: "message" }, h("h1", {}, text)));
-}
-
 let fields = 0;
 
 /**
