@@ -266,7 +266,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ImportedOutput:
     """One rater's answers to one column of a task, which were given in another tool."""
 
     answers: tuple[Answer, ...]
@@ -279,14 +279,14 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ImportedTask:
     """What one rater said of one task in another tool."""
 
     rater: str
     task: int
     whole: bool
     """Whether every output of the task has an answer."""
-    columns: Mapping[int, Column]
+    columns: Mapping[int, ImportedOutput]
     """By the number of the system that a column shows."""
 
 

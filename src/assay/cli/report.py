@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli import refuse_foreign, say
 from assay.cli.options import JSON
 
+if TYPE_CHECKING:
+    from assay.results import Result
+
 
 def report(
     results: Annotated[
-        list[Path], typer.Argument(help="Results saved with --save or --json.", metavar="RESULT...")
+        list[Path],
+        typer.Argument(help="Saved results, or the folder of a campaign.", metavar="RESULT..."),
     ],
     output: Annotated[
         Path,
@@ -37,6 +41,10 @@ def report(
 ) -> None:
     """Make one self-contained HTML page from saved results, or Markdown, or LaTeX.
 
+    Of a campaign it says what its looks decided, and how the answers were collected.
+
+    Example: assay report news -o report.html
+
     Example: assay report sample.json estimates.json ranking.json -o report.html --parts tables
     """
     from assay.cli import deliver
@@ -45,14 +53,13 @@ def report(
         WRITERS,
         WrittenReport,
         make_report,
-        read_result,
         write_parts,
         write_report,
     )
 
     refuse_foreign(output)
     page = make_report(
-        [read_result(path) for path in results], title,
+        [_read(path) for path in results], title,
         names=[path.stem for path in results], facts=_facts(),
     )  # fmt: skip
     if output.suffix.lower() not in WRITERS:
@@ -69,6 +76,17 @@ def report(
     deliver(made, None, json, lambda: say(*lines))
     if open:
         typer.launch(str(output.absolute()))
+
+
+def _read(path: Path) -> Result:
+    """A saved result, or what a campaign says now."""
+    from assay.views.page import read_result
+
+    if path.is_dir():
+        from assay.cli.steering import campaign_results
+
+        return campaign_results(path)
+    return read_result(path)
 
 
 def _facts() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Whole campaigns until their rule ends them: a short twin of ``benchmarks/campaign_honesty.py``."""
+"""Whole campaigns until their rule ends them: ``benchmarks/campaign_honesty.py`` in short."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.campaign_honesty import campaigns
 def test_campaigns_end_at_a_planned_look_and_are_right() -> None:
     equal, clear = list(campaigns("equal", 3)), list(campaigns("clear", 3, seed=2))
     pairs = np.concatenate([one.pairs for one in equal + clear])
-    # Of 63 pairs each promise fails for 5 % at most; 9 and more would be seen once in 300 runs.
+    # Of 63 pairs 3 may fail either promise on average; seeds are fixed.
     assert (~pairs[:, 0]).sum() < 9
     assert pairs[:, 2].sum() < 9
     assert any(one.met and one.rated < 1 for one in clear), "none was ended by its rule"

@@ -21,7 +21,7 @@ from assay.project.settings import Checks, Pay, Raters
 
 PAGES = ("", "/raters", "/browse", "/events", "/settings")
 PANELS = ("head", "results", "progress", "raters", "looks", "checks", "audit")
-OWNERS = ("/events", "/settings", "/panel/audit", "/export", "/export/ratings", "/links.csv")
+OWNERS = ("/events", "/settings", "/panel/audit", "/export", "/export/ratings", "/links")
 
 
 def rate(served: Served, who: str, tasks: int = 1, score: float = 70, **more: Any) -> None:
@@ -146,7 +146,8 @@ def test_new_links_are_shown_once_and_kept_where_links_are_kept(served: Served) 
     folder = served.campaign.folder
     assert folder is not None
     with client(served) as owner:
-        assert owner.get("/links.csv").status_code == 404, "nothing is kept here"
+        refused = owner.get("/links")
+        assert (refused.status_code, "not kept on this server" in refused.text) == (404, True)
         raters = {"rater-1": served.tokens["rater-1"], "=rater": "token"}
         write_keys(folder, Keys("o", "v", "j", raters, public="https://example.org"))
         [new] = owner.post("/links", json={"rater": "rater-1"}).json()["links"]
@@ -157,9 +158,11 @@ def test_new_links_are_shown_once_and_kept_where_links_are_kept(served: Served) 
             token = one["link"].rpartition("/")[2]
             assert served.campaign.link(token).rater == one["rater"]
             assert read_keys(folder).raters[one["rater"]] == token
-        listed = owner.get("/links.csv").text
-        assert f"rater-1,{new['link']}" in listed
-        assert "'=rater," in listed, "no formula for a spreadsheet"
+        kept = owner.get("/links").json()
+        assert kept["viewer"] == "https://example.org/r/v"
+        assert {"rater-1": new["link"]}.items() <= {
+            one["rater"]: one["link"] for one in kept["raters"]
+        }.items()  # fmt: skip
         for forged in ({"number": 0}, {"number": 201}, {"number": "2"}, {}):
             assert owner.post("/raters", json=forged).status_code == 422
         assert owner.post("/links", json={"rater": "nobody"}).status_code == 422

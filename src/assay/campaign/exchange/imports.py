@@ -15,7 +15,7 @@ from assay.campaign.protocols import make_protocol
 from assay.campaign.protocols.base import OutputProtocol
 from assay.campaign.protocols.reading import Reader
 from assay.campaign.protocols.spans import RatedText, grapheme_edges
-from assay.campaign.records import IMPORTED, Answer, Column, Judged, Part, Stored
+from assay.campaign.records import IMPORTED, Answer, ImportedOutput, ImportedTask, Judged, Stored
 from assay.collecting.campaigns import Imported
 from assay.errors import OptionError, did_you_mean, need_known
 from assay.formats import appraise, label_studio, pearmut
@@ -213,7 +213,7 @@ class _Matching:
         }
         return list(found.values())
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ImportedTask]:
         """What is new, by rater and task; a column that changes is sent again, whole."""
         asked: dict[int, set[Place]] = defaultdict(set)
         for place in self._outputs:
@@ -231,18 +231,18 @@ class _Matching:
                 system: self._column(task, system, answers, given)
                 for system in sorted({place[2] for place in given})
             }
-            found.append(Part(rater, task, set(answers) >= asked[task], columns))
+            found.append(ImportedTask(rater, task, set(answers) >= asked[task], columns))
         return found
 
     def _column(
         self, task: int, system: int, answers: Mapping[Place, Answer],
         given: Mapping[Place, tuple[Said, Answer]],
-    ) -> Column:  # fmt: skip
+    ) -> ImportedOutput:  # fmt: skip
         own = {place: one for place, one in sorted(answers.items()) if place[2] == system}
         said = [given[place][0] for place in own if place in given]
         ends = [one.ended for one in said if one.ended]
         began = [one.ended - (one.seconds or 0.0) for one in said if one.ended]
-        return Column(
+        return ImportedOutput(
             tuple(replace(one, code="", place=place[1]) for place, one in own.items()),
             {place[1]: self._outputs[place].text_hash for place in own},
             sum(one.seconds or 0.0 for one in said),

@@ -8,6 +8,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -45,6 +46,7 @@ class Refresher:
 
     def start(self) -> None:
         """Begin."""
+        self._hub.refreshed = time.monotonic()
         self._thread.start()
 
     def stop(self) -> None:
@@ -100,6 +102,7 @@ class Refresher:
                 raise EOFError
             message = json.loads(line)
             if "done" in message:
+                self._hub.refreshed = time.monotonic()
                 return
             self._keep(message)
             self._say("kept")

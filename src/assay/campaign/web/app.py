@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -14,7 +15,7 @@ from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Hub, hub_of
 from assay.campaign.records import CampaignError, InvalidAnswerError, NotNowError
 from assay.campaign.web import making, observed, owner, public, rater
-from assay.campaign.web.desk import downloads, pages
+from assay.campaign.web.desk import downloads, pages, previews
 from assay.campaign.web.desk.rendering import refusal
 from assay.campaign.web.roles import SENTENCES, Visits
 from assay.campaign.web.security import Guard, refused
@@ -31,7 +32,7 @@ def create_app(served: Campaign | Hub, *, public_url: str | None = None) -> Fast
     app.state.visits = Visits()
     app.state.secure = bool(public_url and public_url.startswith("https:"))
     app.state.requests = observed.Requests()
-    for part in (public, rater, owner, pages, downloads, making, observed):
+    for part in (public, rater, owner, pages, downloads, previews, making, observed):
         app.include_router(part.routes)
     app.add_middleware(Guard, public_url=public_url)
     app.add_middleware(observed.Observer, requests=app.state.requests)
@@ -69,7 +70,8 @@ async def _http_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:  # a body that cannot even be parsed
         return _faulty([("body", "is not JSON that can be read")])
-    sentence = SENTENCES.get(error.status_code, str(error.detail))
+    plain = error.detail == HTTPStatus(error.status_code).phrase  # nobody said more
+    sentence = SENTENCES.get(error.status_code, error.detail) if plain else error.detail
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
         return HTMLResponse(refusal(error.status_code, sentence), error.status_code)
     return refused(error.status_code, sentence)

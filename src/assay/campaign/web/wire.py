@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -96,6 +96,14 @@ class Person(Strict):
 class Excluded(Person):
     """A rater whom the owner leaves out, and why."""
 
+    reason: Text = Field(min_length=1, max_length=2000)
+
+
+class RuleChange(Strict):
+    """How the campaign ends from now on, and why."""
+
+    goal: Literal["ranking", "score", "budget"]
+    target: Annotated[float, Field(gt=0, le=1e6)] | None = None
     reason: Text = Field(min_length=1, max_length=2000)
 
 

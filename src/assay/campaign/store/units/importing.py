@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import bindparam, select
 
 from assay.campaign.assignment.leases import label
-from assay.campaign.records import IMPORTED, NotNowError, Part
+from assay.campaign.records import IMPORTED, ImportedTask, NotNowError
 from assay.campaign.store import schema as s
 from assay.campaign.store.units.answers import (
     ADD_SENT,
@@ -33,7 +33,7 @@ COLUMNS = select(s.shown).where(s.shown.c.lease == bindparam("lease"))
 
 
 def bring_in(
-    unit: Unit, parts: Sequence[Part], tool: str, source: str, actor: str
+    unit: Unit, parts: Sequence[ImportedTask], tool: str, source: str, actor: str
 ) -> dict[str, Any]:  # fmt: skip
     """Store what raters said in another tool; who is not known becomes a rater.
 
@@ -58,7 +58,7 @@ def bring_in(
     return {"new_raters": unknown, "tasks": whole}
 
 
-def _bring_part(unit: Unit, rater: int, part: Part, tool: str) -> bool:
+def _bring_part(unit: Unit, rater: int, part: ImportedTask, tool: str) -> bool:
     """Store one part; whether its task is whole now and was not before."""
     lease = unit.one(OF_TASK, rater=rater, task=part.task)
     if lease is None:
@@ -86,7 +86,7 @@ def _bring_part(unit: Unit, rater: int, part: Part, tool: str) -> bool:
     return _settle(unit, lease, rater, part)
 
 
-def _open(unit: Unit, rater: int, part: Part) -> Record:
+def _open(unit: Unit, rater: int, part: ImportedTask) -> Record:
     """A lease over a task that was never handed out: a screen for every column."""
     lease = secrets.token_hex(16)
     systems = sorted({row.shown_as for row in unit.all(SLOTS, which=part.task)})
@@ -109,7 +109,7 @@ def _open(unit: Unit, rater: int, part: Part) -> Record:
     return unit.log_lease(lease, IMPORTED, shown=columns)
 
 
-def _settle(unit: Unit, lease: Record, rater: int, part: Part) -> bool:
+def _settle(unit: Unit, lease: Record, rater: int, part: ImportedTask) -> bool:
     """A task that is whole is done, or overlap where no rater was wanted any more."""
     lease = unit.one(LEASE, which=lease.id) or lease
     if not part.whole or lease.state in ("done", "extra"):

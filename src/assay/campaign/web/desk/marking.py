@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from typing import Literal
 
 from assay.campaign.records import Given, GivenText, Span
@@ -16,7 +15,7 @@ Change = Literal["same", "new", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MarkedPiece:
     """A stretch of a text, and the marks that lie over it."""
 
     text: str
@@ -40,7 +39,7 @@ def told(mark: Span) -> str:
     return f"{mark.severity}: {what}" if what else mark.severity
 
 
-def pieces(text: str, marks: Sequence[Span]) -> list[Piece]:
+def pieces(text: str, marks: Sequence[Span]) -> list[MarkedPiece]:
     """The text cut where a mark begins or ends; a place where words are missing has no width.
 
     >>> found = pieces("the port", [Span("target", 4, 8, "minor")])
@@ -53,10 +52,10 @@ def pieces(text: str, marks: Sequence[Span]) -> list[Piece]:
     for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True):
         empty = tuple(mark for mark in marks if mark.start == mark.end == start)
         if empty:
-            found.append(Piece("", empty))
+            found.append(MarkedPiece("", empty))
         if end > start:
             over = tuple(mark for mark in marks if mark.start <= start and end <= mark.end)
-            found.append(Piece(text[start:end], over))
+            found.append(MarkedPiece(text[start:end], over))
     return found
 
 
@@ -80,9 +79,12 @@ def changes(before: str, after: str) -> list[tuple[Change, str]]:
 
 
 def together(answers: Sequence[Given]) -> list[list[Marked]]:
-    """Answers of one rater to outputs of one segment are read together."""
-    rows = groupby(answers, key=lambda one: (one.rater, one.lp, one.doc, one.seg, one.kind))
-    return [[Marked(one) for one in group] for _, group in rows]
+    """Answers of one rater to outputs of one segment are read together, the newest first."""
+    groups: dict[tuple[object, ...], list[Marked]] = {}
+    for one in answers:
+        key = one.rater, one.lp, one.doc, one.seg, one.kind
+        groups.setdefault(key, []).append(Marked(one))
+    return list(groups.values())
 
 
 @dataclass(frozen=True)
@@ -92,11 +94,11 @@ class Marked:
     given: Given
 
     @cached_property
-    def source(self) -> list[Piece]:
+    def source(self) -> list[MarkedPiece]:
         """The source with the marks on it."""
         return pieces(self.given.source or "", self._marks("source"))
 
-    def target(self, text: GivenText) -> list[Piece]:
+    def target(self, text: GivenText) -> list[MarkedPiece]:
         """An output with the marks on it."""
         return pieces(text.text, self._marks("target"))
 

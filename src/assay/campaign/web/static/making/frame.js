@@ -78,28 +78,5 @@ export function faultsOf(error) {
   return [{ path: "", message: error instanceof Refused ? error.message : t("offline") }];
 }
 
-/** Copy a text, also where a page without HTTPS has no clipboard of its own. @param {string} text */
-async function copy(text) {
-  if (navigator.clipboard) {
-    await navigator.clipboard.writeText(text);
-    return;
-  }
-  const held = /** @type {HTMLTextAreaElement} */ (h("textarea", { value: text, class: "hidden" }));
-  document.body.append(held);
-  held.select();
-  document.execCommand("copy");
-  held.remove();
-}
-
-/** A button that copies. @param {string} name @param {() => string} text @param {string} [label] */
-export function copier(name, text, label) {
-  const own = button(name, async () => {
-    await copy(text());
-    own.textContent = "Copied";
-    setTimeout(() => { own.textContent = name; }, 2000);
-  }, label ? { "aria-label": label } : {});
-  return own;
-}
-
 /** @param {number} count @param {string} word */
 export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
