@@ -24,7 +24,8 @@ FILES = {
     "mt-metrics-eval": "eval_folder", "pearmut": "pearmut.jsonl",
     "wmt-seg-scores": "seg_scores.tsv", "wmt-rnk": "wmt12_rnk.txt", "wmt15-rnk": "wmt15_rnk.csv",
     "xliff": "edits.xlf", "mxliff": "edits.mxliff", "sdlxliff": "edits.sdlxliff",
-    "xliff2": "edits2.xlf", "text-folder": "texts",
+    "xliff2": "edits2.xlf", "text-folder": "texts", "pearmut-campaign": "campaign.json",
+    "appraise-batches": "batches.json",
 }  # fmt: skip
 """A file of every format that can be read."""
 SDLXLIFF = """<xliff xmlns:sdl="http://sdl.com/FileTypes/SdlXliff/1.0"
@@ -118,6 +119,8 @@ SLOW = (*LONGER, *LONGER, *LONGER, "demo -o new")
 SLOW_SHARE = 0.03
 MAKE = (
     "convert edits.tsv effort.xlf --from edits --to xliff",
+    "convert scores.tsv campaign.json --from scores --to pearmut-campaign",
+    "convert scores.tsv batches.json --from scores --to appraise-batches --lp en-de",
     "kits design --systems A,B,C --editors 3 --documents x,y,z --seed 1 -o design.tsv",
     "kits build design.tsv translations.tsv -o kits --formats tsv,xlsx,xliff",
     "collect scores.tsv --sample sample.tsv --raters 2 --sheets csv -o sheets --seed 1",

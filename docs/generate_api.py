@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 import assay
+from assay.results import Result
 
 TARGET = Path(__file__).with_name("api.md")
 STAGES = {
@@ -33,17 +34,20 @@ STAGES = {
     "stats": "Shared",
 }
 """The rooms in the order of use."""
-WIDEST = 96
+OF_RESULTS = ("kind", "since", "renamed", "version", "signature", "to_frame", "plot")
+"""What all results have and the introduction tells of."""
 INTRODUCTION = """# The Python library
 
-This page is generated from the docstrings. `import assay` gives every name below; each is loaded
-when it is first used. Tables are the positional arguments, options have names, and `rng` is a seed,
-a numpy generator or None. Results are frozen: they repeat the settings they were made with, and
-have `.to_dict()`, `.from_dict()` and a `signature` to quote beside the number; most have
-`.to_frame()`, and a notebook shows them as tables and figures. Notes are sentences with a `code`.
-Bad input raises `assay.errors.InputError` (or `OptionError`, for one argument), which says where,
-what and what to do. The examples are run by the tests; names without `assay.` stand for those of
-the library.
+Made from the docstrings: the call of every function, what it does, and an example that the tests
+run. `help(assay.NAME)` says what each argument means. In examples `assay.` may be left out.
+
+Tables come first and by position, options by name; `rng` is a seed, a numpy generator or None.
+Bad input raises `assay.errors.InputError` (or `OptionError`, for one argument), with the place, the
+fault and the remedy.
+
+Results are frozen and repeat their settings. Every one has `.signature` to quote beside the number,
+`.to_dict()` and `.from_dict()`, `.plot()` where there is something to draw, and shows itself in a
+notebook; most have `.to_frame()`. Its `notes` are sentences, each with a `.code`.
 """
 
 
@@ -64,52 +68,53 @@ def page() -> str:
 
 def _entry(name: str) -> str:
     item = getattr(import_module(assay._homes()[name]), name)  # effort is a room as well
-    is_class = inspect.isclass(item)
-    head = _fields(item) if is_class else _signature(item, f"assay.{name}")
-    lines = [f"### {name}\n", f"```py\n{head}\n```\n", _markdown(inspect.getdoc(item) or "")]
-    return "\n".join([*lines, *(_members(item) if is_class else ())])
+    said, example = _said(item)
+    if inspect.isclass(item):
+        return "\n".join([f"### {name}\n", said, "", *_fields(item), *_members(item), ""])
+    return "\n".join([f"### {name}\n", f"`{_call(item, f'assay.{name}')}`\n", said, "", example])
 
 
-def _signature(function: object, name: str) -> str:
-    """The signature as the source has it: one line, or one line for each argument."""
+def _call(function: object, name: str) -> str:
+    """How it is called: the arguments with their defaults, without types."""
     (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body  # type: ignore[arg-type]
     assert isinstance(node, ast.FunctionDef)
     given = node.args
-    first = [argument for argument in given.args if argument.arg not in ("self", "cls")]
+    first = [argument.arg for argument in given.args if argument.arg not in ("self", "cls")]
     defaults: list[ast.expr | None] = [None] * (len(first) - len(given.defaults))
-    parts = [_argument(*pair) for pair in zip(first, [*defaults, *given.defaults], strict=True)]
-    if given.kwonlyargs:
-        parts.append("*")
-        pairs = zip(given.kwonlyargs, given.kw_defaults, strict=True)
-        parts += [_argument(*pair) for pair in pairs]
-    answer = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    line = f"{name}({', '.join(parts)}){answer}"
-    if len(line) <= WIDEST:
-        return line
-    return f"{name}(\n" + "".join(f"    {part},\n" for part in parts) + f"){answer}"
+    pairs = [*zip(first, [*defaults, *given.defaults], strict=True)]
+    names = [argument.arg for argument in given.kwonlyargs]
+    pairs += [("*", None)] if names else []
+    pairs += zip(names, given.kw_defaults, strict=True)
+    parts = [word + ("" if value is None else f"={ast.unparse(value)}") for word, value in pairs]
+    return f"{name}({', '.join(parts)})"
 
 
-def _argument(argument: ast.arg, default: ast.expr | None) -> str:
-    kind = f": {ast.unparse(argument.annotation)}" if argument.annotation else ""
-    equals = " = " if kind else "="
-    return f"{argument.arg}{kind}" + (f"{equals}{ast.unparse(default)}" if default else "")
+def _said(item: object) -> tuple[str, str]:
+    """The first sentence about it, and its example."""
+    first, *others = re.split(r"\n\s*\n", inspect.getdoc(item) or "")
+    blocks = [block for block in others if block.lstrip().startswith(">>>")]
+    code = "\n\n".join(map(textwrap.dedent, blocks))
+    return _prose(" ".join(first.split())), f"```pycon\n{code}\n```\n" if blocks else ""
 
 
-def _fields(item: type) -> str:
-    """The fields of a dataclass, inherited ones first, with the types as the source has them."""
-    fields: dict[str, str] = {}
+def _fields(item: type) -> Iterator[str]:
+    """The names of the fields of a dataclass, inherited ones first."""
+    names: dict[str, None] = {}
     for owner in reversed(_own_classes(item)):
         (node,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
         assert isinstance(node, ast.ClassDef)
         for line in node.body:
             if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
-                fields[line.target.id] = ast.unparse(line.annotation)
-    lines = [f"    {name}: {kind}" for name, kind in fields.items() if not name.startswith("_")]
-    return "\n".join([f"class {item.__name__}:", *lines])
+                names |= {line.target.id: None}
+    shown = [name for name in names if not name.startswith("_") and name not in OF_RESULTS]
+    if shown:
+        yield f"Fields: {', '.join(f'`{name}`' for name in shown)}.\n"
 
 
 def _own_classes(item: type) -> list[type]:
-    return [owner for owner in item.__mro__ if owner.__module__.startswith("assay")]
+    """The class and what it is made of, but not what all results have."""
+    own = [owner for owner in item.__mro__ if owner.__module__.startswith("assay")]
+    return [owner for owner in own if owner is not Result]
 
 
 def _members(item: type) -> Iterator[str]:
@@ -118,28 +123,14 @@ def _members(item: type) -> Iterator[str]:
     for owner in _own_classes(item):
         for name, member in vars(owner).items():
             function = getattr(member, "__func__", member)  # inside a classmethod
-            text = inspect.getdoc(function)
             looked_up = isinstance(member, property | cached_property)
             known = looked_up or inspect.isfunction(function)
-            if name.startswith("_") or name in seen or not known or not text:
+            told = {*seen, *OF_RESULTS} if issubclass(item, Result) else seen
+            if name.startswith("_") or name in told or not known or not inspect.getdoc(function):
                 continue
             seen.add(name)
-            first = _prose(" ".join(text.split("\n\n")[0].split()))
-            shown = f".{name}" if looked_up else _signature(function, f".{name}")
-            yield f"- `{' '.join(shown.split())}`: {first}"
-    if seen:
-        yield ""
-
-
-def _markdown(text: str) -> str:
-    """A docstring as Markdown: examples become blocks, names become code."""
-    parts = []
-    for block in re.split(r"\n\s*\n", text):
-        if block.lstrip().startswith(">>>"):
-            parts.append(f"```pycon\n{textwrap.dedent(block)}\n```\n")
-        else:
-            parts.append(_prose(block) + "\n")
-    return "\n".join(parts)
+            shown = f".{name}" if looked_up else _call(function, f".{name}")
+            yield f"- `{shown}`: {_said(function)[0]}"
 
 
 def _prose(text: str) -> str:

@@ -134,8 +134,8 @@ def test_family_decides_by_holm() -> None:
     assert sum(pair.decided for pair in family.pairs) < sum(pair.decided for pair in each.pairs)
     assert [pair.decided for pair in family.pairs] == [pair.decided_holm for pair in each.pairs]
     assert family.published.hold == each.published.hold_holm
-    assert "each by itself at 95%" in each.findings[0]
-    assert "all together at 95% (Holm)" in family.findings[0]
+    assert "each by itself at 95%" in each.findings[1]
+    assert "all together at 95% (Holm)" in family.findings[1]
     assert "|family|" in family.signature
 
 
@@ -242,7 +242,7 @@ def test_published_claims_that_are_wrong_are_contradicted(
     path.write_text("system,cluster\nbad,1\ngood,2\nfair,2\n")
     found = assay.audit_ratings(world.rate(), world.test_set, published=path, rng=1)
     assert (found.published.claims, found.published.contradicted) == (2, 2)
-    assert found.findings[0].startswith("of 2 published distinctions, 0 hold")
+    assert found.findings[0].startswith("0 of 2 published distinctions hold")
     assert "good is better than bad" in found.findings[1]
     two = pl.DataFrame({"better": ["good"], "worse": ["bad"]})
     found = assay.audit_ratings(world.rate(), world.test_set, published=two, rng=1)

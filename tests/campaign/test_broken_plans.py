@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from tests.conftest import Ran
 
+import assay
+
 Run = Callable[..., Ran]
 
 SCORES = """system\tdoc\tseg\tsource\ttarget\tmetric
@@ -47,7 +49,7 @@ BROKEN: dict[str, tuple[str, dict[str, str | bytes], str, str]] = {
         "leave it out",
     ),
     "unknown-weight": (
-        'protocol = "mqm"\nscores = "scores.tsv"\nweights = { Majr = 5 }', {}, "plan",
+        'protocol = "mqm"\nscores = "scores.tsv"\nweights = { Majr = 5 }', {}, "weights",
         "did you mean 'Major'",
     ),
     "checks-without-scores": (
@@ -61,7 +63,7 @@ BROKEN: dict[str, tuple[str, dict[str, str | bytes], str, str]] = {
     ),
     "no-seg": (GOOD, {"scores.tsv": "system\ttarget\nA\tx\n"}, "scores: scores.tsv", "seg"),
     "no-targets": (
-        GOOD, {"scores.tsv": SCORES.replace("target", "hypo")}, "plan", "no column 'target'",
+        GOOD, {"scores.tsv": SCORES.replace("target", "hypo")}, "scores", "no column 'target'",
     ),
     "empty-table": (GOOD, {"scores.tsv": ""}, "scores: scores.tsv", "empty"),
     "output-twice": (
@@ -72,8 +74,8 @@ BROKEN: dict[str, tuple[str, dict[str, str | bytes], str, str]] = {
         GOOD, {"scores.tsv": SCORES.encode() + b"A\td\t3\t\xff\tx\t1\n"}, "scores", "UTF-8",
     ),
     "odd-columns": (GOOD + 'columns = { segg = "x" }', {}, "columns.segg", "did you mean 'seg'"),
-    "unknown-metric": (GOOD + 'metrics = ["COMET"]', {}, "scores", "COMET"),
-    "unknown-system": (GOOD + 'exclude = ["C"]', {}, "scores", "C"),
+    "unknown-metric": (GOOD + 'metrics = ["COMET"]', {}, "metrics", "COMET"),
+    "unknown-system": (GOOD + 'exclude = ["C"]', {}, "exclude", "C"),
     "sample-not-there": (GOOD + 'sample = "s.tsv"', {}, "sample", "s.tsv"),
     "sample-of-others": (
         GOOD + 'sample = "s.tsv"',
@@ -85,9 +87,9 @@ BROKEN: dict[str, tuple[str, dict[str, str | bytes], str, str]] = {
         {"s.tsv": "doc\tseg\tprobability\tdesign\nd\t1\t1.5\tsegments|n:1|N:2\n"},
         "sample: s.tsv, probability", "1.5",
     ),
-    "too-large-budget": (GOOD + 'sample = { budget = "9" }', {}, "sample", "give at most 2"),
+    "too-large-budget": (GOOD + 'sample = { budget = "9" }', {}, "sample.budget", "give at most 2"),
     "unknown-design": (
-        GOOD + 'sample = { budget = "50%", design = "round" }', {}, "sample", "rounds",
+        GOOD + 'sample = { budget = "50%", design = "round" }', {}, "sample.design", "rounds",
     ),
     "marks-of-others": (
         GOOD + 'errors = "e.tsv"',
@@ -96,8 +98,27 @@ BROKEN: dict[str, tuple[str, dict[str, str | bytes], str, str]] = {
     ),
     "no-instructions": (GOOD + 'instructions = "i.md"', {}, "instructions", "check the path"),
     "odd-consent": (GOOD + 'consent = "c.md"', {"c.md": b"\xff\xfe"}, "consent", "UTF-8"),
+    "tutorial-not-there": (
+        GOOD + 'checks = { tutorial = "t.tsv" }', {}, "checks.tutorial: t.tsv", "no such file",
+    ),
+    "tutorial-without-scores": (
+        GOOD + 'checks = { tutorial = "t.tsv" }', {"t.tsv": "source\ttarget\thigh\na\tb\t9\n"},
+        "checks.tutorial: t.tsv, low", "add it",
+    ),
+    "odd-test": (
+        GOOD + 'checks = { qualify = "q.tsv" }',
+        {"q.tsv": "source\ttarget\tlow\thigh\na\tb\t90\t10\n"},
+        "checks.qualify: q.tsv, low", "exchange the two",
+    ),
     "odd-lease": (GOOD + 'raters = { lease = "soon" }', {}, "raters.lease", "auto"),
 }  # fmt: skip
+
+
+WITHOUT_VALUE = (
+    "no-protocol", "no-scores", "unknown-key", "unknown-table", "unknown-key-inside", "not-toml",
+    "no-seg", "tutorial-without-scores",
+)  # fmt: skip
+"""What is missing, or is named by its place."""
 
 
 def write(folder: Path, plan: str, files: dict[str, str | bytes]) -> set[Path]:
@@ -115,8 +136,13 @@ def test_a_broken_plan(name: str, tmp_path: Path, run_assay: Run) -> None:
     assert checked.code == 2
     found: dict[str, Any] = json.loads(checked.out)
     assert found["ok"] is False
-    listed = [(item["column"] or "", item["message"], item["value"]) for item in found["problems"]]
-    assert any(where.startswith(place) and remedy in text for where, text, _ in listed), listed
+    fitting = [
+        item
+        for item in found["problems"]
+        if (item["column"] or "").startswith(place) and remedy in item["message"]
+    ]
+    assert fitting, found["problems"]
+    assert fitting[0]["value"] or name in WITHOUT_VALUE
     new = run_assay("campaign", "new", tmp_path / "assay.toml")
     assert new.code == 2
     assert remedy in new.err
@@ -136,3 +162,50 @@ def test_a_good_plan(tmp_path: Path, run_assay: Run) -> None:
     found = json.loads(run_assay("campaign", "check", tmp_path, "--json").out)
     assert (found["ok"], found["problems"], found["rows"]) == (True, [], 2)
     assert set(tmp_path.iterdir()) == before
+
+
+WHOLE = """
+name = "en-de news"
+protocol = "esa"
+scores = "scores.parquet"
+sample = { design = "rounds", budget = "40%", seed = 7 }
+screen = { outputs = 3, context = 5, merge = "stretch" }
+raters = { number = 12, per_task = 1, overlap = "10%", lease = "auto" }
+checks = { share = "8%", repeats = "4%", qualify = "qualify.tsv", tutorial = "tutorial.tsv" }
+stop   = { goal = "ranking", looks = 5, level = 0.95, rest = "decided" }
+pay    = { per_task = 1.2, currency = "EUR" }
+crowd  = { id = "PROLIFIC_PID", keep = ["STUDY_ID", "SESSION_ID"], done = "URL", screened_out = "URL", full = "URL" }
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("", ""),
+        ('{ design = "rounds", budget = "40%", seed = 7 }', '"sample.tsv"'),
+        ('goal = "ranking", looks = 5, level = 0.95, rest = "decided"', 'goal = "budget"'),
+        ('goal = "ranking", looks = 5', 'goal = "score", target = 1.5, looks = 5'),
+        ('goal = "ranking", looks = 5', "guarantee = true"),
+    ],
+)
+def test_every_key_of_a_plan(change: tuple[str, str], tmp_path: Path, run_assay: Run) -> None:
+    """The campaign may be made elsewhere: files are beside the plan."""
+    plan = WHOLE.replace(*change)
+    if 'score"' in change[1]:
+        plan = plan.replace(', rest = "decided"', "")
+    world = assay.simulate(systems=4, documents=[6] * 6, texts=True, rng=1)
+    world.test_set.write(tmp_path / "scores.parquet")
+    sample = assay.sample(world.test_set, design="rounds", budget="40%", rng=7)
+    sample.write(tmp_path / "sample.tsv")
+    lessons = "source\ttarget\tlow\thigh\nEins.\tOne.\t80\t100\n"
+    files = {"tutorial.tsv": lessons, "qualify.tsv": lessons, "assay.toml": plan}
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    assert run_assay("campaign", "check", tmp_path).code == 0
+    ran = run_assay("campaign", "new", tmp_path / "assay.toml", "-o", tmp_path / "a", "--json")
+    assert ran.code == 0, ran.err
+    made = json.loads(ran.out)
+    assert (made["protocol"], len(made["links"]["raters"])) == ("esa", 12)
+    ran = run_assay("campaign", "status", tmp_path / "a", "--json")
+    status = json.loads(ran.out)
+    assert (status["name"], status["state"], status["currency"]) == ("en-de news", "draft", "EUR")

@@ -158,7 +158,9 @@ def test_a_served_campaign_takes_answers_and_orders(made: Path, run_assay: Run) 
         assert nobody.code == 2
         assert "is not a rater of this campaign" in nobody.err
         copy = made.parent / "copy.db"
-        assert run_assay("campaign", "backup", made, "-o", copy).code == 0
+        assert said(run_assay("campaign", "backup", made, "-o", copy, "--json")) == {
+            "written": [str(copy)]
+        }
     assert copy.stat().st_size > 0
     exported = said(run_assay("campaign", "export", made, "--json"))
     assert exported["rows"] > 0
@@ -225,7 +227,8 @@ def test_import_from_other_tools(made: Path, run_assay: Run) -> None:
 
 
 def test_forgetting_a_person(made: Path, run_assay: Run) -> None:
-    assert run_assay("campaign", "forget", made, "rater-2").code == 0
+    forgotten = said(run_assay("campaign", "forget", made, "rater-2", "--json"))
+    assert forgotten == {"rater": "forgotten-2"}
     found = said(run_assay("campaign", "links", made, "--json"))
     assert [one["rater"] for one in found["links"]["raters"]] == ["rater-1"]
 
@@ -242,6 +245,12 @@ def test_the_short_form_makes_and_serves(scores: Path) -> None:
         stranger = WireClient(again["address"], "no-such-token")
         with stranger, pytest.raises(WireError, match="401"):
             stranger.post("/api/next", {})
+
+
+def test_a_preview_is_a_copy_to_try(made: Path, run_assay: Run) -> None:
+    with served("campaign", "preview", made) as copy:
+        assert rate(copy["address"], copy["link"].rsplit("/", 1)[1]) > 0
+    assert said(run_assay("campaign", "status", made, "--json"))["answers"] == 0
 
 
 def rate_one_score(server: dict[str, Any]) -> dict[str, Any]:

@@ -155,7 +155,7 @@ def test_convert_errors_with_a_severity_nobody_weighs(run_assay: Run, tmp_path: 
         (["check", "scores.tsv", "--kind", "edits", "--format", "google-mqm"], "cannot be read"),
         (["convert", "scores.tsv", "x.tsv", "--from", "scores", "--to", "poem"], "is not known"),
         (["convert", "scores.tsv", "x.tsv", "--from", "scores", "--to", "edits"], "cannot be"),
-        (["convert", "scores.tsv", "x", "--from", "pearmut-campaign", "--to", "scores"], "written"),
+        (["convert", "scores.tsv", "x", "--from", "pearmut-campaign", "--to", "scores"], "JSON"),
         (["convert", "ratings.tsv", "x.tsv", "--from", "ratings", "--to", "ratings",
           "--sample", "sample.tsv"], "applies to scores only"),
         (["convert", "errors.tsv", "x.tsv", "--from", "errors", "--to", "ratings",
@@ -204,7 +204,7 @@ def test_scores_restricted_to_a_sample(run_assay: Run, campaign: Path) -> None:
 
 
 def test_progress_is_silent_when_stderr_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    from assay.cli import track
+    from assay.cli.work import track
 
     assert list(track(iter([1, 2]), 2, "working")) == [1, 2]
     assert capsys.readouterr().err == ""
@@ -213,7 +213,7 @@ def test_progress_is_silent_when_stderr_is_no_terminal(capsys: pytest.CaptureFix
 def test_progress_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     import io
 
-    from assay.cli import track
+    from assay.cli.work import track
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

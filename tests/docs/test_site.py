@@ -46,7 +46,7 @@ def test_every_page_is_there(site: Path) -> None:
 
 def test_the_home_page_is_the_readme_with_links_that_work(site: Path) -> None:
     home = (site / "index.html").read_text("utf-8")
-    assert "assay check scores.tsv" in re.sub(r"<[^>]+>", "", home)
+    assert "assay new news --from outputs.csv" in re.sub(r"<[^>]+>", "", home)
     for link in ("tables.html", "tutorials/organiser.html", "contributing.html", "licence.txt"):
         assert f'href="{link}"' in home, link
     assert "docs/" not in "".join(re.findall(r'href="([^"]+)"', home))

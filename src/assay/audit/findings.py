@@ -220,21 +220,22 @@ def _claims(audit: Audit) -> list[str]:
         return ["all scores are equal, so no distinction is made"]
     what = plural(counts.claims, "published distinction")
     if counts.source != "published":
-        what = f"{plural(counts.claims, 'distinction')} that the order of the systems makes"
+        what = f"{plural(counts.claims, 'distinction')} made by the order of the systems"
     neighbours = ""
     if counts.neighbours and counts.neighbours != counts.claims:
         neighbours = f"; of the {counts.neighbours} between neighbours, "
         neighbours += _hold(counts.neighbours_hold)
     lines = [
-        f"{_held(audit)}of {what}, {_hold(counts.hold)} {WHERE[audit.target]},"
-        f" {_are(counts.open)} not supported and {_are(counts.contradicted)} contradicted,"
-        f" {_rule(audit)}{neighbours}"
+        f"{_held(audit)}{counts.hold} of {what} {'holds' if counts.hold == 1 else 'hold'}"
+        f" {WHERE[audit.target]}; {_are(counts.open)} not supported and"
+        f" {_are(counts.contradicted)} contradicted"
     ]
     against = [f"{item.worse} is better than {item.better}" for item in audit.claims
                if item.verdict == "contradicted"]  # fmt: skip
     if against:
         more = f", and {len(against) - 5} more" if len(against) > 5 else ""
         lines.append(f"contradicted: {', '.join(against[:5])}{more}")
+    lines.append(f"distinctions are decided {_rule(audit)}{neighbours}")
     if audit.target == "answers" and design_of(audit.assumption).everything:
         lines.append(
             "everything is rated, so for these answers there is nothing to decide; the targets"
@@ -259,7 +260,7 @@ def _rule(audit: Audit) -> str:
     if audit.family:
         return f"all together at {level} (Holm)"
     together = _hold(audit.published.hold_holm)
-    return f"each by itself at {level} (all together, by Holm's rule, {together})"
+    return f"each by itself at {level}; by Holm's rule for all together, {together}"
 
 
 def _unmatched(audit: Audit) -> list[str]:
@@ -443,7 +444,7 @@ def ratings_next(audit: Audit, pay: Costs) -> tuple[str, ...]:
     about = "" if power.needed is None else f"about {pay.counted(power.needed, 'ratings')}"
     if audit.target == "raters":
         if power.needed is None:
-            return (f"for {share}, more raters for every task; more segments are not enough",)
+            return (f"for {share}, give every task to more raters; more segments are not enough",)
         return (f"for {share}: {about} of this test set by such raters",)
     if audit.target == "answers":
         if power.needed is None:

@@ -230,6 +230,11 @@ class Campaign:
         self._results = row.number, found
         return found
 
+    def lessons(self) -> list[dict[str, Any]]:
+        """The examples of the tutorial and of the test, with where a good score lies."""
+        with self._store.reading() as db:
+            return reader.read_lessons(db)
+
     def judged(self) -> tuple[Judged, ...]:
         """Every output that the campaign asks about."""
         with self._store.reading() as db:

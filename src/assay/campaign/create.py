@@ -23,17 +23,20 @@ def create_campaign(
     sample: Sample | None = None,
     errors: Errors | None = None,
     kits: KitDesign | None = None,
+    files: Path | None = None,
     store: str | None = None,
     rng: Rng = None,
 ) -> Created:
     """Make a campaign in a folder: its tasks in their order, its raters and their links.
 
     Without a sample everything is rated, in an order whose beginnings are samples. ``errors`` are
-    marks that raters begin with, ``kits`` says which editor post-edits what. ``store`` is the
-    address of a PostgreSQL database in place of a file in the folder. The campaign begins as a
-    draft: raters get tasks once it is opened.
+    marks that raters begin with, ``kits`` says which editor post-edits what. ``files`` is where
+    the files are that settings and the column ``media`` name, if not in the folder. ``store`` is
+    the address of a PostgreSQL database in place of a file in the folder. The campaign begins as
+    a draft: raters get tasks once it is opened.
     """
-    contents = prepare(Path(folder), settings, test_set, sample, errors, kits, rng)
+    files = Path(folder) if files is None else files
+    contents = prepare(files, settings, test_set, sample, errors, kits, rng)
     links = write_campaign(Path(folder), store, contents)
     genuine = [number for number, task in enumerate(contents.tasks) if task.kind == "rate"]
     outputs = sum(contents.tasks[number].outputs for number in genuine)

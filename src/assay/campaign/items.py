@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.campaign.records import Span
 from assay.collecting.spoil import spoil
-from assay.errors import InputError
+from assay.errors import InputError, OptionError
 from assay.tables.tables import TestSet
 
 Merge = Literal["stretch", "segment", "no"]
@@ -115,10 +115,10 @@ def read_items(test_set: TestSet) -> Items:
     """The outputs of a test set, which must have the column ``target``."""
     frame, segments = test_set.frame, test_set.segments
     if "target" not in frame.columns:
-        raise InputError(
-            f"{test_set.source} has no column 'target', so there is nothing to show; add the"
-            " outputs, or name their column with `columns`"
-        )
+        raise OptionError(
+            "scores", test_set.source, "has no column 'target', so there is nothing to show",
+            "add the outputs, or name their column with `columns`",
+        )  # fmt: skip
     system, row = test_set.positions
     texts = frame["target"].to_list()
     pairs = zip(row.tolist(), system.tolist(), texts, strict=True)

@@ -26,7 +26,7 @@ def make_campaign(
         raise InputError(f"{folder}: no folder can be made there ({error.strerror})") from None
     result = create_campaign(
         folder, material.settings, test_set=material.test_set, sample=material.sample,
-        errors=material.errors, kits=material.kits, store=store, rng=rng,
+        errors=material.errors, kits=material.kits, files=material.folder, store=store, rng=rng,
     )  # fmt: skip
     links = result.links
     keys = Keys(

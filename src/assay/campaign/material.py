@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import polars as pl
 
 from assay.campaign.assignment.contents import Contents, prepare
-from assay.errors import InputError, Problem, TableError
+from assay.campaign.lessons import read_lessons
+from assay.errors import InputError, OptionError, Problem, TableError
 from assay.kits.results import KitDesign
-from assay.project.settings import Settings
+from assay.project.settings import Drawing, Settings
 from assay.sampling.draw import sample as draw_sample
 from assay.stats.random import Rng
-from assay.tables.load import Columns, Only, find_schema
-from assay.tables.selection import column_names
+from assay.tables.load import Columns, Only, column_names
+from assay.tables.schemas import find_schema
 from assay.tables.tables import (
     Errors,
     Sample,
@@ -29,18 +30,20 @@ from assay.tables.tables import (
 
 @dataclass(frozen=True)
 class Material:
-    """A plan with its tables; files have their whole paths."""
+    """A plan with its tables."""
 
     settings: Settings
+    folder: Path
+    """Where the files are that the settings name."""
     test_set: TestSet
     sample: Sample | None
     errors: Errors | None
     kits: KitDesign | None
 
-    def prepare(self, folder: Path, rng: Rng = None) -> Contents:
+    def prepare(self, rng: Rng = None) -> Contents:
         """The campaign that this makes, drawn but not written."""
         return prepare(
-            folder, self.settings, self.test_set, self.sample, self.errors, self.kits, rng
+            self.folder, self.settings, self.test_set, self.sample, self.errors, self.kits, rng
         )
 
 
@@ -57,15 +60,14 @@ def read_material(
             problem has the setting and the column as its place.
     """
     collect = _Collecting()
-    settings = replace(
-        settings,
-        instructions=_whole(folder, settings.instructions),
-        consent=_whole(folder, settings.consent),
-    )
     for name in ("instructions", "consent"):
         if path := getattr(settings, name):
             with collect.of(name):
-                _need_text(Path(path))
+                _need_text(name, folder / path)
+    for kind in ("tutorial", "qualify"):
+        if path := getattr(settings.checks, kind):
+            with collect.of(f"checks.{kind}"):
+                read_lessons(folder / path, kind)
     test_set = None
     if settings.protocol is None:
         collect.add("protocol", 'is missing; say how outputs are judged, such as protocol = "esa"')
@@ -81,9 +83,9 @@ def read_material(
         with collect.of("errors"):
             errors = _read_errors(settings, folder, test_set)
     if test_set is not None and not collect.problems:
-        material = Material(settings, test_set, sample, errors, kits)
+        material = Material(settings, folder, test_set, sample, errors, kits)
         with collect.of("plan"):
-            material.prepare(folder, rng=0)
+            material.prepare(rng=0)
             return material
     raise TableError(source, collect.problems)
 
@@ -103,25 +105,37 @@ class _Collecting:
         try:
             yield
         except TableError as error:
+            name = Path(error.source).name
             for problem in error.problems:
-                place = f"{setting}: {Path(error.source).name}"
-                column = place if problem.column is None else f"{place}, {problem.column}"
-                self.problems.append(Problem(problem.message, problem.line, column, problem.value))
+                inside = problem.column is not None or problem.line is not None
+                column = f"{setting}: {name}"
+                if problem.column is not None:
+                    column += f", {problem.column}"
+                value = problem.value if inside else name
+                self.problems.append(Problem(problem.message, problem.line, column, value))
+        except OptionError as error:
+            where = _setting_of(setting, error.argument)
+            self.problems.append(Problem(str(error), column=where, value=str(error.value)))
         except InputError as error:
             self.add(setting, str(error))
 
 
-def _whole(folder: Path, name: str | None) -> str | None:
-    return None if name is None else str(folder / name)
+def _setting_of(part: str, argument: str) -> str:
+    """The setting that an argument comes from."""
+    if part == "sample" and argument in {field.name for field in fields(Drawing)}:
+        return f"sample.{argument}"
+    first = argument.partition(".")[0]
+    return argument if first in {field.name for field in fields(Settings)} else part
 
 
-def _need_text(path: Path) -> None:
+def _need_text(name: str, path: Path) -> None:
     try:
         path.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"'{path}' is not UTF-8; save it as UTF-8") from None
+        raise OptionError(name, path, "is not UTF-8", "save it as UTF-8") from None
     except OSError as error:
-        raise InputError(f"'{path}' cannot be read ({error.strerror}); check the path") from None
+        fault = f"cannot be read ({error.strerror})"
+        raise OptionError(name, path, fault, "check the path") from None
 
 
 def _read_test_set(settings: Settings, path: Path, only: Only | None) -> TestSet:

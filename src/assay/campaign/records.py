@@ -266,7 +266,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedOutput:
+class ImportedColumn:
     """One rater's answers to one column of a task, which were given in another tool."""
 
     answers: tuple[Answer, ...]
@@ -286,7 +286,7 @@ class ImportedTask:
     task: int
     whole: bool
     """Whether every output of the task has an answer."""
-    columns: Mapping[int, ImportedOutput]
+    columns: Mapping[int, ImportedColumn]
     """By the number of the system that a column shows."""
 
 

@@ -39,6 +39,7 @@ SETTINGS = {
     "audit": "sample better level columns metrics lower_metrics exclude target pay",
     "next-set": "columns exclude",
     "effort": "rate",
+    "report": "title",
     "status": "pay level",
     "sheets": "sample columns raters overlap per_output checks repeats range instructions pay",
 }
@@ -185,6 +186,7 @@ class _Filling:
             "guarantee": stop.guarantee or None,
             "target": of.target,
             "method": of.method,
+            "title": of.name,
             "pay": pay_of_settings(of).text or None,
             "scores": next(iter(self.near(of.scores)), None),
             "protocol": of.protocol,
@@ -201,7 +203,7 @@ class _Filling:
 
     def columns(self, files: Mapping[str, Any]) -> str | None:
         """Those column names that one of these files has."""
-        from assay.tables.selection import column_names
+        from assay.tables.load import column_names
 
         paths = [
             p for given in files.values() for p in ([given] if isinstance(given, str) else given)
@@ -280,7 +282,7 @@ class _Filling:
 
     def names_raters(self) -> bool:
         """Whether the ratings say who gave them."""
-        from assay.tables.selection import column_names
+        from assay.tables.load import column_names
 
         paths = self.project.paths(self.settings.ratings)
         return any("rater" in column_names(path) for path in paths if path.exists())

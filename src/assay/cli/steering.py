@@ -6,20 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument
 
-from assay.cli import deliver, names, progress_bars, refuse_alone, say
+from assay.cli import deliver, names, people, print_json, progress_bars, refuse_alone, say
 from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
-from assay.cli.options import FORMAT, HALF_WIDTH_OPTION, JSON, LP, RATERS, SAVE, SAVE_ONLY, SEED
+from assay.cli.options import Count, File, Text
 from assay.errors import InputError, OptionError, need_known
 from assay.results import Result
 
-REASON = Annotated[str | None, typer.Option("--reason", help="Why; kept in the list of events.")]
-RATER = Annotated[str, typer.Argument(help="The rater.", metavar="RATER")]
+Rater = Annotated[str, Argument(help="The rater.", metavar="RATER")]
 
 
 @campaign.command("status")
-def status(folder: Folder, save: SAVE = None, json: JSON = False) -> None:
+def status(folder: Folder, *, save: File = None, json: bool = False) -> None:
     """How a campaign stands: tasks, answers, raters, cost, and what its looks decided.
 
     Results are computed where they are not current and no server is at work.
@@ -91,49 +90,27 @@ def _answers(address: str) -> bool:
     return True
 
 
-@campaign.command("open")
-def open_(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
-    """Let raters begin.
+def _turn(name: str, said: str, more: str = "") -> None:
+    """A command that changes the state of a campaign."""
 
-    Example: assay campaign open news
-    """
-    _steer(folder, "open", {"reason": reason}, json)
+    def command(folder: Folder, *, reason: Text = None, json: bool = False) -> None:
+        _steer(folder, name, {"reason": reason}, json)
 
-
-@campaign.command("pause")
-def pause(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
-    """Hand out no tasks for now; what raters have open they may send.
-
-    Example: assay campaign pause news --reason "new guidelines"
-    """
-    _steer(folder, "pause", {"reason": reason}, json)
+    command.__doc__ = f"{said}\n\nExample: assay campaign {name} news{more}"
+    campaign.command(name)(command)
 
 
-@campaign.command("resume")
-def resume(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
-    """Go on after a pause.
-
-    Example: assay campaign resume news
-    """
-    _steer(folder, "resume", {"reason": reason}, json)
-
-
-@campaign.command("close")
-def close(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
-    """End a campaign for good: no answer is taken any more.
-
-    Example: assay campaign close news
-    """
-    _steer(folder, "close", {"reason": reason}, json)
+_turn("open", "Let raters begin.")
+_turn(
+    "pause", "Hand out no tasks for now; what raters have open they may send.",
+    ' --reason "new guidelines"',
+)  # fmt: skip
+_turn("resume", "Go on after a pause.")
+_turn("close", "End a campaign for good: no answer is taken any more.")
 
 
 @campaign.command("exclude")
-def exclude(
-    folder: Folder,
-    rater: RATER,
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept in the list of events.")],
-    json: JSON = False,
-) -> None:
+def exclude(folder: Folder, rater: Rater, *, reason: str, json: bool = False) -> None:
     """Leave a rater out: their tasks are dealt again, their answers are kept and not counted.
 
     Example: assay campaign exclude news rater-3 --reason "answers at random"
@@ -142,7 +119,7 @@ def exclude(
 
 
 @campaign.command("restore")
-def restore(folder: Folder, rater: RATER, json: JSON = False) -> None:
+def restore(folder: Folder, rater: Rater, *, json: bool = False) -> None:
     """Take a rater in again.
 
     Example: assay campaign restore news rater-3
@@ -155,12 +132,10 @@ def rule(
     folder: Folder,
     goal: Annotated[
         Literal["ranking", "score", "budget"],
-        typer.Argument(help="The planned goal, or budget: go on to the last task."),
+        Argument(help="The planned goal, or budget: go on to the last task."),
     ],
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept in the list of events.")],
-    half_width: Annotated[float | None, HALF_WIDTH_OPTION] = None,
-    json: JSON = False,
-) -> None:
+    *, reason: str, half_width: float | None = None, json: bool = False,
+) -> None:  # fmt: skip
     """Change when a running campaign ends; looks that took place stay as they are.
 
     The change is in the list of events and in the report.
@@ -172,33 +147,14 @@ def rule(
 
 @campaign.command("export")
 def export(
-    folder: Folder,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="The folder; default: one in the campaign's, with the format's"
-            " name.", metavar="DIR",
-        ),
+    folder: Folder, *, output: Annotated[
+        File,
+        {"help": "The folder; default: one in the campaign's, with the format's name.",
+         "metavar": "DIR"},
     ] = None,
-    format: FORMAT = None,
-    lp: LP = None,
-    tables: Annotated[
-        str | None,
-        typer.Option(
-            "--tables", metavar="A,B",
-            help="Of: ratings, errors, judgments, edits, sample, scores, raters, events.",
-        ),
-    ] = None,
-    type: Annotated[
-        Literal["tsv", "csv", "jsonl", "parquet", "xlsx"] | None,
-        typer.Option("--type", help="The type of the tables; default: tsv."),
-    ] = None,
-    look: Annotated[
-        int | None,
-        typer.Option("--look", help="What this planned look saw, and no more.", min=1),
-    ] = None,
-    save: SAVE_ONLY = None,
-    json: JSON = False,
+    format: Text = None, lp: Text = None, tables: Text = None,
+    type: Literal["tsv", "csv", "jsonl", "parquet", "xlsx"] | None = None, look: Count = None,
+    save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Write what came in as tables, which `assay estimate`, `rank` and `effort` read.
 
@@ -226,7 +182,7 @@ def export(
     if format not in (None, "tables"):
         for name, value in (("tables", tables), ("type", type)):
             if value is not None:
-                raise OptionError(f"--{name}", value, "is about tables", "leave out --format")
+                raise OptionError(name, value, "is about tables", "leave out --format")
         result = export_format(found, settings, output or folder / format, format, lp=lp)
         deliver(result, save, json)
         return
@@ -241,13 +197,9 @@ def export(
 @campaign.command("import")
 def import_(
     folder: Folder,
-    file: Annotated[
-        Path, typer.Argument(help="The answers, as the tool wrote them.", metavar="FILE")
-    ],
-    format: FORMAT = None,
-    lp: LP = None,
-    save: SAVE_ONLY = None,
-    json: JSON = False,
+    file: Annotated[Path, Argument(help="The answers, as the tool wrote them.", metavar="FILE")],
+    *, format: Text = None, lp: Text = None,
+    save: Annotated[File, {"flags": ("--save",)}] = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Bring in answers that raters gave in pearmut, Appraise or Label Studio (--format).
 
@@ -269,10 +221,9 @@ def import_(
 @campaign.command("backup")
 def backup(
     folder: Folder,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="The file of the copy.", metavar="FILE")
-    ],
-) -> None:
+    *, output: Annotated[Path, {"help": "The file of the copy.", "metavar": "FILE"}],
+    json: bool = False,
+) -> None:  # fmt: skip
     """Copy a campaign's store while it runs.
 
     Example: assay campaign backup news -o news-monday.db
@@ -282,11 +233,14 @@ def backup(
         raise InputError(f"'{output}' is there already; name another file")
     with opened_campaign(folder) as opened:
         opened.backup(output)
-    say(f"written to {output}")
+    if json:
+        print_json({"written": [str(output)]})
+    else:
+        say(f"written to {output}")
 
 
 @campaign.command("rebuild")
-def rebuild(folder: Folder, json: JSON = False) -> None:
+def rebuild(folder: Folder, *, json: bool = False) -> None:
     """Make the state of tasks and raters again from the answers and events.
 
     Example: assay campaign rebuild news
@@ -298,7 +252,7 @@ def rebuild(folder: Folder, json: JSON = False) -> None:
 
 
 @campaign.command("forget")
-def forget(folder: Folder, rater: RATER) -> None:
+def forget(folder: Folder, rater: Rater, *, json: bool = False) -> None:
     """Remove what names a person; the answers stay, under a new code name.
 
     Example: assay campaign forget news rater-3
@@ -307,26 +261,20 @@ def forget(folder: Folder, rater: RATER) -> None:
     from assay.campaign.keys import read_keys, write_keys
 
     with opened_campaign(folder, write=True) as opened:
-        opened.forget(rater)
+        code_name = opened.forget(rater)
     keys = read_keys(folder)
     rest = {name: token for name, token in keys.raters.items() if name != rater}
     write_keys(folder, replace(keys, raters=rest))
-    say(f"what named {rater} is gone; the answers are kept")
+    if json:
+        print_json({"rater": code_name})
+    else:
+        say(f"what named {rater} is gone; the answers are kept, as of {code_name}")
 
 
 @campaign.command("simulate")
 def simulate(
-    folder: Folder,
-    raters: RATERS = None,
-    careless: Annotated[
-        int, typer.Option("--careless", help="How many of them answer at random.", min=0)
-    ] = 0,
-    leaving: Annotated[
-        int, typer.Option("--leaving", help="How many of them leave in the middle.", min=0)
-    ] = 0,
-    seed: SEED = None,
-    save: SAVE = None,
-    json: JSON = False,
+    folder: Folder, *, raters: Text = None, careless: int = 0, leaving: int = 0, seed: Count = None,
+    save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Rehearse: simulated raters work through a campaign that has no answers yet.
 
@@ -340,12 +288,11 @@ def simulate(
     from assay.campaign.simulated.rehearsal import rehearse
     from assay.campaign.web.background import serving
 
-    keys, people = read_keys(folder), names(raters) or ["20"]
-    number = int(people[0]) if len(people) == 1 and people[0].isdecimal() else None
+    keys = read_keys(folder)
     with progress_bars() as progress:
         result = rehearse(
             keys.store or folder, serving, keys.raters,
-            raters=people if number is None else number, careless=careless, leaving=leaving,
-            rng=seed, progress=progress,
+            raters=people(raters or "20"), careless=careless,
+            leaving=leaving, rng=seed, progress=progress,
         )  # fmt: skip
     deliver(result, save, json)

@@ -61,6 +61,17 @@ def read_versions(
     Systems and editors are what ``system`` and ``editor`` say, else what ``pattern`` finds in the
     path of an edited file (``{system}/{editor}/{doc}``), else what folders tell, else what the
     files say. ``columns`` maps Assay's names to those of tables.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for state, text in ("mt", "Tea hot."), ("edited", "The tea is hot."):
+    ...     (folder / state / "engine-a").mkdir(parents=True)
+    ...     _ = (folder / state / "engine-a" / "news.txt").write_text(text)
+    >>> edits = read_versions(
+    ...     folder / "mt", folder / "edited", pattern="{system}/{doc}", editor="Ada"
+    ... )
+    >>> edits.frame.select("system", "doc", "mt", "edited").row(0)
+    ('engine-a', 'news', 'Tea hot.', 'The tea is hot.')
     """
     (old, _), (new, passed) = (
         files_in(_paths(w), a) for w, a in ((before, "before"), (after, "after"))

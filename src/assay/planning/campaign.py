@@ -115,7 +115,7 @@ def plan_campaign(
 
     >>> plan = plan_campaign(2, 1814, budget="300 EUR", pay="0.12 EUR per rating")
     >>> plan.needed, plan.choices[0].ratings
-    (1136, 2500)
+    (1136, 2499)
     """
     need_whole("systems", systems, 1)
     need_whole("segments", segments, 2)

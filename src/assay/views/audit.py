@@ -44,7 +44,8 @@ def audit_section(audit: Audit, *, pairs: bool = False) -> Section:
     """
     if not audit.findings or not audit.systems:
         raise InputError("the saved audit has no systems or findings; save it again")
-    blocks: list[Block] = [_systems(audit), *(sentence(line) for line in audit.findings[1:])]
+    first, *rest = audit.findings
+    blocks: list[Block] = [_systems(audit), *map(sentence, rest)]
     if any(item.ease for item in audit.systems):
         blocks.append("Ease: by how much better a system looks because its segments were easier.")
     blocks += [_practice(audit), *_claims(audit)]
@@ -60,7 +61,8 @@ def audit_section(audit: Audit, *, pairs: bool = False) -> Section:
     return Section(
         name="audit",
         title="What the campaign can say",
-        lead=sentence(audit.findings[0]),
+        headline=sentence(first),
+        lead="",
         blocks=tuple(blocks),
         signature=audit.signature,
         stage="audit",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.effort.results import EditorEffort, Effort, SystemEffort
 from assay.effort.verdict import Verdict, less_and_more
 from assay.results import p_value, percent, plural
-from assay.views.figures import COLOURS, INK, new_figure, tidy
+from assay.views.figures import ACCENT, INK, TONES, new_figure, tidy
 from assay.views.section import Bar, Block, Figure, Section, Table, against, table, with_bars
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _pairs(result: Effort) -> str:
 def _money(amount: float, currency: str | None) -> str:
     """A price to the cent, with its currency.
 
-    XX, None)
+    >>> _money(20.67, "EUR"), _money(7.9, None)
     ('20.67 EUR', '7.90')
     """
     return f"{amount:,.2f}" + (f" {currency}" if currency else "")
@@ -219,7 +219,8 @@ def _drawn(result: Effort) -> Table:
         money = f"price{f' in {result.currency}' if result.currency else ''}"
         axis = f"{money if priced else 'hours'} of editing 1,000 words (less is better)"
     found = table(
-        "systems", f"Dot: mean; bar: {_interval(result.level)}.",
+        "systems", f"Dot: mean; bar: {_interval(result.level)}, which also holds what editors and"
+        " documents add to all systems alike: bars may overlap where a difference is decided.",
         {"system": ("system", "text"), "at": (what, "money" if priced else "number"),
          ("low", "high"): (_interval(result.level), "money" if priced else "interval")},
         [dict(zip(("system", "at", "low", "high"), row, strict=True)) for row in rows],
@@ -408,11 +409,11 @@ def draw_effort(result: Effort) -> Drawing:
     panels = figure.subplots(1, len(units), sharey=True, squeeze=False)[0]
     for axes, (measure, unit) in zip(panels, units.items(), strict=True):
         for row, item in enumerate(reversed(systems)):
-            level, colour = item.measures[measure], _colour(len(systems) - 1 - row)
+            level = item.measures[measure]
             for low, high, width in (
                 (level.low, level.high, 1.2), (level.low83, level.high83, 4.0)
             ):  # fmt: skip
-                axes.plot([low, high], [row, row], color=colour, linewidth=width)
+                axes.plot([low, high], [row, row], color=ACCENT, linewidth=width)
             axes.plot(level.mean, row, "o", color=INK, markersize=5)
         axes.set_title(measure, fontsize=10, color=INK, loc="left")
         axes.set_xlabel(unit.replace(", ", ",\n"), color=INK, fontsize=8)
@@ -478,7 +479,7 @@ def draw_averages(rows: Mapping[str, Sequence[float]], *, interval: str) -> Draw
     figure = new_figure(5.2, 1.2 + 0.42 * len(rows))
     axes = figure.subplots()
     for place, (mean, low, high) in enumerate(reversed(list(rows.values()))):
-        axes.plot([low, high], [place, place], color=COLOURS[0], linewidth=3)
+        axes.plot([low, high], [place, place], color=ACCENT, linewidth=3)
         axes.plot(mean, place, "o", color=INK, markersize=5)
     axes.axvline(1.0, color=INK, linewidth=0.8, linestyle=":")
     axes.set_ylim(-0.6, len(rows) - 0.4)
@@ -489,7 +490,7 @@ def draw_averages(rows: Mapping[str, Sequence[float]], *, interval: str) -> Draw
 
 
 def _colour(number: int) -> str:
-    return COLOURS[number % len(COLOURS)]
+    return TONES[number % len(TONES)]
 
 
 def _literal(name: str) -> str:

@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, MUTED, ACCENT, LINE = "#1c2430", "#8a93a3", "#1f5fbf", "#e6e9ef"
+TINT = "#a9c6ef"
+TONES = (ACCENT, TINT, MUTED, INK, "#d3d8e0")
+"""Bars of several kinds beside each other: one hue, told apart by how dark they are."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Colours that colour-blind readers can tell apart (Okabe and Ito)."""
-SAMPLE_COLOURS = (MUTED, "#0072b2", "#e69f00")
+SAMPLE_COLOURS = (MUTED, ACCENT, TINT)
 """The whole test set, then samples of it."""
 MARKS = "os^Dv<>"
 FIGURES = (".svg", ".pdf", ".png")
@@ -107,7 +110,7 @@ def draw_pairs(systems: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str
     # Columns have the numbers of the rows: names beside each other would take more room.
     numbers = range(1, len(names) + 1)
     axes.set_xticks(range(len(names)), map(str, numbers))
-    rows = [f"{name}  {number}" for name, number in zip(names, numbers, strict=True)]
+    rows = [f"{name}\u2003{number}" for name, number in zip(names, numbers, strict=True)]
     axes.set_yticks(range(len(names)), rows, parse_math=False)
     axes.xaxis.tick_top()
     axes.set_xlim(-0.5, len(names) - 0.5)
@@ -350,7 +353,8 @@ def page_svg(figure: Figure, name: str) -> str:
     text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", svg_text(figure), flags=re.DOTALL)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
-    colours = {INK: "ink", MUTED: "muted", ACCENT: "accent", LINE: "line", "#000000": "muted"}
+    colours = {INK: "ink", MUTED: "muted", ACCENT: "accent", TINT: "tint", LINE: "line",
+               "#000000": "muted"}  # fmt: skip
     for colour, variable in colours.items():
         text = text.replace(colour, f"var(--{variable})")
     return text.replace("fill: #ffffff", "fill: none")

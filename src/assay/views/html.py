@@ -24,6 +24,7 @@ from assay.views.section import (
     Section,
     Table,
     cut_words,
+    file_stem,
     section_of,
     sentence,
     shown,
@@ -31,7 +32,8 @@ from assay.views.section import (
 from assay.views.terms import explained
 
 SHORT, NAME = 24, 48
-"""Signs of a cell that stay on one line, and of the name of a row that is drawn."""
+"""Signs of a cell that stay on one line, and of the name of a row that is drawn; half a short
+name leaves room for the numbers beside it on a phone."""
 DENSE = 14
 """Rows of a table with bars that stand apart; more of them stand close, to fit a screen."""
 TICKS = 4
@@ -58,8 +60,7 @@ def html(report: Report) -> str:
         "all_open": len(answers) == 1 or rows <= MOST_OPEN,
         "next": report.next, "methods": report.methods,
         "references": [REFERENCES[key] for key in report.sources],
-        "files": [_files(part, block) for part in report.sections
-                  for block in part.shown_in("page") if not isinstance(block, str)],
+        "files": [_files(part) for part in report.sections],
     }  # fmt: skip
     script = _text("page.js")
     digest = b64encode(sha256(script.encode()).digest()).decode()
@@ -83,6 +84,7 @@ def _section(part: Section, anchor: str) -> dict[str, Any]:
     return {
         "title": part.title, "headline": part.headline, "lead": part.lead, "anchor": anchor,
         "label": part.label, "facts": part.facts, "unknown": part.unknown, "notes": part.notes,
+        "gist": part.headline or part.lead.split(". ")[0].rstrip(".") + ".",
         "next": part.next, "question": part.question, "details": part.details,
         "signature": part.signature,
         "folded": part.folded, "first": blocks[:1] if drawn else [],
@@ -121,6 +123,7 @@ def _cell(value: object, column: Column, *, named: bool = False) -> dict[str, An
     text = shown(value, column.show)
     # A short name is not broken at its hyphen.
     words += ["whole"] if len(text) <= (NAME if named else SHORT) else []
+    words += ["short"] if named and len(text) <= SHORT // 2 else []
     words += [column.show] if column.show == "ranks" else []
     words += [column.seen] if column.seen != "always" else []
     first = value[0] if isinstance(value, tuple) and value else value
@@ -172,26 +175,29 @@ def ticks(low: float, high: float, *, least: float = 0.0) -> list[float]:
     return [round(float(k * step), 10) for k in np.arange(first, math.floor(high / step) + 1)]
 
 
-def _files(part: Section, block: Table | Figure) -> dict[str, Any]:
-    """Everything that was shown as files that the page itself holds."""
-    stem = part.name if block.name == part.name else f"{part.name}-{block.name}"
-    drawing = None
+def _files(part: Section) -> dict[str, Any]:
+    """Everything that a section shows as files that the page itself holds."""
+    title = f"{part.label}: {part.title}" if part.label else part.title
+    blocks = [block for block in part.shown_in("page") if not isinstance(block, str)]
+    files: dict[str, list[dict[str, str]]] = {}
+    for block in blocks:
+        files.setdefault(block.name, []).extend(_links(block, file_stem(part.name, block.name)))
+    return {"title": title, "files": files}
+
+
+def _links(block: Table | Figure, stem: str) -> list[dict[str, str]]:
     texts = {}
     if isinstance(block, Table):
         texts = {"CSV": (".csv", "text/csv", csv_table(block)),
                  "LaTeX": (".tex", "text/plain", latex_table(block))}  # fmt: skip
-        drawing = draw_bars(block) if block.bars else None
-    else:
-        drawing = block.draw()
-    if drawing is not None:
+    if isinstance(block, Figure) or block.bars:
+        drawing = block.draw() if isinstance(block, Figure) else draw_bars(block)
         texts["SVG"] = (".svg", "image/svg+xml", svg_text(drawing))
-    title = f"{part.label}: {part.title}" if part.label else part.title
-    return {
-        "title": title, "name": stem,
-        "links": [{"kind": kind, "file": stem + ending,
-                   "data": f"data:{form};base64,{b64encode(text.encode()).decode()}"}
-                  for kind, (ending, form, text) in texts.items()],
-    }  # fmt: skip
+    return [
+        {"kind": kind, "file": stem + ending,
+         "data": f"data:{form};base64,{b64encode(text.encode()).decode()}"}
+        for kind, (ending, form, text) in texts.items()
+    ]  # fmt: skip
 
 
 def _tame(value: Any) -> Any:

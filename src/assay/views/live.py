@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
+from datetime import datetime
 from itertools import pairwise
 
 from assay.collecting.live import CampaignResults, HowCollected, LivePair, LiveSystem, LookTaken
@@ -89,11 +90,28 @@ def _facts(result: CampaignResults) -> tuple[str, ...]:
     how = result.how
     if how is None:
         return ()
-    languages = () if how.languages is None else ("-".join(how.languages),)
+    given = () if how.began is None or how.ended is None else (days(how.began, how.ended),)
     return (
-        *languages, PROTOCOLS[how.protocol], plural(how.raters, "rater"), STATES[how.state],
+        *([] if how.languages is None else ["-".join(how.languages)]), PROTOCOLS[how.protocol],
+        *given, STATES[how.state], plural(how.raters, "rater"),
         "rule: " + rule_text(result.goal, how.target, len(result.planned), result.level),
     )  # fmt: skip
+
+
+def days(began: str, ended: str) -> str:
+    """The days from one time to another.
+
+    >>> days("2026-06-05T08:00:00Z", "2026-06-08T17:30:00Z")
+    '5 to 8 June 2026'
+    """
+    first, last = (datetime.fromisoformat(at) for at in (began, ended))
+    end = f"{last.day} {last:%B %Y}"
+    if first.date() == last.date():
+        return end
+    begin = str(first.day)
+    if (first.year, first.month) != (last.year, last.month):
+        begin += f" {first:%B}" + ("" if first.year == last.year else f" {first.year}")
+    return f"{begin} to {end}"
 
 
 def rule_text(goal: str, target: float | None, looks: int, level: float) -> str:

@@ -20,7 +20,7 @@ from assay.tables.load import read_bytes, write_bytes
 from assay.views.figures import draw_bars, save_figure
 from assay.views.html import html
 from assay.views.markup import csv_table, latex, latex_table, markdown, markdown_table
-from assay.views.section import STAGES, Figure, Report, Section, Table, section_of
+from assay.views.section import STAGES, Figure, Report, Section, Table, file_stem, section_of
 
 WRITERS = {".html": html, ".md": markdown, ".tex": latex}
 TABLES = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
@@ -170,8 +170,9 @@ def write_parts(results: Results, folder: str | os.PathLike[str]) -> tuple[Path,
 def _free(section: str, block: Table | Figure, taken: set[str]) -> str:
     """A file name of its own for every block, also where two results are of one kind."""
     kind = "table" if isinstance(block, Table) else "figure"
-    stem = section if block.name == section else f"{section}-{block.name}"
-    stem = re.sub(r"[^\w.-]+", "-", stem).strip(".-")  # a group's name may hold any sign
+    stem = re.sub(r"[^\w.-]+", "-", file_stem(section, block.name)).strip(
+        ".-"
+    )  # a group's name may hold any sign
     name, number = stem, 1
     while f"{kind}:{name}" in taken:
         number += 1

@@ -10,7 +10,7 @@ from assay.sampling.next import NextSegments
 from assay.sampling.stability import DesignStability, Stability
 from assay.sampling.summary import SampleSummary, bin_name
 from assay.views.figures import draw_lengths, draw_shares, draw_stability
-from assay.views.section import Figure, Section, Table, table
+from assay.views.section import Figure, Section, Table, sentence, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -159,8 +159,8 @@ def stability_section(result: Stability) -> Section:
         name="stability",
         title="Stability of rankings",
         lead=(
-            f"Ranked by {result.metric} on {plural(result.draws, 'sample')} of each design"
-            f" instead of the whole test set: {_steadiest(result)}."
+            f"{_steadiest(result)}. Ranked by {result.metric} on"
+            f" {plural(result.draws, 'sample')} of each design, against the whole test set."
         ),
         blocks=(_designs_table(result), *((figure,) if several else ())),
         signature=result.signature,
@@ -209,7 +209,7 @@ def _steadiest(result: Stability) -> str:
         way = "matched" if best.matched else "unmatched"
         fewest = "" if len(items) == 1 else ", the fewest"
         lines.append(f"with a budget of {budget}, {share} under {best.design} ({way}){fewest}")
-    return "; ".join(lines)
+    return sentence("; ".join(lines)).rstrip(".")
 
 
 def stability_figure(result: Stability) -> Drawing:

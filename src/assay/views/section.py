@@ -249,6 +249,15 @@ class Report:
         return tuple(dict.fromkeys(key for part in self.sections for key in part.sources))
 
 
+def file_stem(section: str, block: str) -> str:
+    """What the file of a block is called.
+
+    >>> file_stem("effort", "effort-costs"), file_stem("effort", "effort"), file_stem("a", "b")
+    ('effort-costs', 'effort', 'a-b')
+    """
+    return block if f"{block}-".startswith(f"{section}-") else f"{section}-{block}"
+
+
 def section_of(result: Result) -> Section:
     """The section of a result: the view of its room knows it by its kind."""
     room = type(result).__module__.split(".")[1]
@@ -422,7 +431,7 @@ def shown(value: object, show: Show) -> str:
     >>> shown(0.00001, "p"), shown(1234, "count"), shown(None, "number"), shown(0.5, "percent")
     ('< 0.001', '1,234', '–', '50.0%')
     >>> shown((0.5, 1.5), "interval"), shown((1, 3), "ranks"), shown((20, 1000), "of")
-    ('0.500 – 1.500', '1–3', '20/1,000')
+    ('0.500 to 1.500', '1–3', '20/1,000')
     """
     if isinstance(value, tuple):
         return _shown_pair(value, show)
@@ -448,7 +457,7 @@ def _shown_pair(pair: tuple[object, ...], show: Show) -> str:
     inside: Show = {"interval": "number", "money": "money"}.get(show, "count")  # type: ignore[assignment]
     low, high = (shown(part, inside) for part in pair)
     if show in ("interval", "money"):
-        return "unknown" if low == high == "–" else f"{low} – {high}"
+        return "unknown" if low == high == "–" else f"{low} to {high}"
     if show == "of":
         return f"{low}/{high}"
     return low if low == high else f"{low}–{high}"

@@ -78,12 +78,14 @@ def test_who_is_screened_out_or_comes_too_late_is_sent_back(serve: Serve, open_p
     send(page)
     assert page.locator(".message a").get_attribute("href") == "https://platform.example/out"
     assert "ended" in page.locator("h1").inner_text()
+    page.close()  # the next link takes its cookie's place
     other = open_page(f"{served.url}/r/{served.tokens['rater-2']}")
     for score in ("20", "90", "90", "90", "90"):
         other.locator("input[type=range]").focus()
         other.keyboard.type(score)
         send(other)
     assert other.locator(".code").inner_text() == "DONE-7"
+    other.close()
     late = open_page(f"{served.url}/r/{served.tokens['join']}", wait=".primary")
     late.locator(".primary").click()
     late.wait_for_selector(".code")

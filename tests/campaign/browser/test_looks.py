@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Response
 from tests.campaign.browser.conftest import Open, Serve
 from tests.campaign.served import TEXTS
 
-from assay.project.settings import Checks
+from assay.project.settings import Checks, Scale
 
 SECRETS = ("secret-engine", "hidden-doc", "1000", "1001", "1002", "1003", "metric", "spoiled")
 SCREENS = {
@@ -24,7 +24,7 @@ SCREENS = {
 
 
 def violations(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     return [
         f"{one['id']}: {one['nodes'][0]['html'][:120]}"
         for one in found
@@ -55,6 +55,19 @@ def test_every_screen_light_dark_and_on_a_phone(
     assert violations(page) == []
 
 
+def test_every_number_of_a_scale_is_there_on_a_phone(serve: Serve, open_page: Open) -> None:
+    scales = (Scale("adequacy", 0, 10), Scale("fluency", 1, 4, 0.5))
+    page = open_page(serve("scale", scales=scales).rater)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert sideways(page) <= 0
+    edge = page.locator(".choices").first.bounding_box()
+    last = page.locator(".choices label", has_text="10").first.bounding_box()
+    assert edge is not None
+    assert last is not None
+    assert last["width"] > 20
+    assert last["x"] + last["width"] <= edge["x"] + edge["width"] <= 390
+
+
 def test_windows_and_the_other_pages(serve: Serve, open_page: Open) -> None:
     served = serve("mqm", systems=1)
     page = open_page(served.rater)
@@ -77,7 +90,7 @@ def test_pages_without_a_link_say_so(serve: Serve, open_page: Open) -> None:
     assert "does not work" in page.locator("h1").inner_text()
     wrong = open_page(f"{served.url}/r/{'x' * 22}", wait=".message", allow="401")
     assert violations(wrong) == []
-    owner = open_page(f"{served.url}/r/{served.tokens['owner']}", wait="table", allow="403")
+    owner = open_page(f"{served.url}/r/{served.tokens['owner']}", wait="[data-panel]", allow="403")
     owner.goto(f"{served.url}/rate")
     owner.wait_for_selector("h1:has-text('for raters')")
 

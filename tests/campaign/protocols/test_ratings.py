@@ -181,7 +181,8 @@ def test_mqm_weighs_what_is_marked() -> None:
 
 def test_mqm_wants_a_mark_or_a_word_that_there_is_none() -> None:
     rest = {"code": "k3", "place": 3, "no_error": True}
-    for answer in ({}, {"spans": []}, {"no_error": False}):
+    assert only(MQM, {"spans": []}).no_error
+    for answer in ({}, {"spans": None}, {"no_error": False}, {"no_error": False, "spans": []}):
         assert list(faults(MQM, [{"code": "k3", "place": 2, **answer}, rest], screen=1)) == [
             "answers[0].spans"
         ]

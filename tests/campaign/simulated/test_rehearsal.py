@@ -118,3 +118,19 @@ def test_who_works_how() -> None:
         manners(3, 2, 1, as_rng(1))
     with pytest.raises(OptionError, match=r"careless \(-1\)"):
         manners(3, -1, 1, as_rng(1))
+
+
+def test_who_looks_passes_the_test_and_who_does_not_is_left_out(tmp_path: Path) -> None:
+    lessons = [f"Eins {number}.\tOne {number}.\t80\t100\tgood" for number in range(5)]
+    lessons += [f"Zwei {number}.\tKuh {number}.\t0\t20\tbad" for number in range(5)]
+    table = "\n".join(["source\ttarget\tlow\thigh\texplanation", *lessons])
+    for name in ("tutorial.tsv", "qualify.tsv"):
+        (tmp_path / name).write_text(table, encoding="utf-8")
+    settings = Settings(
+        protocol="esa", raters=Raters(number=3),
+        checks=Checks(tutorial="tutorial.tsv", qualify="qualify.tsv"),
+    )  # fmt: skip
+    result, collected = worked(tmp_path, [6, 6], 2, settings, raters=3, careless=1)
+    careless = tuple(one.rater for one in result.raters if one.manner == "careless")
+    assert result.named == careless
+    assert careless[0] not in set(tables_of(collected)["ratings"]["rater"])

@@ -15,7 +15,7 @@ from assay.campaign.protocols import make_protocol
 from assay.campaign.protocols.base import OutputProtocol
 from assay.campaign.protocols.reading import Reader
 from assay.campaign.protocols.spans import RatedText, grapheme_edges
-from assay.campaign.records import IMPORTED, Answer, ImportedOutput, ImportedTask, Judged, Stored
+from assay.campaign.records import IMPORTED, Answer, ImportedColumn, ImportedTask, Judged, Stored
 from assay.collecting.campaigns import Imported
 from assay.errors import OptionError, did_you_mean, need_known
 from assay.formats import appraise, label_studio, pearmut
@@ -237,12 +237,12 @@ class _Matching:
     def _column(
         self, task: int, system: int, answers: Mapping[Place, Answer],
         given: Mapping[Place, tuple[Said, Answer]],
-    ) -> ImportedOutput:  # fmt: skip
+    ) -> ImportedColumn:  # fmt: skip
         own = {place: one for place, one in sorted(answers.items()) if place[2] == system}
         said = [given[place][0] for place in own if place in given]
         ends = [one.ended for one in said if one.ended]
         began = [one.ended - (one.seconds or 0.0) for one in said if one.ended]
-        return ImportedOutput(
+        return ImportedColumn(
             tuple(replace(one, code="", place=place[1]) for place, one in own.items()),
             {place[1]: self._outputs[place].text_hash for place in own},
             sum(one.seconds or 0.0 for one in said),

@@ -104,8 +104,10 @@ class MQM(OutputProtocol):
             self.severities, self.categories,
         )  # fmt: skip
         no_error = read_no_error(reader, given, path)
+        if "no_error" not in given:
+            no_error = given.get("spans") == []
         if not given.get("spans") and not no_error:
-            reader.fault(f"{path}.spans", "has no mark; mark an error or say that there is none")
+            reader.fault(f"{path}.spans", "is missing; mark an error, or send [] for no errors")
         return {"scores": {"score": self.weigh(spans)}, "spans": spans, "no_error": no_error}
 
     def weigh(self, spans: tuple[Span, ...]) -> float:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from assay.stats.random import Rng
 from assay.tables.tables import TestSet
 from assay.worlds.simulate import World, simulate
+
+Lessons = Mapping[tuple[str | None, str | None], float]
 
 SPOILED = 0.4
 """What is left of the worst output's quality in a text that nobody knows."""
@@ -17,9 +21,13 @@ class Opinions:
 
     The raters are those of a world with as many systems and documents. They see texts alone: one
     that is not in the test set, such as a spoiled copy, is worse than all others of its source.
+    Of ``lessons``, sources and texts, everybody thinks what these say.
     """
 
-    def __init__(self, test_set: TestSet, raters: int, *, rng: Rng = None) -> None:
+    def __init__(
+        self, test_set: TestSet, raters: int, *, lessons: Lessons | None = None, rng: Rng = None
+    ) -> None:
+        self._lessons = lessons or {}
         sizes = test_set.documents["segments"].to_list()
         count = len(test_set.systems)
         self.world: World = simulate(systems=count, documents=sizes, raters=raters, rng=rng)
@@ -42,6 +50,8 @@ class Opinions:
         place = self._place.get((source, text))
         if place is not None:
             return float(self.quality[(*place, rater)])
+        if (source, text) in self._lessons:
+            return self._lessons[source, text]
         segment = self._segments.get(source)
         if segment is None:
             return 0.5

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from assay.campaign.client import WireClient
+from assay.campaign.client import WireClient, WireError
 from assay.campaign.simulated.answering import answer_screen
 from assay.campaign.simulated.opinions import Opinions
 from assay.collecting.campaigns import Manner, SimulatedRater
@@ -23,6 +23,8 @@ SECONDS: Mapping[str, float] = {"quick": 8.0, "slow": 25.0, "careless": 3.0, "le
 SPREAD = 0.35
 """The standard deviation of the logarithm of the time of a screen."""
 TASKS_BEFORE_LEAVING = (1, 4)
+LEFT_OUT = 409
+"""Who failed the test, or too many checks, gets nothing more."""
 WAIT = 600.0
 LONGEST_WAIT = 8 * 24 * 3600.0
 """Seconds: how long a rater waits for work at first, and altogether."""
@@ -77,11 +79,14 @@ class _Worker:
 
     def step(self) -> float | None:
         """Do one thing; how many seconds it takes until the next, None where there is none."""
-        if self.pending is not None:
-            self._send(self.pending)
-        if self.task is None:
-            return self._fetch()
-        return self._work(self.task)
+        try:
+            if self.pending is not None:
+                self._send(self.pending)
+            return self._fetch() if self.task is None else self._work(self.task)
+        except WireError as error:
+            if error.code != LEFT_OUT:
+                raise
+            return None
 
     def _fetch(self) -> float | None:
         reply = self.client.post("/api/next", {})

@@ -77,7 +77,8 @@ def rehearse(
         known = {**tokens, **{item["rater"]: item["token"] for item in added}}
         tokens = {name: known[name] for name in raters}
         test_set = read_scores(campaign.collected().scores)
-        opinions = Opinions(test_set, len(raters), rng=thinking)
+        lessons = _qualities(campaign)
+        opinions = Opinions(test_set, len(raters), lessons=lessons, rng=thinking)
         done: tuple[SimulatedRater, ...] = ()
         answers, begun, ended = 0, clock.now(), clock.now()
         with serving(campaign) as address:
@@ -86,9 +87,21 @@ def rehearse(
                 if answers > before:
                     ended = clock.now()
                 progress("tasks", sum(one.tasks for one in done), status.tasks)
-        named = named_raters(campaign.collected(), test_set, campaign.settings)
+        out = [one.rater for one in campaign.status().raters if one.state == "excluded"]
+        named = *out, *named_raters(campaign.collected(), test_set, campaign.settings)
     tasks, hours = sum(one.tasks for one in done), (ended - begun) / 3_600_000
     return Simulation(done, tasks, answers, hours, named, seed)
+
+
+def _qualities(campaign: Campaign) -> dict[tuple[str | None, str | None], float]:
+    """How good the texts of tutorial and test are, from 0 to 1."""
+    protocol = make_protocol(campaign.settings)
+    low, high = protocol.range or (0.0, 100.0)
+    found = {}
+    for one in campaign.lessons():
+        share = ((one["low"] + one["high"]) / 2 - low) / (high - low)
+        found[one["source"], one["target"]] = 1 - share if protocol.better == "lower" else share
+    return found
 
 
 def named_raters(collected: Collected, test_set: TestSet, settings: Settings) -> tuple[str, ...]:

@@ -127,6 +127,12 @@ def read_links(db: Connection) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+def read_lessons(db: Connection) -> list[dict[str, Any]]:
+    """The examples of the tutorial and of the test, with where a good score lies."""
+    wanted = select(s.task.c.body).where(s.task.c.kind.in_(("tutorial", "qualify")))
+    return [dict(body) for body in db.execute(wanted).scalars()]
+
+
 def read_consent(db: Connection) -> str | None:
     """What raters agree to before they begin, if anything."""
     found: str | None = db.execute(

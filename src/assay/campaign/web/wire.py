@@ -51,7 +51,7 @@ class Draft(Strict):
 class Sent(Strict):
     """The answers of one screen; the same key twice is stored once."""
 
-    key: Text = Field(min_length=8, max_length=100)
+    key: Text = Field(min_length=1, max_length=100)
     timing: Body = Field(default_factory=dict)
     answers: Annotated[list[Any], AfterValidator(storable)] = Field(max_length=10_000)
 

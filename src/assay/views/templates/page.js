@@ -32,7 +32,7 @@ for (const table of every("table.sorts")) {
 
 for (const table of every("table.bars:has([data-said])")) {
   const said = document.createElement("p");
-  const asked = "Point at a system, or tap it, to see which others it is told apart from.";
+  const asked = "Point at a system, or tap it, to see how it compares with each of the others.";
   said.className = "said";
   said.setAttribute("aria-live", "polite");
   said.textContent = asked;

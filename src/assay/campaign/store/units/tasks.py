@@ -31,8 +31,8 @@ from assay.campaign.store.units.base import LEASE, WHICH, Record, Unit
 from assay.campaign.store.units.holding import held_systems
 from assay.campaign.store.views import progress, task_reply
 
-REASONS = ("language", "offensive", "broken", "conflict", "other")
-"""Why a task may be given back."""
+MOST_SAID = 5000
+"""Characters of a reason, or of what is wrong."""
 TOLD_AFTER = 2
 """So many raters declined a task: the owner is told."""
 RECENT, REFRESH_MS = 50, 60_000
@@ -304,8 +304,7 @@ def decline(unit: Unit, rater_id: int, lease_id: str, reason: str) -> None:
     """Give a task back with a reason; somebody else gets it."""
     unit.rater(rater_id)
     lease = unit.lease(rater_id, lease_id)
-    if reason not in REASONS:
-        raise InvalidAnswerError([("reason", f"choose from {', '.join(REASONS)}")])
+    _need_words("reason", reason)
     if lease.state == "declined":
         return
     if lease.state != "open":
@@ -324,6 +323,10 @@ def problem(unit: Unit, rater_id: int, lease_id: str, text: str) -> None:
     """Something is wrong with what is shown; the owner reads it."""
     unit.rater(rater_id)
     lease = unit.lease(rater_id, lease_id)
-    if not isinstance(text, str) or not text.strip() or len(text) > 5000:
-        raise InvalidAnswerError([("text", "say what is wrong in 1 to 5000 characters")])
+    _need_words("text", text)
     unit.note(f"rater {rater_id}", "problem", lease.task, lease=lease_id, text=text)
+
+
+def _need_words(name: str, text: object) -> None:
+    if not isinstance(text, str) or not text.strip() or len(text) > MOST_SAID:
+        raise InvalidAnswerError([(name, f"say what is wrong in 1 to {MOST_SAID} characters")])

@@ -20,7 +20,7 @@ from assay.campaign.store.units.people import Link
 from assay.campaign.web.desk import charts, marking, words
 from assay.campaign.web.desk.rendering import render, tagged
 from assay.campaign.web.desk.standing import standing_of
-from assay.campaign.web.owner import Slug
+from assay.campaign.web.owner import Slug, keys_of
 from assay.campaign.web.roles import SENTENCES, Owner, Reader, campaign_of, documented
 from assay.collecting.live import NextLook
 from assay.results import plain
@@ -150,7 +150,8 @@ async def results(request: Request, link: Reader, slug: Slug) -> Response:
 @routes.get("/c/{slug}/raters", response_class=HTMLResponse, responses=documented(401, 403, 404))
 async def raters(request: Request, link: Reader, slug: Slug) -> Response:
     """Who works, how much and how well."""
-    return await _shown(desk_of(request, link), "raters", "raters")
+    kept = link.role == "owner" and await run_in_threadpool(keys_of, request) is not None
+    return await _shown(desk_of(request, link), "raters", "raters", kept=kept)
 
 
 @routes.get("/c/{slug}/panel/{name}", responses=documented(304, 401, 403, 404))

@@ -10,6 +10,7 @@ const panels = document.body.dataset.panels || `/c/${encodeURIComponent(slug)}/p
 const lost = /** @type {HTMLElement} */ (document.querySelector(".lost"));
 /** @type {Map<string, string>} */
 const tags = new Map();
+let pressed = false;
 
 /** Times as the reader's clock has them. @param {ParentNode} inside */
 function localTimes(inside) {
@@ -35,6 +36,7 @@ async function renew(panel) {
   if (reply.status === 304) return;
   if (!reply.ok) throw new TypeError(`HTTP ${reply.status}`);
   const text = await reply.text();
+  if (pressed) return; // a button that is being pressed stays where it is
   const known = tags.has(name);
   tags.set(name, reply.headers.get("ETag") || "");
   if (!known && panel.innerHTML.trim() === text.trim()) return;
@@ -101,25 +103,23 @@ function showLinks(title, links) {
   dialog.showModal();
 }
 
-/** The links that this server keeps. @param {HTMLElement} opener */
-async function links(opener) {
-  const said = /** @type {HTMLElement} */ (document.querySelector(".kept"));
+/** The links that this server keeps. */
+async function showKept() {
   try {
     showLinks("Links", await call("GET", `/c/${encodeURIComponent(slug)}/links`));
-    said.hidden = true;
-  } catch (error) {
-    said.textContent = error instanceof Error ? error.message : String(error);
-    said.hidden = false;
-    opener.focus();
+  } catch {
+    lost.hidden = false;
   }
 }
 
+for (const [kind, down] of /** @type {[string, boolean][]} */ ([["pointerdown", true], ["pointerup", false], ["pointercancel", false]])) {
+  document.addEventListener(kind, () => { pressed = down; }, { capture: true });
+}
 document.addEventListener("click", (event) => {
   const target = event.target instanceof Element ? event.target : null;
   const opener = /** @type {HTMLElement | null} */ (target?.closest("[data-dialog]") ?? null);
   if (opener) ask(opener);
-  const kept = /** @type {HTMLElement | null} */ (target?.closest("#do-links") ?? null);
-  if (kept) links(kept);
+  if (target?.closest("#do-links")) showKept();
   if (target?.closest("[data-cancel]")) target.closest("dialog")?.close();
 });
 document.addEventListener("submit", (event) => {
