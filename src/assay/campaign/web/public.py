@@ -70,7 +70,7 @@ def with_cookie(response: Response, request: Request, token: str) -> Response:
 
 
 @routes.get(
-    "/r/{token}", status_code=303, response_class=RedirectResponse, responses=documented(401)
+    "/r/{token}", response_class=RedirectResponse, status_code=303, responses=documented(401)
 )
 async def enter(request: Request, visitor: Anyone, token: Name) -> Response:
     """Take a link out of the address bar and go to its page; nothing else changes."""
@@ -95,7 +95,7 @@ async def rate_page(visitor: Anyone) -> Response:
     return HTMLResponse(page("rate"), _status(visitor, "rater"))
 
 
-@routes.get("/", status_code=303, response_class=RedirectResponse, responses=documented(401, 403))
+@routes.get("/", response_class=RedirectResponse, status_code=303, responses=documented(401, 403))
 async def home(request: Request, link: Reader) -> Response:
     """The pages of the campaign that a link is of, or the list of all."""
     own = request.state.campaign
