@@ -168,6 +168,26 @@ def test_a_body_without_a_length_is_cut_off(served: Served, client: httpx.Client
     assert client.post("/api/next", content=parts, headers=headers).status_code == 413
 
 
+@pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"a":', "}")])
+@pytest.mark.parametrize("depth", [39, 40, 300, 900])
+def test_what_is_kept_can_be_read_again_however_deep_it_is(
+    served: Served, client: httpx.Client, begin: str, end: str, depth: int
+) -> None:
+    headers = bearer(served.tokens, "rater-1") | {"Content-Type": "application/json"}
+    lease = client.post("/api/next", json={}, headers=headers).json()["lease"]
+    path = f"/api/leases/{lease}/screens/0/draft"
+    assert client.put(path, json={"body": {}}, headers=headers).is_success
+    deep = begin * (depth - 1) + "[]" + end * (depth - 1)
+    reply = client.put(path, content=f'{{"body": {{"x": {deep}}}}}', headers=headers)
+    assert reply.status_code == (204 if depth < 40 else 422)
+    assert depth < 40 or reply.json()["errors"] == [
+        {"path": "body", "message": "is more than 40 lists and objects deep"}
+    ]
+    task = client.post("/api/next", json={}, headers=headers)
+    assert task.json()["drafts"]["0"].keys() == ({"x"} if depth < 40 else set())
+    assert client.get(f"/api/mine/{lease}", headers=headers).status_code == 200
+
+
 def forged_answers(task: dict[str, Any]) -> list[Any]:
     code, place = task["screens"][0][0], next(s["place"] for s in task["segments"] if s["rate"])
     good = {"code": code, "place": place, "scores": {"score": 50}}

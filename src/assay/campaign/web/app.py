@@ -62,7 +62,8 @@ async def _not_valid(request: Request, error: Exception) -> JSONResponse:
     faults = error.errors()
     if any(fault["loc"][:1] == ("path",) for fault in faults):
         return refused(404, SENTENCES[404])
-    return _faulty([(_path(fault["loc"]), str(fault["msg"])) for fault in faults])
+    said = [(_path(one["loc"]), one["msg"].removeprefix("Value error, ")) for one in faults]
+    return _faulty(said)
 
 
 async def _http_refused(request: Request, error: Exception) -> Response:
