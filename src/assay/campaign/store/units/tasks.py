@@ -186,16 +186,17 @@ def choose(unit: Unit, rater: Record) -> tuple[Record | None, str]:
         found = unit.one(FREE, kind=kind, **who) if kind in kinds else None
         if found is not None:
             return found, kind
-    due = [kind for kind in AGAIN if kind in kinds and (kind != "check" or _check_due(unit, rater))]
-    again = unit.one(AGAIN_NOW, done=rater.done, kinds=due, **who) if due else None
-    if again is not None:
-        return again, again.kind
+    # The same is asked whatever comes next, so that the time of a reply does not tell.
+    again, due = None, []
+    if not kinds.isdisjoint(AGAIN):
+        due = [kind for kind in AGAIN if kind != "check" or _check_due(unit, rater)]
+        again = unit.one(AGAIN_NOW, done=rater.done, kinds=due, **who)
     wanted = FREE_TEXT if unit.rules.protocol.kind == "edits" else FREE
-    found = unit.one(wanted, kind="rate", **who)
-    if found is not None:
-        return found, _reason(unit, found)
-    again = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who) if due else None
-    return again, again.kind if again is not None else "done"
+    new = unit.one(wanted, kind="rate", **who)
+    found = again if again is not None else new
+    if found is None and due:
+        found = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who)
+    return (None, "done") if found is None else (found, _reason(unit, found))
 
 
 def _check_due(unit: Unit, rater: Record) -> bool:
@@ -207,6 +208,8 @@ def _check_due(unit: Unit, rater: Record) -> bool:
 
 def _reason(unit: Unit, task: Record) -> str:
     states = {row.state for row in unit.all(STATES, which=task.id)}
+    if task.kind in AGAIN:
+        return str(task.kind)
     if states & {"open", "done", "aside"}:
         return "overlap"
     return "expired" if states else "order"
