@@ -202,7 +202,7 @@ def choose(unit: Unit, rater: Record) -> tuple[Record | None, str]:
 def _check_due(unit: Unit, rater: Record) -> bool:
     """Whether a rater has met fewer checks than their share; how soon the first comes is drawn."""
     share = share_of("checks.share", unit.rules.settings.checks.share, 0.0)
-    ahead = np.random.default_rng((unit.rules.seed, rater.id)).uniform(0.5, 1.0)
+    ahead = np.random.default_rng(int(rater.completion, 16)).uniform(0.5, 1.0)
     return bool(unit.count(CHECKS_HAD, rater=rater.id) + 1 <= share * rater.done + ahead)
 
 
@@ -225,9 +225,11 @@ def _open(unit: Unit, rater: Record, task: Record, reason: str) -> Record:
     parts: Sequence[Sequence[int | None]] = [[None]]
     chosen = None
     if task.body is None:
-        systems, chosen = held_systems(unit, task, rater.id)
+        # Not by the campaign's seed: who learns or guesses that would know every system.
+        rng = np.random.default_rng(secrets.randbits(128))
+        systems, chosen = held_systems(unit, task, rng)
         parts = screens(
-            systems, unit.rules.settings.screen.outputs, (unit.rules.seed, task.id, rater.id),
+            systems, unit.rules.settings.screen.outputs, rng,
             together=unit.rules.protocol.kind == "judgments",
         )  # fmt: skip
     unit.db.execute(ADD_LEASE, {
