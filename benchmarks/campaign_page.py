@@ -88,7 +88,8 @@ def main() -> None:
     parser.add_argument("--outputs", type=int, default=6)
     parser.add_argument("--rounds", type=int, default=10)
     options = parser.parse_args()
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium", "chromium-browser", "chromium-headless-shell")
+    chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
         skipped("no chromium, so no page was opened")
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -15,19 +16,18 @@ __all__ = ["Outcome", "load", "machine", "page", "save"]
 
 HEAD = """# Benchmarks
 
-Every claim of speed or accuracy has a script in `benchmarks/` that measures it, with other tools
-measured in the same run. This page is written by that run, not by hand; what was not kept says so.
+Every claim of speed or accuracy is measured by a script in `benchmarks/`, other tools in the same
+run; the run writes this page.
 
 ```text
 make bench                                                   all scripts{default}
 .venv/bin/python -m benchmarks rank_bootstrap kit_search     some: only their rows are replaced
-.venv/bin/python -m benchmarks --full                        the full sizes below: much longer
+.venv/bin/python -m benchmarks --full                        more draws: much longer
 ```
 """
-PEERS = """Other tools come from the package index. Those that Assay's own tests do not need
-(ppi-python, subset2evaluate) are installed into environments of their own under `.bench/`, beside
-the packages of this one, and skipped where that fails. Real data is looked for in `../shared/data`
-(or `ASSAY_DATA`); scripts that need it are skipped, or use simulated test sets, where it is absent.
+PEERS = """Tools that Assay's tests do not need are installed into `.bench/`. Real data is looked
+for in `../shared/data` (or `ASSAY_DATA`); without it, scripts use simulated test sets or are
+skipped. Defaults make few draws, and rows have the Monte-Carlo error of that size.
 """
 
 
@@ -93,10 +93,9 @@ def page(outcomes: dict[str, Outcome], full: dict[str, tuple[str, ...]]) -> str:
         PEERS,
         _machines(outcomes),
         f"{sum(bool(c.kept) for c in goals)} of {len(goals)} goals are kept;"
-        f" {len(claims) - len(goals)} numbers without a goal are measured for comparison only.\n",
-        _table(outcomes),
+        f" {len(claims) - len(goals)} numbers have none. Dots stand for words of the row above.\n",
         _gaps(outcomes),
-        _sizes(outcomes, full),
+        *(_script(name, outcomes[name], full.get(name)) for name in sorted(outcomes)),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -112,16 +111,48 @@ def _machines(outcomes: dict[str, Outcome]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(outcomes: dict[str, Outcome]) -> str:
-    rows = ["## Claims\n", "| claim | goal | measured | kept | script |", "|---|---|---|---|---|"]
-    for script in sorted(outcomes):
-        for claim in outcomes[script].claims:
-            measured = number(claim.measured, claim.unit)
-            if claim.peer:
-                measured += f" ({claim.peer})"
-            cells = (claim.what, claim.goal_text, measured, claim.verdict, f"`{script}`")
-            rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+def _script(script: str, found: Outcome, full: Sequence[str] | None) -> str:
+    """The claims of one script, below how it was run."""
+    how = f"{number(found.seconds, 's')}, {' '.join(found.arguments) or 'defaults'}"
+    if full:
+        how += f"; full size: `python -m benchmarks.{script} {' '.join(full)}`"
+    rows = [f"## {script}\n", f"{how}\n", "| claim | goal | measured |", "|---|---|---|"]
+    before = ""
+    for claim in found.claims:
+        goal = f"{'**missed:** ' if claim.kept is False else ''}{claim.goal_text}"
+        measured = number(claim.measured, claim.unit)
+        if claim.peer:
+            measured += f" ({claim.peer})"
+        cells = (cell.replace("|", "\\|") for cell in (_ditto(before, claim.what), goal, measured))
+        before = claim.what
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
+
+
+SAME = 3
+"""Words that a row begins or ends with as the row before, from which on dots stand for them."""
+
+
+def _ditto(before: str, what: str) -> str:
+    """A claim without what it shares with the one before.
+
+    >>> _ditto("a kit of 3 pieces: time", "a kit of 6 pieces: time")
+    '... 6 pieces: time'
+    """
+    old, new = before.split(), what.split()
+    first = _common(old, new)
+    last = _common(old[first:][::-1], new[first:][::-1])
+    first, last = first * (first >= SAME), last * (last >= SAME)
+    own = new[first : len(new) - last]
+    return " ".join(["..."] * bool(first) + own + ["..."] * bool(last)) if own else what
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words two lists begin with alike."""
+    return next(
+        (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
 
 
 def _gaps(outcomes: dict[str, Outcome]) -> str:
@@ -131,21 +162,3 @@ def _gaps(outcomes: dict[str, Outcome]) -> str:
             lines.append(f"- `{script}` failed; its other rows are what it found before")
         lines += [f"- `{script}`: {reason}" for reason in outcomes[script].skipped]
     return "\n".join(["## Skipped or failed\n", *lines]) + "\n" if lines else ""
-
-
-def _sizes(outcomes: dict[str, Outcome], full: dict[str, tuple[str, ...]]) -> str:
-    rows = [
-        "## Time, and full sizes\n",
-        "By default few draws are made, so that all scripts together stay short: statistical rows"
-        " above have\nthe Monte-Carlo error of that size. Scripts print more than their claims.\n",
-        "| script | took | run with | full size |",
-        "|---|---|---|---|",
-    ]
-    for script in sorted(outcomes):
-        found = outcomes[script]
-        given = f"`{' '.join(found.arguments)}`" if found.arguments else "defaults"
-        more = f"`python -m benchmarks.{script} {' '.join(full[script])}`" if script in full else ""
-        rows.append(
-            f"| `{script}` | {number(found.seconds, 's')} | {given} | {more or 'the same'} |"
-        )
-    return "\n".join(rows) + "\n"

@@ -8,7 +8,9 @@ python docs/generate_reproduce.py koehn2012.json korotaev2022.json lo2023.json s
 
 from __future__ import annotations
 
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import cast
@@ -23,21 +25,17 @@ PAGE = Path(__file__).parent / "reproduce.md"
 HEAD = """\
 # Reproducing the papers
 
-This page is made from saved runs by `docs/generate_reproduce.py`: every number below was computed
-from data, none was typed.
+Made from saved runs by `docs/generate_reproduce.py`: every number was computed from data.
 
-`assay reproduce PAPER --data DIR` computes what a paper prints from the data in a folder and says
-of every printed number what became of it: **equal**, **different** and why, **cannot tell**, or
-**no data** and which file it needs. Any part of the data will do; an empty folder gives `no data`
-alone.
+`assay reproduce PAPER --data DIR` computes what a paper prints from the data in a folder, any part
+of it, and says what became of every printed number: **equal**, **different** and why, **cannot
+tell**, or **no data** and which file is missing.
 
 ```sh
 assay reproduce lo2023 --data wmt --workers 0 --save lo2023.json
 assay reproduce koehn2012 --data wmt --figures figures    # also the figures, as SVG and PNG
 assay report lo2023.json                                  # all tables on a page
 ```
-
-In Python:
 
 ```python
 import assay
@@ -48,14 +46,11 @@ print(result.counts)
 
 ## How numbers are compared
 
-Printed numbers are data (`src/assay/papers/PAPER/printed.csv`). A number that is printed twice
-counts once, where it stands first. Two numbers are equal where they differ by no more than the
-printed rounding and two Monte-Carlo errors of the difference (ours and the paper's own), and
-different where they differ by more; there is nothing between. A simulated number also has a rival
-that it must be told from, such as the method that does nothing; where the mark reaches half of
-the way to the rival, nothing can be told. What is derived from printed numbers, other readings of
-the paper, and what goes beyond it stand beside them and do not count; most of
-that is in the saved result and its report only.
+A number that is printed twice counts once. Two numbers are equal where they differ by no more than
+the printed rounding and two Monte-Carlo errors of the difference (ours and the paper's), else
+different. A simulated number also has a rival that it must be told from, such as the method that
+does nothing; where the mark reaches half of the way to the rival, nothing can be told. Other
+readings of a paper, and what goes beyond it, do not count: the saved result has them.
 """
 
 DATA = {
@@ -100,13 +95,6 @@ baseline as the rival: a method that does nothing fails (a test runs one through
 of a win rate is 50 %. Wins depend on the draws and are compared with the paper's 100 only.""",
 }
 
-BESIDE = {
-    "koehn2012": ("Table 1, literal", "readings"),
-    "korotaev2022": ("Table 2, as described",),
-    "saldias2022": ("other means",),
-}
-"""Tables beside the printed numbers that settle how a paper is read; others are in the result."""
-
 
 def page(results: Iterable[Reproduction]) -> str:
     """The whole page."""
@@ -144,32 +132,30 @@ def _paper(result: Reproduction) -> Iterator[str]:
         cells = [cell for cell in reversed(numbers) if cell.outcome == outcome]
         if cells:
             yield f"### {outcome.capitalize()}"
-            yield markdown_table(_numbers(cells, reasons=True))
+        reasons = Counter(cell.reason for cell in cells)
+        for reason in (reason for reason, number in reasons.items() if number > 1):
+            yield f"{reason[:1].upper()}{reason[1:]}:"
+            yield markdown_table(_numbers(cell for cell in cells if cell.reason == reason))
+        if single := [cell for cell in cells if reasons[cell.reason] == 1]:
+            yield markdown_table(_numbers(single, reasons=True))
     missing = list(_missing(cell for cell in reversed(numbers) if cell.outcome == "no data"))
     if missing:
         yield "### No data\n\n" + "\n".join(missing)
-    for name in BESIDE.get(result.paper, ()):
-        cells = [cell for cell in result.table(name) if not cell.number]
-        if cells:
-            yield f"### Beside: {name}"
-            yield markdown_table(_numbers(cells, reasons=False))
 
 
-def _numbers(cells: Iterable[PrintedCell], *, reasons: bool) -> Table:
+def _numbers(cells: Iterable[PrintedCell], *, reasons: bool = False) -> Table:
     """Cells with their numbers in the digits that are worth showing."""
     rows = [
-        {"table": cell.table if reasons else None, "row": cell.row, "column": cell.column,
+        {"what": f"{cell.table}: {cell.row}, {cell.column}",
          "paper": _shown(cell.paper, cell.digits, cell.paper_of),
-         "ours": _shown(cell.ours, (cell.digits or 0) + reasons, cell.ours_of),
+         "ours": _shown(cell.ours, (cell.digits or 0) + 1, cell.ours_of),
          "error": _shown(cell.error, (cell.digits or 0) + 1, None),
-         "reason": (cell.reason if reasons else cell.note) or None}
+         "reason": cell.reason if reasons else None}
         for cell in cells
     ]  # fmt: skip
-    columns = {
-        "table": ("table", "text"), "row": ("row", "text"), "column": ("column", "text"),
-        "paper": ("paper", "number"), "ours": ("ours", "number"), "error": ("±", "number"),
-        "reason": ("reason" if reasons else "note", "text"),
-    }  # fmt: skip
+    columns = {"what": ("number", "text"), "paper": ("paper", "number"),
+               "ours": ("ours", "number"), "error": ("±", "number"),
+               "reason": ("reason", "text")}  # fmt: skip
     return table("numbers", "", columns, rows)  # type: ignore[arg-type]
 
 
@@ -182,11 +168,33 @@ def _shown(value: float | None, digits: int | None, of: int | None) -> str | Non
 
 def _missing(cells: Iterable[PrintedCell]) -> Iterator[str]:
     """What would be needed, and for how many numbers of which tables."""
-    groups: dict[str, list[str]] = {}
+    files: dict[str, list[str]] = {}
     for cell in cells:
-        groups.setdefault(cell.reason, []).append(cell.table)
-    for reason, tables in groups.items():
-        yield f"- {len(tables)} of {', '.join(dict.fromkeys(tables))}: {reason}"
+        files.setdefault(cell.reason.removeprefix("needs "), []).append(cell.table)
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for file, tables in files.items():
+        groups.setdefault(tuple(dict.fromkeys(tables)), []).append(file)
+    for of, needed in groups.items():
+        count = sum(len(files[file]) for file in needed)
+        yield f"- {count} of {', '.join(of)}: needs {', '.join(_joined(needed))}"
+
+
+def _joined(needed: Iterable[str]) -> list[str]:
+    """Columns of one file, and files whose names begin alike, together."""
+    columns: dict[str, list[str]] = {}
+    for text in needed:
+        column, _, file = text.rpartition(" in ")
+        columns.setdefault(file, []).extend([column] if column else [])
+    alike: dict[tuple[str, str], list[str]] = {}
+    for file, wanted in columns.items():
+        found = re.fullmatch(r"(.+_)([a-z-]{4,5})\.parquet", file)
+        begin, pair = found.groups() if found else (file, "")
+        said = f"{', '.join(wanted).rstrip(',')} in {begin}" if wanted else begin
+        alike.setdefault((said, ".parquet" if pair else ""), []).append(pair)
+    return [
+        begin + (f"{{{','.join(pairs)}}}" if len(pairs) > 1 else pairs[0]) + end
+        for (begin, end), pairs in alike.items()
+    ]
 
 
 def main() -> None:

@@ -14,7 +14,10 @@ from assay.views.html import fragment
 from assay.views.page import read_result
 
 PICTURES = Path(__file__).parent / "pictures"
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))),
+    None,
+)
 DESK, PHONE = (1100, 740), (390, 844)
 NOTEBOOK = """<!doctype html><meta charset="utf-8"><body style="margin:16px;font:14px sans-serif">
 <pre style="background:#f5f5f5;border:1px solid #ddd;padding:8px 12px">{code}</pre>{cell}"""

@@ -9,12 +9,21 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 ROOT = Path(__file__).resolve().parent.parent
+
+# The shell without windows shows a page with a quarter of the work.
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))),
+    None,
+)
 
 # Before numpy and polars are loaded: the tests run as many processes as there are cores, and
 # threads that wait for a core make a small product take thirty times as long.
@@ -53,6 +62,20 @@ def shared_data() -> Path:
     if not (folder / "wmt20_mqm_ende.parquet").is_file():
         pytest.skip(f"real data not found in {folder}; set ASSAY_DATA to the folder that has it")
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of pages."""
+    if CHROMIUM is None:
+        pytest.skip("SKIPPED: no chromium, so pages are not tested in a browser")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield started
+        started.close()
 
 
 class Ran(NamedTuple):

@@ -8,8 +8,6 @@ import io
 import itertools
 import json
 import re
-import shutil
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +19,7 @@ import polars as pl
 import pytest
 from lxml import etree
 from lxml import html as lxml_html
+from playwright.sync_api import Browser
 from tests.attacks.names import HOSTILE
 from tests.conftest import Ran
 
@@ -28,8 +27,7 @@ import assay
 from assay.ranking.rank import Ranking
 from assay.results import CONTROLS, visible
 from assay.sampling.stability import summarise_stability
-from assay.tables.load import load
-from assay.tables.selection import column_names
+from assay.tables.load import column_names, load
 from assay.tables.typed_files import save
 from assay.views.figures import MAX_TICK
 from assay.views.page import write_parts, write_report
@@ -178,18 +176,16 @@ def test_parts_are_well_formed(ranking: Ranking, tmp_path: Path) -> None:
         ]
 
 
-MEASURE = """<!doctype html><title>wait</title><iframe id=f src=/report.html
-style="width:1200px;height:3000px;border:0"></iframe><script>
-f.onload = () => setTimeout(() => {
-  const page = f.contentDocument, root = page.documentElement;
-  page.querySelectorAll('details').forEach(part => part.open = true);
-  const wide = [...page.querySelectorAll('p, h1, h2, li, code, .wide, figure, summary')]
+MEASURE = """() => {
+  const root = document.documentElement;
+  document.querySelectorAll('details').forEach(part => part.open = true);
+  const wide = [...document.querySelectorAll('p, h1, h2, li, code, .wide, figure, summary')]
     .filter(e => e.getBoundingClientRect().right > root.clientWidth + 1).length;
-  const hidden = [...page.querySelectorAll('.wide')]
+  const hidden = [...document.querySelectorAll('.wide')]
     .filter(e => e.scrollWidth > e.clientWidth + 1).length;
-  document.title = JSON.stringify({owned: window.owned || 0, wide: wide, hidden: hidden,
-    over: root.scrollWidth - root.clientWidth, cells: page.querySelectorAll('td').length});
-}, 300);</script>"""
+  return {owned: window.owned || 0, wide: wide, hidden: hidden,
+    over: root.scrollWidth - root.clientWidth, cells: document.querySelectorAll('td').length};
+}"""
 
 
 @contextmanager
@@ -218,28 +214,17 @@ def served(pages: dict[str, bytes]) -> Iterator[tuple[str, list[str]]]:
 
 
 def test_a_browser_runs_nothing_asks_nothing_and_holds_everything(
-    ranking: Ranking, tmp_path: Path
+    ranking: Ranking, tmp_path: Path, browser: Browser
 ) -> None:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
-        pytest.skip("no chromium on this machine; install it to see hostile names in a browser")
-    page = write_report(ranking, tmp_path / "r.html", title=HOSTILE[20]).read_bytes()
-    pages = {"/report.html": page, "/measure.html": MEASURE.encode()}
-    with served(pages) as (address, asked):
-        done = subprocess.run(
-            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-             "--disable-background-networking", "--disable-component-update", "--disable-sync",
-             f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1280,3000",
-             "--virtual-time-budget=5000", "--dump-dom", f"{address}/measure.html"],
-            check=True, capture_output=True, text=True, timeout=120,
-        )  # fmt: skip
-    title = lxml_html.fromstring(done.stdout).findtext(".//title") or ""
-    found = json.loads(title)
-    assert found["cells"] > len(HOSTILE)
-    assert {name: found[name] for name in ("owned", "over", "wide", "hidden")} == {
-        "owned": 0, "over": 0, "wide": 0, "hidden": 0,
-    }  # fmt: skip
-    assert set(asked) <= {"/measure.html", "/report.html", "/favicon.ico"}
+    written = write_report(ranking, tmp_path / "r.html", title=HOSTILE[20]).read_bytes()
+    with served({"/report.html": written}) as (address, asked):
+        page = browser.new_page(viewport={"width": 1200, "height": 3000})
+        page.goto(f"{address}/report.html")
+        found = page.evaluate(MEASURE)
+        page.close()
+    assert found.pop("cells") > len(HOSTILE)
+    assert found == {"owned": 0, "over": 0, "wide": 0, "hidden": 0}
+    assert set(asked) <= {"/report.html", "/favicon.ico"}
 
 
 def test_apostrophes_are_not_taken_away_without_a_word(tmp_path: Path) -> None:

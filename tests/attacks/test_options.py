@@ -16,7 +16,8 @@ from tests.attacks.test_degenerate import Campaign, faults
 from tests.conftest import Ran
 from typer.main import get_command
 
-from assay.cli import announce, make_app, track
+from assay.cli import make_app
+from assay.cli.work import announce, track
 from assay.engine import Cluster, run
 from assay.errors import OptionError
 

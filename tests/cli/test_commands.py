@@ -204,7 +204,7 @@ def test_scores_restricted_to_a_sample(run_assay: Run, campaign: Path) -> None:
 
 
 def test_progress_is_silent_when_stderr_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    from assay.cli import track
+    from assay.cli.work import track
 
     assert list(track(iter([1, 2]), 2, "working")) == [1, 2]
     assert capsys.readouterr().err == ""
@@ -213,7 +213,7 @@ def test_progress_is_silent_when_stderr_is_no_terminal(capsys: pytest.CaptureFix
 def test_progress_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     import io
 
-    from assay.cli import track
+    from assay.cli.work import track
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

@@ -194,7 +194,8 @@ except SystemExit:
 print("loaded:", sorted(name for name in sys.modules if name.startswith("assay.cli.")))
 """
     loaded = fresh("-c", code).splitlines()[-1]
-    assert loaded == "loaded: ['assay.cli.estimation', 'assay.cli.options']"
+    shared = ["options", "reading", "stopping", "work"]
+    assert loaded == f"loaded: {[f'assay.cli.{name}' for name in ['estimation', *shared]]}"
 
 
 def test_the_shell_completes_commands_and_options() -> None:

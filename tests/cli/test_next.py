@@ -10,6 +10,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 import assay
+from assay.cli import Command, spelled_out
 from assay.cli.sampling import next_
 from assay.errors import InputError, OptionError
 from assay.tables.tables import Sample
@@ -31,7 +32,7 @@ def campaign(tmp_path: Path) -> Path:
 
 def run(folder: Path, *options: object, ratings: str = "ratings.tsv") -> Result:
     app = typer.Typer()
-    app.command("next")(next_)
+    app.command("next", cls=Command)(spelled_out(next_))
     files = [str(folder / "scores.tsv"), str(folder / ratings)]
     return CliRunner().invoke(app, [*files, *(str(option) for option in options)])
 

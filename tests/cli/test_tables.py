@@ -13,10 +13,11 @@ from tests.conftest import Ran
 from tests.house import in_room, nodes
 
 import assay.tables.load as loading
-from assay.cli import read_answers
+from assay.cli import Reading
+from assay.cli.reading import read_answers
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
-from assay.tables.selection import column_names
+from assay.tables.load import column_names
 from assay.tables.tables import Judgments, Ratings
 from assay.tables.typed_files import save
 
@@ -98,8 +99,7 @@ def test_arguments_in_messages_are_arguments() -> None:
 
 
 def answers(path: Path, **given: str | None) -> Judgments | Ratings:
-    usual = dict.fromkeys(("columns", "exclude", "only", "lp"))
-    return read_answers(path, **{**usual, **given})  # type: ignore[arg-type]
+    return read_answers(path, "judgments", "ratings", read=Reading(**given))
 
 
 def test_answers_are_what_the_file_has(tmp_path: Path) -> None:

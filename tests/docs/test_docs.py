@@ -20,7 +20,7 @@ from tests.sheets import rate_sheet
 import assay
 from assay.cli.demo import demo as run_demo
 from assay.formats.catalogue import FORMATS
-from assay.tables.load import SCHEMAS
+from assay.tables.schemas import SCHEMAS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
@@ -40,7 +40,7 @@ def blocks(language: str) -> list[object]:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    run_demo(folder)
+    run_demo(output=folder)
     return folder
 
 

@@ -32,9 +32,7 @@ def test_the_page_shows_a_result(generator: ModuleType) -> None:
     result = compare("korotaev2022", ours, notes=(), request=request)
     text = generator.page([result])
     assert "| korotaev2022 | 58 | 1 | 1 | 0 | 56 |" in text
-    assert "| Table 1 | Doc I | Flesch | 33.08 | 32.922 | one syllable |" in text.replace(
-        " – |", ""
-    )
+    assert "| Table 1: Doc I, Flesch | 33.08 | 32.922 | one syllable |" in text.replace(" – |", "")
     assert "- 25 of Table 1, section 3.2: needs effectiff_corpus.tsv.gz" in text.replace("26", "25")
     assert result.signature in text
 

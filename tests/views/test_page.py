@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -149,19 +147,3 @@ def test_files_that_are_no_result(content: str, tmp_path: Path) -> None:
     path.write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError, match="not a saved result"):
         read_result(path)
-
-
-def test_page_in_a_real_browser(result: dict[str, object], tmp_path: Path) -> None:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    if browser is None:
-        pytest.skip("no chromium on this machine; install it to look at the page as a person does")
-    page = write_report([result], tmp_path / "r.html")
-    shot = tmp_path / "shot.png"
-    subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1280,800",
-         f"--screenshot={shot}", page.as_uri()],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
-    assert shot.stat().st_size > 20_000

@@ -28,8 +28,8 @@ from assay.project.sources import Choices, Part, read_sources
 from assay.project.text import with_key
 from assay.tables.guess import Guess, Question, guess
 from assay.tables.limits import limits
-from assay.tables.load import Raw, find_schema, to_text
-from assay.tables.selection import column_names
+from assay.tables.load import Raw, column_names, to_text
+from assay.tables.schemas import find_schema
 from assay.tables.tables import TestSet
 
 RATED = ("esa", "da", "sqm", "xsts", "scale", "mqm")

@@ -16,8 +16,8 @@ from assay.kits.results import KitDesign
 from assay.project.settings import Drawing, Settings
 from assay.sampling.draw import sample as draw_sample
 from assay.stats.random import Rng
-from assay.tables.load import Columns, Only, find_schema
-from assay.tables.selection import column_names
+from assay.tables.load import Columns, Only, column_names
+from assay.tables.schemas import find_schema
 from assay.tables.tables import (
     Errors,
     Sample,

@@ -10,23 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument
 
-from assay.cli import deliver, names, note, print_json, save_file, say
-from assay.cli.options import (
-    BY,
-    CHECKS,
-    COLUMNS,
-    EXCLUDE,
-    INSTRUCTIONS,
-    JSON,
-    OVERLAP,
-    RATERS,
-    REPEATS,
-    SAMPLE,
-    SAVE,
-    SAVE_ONLY,
-    SEED,
-)
+from assay.cli import deliver, names, note, pairs, people, print_json, say
+from assay.cli.options import CONTEXT, Count, File, Number, Text
 from assay.errors import InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -44,27 +31,10 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 campaign = typer.Typer(
     help="Collect answers in a browser: make a campaign, serve it, see how it stands, export it.",
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=CONTEXT,
 )
-Folder = Annotated[
-    Path, typer.Argument(help="The folder of the campaign.", metavar="DIR", show_default=False)
-]
-Folders = Annotated[
-    Path,
-    typer.Argument(
-        help="The folder of a campaign, or of several.", metavar="DIR", show_default=False
-    ),
-]
-HOST = Annotated[str, typer.Option("--host", help="The address to listen at.")]
-PORT = Annotated[int, typer.Option("--port", help="The port to listen at.", min=1, max=65535)]
-PUBLIC_URL = Annotated[
-    str | None,
-    typer.Option("--public-url", help="What links begin with, where a proxy stands before it."),
-]
-TRUSTED_PROXY = Annotated[
-    str | None,
-    typer.Option("--trusted-proxy", help="The proxy whose X-Forwarded-For is believed."),
-]
+Folder = Annotated[Path, Argument(help="The folder of the campaign.", metavar="DIR")]
+Folders = Annotated[Path, Argument(help="The folder of a campaign, or of several.", metavar="DIR")]
 
 
 def need_campaign() -> None:
@@ -76,55 +46,16 @@ def need_campaign() -> None:
 @campaign.command("new")
 def new(
     plan: Annotated[
-        Path,
-        typer.Argument(
-            help="The plan (.toml), or the table of the outputs.", metavar="PLAN|SCORES"
-        ),
+        Path, Argument(help="The plan (.toml), or the table of the outputs.", metavar="PLAN|SCORES")
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="The folder of the campaign; default: beside the plan.",
-            metavar="DIR",
-        ),
+    *, output: Annotated[
+        File, {"help": "The folder of the campaign; default: beside the plan.", "metavar": "DIR"}
     ] = None,
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            "--protocol",
-            help="How outputs are judged.",
-        ),
-    ] = None,
-    raters: RATERS = None,
-    sample: SAMPLE = None,
-    overlap: OVERLAP = None,
-    checks: CHECKS = None,
-    repeats: REPEATS = None,
-    outputs: Annotated[
-        int | None, typer.Option("--outputs", help="Systems side by side, 1 to 8.")
-    ] = None,
-    languages: Annotated[
-        str | None,
-        typer.Option("--languages", help="Source and target language.", metavar="DE,EN"),
-    ] = None,
-    marks: Annotated[
-        Path | None, typer.Option("--marks", help="Errors that raters begin with: a table.")
-    ] = None,
-    kits: Annotated[
-        Path | None,
-        typer.Option("--kit-design", help="Who edits what, as `assay kits design` saved it."),
-    ] = None,
-    instructions: INSTRUCTIONS = None,
-    columns: COLUMNS = None,
-    exclude: EXCLUDE = None,
-    by: BY = None,
-    store: Annotated[
-        str | None,
-        typer.Option("--store", help="A PostgreSQL database in place of a file in the folder."),
-    ] = None,
-    seed: SEED = None,
-    save: SAVE_ONLY = None,
-    json: JSON = False,
+    protocol: Text = None, raters: Text = None, sample: File = None, overlap: Number = None,
+    checks: Number = None, repeats: Number = None, outputs: Count = None, languages: Text = None,
+    marks: File = None, kit_design: File = None, instructions: File = None, columns: Text = None,
+    exclude: Text = None, by: Text = None, store: Text = None, seed: Count = None,
+    save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Make a campaign from a plan, or from a table of outputs and a few options.
 
@@ -136,7 +67,6 @@ def new(
     Example: assay campaign new scores.tsv --protocol esa --raters 3 -o news
     """
     need_campaign()
-    save_file(save)
     given: dict[str, Any] = {
         "protocol": protocol, **_people(raters), "raters.overlap": overlap,
         "checks.share": checks, "checks.repeats": repeats, "screen.outputs": outputs,
@@ -149,12 +79,12 @@ def new(
         },
     }  # fmt: skip
     if by is not None:
-        _need_one(kits=kits, store=store, save=save)
+        _need_one(kits=kit_design, store=store, save=save)
         _make_several(plan, given, columns, by, output, seed, json=json)
         return
     from assay.campaign.making import make_campaign
 
-    material, base = read_plan(plan, given, columns, kits)
+    material, base = read_plan(plan, given, columns, kit_design)
     result, keys = make_campaign(material, output or base, store=store, rng=seed)
     if json:
         print_json(result.to_dict() | {"links": keys.links()})
@@ -193,12 +123,10 @@ def _make_several(
 
 
 def _people(raters: str | None) -> dict[str, Any]:
-    people = names(raters)
-    if people is None:
+    if raters is None:
         return {}
-    if len(people) == 1 and people[0].isdecimal():
-        return {"raters.number": int(people[0])}
-    return {"raters.names": people}
+    known = people(raters)
+    return {"raters.number" if isinstance(known, int) else "raters.names": known}
 
 
 def read_plan(
@@ -218,7 +146,6 @@ def read_plan(
 
 def _read_settings(plan: Path, given: dict[str, Any], columns: str | None) -> tuple[Settings, Path]:
     """The plan with what was said beside it, and the folder it is about."""
-    from assay.cli import pairs
     from assay.project.reader import parse_settings
     from assay.project.text import with_key
     from assay.tables.load import decode_utf8, read_bytes
@@ -249,15 +176,10 @@ def show_links(title: str, keys: Keys) -> None:
 def check(
     plan: Annotated[
         Path,
-        typer.Argument(help="The plan (.toml), its folder, or a campaign.", metavar="PLAN|DIR"),
+        Argument(help="The plan (.toml), its folder, or a campaign.", metavar="PLAN|DIR"),
     ],
-    kits: Annotated[
-        Path | None,
-        typer.Option("--kit-design", help="Who edits what, as `assay kits design` saved it."),
-    ] = None,
-    save: SAVE = None,
-    json: JSON = False,
-) -> None:
+    *, kit_design: File = None, save: File = None, json: bool = False,
+) -> None:  # fmt: skip
     """Check a plan with all its tables, or a campaign's store: every problem at once.
 
     Nothing is written. The exit code is 2 where anything is wrong.
@@ -269,7 +191,6 @@ def check(
     from assay.errors import Problem, TableError
     from assay.formats.convert import Checked
 
-    save_file(save)
     try:
         if (plan / STORE).is_file():
             with open_campaign(plan, write=False) as opened:
@@ -277,7 +198,7 @@ def check(
             result = Checked(str(plan), "campaign", not found, 0, found)
         else:
             file = plan / PLAN if plan.is_dir() else plan
-            material, _ = read_plan(file, {}, kits=kits)
+            material, _ = read_plan(file, {}, kits=kit_design)
             tasks = len(material.prepare(rng=0).tasks)
             result = Checked(str(file), "plan", True, tasks)
     except TableError as error:
@@ -289,7 +210,7 @@ def check(
 
 
 @campaign.command("preview")
-def preview(folder: Folder, port: PORT = 8018, json: JSON = False) -> None:
+def preview(folder: Folder, *, port: int = 8018, json: bool = False) -> None:
     """Try the raters' pages on a copy: nothing that is sent there counts.
 
     Example: assay campaign preview news
@@ -322,13 +243,9 @@ def preview(folder: Folder, port: PORT = 8018, json: JSON = False) -> None:
 
 @campaign.command("serve")
 def serve_campaign(
-    folder: Folders,
-    host: HOST = "127.0.0.1",
-    port: PORT = 8017,
-    public_url: PUBLIC_URL = None,
-    trusted_proxy: TRUSTED_PROXY = None,
-    json: JSON = False,
-) -> None:
+    folder: Folders, *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
+    trusted_proxy: Text = None, json: bool = False,
+) -> None:  # fmt: skip
     """Serve a campaign, or all in a folder, until Ctrl-C or SIGTERM.
 
     One campaign that was never open is opened. Of several, each is opened on its page.
@@ -410,14 +327,11 @@ def need_free(host: str, port: int) -> None:
 
 def serve(
     folder: Annotated[
-        Path, typer.Argument(help="The project, or a folder of campaigns.", metavar="[DIR]")
+        Path, Argument(help="The project, or a folder of campaigns.", metavar="[DIR]")
     ] = Path(),
-    host: HOST = "127.0.0.1",
-    port: PORT = 8017,
-    public_url: PUBLIC_URL = None,
-    trusted_proxy: TRUSTED_PROXY = None,
-    json: JSON = False,
-) -> None:
+    *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
+    trusted_proxy: Text = None, json: bool = False,
+) -> None:  # fmt: skip
     """Serve a project's campaign: made from assay.toml the first time, gone on with after that.
 
     Prints everybody's link. Answers are kept in the folder; `assay campaign` has the rest.
@@ -431,8 +345,12 @@ def serve(
     from assay.campaign.keys import FILE
     from assay.project.project import project_folder
 
+    run = partial(
+        serve_campaign, host=host, port=port, public_url=public_url, trusted_proxy=trusted_proxy,
+        json=json,
+    )  # fmt: skip
     if is_hub(folder):
-        serve_campaign(folder, host, port, public_url, trusted_proxy, json)
+        run(folder)
         return
     home = folder if (folder / FILE).is_file() else project_folder(folder)
     if home is None:
@@ -445,11 +363,11 @@ def serve(
 
         material, _ = read_plan(home / PLAN, {})
         make_campaign(material, home)
-    serve_campaign(home, host, port, public_url, trusted_proxy, json)
+    run(home)
 
 
 @campaign.command("links")
-def links(folder: Folder, json: JSON = False) -> None:
+def links(folder: Folder, *, json: bool = False) -> None:
     """Show everybody's link.
 
     Example: assay campaign links news

@@ -5,66 +5,33 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Context
 
-from assay.cli import columns_for, names, read_drawn, refuse_alone, save_file, score_range
-from assay.cli.options import (
-    BETTER_IF_RATED,
-    CHECKS,
-    COLUMNS,
-    FORMAT,
-    INSTRUCTIONS,
-    JSON,
-    KEY,
-    OVERLAP,
-    PAY,
-    PER_OUTPUT_OPTION,
-    RANGE,
-    RATERS,
-    REPEATS,
-    SAMPLE,
-    SAVE_ONLY,
-    SEED,
-)
+from assay.cli import columns_for, deliver, people, read_drawn, refuse_alone, say, score_range
+from assay.cli.options import Better, Count, File, Number, Text
 from assay.errors import OptionError
+
+Tool = Literal["xlsx", "csv", "pearmut", "appraise", "label-studio"]
 
 
 def collect(
-    context: typer.Context,
+    context: Context,
     files: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             help="Sheets out: the scores table. Answers in: the key, then what raters sent back.",
             metavar="SCORES | KEY FILES...",
         ),
     ],
-    output: Annotated[
+    *, output: Annotated[
         Path,
-        typer.Option(
-            "-o", "--output", help="The new folder of the sheets, or the table of ratings.",
-            metavar="PATH",
-        ),
+        {"help": "The new folder of the sheets, or the table of ratings.", "metavar": "PATH"},
     ],
-    sheets: Annotated[
-        Literal["xlsx", "csv", "pearmut", "appraise", "label-studio"] | None,
-        typer.Option("--sheets", help="Write a blind sheet per rater, or a task list of a tool."),
-    ] = None,
-    raters: RATERS = None,
-    sample: SAMPLE = None,
-    overlap: OVERLAP = None,
-    per_output: Annotated[int | None, PER_OUTPUT_OPTION] = None,
-    checks: CHECKS = None,
-    repeats: REPEATS = None,
-    range: RANGE = None,
-    instructions: INSTRUCTIONS = None,
-    key: KEY = None,
-    columns: COLUMNS = None,
-    format: FORMAT = None,
-    better: BETTER_IF_RATED = None,
-    pay: PAY = None,
-    seed: SEED = None,
-    save: SAVE_ONLY = None,
-    json: JSON = False,
+    sheets: Tool | None = None, raters: Text = None, sample: File = None, overlap: Number = None,
+    per_output: Count = None, checks: Number = None, repeats: Number = None, range: Text = None,
+    instructions: File = None, key: File = None, columns: Text = None, format: Text = None,
+    better: Better | None = None, pay: Text = None, seed: Count = None, save: File = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Write a blind sheet per rater with --sheets; without, collect what raters sent back.
 
@@ -79,7 +46,6 @@ def collect(
     """
     from dataclasses import replace
 
-    from assay.cli import deliver, say
     from assay.cli.project import returned_before
     from assay.collecting.answers import collect_sheets, write_collected
     from assay.collecting.assign import assign
@@ -88,7 +54,6 @@ def collect(
     from assay.tables.load import decode_utf8, read_bytes
     from assay.tables.tables import read_scores
 
-    save_file(save)
     dealing = {
         "overlap": overlap, "per_output": per_output, "checks": checks, "repeats": repeats,
     }  # fmt: skip
@@ -108,15 +73,15 @@ def collect(
         if context.obj is not None and not json:
             say("next: assay status says what they decide, assay report makes a page")
         return
-    _need_for_sheets(raters, answers, better)
+    if raters is None:
+        raise OptionError("raters", "nobody", "is too few", "name the raters, or say how many")
+    if answers:
+        raise OptionError("sheets", answers[0], "is a second table", "give the scores table alone")
+    if better is not None:
+        raise OptionError("better", better, "is about answers", "give it when they are collected")
     test_set = read_scores(first, columns=columns_for(columns, ("scores", first))[0])
-    people = names(raters) or []
-    number = int(people[0]) if len(people) == 1 and people[0].isdecimal() else None
     given: dict[str, Any] = {name: value for name, value in dealing.items() if value is not None}
-    plan = assign(
-        read_drawn(sample, test_set) or test_set, people if number is None else number,
-        rng=seed, **given,
-    )  # fmt: skip
+    plan = assign(read_drawn(sample, test_set) or test_set, people(raters), rng=seed, **given)
     result = write_sheets(
         test_set, plan, output, format=sheets, key=key, range=score_range(range) or (0, 100),
         instructions=None if instructions is None
@@ -125,12 +90,3 @@ def collect(
     deliver(replace(result, pay=pay_of(pay)), save, json)
     if context.obj is not None and not json:
         say("next: send them out; assay collect FILES reads what comes back, in part too")
-
-
-def _need_for_sheets(raters: str | None, more: list[Path], better: str | None) -> None:
-    if raters is None:
-        raise OptionError("raters", "nobody", "is too few", "name the raters, or say how many")
-    if more:
-        raise OptionError("sheets", more[0], "is a second table", "give the scores table alone")
-    if better is not None:
-        raise OptionError("better", better, "is about answers", "give it when they are collected")

@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from assay.cli import say
-from assay.cli.options import JSON
+from assay.cli import print_json, save_json, say
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,18 +29,13 @@ EDITORS, HUMAN, HOURLY = 9, "human", 40.0
 
 
 def demo(
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the files.", metavar="DIR")
-    ] = Path("demo"),
-    seed: Annotated[int, typer.Option("--seed", help="Random seed; the output repeats it.")] = 1,
-    json: JSON = False,
-) -> None:
+    *, output: Annotated[Path, {"help": "Folder for the files.", "metavar": "DIR"}] = Path("demo"),
+    seed: int = 1, json: bool = False,
+) -> None:  # fmt: skip
     """Run the whole pipeline on a simulated campaign; ends with a report page.
 
     Example: assay demo -o demo
     """
-    from assay.cli import print_json, save_json
-    from assay.errors import InputError
     from assay.stats.random import as_rng
     from assay.tables.load import write_bytes
     from assay.views.page import write_report
@@ -80,8 +73,6 @@ def demo(
 
 def _refuse_foreign(folder: Path, files: list[str]) -> None:
     """Refuse to write over a file that is not as a demo left it."""
-    from assay.errors import InputError
-
     listed = folder / MADE
     made = listed.read_text("utf-8", errors="replace").splitlines() if listed.is_file() else []
     for name in files:

@@ -8,120 +8,33 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument
 
-from assay.cli import (
-    columns_for,
-    figure_file,
-    names,
-    note,
-    pairs,
-    refuse_alone,
-    save_file,
-    say,
-)
-from assay.cli.options import (
-    BETTER_IF_RATED,
-    COLUMNS,
-    EDITOR,
-    FIGURE,
-    FORMAT,
-    HUMAN_TRANSLATION,
-    JSON,
-    ONLY,
-    SAVE,
-    SEED,
-    SYSTEM,
-)
-from assay.errors import InputError, OptionError
+from assay.cli import columns_for, deliver, names, note, pairs, progress_bars, refuse_alone, say
+from assay.cli.options import Better, Count, File, Number, Text
+from assay.errors import InputError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
     from assay.effort.results import Effort, Relation
-    from assay.stats.progress import Progress
     from assay.tables.load import Raw, Source
-    from assay.tables.tables import Better, Edits
+    from assay.tables.tables import Edits
 
 
 def effort(
     edits: Annotated[
         list[Path] | None,
-        typer.Argument(
+        Argument(
             help="What editors did: tables, or files of a translation tool.", metavar="[EDITS]..."
         ),
     ] = None,
-    before: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--before", help="Folder of a translation tool's files before editing.", metavar="DIR"
-        ),
-    ] = None,
-    after: Annotated[
-        list[Path] | None,
-        typer.Option("--after", help="The same files after editing.", metavar="DIR"),
-    ] = None,
-    pattern: Annotated[
-        str | None,
-        typer.Option("--pattern", help="Path of an edited file: {system}/{editor}/{doc}."),
-    ] = None,
-    human: HUMAN_TRANSLATION = None,
-    margin: Annotated[
-        float | None,
-        typer.Option("--margin", help="Parity: at most this share more effort, such as 0.1."),
-    ] = None,
-    measures: Annotated[
-        str | None,
-        typer.Option("--measures", help="time, distance, changed, hter; default: not hter."),
-    ] = None,
-    time: Annotated[
-        str, typer.Option("--time", help="mean, log or winsorised seconds per word.")
-    ] = "mean",
-    time_weight: Annotated[
-        float, typer.Option("--time-weight", help="Weight of time in the placings.")
-    ] = 1.0,
-    alike: Annotated[
-        float,
-        typer.Option(
-            "--alike", help="Documents are alike if their effort is within 1/R and R.", metavar="R"
-        ),
-    ] = 1.25,
-    assume_alike: Annotated[
-        bool,
-        typer.Option(
-            "--assume-alike", help="Assume that the documents are alike (identical kits)."
-        ),
-    ] = False,
-    rate: Annotated[
-        str | None,
-        typer.Option("--rate", help="What an editor's hour costs: 40 EUR.", metavar="PRICE"),
-    ] = None,
-    level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
-    format: FORMAT = None,
-    system: SYSTEM = None,
-    editor: EDITOR = None,
-    columns: COLUMNS = None,
-    only: ONLY = None,
-    figure: FIGURE = None,
-    figure_by_editor: Annotated[
-        Path | None,
-        typer.Option(
-            "--figure-by-editor", help="Draw every editor's work to this file.", metavar="FILE"
-        ),
-    ] = None,
-    ratings: Annotated[
-        Path | None,
-        typer.Option("--ratings", help="Ratings of the same systems: do they agree?"),
-    ] = None,
-    better: BETTER_IF_RATED = None,
-    kits: Annotated[
-        Path | None,
-        typer.Option(
-            "--kits", help="Result of kits find: do harder documents take more?", metavar="FILE"
-        ),
-    ] = None,
-    seed: SEED = None,
-    save: SAVE = None,
-    json: JSON = False,
-) -> None:
+    *, before: list[Path] | None = None, after: list[Path] | None = None, pattern: Text = None,
+    human: Text = None, margin: Number = None, measures: Text = None, time: str = "mean",
+    time_weight: float = 1.0, alike: float = 1.25, assume_alike: bool = False, rate: Text = None,
+    level: float = 0.95, format: Text = None, system: Text = None, editor: Text = None,
+    columns: Text = None, only: Text = None, figure: File = None, figure_by_editor: File = None,
+    ratings: File = None, better: Better | None = None, kits: File = None, seed: Count = None,
+    save: File = None, json: bool = False,
+) -> None:  # fmt: skip
     """Compare systems by post-editing effort.
 
     EDITS are tables or files of a translation tool; where the tool keeps one text per segment,
@@ -129,17 +42,20 @@ def effort(
 
     Example: assay effort --before before --after after --rate "40 EUR"
     """
-    from assay.cli import deliver, progress_bars
     from assay.effort.effort import effort as compare
 
-    save_file(save)
     refuse_alone("better", better, "ratings", ratings)
-    figure_file(figure)
-    figure_file(figure_by_editor)
     with progress_bars() as progress:
         if before or after:
+            from assay.effort.versions import read_versions
+
             _refuse_both(edits, format, only)
-            table = _read_versions(before, after, system, editor, pattern, columns, progress)
+            refuse_alone("before", before or None, "after", after or None)
+            refuse_alone("after", after or None, "before", before or None)
+            table = read_versions(
+                before or [], after or [], system=system, editor=editor, pattern=pattern,
+                columns=pairs("columns", columns), progress=progress,
+            )  # fmt: skip
         else:
             refuse_alone("pattern", pattern, "before", before)
             table = read_edit_files(
@@ -153,9 +69,8 @@ def effort(
     result = replace(result, relations=_relations(result, ratings, better or "higher", kits, seed))
     _draw(result, figure, figure_by_editor)
     deliver(result, save, json)
-    for written in (figure, figure_by_editor):
-        if written is not None and not json:
-            say(f"written to {written}")
+    if not json:
+        say(*(f"written to {path}" for path in (figure, figure_by_editor) if path is not None))
 
 
 def _draw(result: Effort, figure: Path | None, figure_by_editor: Path | None) -> None:
@@ -206,29 +121,10 @@ def _refuse_both(edits: list[Path] | None, format: str | None, only: str | None)
             )  # fmt: skip
 
 
-def _read_versions(
-    before: list[Path] | None, after: list[Path] | None, system: str | None, editor: str | None,
-    pattern: str | None, columns: str | None, progress: Progress,
-) -> Edits:  # fmt: skip
-    from assay.effort.versions import read_versions
-
-    refuse_alone("before", before or None, "after", after or None)
-    refuse_alone("after", after or None, "before", before or None)
-    return read_versions(
-        before or [], after or [], system=system, editor=editor,
-        pattern=pattern, columns=pairs("columns", columns), progress=progress,
-    )  # fmt: skip
-
-
 def read_edit_files(
-    files: list[Path],
-    *,
-    format: str | None = None,
-    system: str | None = None,
-    editor: str | None = None,
-    columns: str | None = None,
-    only: str | None = None,
-) -> Edits:
+    files: list[Path], *, format: Text = None, system: Text = None, editor: Text = None,
+    columns: Text = None, only: Text = None,
+) -> Edits:  # fmt: skip
     """One table of edits from one file or several, which together may not name a row twice."""
     from assay.tables.tables import join_edits
 
@@ -284,8 +180,8 @@ def _tool_format(file: Path) -> str | None:
 
 def _is_own(file: Path, columns: str | None) -> bool:
     """Whether a table has Assay's own names, or those that the user gave."""
-    from assay.tables.load import SCHEMAS
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
+    from assay.tables.schemas import SCHEMAS
 
     present = column_names(file)
     said = {name for name, user in pairs("columns", columns).items() if user in present}
@@ -343,7 +239,6 @@ def _with_numbers(raw: Raw, columns: Mapping[str, str]) -> Raw:
 
 
 def _known_format(format: str) -> str:
-    from assay.errors import did_you_mean
     from assay.formats.catalogue import FORMATS
 
     known = [item.name for item in FORMATS.values() if "edits" in item.reads]

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli import names, note, only_for, pairs, score_range
+from assay.cli import Reading, names, note, only_for, pairs, score_range
+from assay.cli.options import Better, Text
+from assay.cli.reading import without
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,32 +21,32 @@ if TYPE_CHECKING:
     from assay.tables.tables import Judgments, Ratings, TestSet
 
 
-def own_kind(path: Path, columns: str | None) -> str | None:
+def own_kind(path: Path, read: Reading) -> str | None:
     """The kind of a table that has Assay's own names, or those the user gave; None: guess."""
-    fitting = _fitting(path, columns)
+    fitting = _fitting(path, read)
     return next((kind for kind in ("ratings", "scores") if kind in fitting), None)
 
 
-def _fitting(path: Path, columns: str | None) -> list[str]:
+def _fitting(path: Path, read: Reading) -> list[str]:
     """The kinds of table whose columns a file has, by Assay's names or those the user gave."""
-    from assay.tables.load import SCHEMAS
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
+    from assay.tables.schemas import SCHEMAS
 
-    present, said = column_names(path), pairs("columns", columns)
-    if any(user not in present and "+" in user for user in said.values()):
+    present = column_names(path)
+    if any(user not in present and "+" in user for user in read.mapped.values()):
         return []
-    here = {*present, *(name for name, user in said.items() if user in present)}
+    here = {*present, *(name for name, user in read.mapped.items() if user in present)}
     return [kind for kind, schema in SCHEMAS.items() if {*schema.required} <= here]
 
 
 def guessed(
-    path: Path, columns: str | None, only: str | None, lp: str | None, kind: str | None = None
+    path: Path, read: Reading, kind: str | None = None, said: dict[str, str] | None = None
 ) -> Guess:
     """What a file seems to be, said in one line; what it does not tell is asked, or refused."""
     from assay.tables.load import load
 
-    own = _present(path, columns)
-    rows = {own.get(n, n): value for n, value in only_for(only, lp, own, path).items()}
+    own = _present(path, read.mapped if said is None else said)
+    rows = {own.get(n, n): value for n, value in only_for(read, own, path).items()}
     found = answered(load(path, text=lambda _: False, only=rows), kind, own)
     found.need_answers()
     note(found.sentence)
@@ -71,17 +73,13 @@ def answered(raw: Raw, kind: str | None, own: dict[str, str]) -> Guess:
     return found
 
 
-def _present(path: Path, columns: str | None) -> dict[str, str]:
-    """What the user said of the columns that a file has."""
-    from assay.tables.selection import column_names
+def _present(path: Path, said: dict[str, str]) -> dict[str, str]:
+    """What the user said of the columns that a file has, all columns of a wide one."""
+    from assay.tables.load import column_names
 
-    present = column_names(path)
-    return {n: user for n, user in pairs("columns", columns).items() if _has(present, user)}
-
-
-def _has(present: Sequence[str], user: str) -> bool:
-    """Whether a table has a column, or all columns of a wide one."""
-    return user in present or all(part.strip() in present for part in user.split("+"))
+    present = {*column_names(path)}
+    parts = {name: {part.strip() for part in user.split("+")} for name, user in said.items()}
+    return {n: user for n, user in said.items() if user in present or parts[n] <= present}
 
 
 def _asked(found: Guess) -> str:
@@ -96,16 +94,7 @@ def _asked(found: Guess) -> str:
 
 
 def read_alone(
-    files: Sequence[Path],
-    *,
-    columns: str | None,
-    metrics: str | None,
-    lower_metrics: str | None,
-    exclude: str | None,
-    only: str | None,
-    lp: str | None,
-    better: Literal["higher", "lower"] | None,
-    range: str | None,
+    files: Sequence[Path], read: Reading, *, better: Better | None, range: Text = None
 ) -> tuple[TestSet, Ratings, bool]:
     """A test set and the ratings of several files, guessed; whether there are ratings alone.
 
@@ -114,84 +103,68 @@ def read_alone(
     from assay.tables.answers import join_ratings, rated_outputs
     from assay.tables.tables import read_ratings, read_scores
 
-    left_out = names(exclude) or ()
+    chosen, lower = names(read.metrics), names(read.lower_metrics) or ()
     test_set = None
-    if _scores_first(files, columns):
-        source, own, found = _source(files[0], columns, only, lp, "scores")
-        chosen = names(metrics)
+    if _scores_first(files, read):
+        source, own, found = _source(files[0], read, "scores")
         test_set = read_scores(
-            source, columns=own, lower_metrics=names(lower_metrics) or (), exclude=left_out,
+            source, columns=own, lower_metrics=lower, exclude=read.excluded,
             metrics=chosen if chosen is not None or found is None else found.metrics,
-            only=only_for(only, lp, own, files[0]),
+            only=only_for(read, own, files[0]),
         )  # fmt: skip
         # Metrics that were guessed are held against the ratings as if nobody had named them.
         test_set = replace(test_set, named=chosen is not None)
     tables = []
     for path in files if test_set is None else files[1:]:
-        source, own, found = _source(path, columns, only, lp, "ratings")
+        source, own, found = _source(path, read, "ratings")
         if better is None and found is not None:
             _need_direction(found)
         table = read_ratings(
             source, test_set, columns=own, better=better or "higher", range=score_range(range),
-            only=only_for(only, lp, own, path),
+            only=only_for(read, own, path),
         )  # fmt: skip
         tables.append((str(path), table))
     ratings = join_ratings(tables)
     if test_set is not None:
         return test_set, ratings, False
     test_set = rated_outputs(
-        ratings, metrics=names(metrics) or (), lower_metrics=names(lower_metrics) or (),
-        exclude=left_out,
-    )  # fmt: skip
+        ratings, metrics=chosen or (), lower_metrics=lower, exclude=read.excluded
+    )
     return test_set, ratings.placed_in(test_set), True
 
 
 def read_foreign(
-    files: Sequence[Path],
-    *,
-    columns: str | None,
-    exclude: str | None,
-    only: str | None,
-    lp: str | None,
-    better: Literal["higher", "lower"] | None,
+    files: Sequence[Path], read: Reading, better: Better | None
 ) -> tuple[Judgments | Ratings, TestSet | None]:
     """The judgments or ratings of several files, guessed, and the test set where one is first."""
-    from assay.cli import without
     from assay.tables.guess import guess
 
-    if own_kind(files[0], columns) is None:
-        kind = guess(files[0], columns=_present(files[0], columns)).table
+    if own_kind(files[0], read) is None:
+        kind = guess(files[0], columns=_present(files[0], read.mapped)).table
         if kind == "judgments":
-            return _join_judgments(files, columns, exclude, only, lp), None
-    test_set, ratings, alone = read_alone(
-        files, columns=columns, metrics="", lower_metrics=None, exclude=None, only=only, lp=lp,
-        better=better, range=None,
-    )  # fmt: skip
-    ratings = replace(ratings, frame=without(ratings.frame, names(exclude) or []))
+            return _join_judgments(files, read), None
+    all_systems = replace(read, metrics="", lower_metrics=None, exclude=None)
+    test_set, ratings, alone = read_alone(files, all_systems, better=better)
+    ratings = replace(ratings, frame=without(ratings.frame, read.excluded))
     return ratings, None if alone else test_set
 
 
-def stated(
-    context: typer.Context, better: Literal["higher", "lower"]
-) -> Literal["higher", "lower"] | None:
+def stated(context: typer.Context, better: Better) -> Better | None:
     """Which scores are better, where anybody said it."""
     origin = context.get_parameter_source("better")
     return better if origin is not None and origin.name != "DEFAULT" else None
 
 
-def _join_judgments(
-    files: Sequence[Path], columns: str | None, exclude: str | None, only: str | None,
-    lp: str | None,
-) -> Judgments:  # fmt: skip
+def _join_judgments(files: Sequence[Path], read: Reading) -> Judgments:
     import polars as pl
 
     from assay.tables.answers import tidy
     from assay.tables.tables import read_judgments
 
-    frames = [tidy(path, guessed(path, columns, only, lp, "judgments")) for path in files]
+    frames = [tidy(path, guessed(path, read, "judgments")) for path in files]
     return read_judgments(
-        pl.concat(frames, how="diagonal_relaxed"), exclude=names(exclude) or (),
-        only=only_for(only, lp, {}, frames[0]),
+        pl.concat(frames, how="diagonal_relaxed"), exclude=read.excluded,
+        only=only_for(read, {}, frames[0]),
     )  # fmt: skip
 
 
@@ -205,44 +178,40 @@ def _need_direction(found: Guess) -> None:
         )
 
 
-def _scores_first(files: Sequence[Path], columns: str | None) -> bool:
+def _scores_first(files: Sequence[Path], read: Reading) -> bool:
     """Whether the first file is the test set of the others."""
     from assay.tables.guess import guess
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
 
     if len(files) == 1 or {*column_names(files[0])} == {*column_names(files[1])}:
         return False
-    if own_kind(files[0], columns) is not None:
-        return "rater" not in (*column_names(files[0]), *pairs("columns", columns))
+    if own_kind(files[0], read) is not None:
+        return "rater" not in (*column_names(files[0]), *read.mapped)
     return guess(files[0]).table != "ratings"
 
 
 def _source(
-    path: Path, columns: str | None, only: str | None, lp: str | None, kind: str
-) -> tuple[Source | Raw, dict[str, str], Guess | None]:  # fmt: skip
+    path: Path, read: Reading, kind: str
+) -> tuple[Source | Raw, dict[str, str], Guess | None]:
     """What to read a file from, by which columns, and the guess where one was needed."""
-    from assay.tables.load import SCHEMAS
-    from assay.tables.selection import column_names
-
-    said = pairs("columns", columns)
-    if own_kind(path, columns) in (kind, "ratings"):
-        present = column_names(path)
-        own = {n: user for n, user in said.items() if n in SCHEMAS[kind].names and user in present}
-        return path, own, None
-    if "sample" in _fitting(path, columns):
-        raise InputError(f"{path} is a sample, and {kind} are wanted; give it as `sample`")
     from assay.tables.answers import as_guessed
+    from assay.tables.load import column_names
+    from assay.tables.schemas import SCHEMAS
 
-    known = {n: user for n, user in said.items() if n in SCHEMAS[kind].names}
-    text = ",".join(f"{n}={user}" for n, user in known.items()) or None
-    found = guessed(path, text, only, lp, kind)
+    said = {n: user for n, user in read.mapped.items() if n in SCHEMAS[kind].names}
+    if own_kind(path, read) in (kind, "ratings"):
+        present = column_names(path)
+        return path, {n: user for n, user in said.items() if user in present}, None
+    if "sample" in _fitting(path, read):
+        raise InputError(f"{path} is a sample, and {kind} are wanted; give it as `sample`")
+    found = guessed(path, read, kind, said)
     return as_guessed(path, found), dict(found.columns), found
 
 
-def is_foreign(files: Sequence[Path], columns: str | None, *kinds: str) -> bool:
+def is_foreign(files: Sequence[Path], read: Reading, *kinds: str) -> bool:
     """Whether a file has neither the names of a table, of these kinds, nor those the user gave."""
     try:
-        fitting = [_fitting(path, columns) for path in files]
+        fitting = [_fitting(path, read) for path in files]
     except InputError:  # a file that cannot be read at all
         return False
     return any(not found or not {*(kinds or found)} & {*found} for found in fitting)
@@ -250,7 +219,7 @@ def is_foreign(files: Sequence[Path], columns: str | None, *kinds: str) -> bool:
 
 def are_batches(files: Sequence[Path]) -> bool:
     """Whether two files have the same columns, a score among them: parts of one table."""
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
 
     if len(files) != 2:
         return False

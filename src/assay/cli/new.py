@@ -6,24 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument
 
-from assay.cli import names, note, pairs, print_json, say
-from assay.cli.options import (
-    BETTER_IF_RATED,
-    COLUMNS,
-    EXCLUDE,
-    FORMAT,
-    FROM_HELP,
-    JSON,
-    KIND,
-    LOWER_METRICS,
-    LP,
-    METRICS,
-    ONLY,
-    PAY,
-    RATERS,
-)
+from assay.cli import _expanded, names, note, pairs, people, print_json, say
+from assay.cli.options import Better, Text
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,38 +18,21 @@ if TYPE_CHECKING:
     from assay.tables.guess import Guess
     from assay.tables.load import Raw
 
+Protocol = Literal["da", "sqm", "xsts", "scale", "esa", "mqm", "pairwise", "ranking", "post-edit"]
+
 
 def new(
-    folder: Annotated[Path, typer.Argument(help="The folder of the project.", metavar="DIR")],
+    folder: Annotated[Path, Argument(help="The folder of the project.", metavar="DIR")],
     more: Annotated[
         list[Path] | None,
-        typer.Argument(help="More of what --from names.", metavar="[SOURCE...]", hidden=True),
+        Argument(help="More of what --from names.", metavar="[SOURCE...]", hidden=True),
     ] = None,
-    origin: Annotated[
-        list[Path] | None,
-        typer.Option("--from", help=FROM_HELP, metavar="SOURCE..."),
-    ] = None,
-    protocol: Annotated[
-        Literal["da", "sqm", "xsts", "scale", "esa", "mqm", "pairwise", "ranking", "post-edit"]
-        | None,
-        typer.Option("--protocol", help="How outputs are judged."),
-    ] = None,
-    raters: RATERS = None,
-    pay: PAY = None,
-    columns: COLUMNS = None,
-    metrics: METRICS = None,
-    lower_metrics: LOWER_METRICS = None,
-    exclude: EXCLUDE = None,
-    better: BETTER_IF_RATED = None,
-    kind: KIND = None,
-    format: FORMAT = None,
-    lp: LP = None,
-    only: ONLY = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Write over a project that is there.")
-    ] = False,
-    json: JSON = False,
-) -> None:
+    *, origin: Annotated[list[Path] | None, {"metavar": "SOURCE..."}] = None,
+    protocol: Protocol | None = None, raters: Text = None, pay: Text = None, columns: Text = None,
+    metrics: Text = None, lower_metrics: Text = None, exclude: Text = None,
+    better: Better | None = None, kind: Text = None, format: Text = None, lp: Text = None,
+    only: Text = None, replace: bool = False, json: bool = False,
+) -> None:  # fmt: skip
     """Make a project from your files, whatever they are, or change its settings.
 
     What was guessed is shown. In the folder every command finds its files and settings.
@@ -115,9 +84,8 @@ def _said(
     if better is not None:
         said["better"] = better
     if raters is not None:
-        people = names(raters) or []
-        one = len(people) == 1 and people[0].isdecimal()
-        said["raters"] = {"number": int(people[0])} if one else {"names": people}
+        known = people(raters)
+        said["raters"] = {"number" if isinstance(known, int) else "names": known}
     if pay is not None:
         from dataclasses import asdict
 
@@ -140,7 +108,6 @@ def _made(
     said: Mapping[str, object], *, replace: bool,
 ) -> tuple[Project, list[Part]]:  # fmt: skip
     """A new project, and the tables that it has."""
-    from assay.cli import _expanded
     from assay.cli.guessing import answered
     from assay.project.create import create_project, settings_of
     from assay.project.sources import Choices, read_sources

@@ -1,200 +1,343 @@
-"""Options that several commands share, each with one meaning and one help text."""
+"""Every option of the command line, by the name of its parameter: one meaning, one help text.
+
+A command is a function whose options stand behind ``*`` in its signature, with type and default;
+what is said of them is said here. Its arguments stand before, each with a help text of its own.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-import typer
+from typer import Argument
 
-COLUMNS = Annotated[
-    str | None,
-    typer.Option("--columns", help="Your column names: seg=seg_id,score=mqm.", metavar="A=B,..."),
-]
-METRICS = Annotated[
-    str | None,
-    typer.Option("--metrics", help="Metric columns; default: all numeric ones.", metavar="A,B"),
-]
-LOWER_METRICS = Annotated[
-    str | None,
-    typer.Option("--lower-metrics", help="Metrics where less is better.", metavar="A,B"),
-]
-EXCLUDE = Annotated[
-    str | None,
-    typer.Option("--exclude", help="Systems to leave out, such as a reference.", metavar="A,B"),
-]
-ONLY = Annotated[
-    str | None,
-    typer.Option("--only", help="Read only these rows: lp=en-de,domain=news.", metavar="A=B,..."),
-]
-FORMAT = Annotated[
-    str | None,
-    typer.Option("--format", help="Another tool's format, such as google-mqm or sdlxliff."),
-]
-RANGE = Annotated[
-    str | None,
-    typer.Option("--range", help="The rating scale; scores outside are refused.", metavar="LO,HI"),
-]
-SCORES = Annotated[Path, typer.Argument(help="The test set: a scores table.", metavar="SCORES")]
-RATINGS = Annotated[
+Text: TypeAlias = str | None
+File: TypeAlias = Path | None
+Number: TypeAlias = float | None
+Count: TypeAlias = int | None
+Better: TypeAlias = Literal["higher", "lower"]
+Scores = Annotated[Path, Argument(help="The test set: a scores table.", metavar="SCORES")]
+RatingFiles = Annotated[
     list[Path],
-    typer.Argument(help="What the raters answered, in one or more files.", metavar="RATINGS..."),
+    Argument(help="What the raters answered, in one or more files.", metavar="RATINGS..."),
 ]
-RATED_FILES = Annotated[
+RatedFiles = Annotated[
     list[Path],
-    typer.Argument(
+    Argument(
         help="The test set, if there is one, and what the raters answered, in one or more files.",
         metavar="[SCORES] RATINGS...",
     ),
 ]
-SCORES_OPTION = typer.Option("--scores", help="The test set that the file is about.")
-SAMPLE_OPTION = typer.Option(
-    "--sample", help="The sample: which segments, and how they were drawn."
-)
-SAMPLE = Annotated[Path | None, SAMPLE_OPTION]
-ASSUME = Annotated[
-    str | None,
-    typer.Option("--assume", help="Without a sample, how segments were chosen: random, documents."),
-]
-LEVEL = Annotated[float, typer.Option("--level", help="Confidence level.")]
-DRAWS = Annotated[int, typer.Option("--draws", help="Samples or campaigns to simulate.")]
-HALF_WIDTH_OPTION = typer.Option("--half-width", help="The wanted half-width of the intervals.")
-BETTER_OPTION = typer.Option("--better", help="Which ratings are better (MQM: lower).")
-BETTER = Annotated[Literal["higher", "lower"], BETTER_OPTION]
-BETTER_IF_RATED = Annotated[Literal["higher", "lower"] | None, BETTER_OPTION]
-"""For commands that need no ratings: given without them it is refused."""
-SIDES = Annotated[
-    int, typer.Option("--sides", help="Tests two-sided (2) or one-sided (1).", min=1, max=2)
-]
-SEED = Annotated[int | None, typer.Option("--seed", help="Random seed; the output repeats it.")]
-JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-SAVE = Annotated[
-    Path | None,
-    typer.Option(
-        "--save", "-o", help="Save the result (.json) for `assay report`.", metavar="FILE"
-    ),
-]
-SAVE_ONLY = Annotated[
-    Path | None,
-    typer.Option("--save", help="Save the result (.json) for `assay report`.", metavar="FILE"),
-]
-"""For commands whose ``-o`` is something else: a table, a folder, a page."""
 
-SYSTEMS = Annotated[
-    str | None,
-    typer.Option(
-        "--systems", help="The systems compared: their names, or how many.", metavar="A,B|N"
-    ),
-]
-EACH_PAIR = Annotated[
-    bool,
-    typer.Option(
-        "--each-pair", help="From judgments: the level is for each pair, not for all together."
-    ),
-]
-PAY = Annotated[
-    str | None,
-    typer.Option(
-        "--pay", help="What one answer costs: '0.12 EUR per rating', '18 EUR per hour, 40 s per"
-        " rating'.", metavar="PRICE",
-    ),
-]  # fmt: skip
-TARGET = Annotated[
-    str | None,
-    typer.Option("--target", help="What intervals are for: raters, texts or answers."),
-]
-FAMILY = Annotated[
-    bool,
-    typer.Option("--family", help="Decide so that all verdicts together hold at the level (Holm)."),
-]
-HISTORY = Annotated[
-    Path | None,
-    typer.Option(
-        "--history",
-        help="Other systems' ratings of these segments, to learn from; estimate: also an earlier"
-        " campaign with the same metrics.",
-    ),
-]
-FIGURE = Annotated[
-    Path | None,
-    typer.Option("--figure", help="Draw it to this .svg, .pdf or .png file.", metavar="FILE"),
-]
-Backend: TypeAlias = Literal["serial", "processes", "dask"]
-BACKEND = Annotated[
-    Backend | None,
-    typer.Option("--backend", help="How the work runs; default: by --workers and --scheduler."),
-]
-WORKERS = Annotated[
-    int | None,
-    typer.Option("--workers", help="Processes to share the work; 0: one per core. Default: 1."),
-]
-SCHEDULER = Annotated[
-    str | None,
-    typer.Option("--scheduler", help="A dask cluster: tcp://HOST:8786.", metavar="ADDRESS"),
-]
-BUDGET_OPTION = typer.Option(
-    "--budget",
-    help="What may be rated or spent: 142 segments, 20%, '15000 ratings', '300 EUR' or '20 hours'.",
-    metavar="N|P%|AMOUNT",
-)
-OVERLAP = Annotated[
-    float | None,
-    typer.Option("--overlap", help="Share of tasks with one rater more. Default: 0.1."),
-]
-BY = Annotated[
-    str | None,
-    typer.Option(
-        "--by",
-        help="Results, or campaigns, by group: a column such as domain or lp; estimate: also"
-        " document, length, category.",
-    ),
-]
-CHECKS = Annotated[
-    float | None,
-    typer.Option("--checks", help="Share of outputs with a spoiled copy beside. Default: 0."),
-]
-REPEATS = Annotated[
-    float | None,
-    typer.Option("--repeats", help="Share of tasks that a rater has twice. Default: 0."),
-]
-INSTRUCTIONS = Annotated[
-    Path | None,
-    typer.Option("--instructions", help="Your own words to the raters: a text file."),
-]
-PER_OUTPUT_OPTION = typer.Option("--per-output", help="Raters of every output; default: 1.")
-FROM_HELP = (
-    "What there is: tables, a folder of texts, a WMT folder; convert: the table or format of SRC."
-)
-KIND = Annotated[
-    str | None,
-    typer.Option(
-        "--kind", help="scores, ratings, errors, judgments, edits or sample; default: a guess."
-    ),
-]
-RATERS = Annotated[
-    str | None, typer.Option("--raters", help="Who rates: names, or how many.", metavar="A,B|N")
-]
-KEY = Annotated[
-    Path | None,
-    typer.Option("--key", help="Where the key goes; default: FOLDER-key.tsv.", metavar="FILE"),
-]
-LP = Annotated[
-    str | None, typer.Option("--lp", help="Language pair, where a format has several or none.")
-]
+HELP = {
+    "after": "The same files after editing.",
+    "alike": "Documents are alike if their effort is within 1/R and R.",
+    "allocation": "segments: how many from each stratum.",
+    "allow_unreachable": "Accept a design that can never draw some segments.",
+    "assume": "Without a sample, how segments were chosen: random, documents.",
+    "assume_alike": "Assume that the documents are alike (identical kits).",
+    "backend": "How the work runs; default: by --workers and --scheduler.",
+    "before": "Folder of a translation tool's files before editing.",
+    "better": "Which ratings are better (MQM: lower).",
+    "bin_size": "segments: size of metric strata (80).",
+    "blanks": "Unranked outputs in WMT rankings: drop, or count as best.",
+    "borrow": "Learn from these ratings of the other systems how hard segments are.",
+    "budget": "What may be rated or spent: 142 segments, 20%, '15000 ratings', '300 EUR' or '20"
+    " hours'.",
+    "by": "Results, or campaigns, by group: a column such as domain or lp; estimate: also"
+    " document, length, category.",
+    "calibrate": "Shorten ranges, checked by simulating campaigns of this size.",
+    "candidates": "Keep the best of so many samples, by the metric.",
+    "careless": "How many of them answer at random.",
+    "cell": "Variance of editor x document.",
+    "checks": "Share of outputs with a spoiled copy beside. Default: 0.",
+    "clean": "Remove: citations, notes, addresses, headings.",
+    "cluster_rule": "From ratings: a cluster ends where neighbours differ (default), or where all"
+    " above differ from all below, as WMT has it.",
+    "clusters": "Goal: mean number of clusters.",
+    "columns": "Your column names: seg=seg_id,score=mqm.",
+    "compare": "Two systems: difference, p, power.",
+    "correlation": "Correlation of ratings and metrics.",
+    "count": "How many to choose.",
+    "data": "Folder with the paper's data.",
+    "debug": "Where a command fails, show where in the code.",
+    "decide": "The true difference of two systems that shall be found.",
+    "density": "Largest ratio of the terms' occurrences, or none.",
+    "design": "The design, by name (listed above).",
+    "design_effect": "Variance relative to that of a simple random sample.",
+    "designs": "Designs to compare.",
+    "difference_sd": "Standard deviation of the paired differences.",
+    "documents": "The documents: as many as systems.",
+    "draws": "Samples or campaigns to simulate.",
+    "each_pair": "From judgments: the level is for each pair, not for all together.",
+    "earlier": "The result saved last time: its looks are kept.",
+    "editor": "The editor, where an XLIFF file does not say.",
+    "editors": "How many editors, or their names.",
+    "empty": "Empty translations: refuse, unchanged, or keep (all was deleted).",
+    "eps": "Radius of dbscan; default: the knee.",
+    "errors": "The marked errors, for --by category.",
+    "exclude": "Systems to leave out, such as a reference.",
+    "exclude_raters": "Raters to leave out; the effect is shown.",
+    "family": "Decide so that all verdicts together hold at the level (Holm).",
+    "features": "How many metrics the correlation is with; default: 1.",
+    "figure": "Draw it to this .svg, .pdf or .png file.",
+    "figure_by_editor": "Draw every editor's work to this file.",
+    "figures": "Folder for the figures (SVG and PNG).",
+    "format": "Another tool's format, such as google-mqm or sdlxliff.",
+    "formats": "tsv, xlsx, xliff, or several.",
+    "gap": "The difference to be found, in the unit of the scores.",
+    "goal": "What to aim for.",
+    "guarantee": "Valid however often you look; needs --range.",
+    "half_width": "The wanted half-width of the intervals.",
+    "held_out": "A second metric to judge the samples by.",
+    "history": "Other systems' ratings of these segments, to learn from; estimate: also an"
+    " earlier campaign with the same metrics.",
+    "holm": "Correct the tests for the number of pairs.",
+    "host": "The address to listen at.",
+    "human": "Which system is the human translation.",
+    "human_scores": "Which human scores of an mt-metrics-eval folder.",
+    "importance": "Numeric column: draw in proportion to it.",
+    "instructions": "Your own words to the raters: a text file.",
+    "interval": "auto, t, skew-t, betting, hoeffding or bernstein.",
+    "json": "Print one JSON object instead of tables.",
+    "key": "Where the key goes; default: FOLDER-key.tsv.",
+    "kind": "scores, ratings, errors, judgments, edits or sample; default: a guess.",
+    "kit_design": "Who edits what, as `assay kits design` saved it.",
+    "kits": "Result of kits find: do harder documents take more?",
+    "language": "en: five features; any other: three of them.",
+    "languages": "Source and target language.",
+    "leaving": "How many of them leave in the middle.",
+    "length": "fixed-snippets: segments per snippet (10).",
+    "length_tolerance": "Words within ± this share; none: no limit.",
+    "level": "Confidence level.",
+    "limits": "Read larger files than usual: columns=20000,rows=1e9.",
+    "list_formats": "List other tools' formats.",
+    "longest_first": "fixed-snippets: longest documents first.",
+    "look": "What this planned look saw, and no more.",
+    "looks": "Planned looks: how many, or at which sizes.",
+    "lower_metrics": "Metrics where less is better.",
+    "lp": "Language pair, where a format has several or none.",
+    "margin": "Parity: at most this share more effort, such as 0.1.",
+    "marks": "Errors that raters begin with: a table.",
+    "matched": "The same segments for all systems, or not.",
+    "max_snippet": "snippets, rounds: the longest (10).",
+    "measure": "distance, time or changed.",
+    "measures": "time, distance, changed, hter; default: not hter.",
+    "method": "The method, by name (listed above).",
+    "methods": "Designs and estimators.",
+    "metric": "The metric that ranks the systems.",
+    "metrics": "Metric columns; default: all numeric ones.",
+    "mode": "closest: the most alike; dbscan: the paper's clusters.",
+    "only": "Read only these rows: lp=en-de,domain=news.",
+    "open": "Open the report in the browser.",
+    "origin": "What there is: tables, a folder of texts, a WMT folder; convert: the table or"
+    " format of SRC.",
+    "outputs": "Systems side by side, 1 to 8.",
+    "overlap": "Share of tasks with one rater more. Default: 0.1.",
+    "pairs": "Print the table of pairs, too.",
+    "parts": "Folder for every table (CSV, Markdown, LaTeX) and figure (SVG, PDF).",
+    "pattern": "Path of an edited file: {system}/{editor}/{doc}.",
+    "pay": "What one answer costs: '0.12 EUR per rating', '18 EUR per hour, 40 s per rating'.",
+    "per_output": "Raters of every output; default: 1.",
+    "per_set": "Systems shown at once; default: as many as so far.",
+    "pieces": "Pieces in a kit.",
+    "pilot": "Answers collected so far.",
+    "place": "The documents' order is rotated and allowed for.",
+    "population": "Segments of the test set; default: the pilot's.",
+    "port": "The port to listen at.",
+    "power": "Probability of finding the gap.",
+    "practice": "WMT practice ranks by the mean (default) or z scores.",
+    "profile": "How words are counted.",
+    "protocol": "How outputs are judged.",
+    "public_url": "What links begin with, where a proxy stands before it.",
+    "published": "What was claimed: a table of system and cluster or rank, or better and worse.",
+    "range": "The rating scale; scores outside are refused.",
+    "range_kind": "Which bootstrap range holds the level (shortest).",
+    "range_size": "Goal: mean size of rank ranges.",
+    "ranges": "Rank ranges from resampling (default) or from tests.",
+    "rank_sum": "From ratings: test single outputs, as WMT does, not documents.",
+    "rate": "What an editor's hour costs: 40 EUR.",
+    "raters": "Who rates: names, or how many.",
+    "ratings": "Ratings of the same systems: do they agree?",
+    "reason": "Why; kept in the list of events.",
+    "remove_severity": "Subtract each rater's severity first.",
+    "repeats": "Share of tasks that a rater has twice. Default: 0.",
+    "replace": "Write over a project that is there.",
+    "resample": "The unit whose judgments are correlated; auto: segment, else set, else pair.",
+    "resamples": "How many to draw (1000).",
+    "residual": "Variance of segments within it.",
+    "rounding": "segments: random, or largest remainder.",
+    "runs": "Runs behind best / median / worst.",
+    "sample": "The sample: which segments, and how they were drawn.",
+    "save": "Save the result (.json) for `assay report`.",
+    "scheduler": "A dask cluster: tcp://HOST:8786.",
+    "scores": "The test set that the file is about.",
+    "sd": "Standard deviation of one system's ratings.",
+    "seconds_per_word": "For a budget in minutes, without a cost column.",
+    "seed": "Random seed; the output repeats it.",
+    "segments": "Segments of a document.",
+    "shared": "Largest share of terms in common, or none.",
+    "sheets": "Write a blind sheet per rater, or a task list of a tool.",
+    "sides": "Tests two-sided (2) or one-sided (1).",
+    "sigma": "Noise on a scale of 10; WMT12: 7 to 12. Default: fitted.",
+    "significant": "Goal: share of significant pairs; default: .8.",
+    "size_limit": "documents: never draw longer ones.",
+    "sizes": "Sizes to show results for.",
+    "slope": "balanced: how much more often to draw bad-looking segments.",
+    "spend": "What there is to spend: '40 h', '2000 EUR', '5000 ratings' or judgments.",
+    "stop": "documents, fixed-snippets: where to stop (closest).",
+    "store": "A PostgreSQL database in place of a file in the folder.",
+    "strata": "segments: stratify by this.",
+    "system": "The system, where an XLIFF file does not say.",
+    "systems": "The systems compared: their names, or how many.",
+    "tables": "Of: ratings, errors, judgments, edits, sample, scores, raters, events.",
+    "target": "What intervals are for: raters, texts or answers.",
+    "terms": "Ways to find terms; default: all.",
+    "test": "Head to head (default for pairs), all judgments for every pair, or, for clusters and"
+    " ranges, the default of assay rank.",
+    "texts": "Write the kits' sentences to this table.",
+    "ties": "Ties are dropped (default), half a win for each, or modelled (Bradley-Terry).",
+    "time": "mean, log or winsorised seconds per word.",
+    "time_weight": "Weight of time in the placings.",
+    "title": "The report's title.",
+    "to": "Table or format of DST.",
+    "top_up": "Enlarge this sample to the budget.",
+    "trusted_proxy": "The proxy whose X-Forwarded-For is believed.",
+    "type": "The type of the tables; default: tsv.",
+    "version": "Show the version.",
+    "weights": "MQM weights by severity: major=5,minor=1.",
+    "words": "Words in a piece, at least.",
+    "workers": "Processes to share the work; 0: one per core. Default: 1.",
+}  # fmt: skip
+METAVARS = {
+    "A,B": "clean compare designs exclude exclude_raters formats lower_metrics metrics tables"
+    " terms",
+    "FILE": "figure figure_by_editor key kits pilot save texts",
+    "DIR": "after before data figures parts",
+    "A=B,...": "columns only weights",
+    "PRICE": "pay rate",
+    "A,B|N": "raters systems",
+    "R": "alike",
+    "N|P%|AMOUNT": "budget",
+    "A,B,C": "documents",
+    "N|A,B": "editors",
+    "DE,EN": "languages",
+    "K|N,N,...": "looks",
+    "A,B+C": "methods",
+    "LO,HI": "range",
+    "ADDRESS": "scheduler",
+    "A=N,...": "limits",
+    "N,...": "sizes",
+    "AMOUNT": "spend",
+    "SAMPLE": "top_up",
+}
+"""What stands for the value of an option, and the options that it stands in."""
+SPECIAL: dict[str, dict[str, Any]] = {
+    "careless": {"min": 0},
+    "leaving": {"min": 0},
+    "look": {"min": 1},
+    "matched": {"flags": ("--matched/--unmatched",)},
+    "origin": {"flags": ("--from",)},
+    "output": {"flags": ("-o", "--output")},
+    "port": {"min": 1, "max": 65535},
+    "sides": {"min": 1, "max": 2},
+}
+"""What else is to be said of an option, where its flag is not its name or not all values fit."""
 
-HUMAN_TRANSLATION = Annotated[
-    str | None, typer.Option("--human", help="Which system is the human translation.")
-]
-SYSTEM = Annotated[
-    str | None, typer.Option("--system", help="The system, where an XLIFF file does not say.")
-]
-EDITOR = Annotated[
-    str | None, typer.Option("--editor", help="The editor, where an XLIFF file does not say.")
-]
+COMMANDS = {
+    "new": "new:new",
+    "demo": "demo:demo",
+    "check": "tables:check",
+    "convert": "tables:convert",
+    "plan": "planning:plan",
+    "stability": "sampling:stability",
+    "sample": "sampling:sample",
+    "collect": "collecting:collect",
+    "serve": "campaign:serve",
+    "status": "status:status",
+    "campaign": "steering:campaign",
+    "next": "sampling:next_",
+    "monitor": "estimation:monitor",
+    "next-set": "ranking:next_set",
+    "estimate": "estimation:estimate",
+    "raters": "estimation:raters",
+    "evaluate": "estimation:evaluate",
+    "rank": "ranking:rank",
+    "kits": "kits:kits",
+    "effort": "effort:effort",
+    "audit": "audit:audit",
+    "report": "report:report",
+    "reproduce": "reproduce:reproduce",
+}
+"""Every command or group of commands: its module here, and its name there."""
+
+RENAMED = {
+    "rng": "seed",
+    "before": "earlier",
+    "kits": "kit_design",
+    "test_set": "scores",
+    "raters": "exclude_raters",
+    "bin": "bin_size",
+    "max": "max_snippet",
+    "limit": "size_limit",
+    "first": "longest_first",
+    "size": "pieces",
+    "methods": "terms",
+}
+"""Arguments of the library whose parameter here has another name."""
+
+PANELS = {
+    "Everyday": ("new", "check", "plan", "sample", "collect", "serve", "status", "report"),
+    "Analysis": (
+        "estimate", "rank", "effort", "raters", "audit", "campaign", "kits", "monitor", "next",
+        "next-set", "convert",
+    ),
+    "Research": ("demo", "stability", "evaluate", "reproduce"),
+}  # fmt: skip
+"""The commands: those of a project in the order of use, those behind them, and those to try."""
+
+WRITTEN = {
+    "target", "--output", "--save", "--figure", "--figure-by-editor", "--figures", "--parts",
+    "--texts", "--key",
+}  # fmt: skip
+"""The parameters that name files or folders to write; every other path is read."""
+
+ENDINGS = {
+    "save": (("a JSON file", "end its name in"), (".json",)),
+    "figure": (("a kind of figure", "end it in"), (".svg", ".pdf", ".png")),
+    "figure_by_editor": (("a kind of figure", "end it in"), (".svg", ".pdf", ".png")),
+}
+"""The files whose names must say what they hold, which is refused before any work is done."""
+
+HELP_FLAGS = ["-h", "--help"]
+CONTEXT: Any = {"help_option_names": HELP_FLAGS}
+"""What every group of commands is made with."""
+
+PIPELINE = """\
+Assay: how good your translation systems are, and how sure you can be, from few judgments.
+
+A project is a folder that remembers its files and settings:
+  new       what there is to rate      assay new mine --from outputs.csv --protocol esa
+                                       cd mine
+  plan      what will it find, cost?   assay plan --budget "90 EUR" --pay "0.05 EUR per rating"
+  sample    which segments to show?    assay sample --budget 20%
+  collect   blind sheets for raters    assay collect --sheets xlsx --raters Ada,Ben
+            what they sent back        assay collect answers/*.xlsx
+  status    is it enough by now?       assay status
+  report    the answer on a page       assay report --open
+
+The analysis behind it works on files, too:
+  estimate  scores with intervals      assay estimate scores.tsv ratings.tsv --sample sample.tsv
+  rank      an order from judgments    assay rank judgments.tsv
+  effort    what post-editing takes    assay effort edits.tsv
+
+A simulated campaign to look at:       assay demo -o demo
+
+Usage: assay COMMAND ...; assay --help lists all commands, assay COMMAND --help explains one."""
 
 SHOWN = {
     "new": "origin protocol raters pay columns metrics better replace",
-    "check": "kind format test_set columns metrics range save json",
+    "check": "kind format scores columns metrics range save json",
     "convert": "origin to columns sample lp system list_formats save",
     "sample": "budget design goal top_up seed output save json",
     "collect": "sheets raters sample overlap per_output range key output",
@@ -204,7 +347,7 @@ SHOWN = {
     "effort": "before after human margin rate format save json",
     "raters": "sample assume better range columns exclude save json",
     "audit": "published sample assume target better pairs save json",
-    "monitor": "sample goal half_width looks before better save json",
+    "monitor": "sample goal half_width looks earlier better save json",
     "next": "sample method count budget better columns save json",
     "next-set": "systems scores goal per_set count seed save json",
     "stability": "metric budget designs held_out draws by figure save",

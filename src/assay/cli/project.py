@@ -201,7 +201,7 @@ class _Filling:
 
     def columns(self, files: Mapping[str, Any]) -> str | None:
         """Those column names that one of these files has."""
-        from assay.tables.selection import column_names
+        from assay.tables.load import column_names
 
         paths = [
             p for given in files.values() for p in ([given] if isinstance(given, str) else given)
@@ -278,7 +278,7 @@ class _Filling:
 
     def names_raters(self) -> bool:
         """Whether the ratings say who gave them."""
-        from assay.tables.selection import column_names
+        from assay.tables.load import column_names
 
         paths = self.project.paths(self.settings.ratings)
         return any("rater" in column_names(path) for path in paths if path.exists())

@@ -6,26 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Argument, Context
 
-from assay.cli import has_rows, names, read_judged, save_file
-from assay.cli.options import (
-    BETTER,
-    COLUMNS,
-    EXCLUDE,
-    FORMAT,
-    JSON,
-    LP,
-    ONLY,
-    PAY,
-    SAVE,
-    SCORES_OPTION,
-    SEED,
-    SIDES,
-)
+from assay.cli import Reading, deliver, names, progress_bars
+from assay.cli.options import Better, Count, File, Text
+from assay.cli.reading import answers_kind, read_answers, read_judged
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
+    from assay.ranking.monitor import JudgmentsMonitoring
     from assay.ranking.rank import Ranking
     from assay.tables.tables import Judgments, Ratings
 
@@ -33,80 +22,24 @@ ANSWERS = ("judgments", "ratings")
 
 
 def rank(
-    context: typer.Context,
+    context: Context,
     files: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             help="Judgments (left, right, winner) or ratings, in one or more files.",
             metavar="FILE...",
         ),
     ],
-    method: Annotated[
-        str | None,
-        typer.Option("--method", help="The method, by name (listed above)."),
-    ] = None,
-    ranges: Annotated[
-        Literal["bootstrap", "sign", "pooled"] | None,
-        typer.Option("--ranges", help="Rank ranges from resampling (default) or from tests."),
-    ] = None,
-    resample: Annotated[
-        Literal["auto", "document", "segment", "set", "rater", "pair"] | None,
-        typer.Option(
-            "--resample",
-            help="The unit whose judgments are correlated; auto: segment, else set, else pair.",
-        ),
-    ] = None,
-    range_kind: Annotated[
-        Literal["shortest", "equal-tailed"] | None,
-        typer.Option("--range-kind", help="Which bootstrap range holds the level (shortest)."),
-    ] = None,
-    ties: Annotated[
-        Literal["drop", "half", "davidson"] | None,
-        typer.Option(
-            "--ties",
-            help="Ties are dropped (default), half a win for each, or modelled (Bradley-Terry).",
-        ),
-    ] = None,
-    level: Annotated[float, typer.Option("--level", help="Confidence level.")] = 0.95,
-    calibrate: Annotated[
-        bool,
-        typer.Option(
-            "--calibrate", help="Shorten ranges, checked by simulating campaigns of this size."
-        ),
-    ] = False,
-    sides: SIDES = 2,
-    holm: Annotated[
-        bool, typer.Option("--holm", help="Correct the tests for the number of pairs.")
-    ] = False,
-    resamples: Annotated[
-        int | None, typer.Option("--resamples", help="How many to draw (1000).")
-    ] = None,
-    cluster_rule: Annotated[
-        Literal["neighbours", "all"] | None,
-        typer.Option(
-            "--cluster-rule",
-            help="From ratings: a cluster ends where neighbours differ (default), or where all"
-            " above differ from all below, as WMT has it.",
-        ),
-    ] = None,
-    rank_sum: Annotated[
-        bool,
-        typer.Option(
-            "--rank-sum", help="From ratings: test single outputs, as WMT does, not documents."
-        ),
-    ] = False,
-    pay: PAY = None,
-    better: BETTER = "higher",
-    columns: COLUMNS = None,
-    exclude: EXCLUDE = None,
-    only: ONLY = None,
-    lp: LP = None,
-    format: FORMAT = None,
-    pairs: Annotated[bool, typer.Option("--pairs", help="Print the table of pairs, too.")] = False,
-    seed: SEED = None,
-    save: SAVE = None,
-    json: JSON = False,
-) -> None:
+    *, method: Text = None, ranges: Literal["bootstrap", "sign", "pooled"] | None = None,
+    resample: Literal["auto", "document", "segment", "set", "rater", "pair"] | None = None,
+    range_kind: Literal["shortest", "equal-tailed"] | None = None,
+    ties: Literal["drop", "half", "davidson"] | None = None, level: float = 0.95,
+    calibrate: bool = False, sides: int = 2, holm: bool = False, resamples: Count = None,
+    cluster_rule: Literal["neighbours", "all"] | None = None, rank_sum: bool = False,
+    pay: Text = None, better: Better = "higher",
+    read: Annotated[Reading, "columns exclude only lp format"], pairs: bool = False,
+    seed: Count = None, save: File = None, json: bool = False,
+) -> None:  # fmt: skip
     """Rank systems from judgments or ratings, with rank ranges and clusters.
 
     Methods: expected-win (default), bojar, better-or-equal, lopez, bradley-terry; from ratings:
@@ -115,10 +48,8 @@ def rank(
 
     Example: assay rank judgments.tsv --ranges pooled
     """
-    from assay.cli import deliver, progress_bars
     from assay.tables.tables import Judgments
 
-    save_file(save)
     common = _given({
         "method": method, "range_kind": range_kind, "level": level, "sides": sides, "holm": holm,
         "resamples": resamples, "rng": seed, "pay": pay,
@@ -127,10 +58,7 @@ def rank(
         {"ranges": ranges, "resample": resample, "ties": ties, "calibrate": calibrate or None}
     )
     of_ratings = _given({"cluster_rule": cluster_rule, "rank_sum": rank_sum or None})
-    answers = _answers(
-        files, context, columns=columns, exclude=exclude, only=only, lp=lp, better=better,
-        format=format,
-    )  # fmt: skip
+    answers = _answers(files, context, read, better)
     if isinstance(answers, Judgments):
         from assay.ranking.rank import rank as run
 
@@ -146,34 +74,26 @@ def rank(
 
 
 def _answers(
-    files: list[Path], context: typer.Context, *, columns: str | None, exclude: str | None,
-    only: str | None, lp: str | None, better: Literal["higher", "lower"], format: str | None,
-) -> Judgments | Ratings:  # fmt: skip
+    files: list[Path], context: Context, read: Reading, better: Better
+) -> Judgments | Ratings:
     """The judgments or ratings of one file or several; what has others' names is guessed."""
-    from assay.cli import read_answers
-
     own: InputError | None = None
-    if format is not None or len(files) == 1:
+    if read.format is not None or len(files) == 1:
         if len(files) > 1:
-            raise OptionError("format", format, "is for one file", "convert each to a table first")
+            remedy = "convert each to a table first"
+            raise OptionError("format", read.format, "is for one file", remedy)
         try:
-            return read_answers(
-                files[0], columns=columns, exclude=exclude, only=only, lp=lp, better=better,
-                format=format,
-            )  # fmt: skip
+            return read_answers(files[0], *ANSWERS, read=read, better=better)
         except InputError as error:
             from assay.cli.guessing import is_foreign
 
-            if format is not None or not is_foreign(files, columns, *ANSWERS):
+            if read.format is not None or not is_foreign(files, read, *ANSWERS):
                 raise
-            own = None if is_foreign(files, columns) else error
+            own = None if is_foreign(files, read) else error
     from assay.cli.guessing import read_foreign, stated
 
     try:
-        return read_foreign(
-            files, columns=columns, exclude=exclude, only=only, lp=lp,
-            better=stated(context, better),
-        )[0]  # fmt: skip
+        return read_foreign(files, read, stated(context, better))[0]
     except InputError:
         if own is not None:
             raise own from None
@@ -186,8 +106,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 def _refuse(kind: str, options: dict[str, Any]) -> None:
     for name, value in options.items():
-        option = f"--{name.replace('_', '-')}"
-        raise OptionError(option, value, f"is for {kind}", "leave it out")
+        raise OptionError(name, value, f"is for {kind}", "leave it out")
 
 
 def _with_pairs(result: Ranking) -> Callable[[], None]:
@@ -198,23 +117,19 @@ def _with_pairs(result: Ranking) -> Callable[[], None]:
 
 
 def monitor_judged(
-    judgments: Path, of_ratings: dict[str, Any], *, family: bool,
-    systems: str | None, level: float, pay: str | None, columns: str | None,
-    exclude: str | None, only: str | None, lp: str | None, save: Path | None, json: bool,
-) -> None:  # fmt: skip
+    judgments: Path, of_ratings: dict[str, Any], read: Reading, *, family: bool, systems: Text,
+    level: float, pay: Text,
+) -> JudgmentsMonitoring:  # fmt: skip
     """``assay monitor`` with one file: judgments; options that only ratings have are refused."""
-    from assay.cli import answers_kind, deliver
     from assay.ranking.monitor import monitor_judgments
 
-    if answers_kind(judgments, columns) == "ratings":
+    if answers_kind(judgments, read) == "ratings":
         raise InputError(f"{judgments}: ratings are watched with their test set; name SCORES first")
     _refuse("ratings", _given(of_ratings))
-    save_file(save)
-    table = read_judged(judgments, columns, exclude, only, lp)
-    result = monitor_judgments(
-        table, systems=_system_names(systems), family=family, level=level, pay=pay
-    )
-    deliver(result, save, json)
+    return monitor_judgments(
+        read_judged(judgments, read), systems=_system_names(systems), family=family, level=level,
+        pay=pay,
+    )  # fmt: skip
 
 
 def need_for_ratings(sample: Path | None, *, each_pair: bool, systems: str | None) -> Path:
@@ -232,41 +147,15 @@ def _system_names(text: str | None) -> list[str] | None:
     return names(text)
 
 
-def _systems_of(scores: Path) -> list[str]:
-    from assay.tables.tables import read_scores
-
-    return list(read_scores(scores).systems)
-
-
 def next_set(
     judgments: Annotated[
-        Path,
-        typer.Argument(help="Judgments so far; at first a header line.", metavar="JUDGMENTS"),
+        Path, Argument(help="Judgments so far; at first a header line.", metavar="JUDGMENTS")
     ],
-    systems: Annotated[
-        str | None,
-        typer.Option(
-            "--systems", help="The systems compared: their names, or how many.", metavar="A,B"
-        ),
-    ] = None,
-    scores: Annotated[Path | None, SCORES_OPTION] = None,
-    goal: Annotated[
-        Literal["best", "order"],
-        typer.Option("--goal", help="What to aim for."),
-    ] = "best",
-    per_set: Annotated[
-        int | None,
-        typer.Option("--per-set", help="Systems shown at once; default: as many as so far."),
-    ] = None,
-    count: Annotated[int, typer.Option("--count", help="How many to choose.")] = 1,
-    columns: COLUMNS = None,
-    exclude: EXCLUDE = None,
-    only: ONLY = None,
-    lp: LP = None,
-    seed: SEED = None,
-    save: SAVE = None,
-    json: JSON = False,
-) -> None:
+    *, systems: Annotated[Text, {"metavar": "A,B"}] = None, scores: File = None,
+    goal: Literal["best", "order"] = "best", per_set: Count = None, count: int = 1,
+    read: Annotated[Reading, "columns exclude only lp"], seed: Count = None, save: File = None,
+    json: bool = False,
+) -> None:  # fmt: skip
     """Choose the systems to show next: to find the best one soon, or the order.
 
     Ordinary tests do not hold for judgments chosen this way; assay monitor's verdicts do. Towards
@@ -274,14 +163,14 @@ def next_set(
 
     Example: assay next-set judgments.tsv --per-set 5 --count 20
     """
-    from assay.cli import deliver
     from assay.ranking.best import next_sets
+    from assay.tables.load import load
+    from assay.tables.tables import read_scores
 
-    save_file(save)
     if systems is not None and scores is not None:
         raise OptionError("--systems", systems, "and --scores name them twice", "give one of them")
-    compete = _system_names(systems) if scores is None else _systems_of(scores)
-    empty = not has_rows(judgments)
-    table = None if empty else read_judged(judgments, columns, exclude, only, lp)
+    compete = _system_names(systems) if scores is None else read_scores(scores).systems
+    begun = load(judgments, text=lambda _: True).frame.height > 0
+    table = read_judged(judgments, read) if begun else None
     result = next_sets(table, goal=goal, systems=compete, per_set=per_set, count=count, rng=seed)
     deliver(result, save, json)

@@ -6,41 +6,29 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument
 
-from assay.cli import refuse_foreign, say
-from assay.cli.options import JSON
+from assay.cli import deliver, say
+from assay.cli.options import File
+from assay.errors import OptionError
+
+REPORT_SIGNS = ("Made by Assay", "All numbers were computed with Assay")
+"""What every report has, in HTML, Markdown or LaTeX."""
 
 
 def report(
     results: Annotated[
-        list[Path], typer.Argument(help="Results saved with --save or --json.", metavar="RESULT...")
+        list[Path], Argument(help="Results saved with --save or --json.", metavar="RESULT...")
     ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--output", help="The report to write: .html, .md or .tex.", metavar="FILE"
-        ),
+    *, output: Annotated[
+        Path, {"help": "The report to write: .html, .md or .tex.", "metavar": "FILE"}
     ] = Path("report.html"),
-    parts: Annotated[
-        Path | None,
-        typer.Option(
-            "--parts",
-            help="Folder for every table (CSV, Markdown, LaTeX) and figure (SVG, PDF).",
-            metavar="DIR",
-        ),
-    ] = None,
-    open: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
-    title: Annotated[str, typer.Option("--title", help="The report's title.")] = (
-        "Evaluation report"
-    ),
-    json: JSON = False,
-) -> None:
+    parts: File = None, open: bool = False, title: str = "Evaluation report", json: bool = False,
+) -> None:  # fmt: skip
     """Make one self-contained HTML page from saved results, or Markdown, or LaTeX.
 
     Example: assay report sample.json estimates.json ranking.json -o report.html --parts tables
     """
-    from assay.cli import deliver
-    from assay.errors import OptionError
     from assay.views.page import (
         WRITERS,
         WrittenReport,
@@ -50,7 +38,7 @@ def report(
         write_report,
     )
 
-    refuse_foreign(output)
+    _refuse_foreign(output)
     page = make_report(
         [read_result(path) for path in results], title,
         names=[path.stem for path in results], facts=_facts(),
@@ -69,6 +57,17 @@ def report(
     deliver(made, None, json, lambda: say(*lines))
     if open:
         typer.launch(str(output.absolute()))
+
+
+def _refuse_foreign(output: Path) -> None:
+    """Refuse to write a report over a file that Assay did not write."""
+    if not output.is_file():
+        return
+    text = output.read_bytes().decode("utf-8", errors="replace")
+    if not any(sign in text for sign in REPORT_SIGNS):
+        raise OptionError(
+            "output", output, "is there, and not such a report of Assay's", "name another one"
+        )
 
 
 def _facts() -> tuple[str, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import typer
+from typer import Context
 
-from assay.cli import columns_for, read_drawn, read_rated, read_test_set, save_file
-from assay.cli.options import JSON, LEVEL, PAY, SAVE
+from assay.cli import Reading, deliver, read_drawn, read_rated, read_test_set
+from assay.cli.options import File, Text
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 
 
 def status(
-    context: typer.Context,
-    pay: PAY = None,
-    level: LEVEL = 0.95,
-    save: SAVE = None,
-    json: JSON = False,
-) -> None:
+    context: Context, *, pay: Text = None, level: float = 0.95, save: File = None,
+    json: bool = False,
+) -> None:  # fmt: skip
     """Say how a project stands: what is in, what is decided, what deciding the rest costs.
 
     Half a campaign will do: scores rest on the beginning of the sample that is complete, and where
@@ -32,10 +29,8 @@ def status(
 
     Example: assay status --pay "0.12 EUR per rating"
     """
-    from assay.cli import deliver
     from assay.collecting.status import project_status
 
-    save_file(save)
     project: Project | None = context.obj
     if project is None:
         raise InputError("there is no project here (a folder with assay.toml); assay new makes one")
@@ -74,26 +69,24 @@ def _read(project: Project) -> tuple[TestSet, Ratings | None]:
         )
     scores = project.path(of.scores)
     answers = [path for path in project.paths(of.ratings) if path.exists()]
-    columns = _columns(of.columns, [scores, *answers])
-    read: dict[str, Any] = {
-        "columns": columns,
-        "metrics": None if of.metrics is None else ",".join(of.metrics),
-        "lower_metrics": ",".join(of.lower_metrics) or None,
-        "exclude": ",".join(of.exclude) or None,
-    }
+    read = Reading(
+        columns=_columns(of.columns, [scores, *answers]),
+        metrics=None if of.metrics is None else ",".join(of.metrics),
+        lower_metrics=",".join(of.lower_metrics) or None,
+        exclude=",".join(of.exclude) or None,
+    )
     if not answers:
-        (own,) = columns_for(columns, ("scores", scores))
-        return read_test_set(scores, own, **read), None
+        return read_test_set(scores, read), None
     scale = range_of(of)
     return read_rated(
-        scores, answers, only=None, lp=None, better=better_of(of) or "higher",
-        range=None if scale is None else f"{scale[0]:g},{scale[1]:g}", **read,
+        scores, answers, read, better=better_of(of) or "higher",
+        range=None if scale is None else f"{scale[0]:g},{scale[1]:g}",
     )  # fmt: skip
 
 
 def _columns(columns: dict[str, str], files: list[Path]) -> str | None:
     """The column names of the project that one of these files has."""
-    from assay.tables.selection import column_names
+    from assay.tables.load import column_names
 
     present = {name for path in files for name in column_names(path)}
     kept = [f"{name}={user}" for name, user in columns.items() if user in present]

@@ -6,19 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument
 
-from assay.cli import deliver, names, print_json, progress_bars, refuse_alone, say
+from assay.cli import deliver, names, people, print_json, progress_bars, refuse_alone, say
 from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
-from assay.cli.options import FORMAT, JSON, LP, RATERS, SAVE, SAVE_ONLY, SEED
+from assay.cli.options import Count, File, Text
 from assay.errors import InputError, OptionError, need_known
 
-REASON = Annotated[str | None, typer.Option("--reason", help="Why; kept in the list of events.")]
-RATER = Annotated[str, typer.Argument(help="The rater.", metavar="RATER")]
+Rater = Annotated[str, Argument(help="The rater.", metavar="RATER")]
 
 
 @campaign.command("status")
-def status(folder: Folder, save: SAVE = None, json: JSON = False) -> None:
+def status(folder: Folder, *, save: File = None, json: bool = False) -> None:
     """How a campaign stands: tasks, answers, raters, cost, and what its looks decided.
 
     Results are computed where they are not current and no server is at work.
@@ -81,49 +80,27 @@ def _answers(address: str) -> bool:
     return True
 
 
-@campaign.command("open")
-def open_(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
-    """Let raters begin.
+def _turn(name: str, said: str, more: str = "") -> None:
+    """A command that changes the state of a campaign."""
 
-    Example: assay campaign open news
-    """
-    _steer(folder, "open", {"reason": reason}, json)
+    def command(folder: Folder, *, reason: Text = None, json: bool = False) -> None:
+        _steer(folder, name, {"reason": reason}, json)
 
-
-@campaign.command("pause")
-def pause(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
-    """Hand out no tasks for now; what raters have open they may send.
-
-    Example: assay campaign pause news --reason "new guidelines"
-    """
-    _steer(folder, "pause", {"reason": reason}, json)
+    command.__doc__ = f"{said}\n\nExample: assay campaign {name} news{more}"
+    campaign.command(name)(command)
 
 
-@campaign.command("resume")
-def resume(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
-    """Go on after a pause.
-
-    Example: assay campaign resume news
-    """
-    _steer(folder, "resume", {"reason": reason}, json)
-
-
-@campaign.command("close")
-def close(folder: Folder, reason: REASON = None, json: JSON = False) -> None:
-    """End a campaign for good: no answer is taken any more.
-
-    Example: assay campaign close news
-    """
-    _steer(folder, "close", {"reason": reason}, json)
+_turn("open", "Let raters begin.")
+_turn(
+    "pause", "Hand out no tasks for now; what raters have open they may send.",
+    ' --reason "new guidelines"',
+)  # fmt: skip
+_turn("resume", "Go on after a pause.")
+_turn("close", "End a campaign for good: no answer is taken any more.")
 
 
 @campaign.command("exclude")
-def exclude(
-    folder: Folder,
-    rater: RATER,
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept in the list of events.")],
-    json: JSON = False,
-) -> None:
+def exclude(folder: Folder, rater: Rater, *, reason: str, json: bool = False) -> None:
     """Leave a rater out: their tasks are dealt again, their answers are kept and not counted.
 
     Example: assay campaign exclude news rater-3 --reason "answers at random"
@@ -132,7 +109,7 @@ def exclude(
 
 
 @campaign.command("restore")
-def restore(folder: Folder, rater: RATER, json: JSON = False) -> None:
+def restore(folder: Folder, rater: Rater, *, json: bool = False) -> None:
     """Take a rater in again.
 
     Example: assay campaign restore news rater-3
@@ -142,33 +119,14 @@ def restore(folder: Folder, rater: RATER, json: JSON = False) -> None:
 
 @campaign.command("export")
 def export(
-    folder: Folder,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="The folder; default: one in the campaign's, with the format's"
-            " name.", metavar="DIR",
-        ),
+    folder: Folder, *, output: Annotated[
+        File,
+        {"help": "The folder; default: one in the campaign's, with the format's name.",
+         "metavar": "DIR"},
     ] = None,
-    format: FORMAT = None,
-    lp: LP = None,
-    tables: Annotated[
-        str | None,
-        typer.Option(
-            "--tables", metavar="A,B",
-            help="Of: ratings, errors, judgments, edits, sample, scores, raters, events.",
-        ),
-    ] = None,
-    type: Annotated[
-        Literal["tsv", "csv", "jsonl", "parquet", "xlsx"] | None,
-        typer.Option("--type", help="The type of the tables; default: tsv."),
-    ] = None,
-    look: Annotated[
-        int | None,
-        typer.Option("--look", help="What this planned look saw, and no more.", min=1),
-    ] = None,
-    save: SAVE_ONLY = None,
-    json: JSON = False,
+    format: Text = None, lp: Text = None, tables: Text = None,
+    type: Literal["tsv", "csv", "jsonl", "parquet", "xlsx"] | None = None, look: Count = None,
+    save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Write what came in as tables, which `assay estimate`, `rank` and `effort` read.
 
@@ -196,7 +154,7 @@ def export(
     if format not in (None, "tables"):
         for name, value in (("tables", tables), ("type", type)):
             if value is not None:
-                raise OptionError(f"--{name}", value, "is about tables", "leave out --format")
+                raise OptionError(name, value, "is about tables", "leave out --format")
         result = export_format(found, settings, output or folder / format, format, lp=lp)
         deliver(result, save, json)
         return
@@ -211,13 +169,9 @@ def export(
 @campaign.command("import")
 def import_(
     folder: Folder,
-    file: Annotated[
-        Path, typer.Argument(help="The answers, as the tool wrote them.", metavar="FILE")
-    ],
-    format: FORMAT = None,
-    lp: LP = None,
-    save: SAVE_ONLY = None,
-    json: JSON = False,
+    file: Annotated[Path, Argument(help="The answers, as the tool wrote them.", metavar="FILE")],
+    *, format: Text = None, lp: Text = None,
+    save: Annotated[File, {"flags": ("--save",)}] = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Bring in answers that raters gave in pearmut, Appraise or Label Studio (--format).
 
@@ -239,11 +193,9 @@ def import_(
 @campaign.command("backup")
 def backup(
     folder: Folder,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="The file of the copy.", metavar="FILE")
-    ],
-    json: JSON = False,
-) -> None:
+    *, output: Annotated[Path, {"help": "The file of the copy.", "metavar": "FILE"}],
+    json: bool = False,
+) -> None:  # fmt: skip
     """Copy a campaign's store while it runs.
 
     Example: assay campaign backup news -o news-monday.db
@@ -260,7 +212,7 @@ def backup(
 
 
 @campaign.command("rebuild")
-def rebuild(folder: Folder, json: JSON = False) -> None:
+def rebuild(folder: Folder, *, json: bool = False) -> None:
     """Make the state of tasks and raters again from the answers and events.
 
     Example: assay campaign rebuild news
@@ -272,7 +224,7 @@ def rebuild(folder: Folder, json: JSON = False) -> None:
 
 
 @campaign.command("forget")
-def forget(folder: Folder, rater: RATER, json: JSON = False) -> None:
+def forget(folder: Folder, rater: Rater, *, json: bool = False) -> None:
     """Remove what names a person; the answers stay, under a new code name.
 
     Example: assay campaign forget news rater-3
@@ -293,17 +245,8 @@ def forget(folder: Folder, rater: RATER, json: JSON = False) -> None:
 
 @campaign.command("simulate")
 def simulate(
-    folder: Folder,
-    raters: RATERS = None,
-    careless: Annotated[
-        int, typer.Option("--careless", help="How many of them answer at random.", min=0)
-    ] = 0,
-    leaving: Annotated[
-        int, typer.Option("--leaving", help="How many of them leave in the middle.", min=0)
-    ] = 0,
-    seed: SEED = None,
-    save: SAVE = None,
-    json: JSON = False,
+    folder: Folder, *, raters: Text = None, careless: int = 0, leaving: int = 0, seed: Count = None,
+    save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Rehearse: simulated raters work through a campaign that has no answers yet.
 
@@ -317,12 +260,11 @@ def simulate(
     from assay.campaign.simulated.rehearsal import rehearse
     from assay.campaign.web.background import serving
 
-    keys, people = read_keys(folder), names(raters) or ["20"]
-    number = int(people[0]) if len(people) == 1 and people[0].isdecimal() else None
+    keys = read_keys(folder)
     with progress_bars() as progress:
         result = rehearse(
             keys.store or folder, serving, keys.raters,
-            raters=people if number is None else number, careless=careless, leaving=leaving,
-            rng=seed, progress=progress,
+            raters=people(raters or "20"), careless=careless,
+            leaving=leaving, rng=seed, progress=progress,
         )  # fmt: skip
     deliver(result, save, json)

@@ -6,32 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-import typer
+from typer import Argument, Context, Exit
 
-from assay.cli import (
-    columns_for,
-    names,
-    only_for,
-    pairs,
-    save_file,
-    score_range,
-)
-from assay.cli.options import (
-    COLUMNS,
-    EDITOR,
-    EXCLUDE,
-    FORMAT,
-    FROM_HELP,
-    JSON,
-    KIND,
-    LP,
-    METRICS,
-    ONLY,
-    RANGE,
-    SAVE,
-    SCORES_OPTION,
-    SYSTEM,
-)
+from assay.cli import Reading, columns_for, deliver, names, only_for, pairs, score_range
+from assay.cli.options import File, Text
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
@@ -40,96 +18,66 @@ if TYPE_CHECKING:
     from assay.tables.load import Raw, Source
 
 
-HUMAN_SCORES = Annotated[
-    str | None,
-    typer.Option("--human-scores", help="Which human scores of an mt-metrics-eval folder."),
-]
-WEIGHTS = Annotated[
-    str | None,
-    typer.Option("--weights", help="MQM weights by severity: major=5,minor=1.", metavar="A=B,..."),
-]
-BLANKS = Annotated[
-    Literal["drop", "best"],
-    typer.Option("--blanks", help="Unranked outputs in WMT rankings: drop, or count as best."),
-]
-
-
 def _list_formats(wanted: bool) -> None:
     if wanted:
         from assay.views.formats import formats_section
         from assay.views.section import show
 
         show(formats_section())
-        raise typer.Exit
+        raise Exit
 
 
-LIST_FORMATS = Annotated[
-    bool,
-    typer.Option(
-        "--list-formats", callback=_list_formats, is_eager=True, help="List other tools' formats."
-    ),
-]
+Listing = Annotated[bool, {"callback": _list_formats, "is_eager": True}]
+Blanks = Literal["drop", "best"]
 
 
 def check(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="The file (or folder) to check.", metavar="FILE")],
-    kind: KIND = None,
-    format: FORMAT = None,
-    test_set: Annotated[Path | None, SCORES_OPTION] = None,
-    columns: COLUMNS = None,
-    metrics: METRICS = None,
-    exclude: EXCLUDE = None,
-    range: RANGE = None,
-    only: ONLY = None,
-    lp: LP = None,
-    human_scores: HUMAN_SCORES = None,
-    system: SYSTEM = None,
-    editor: EDITOR = None,
-    weights: WEIGHTS = None,
-    blanks: BLANKS = "drop",
-    list_formats: LIST_FORMATS = False,
-    save: SAVE = None,
-    json: JSON = False,
-) -> None:
+    context: Context,
+    file: Annotated[Path, Argument(help="The file (or folder) to check.", metavar="FILE")],
+    *, kind: Text = None, format: Text = None, scores: File = None, columns: Text = None,
+    metrics: Text = None, exclude: Text = None, range: Text = None, only: Text = None,
+    lp: Text = None, human_scores: Text = None, system: Text = None, editor: Text = None,
+    weights: Text = None, blanks: Blanks = "drop", list_formats: Listing = False,
+    save: File = None, json: bool = False,
+) -> None:  # fmt: skip
     """Check a file: every problem with its line, column and remedy.
 
     Without --kind, the kind and the columns are guessed, and the guess is shown.
 
     Example: assay check ratings.tsv --kind ratings --scores scores.tsv --range 0,25
     """
-    from assay.cli import deliver
     from assay.errors import TableError, rename_arguments
     from assay.formats.convert import check as run
     from assay.formats.convert import refused
     from assay.formats.versions import tool_format
+    from assay.tables.schemas import find_schema
     from assay.tables.tables import read_scores
 
-    save_file(save)
+    read = Reading(columns=columns, only=only)  # the language pair is the format's
     format = tool_format(file) if format is None and file.is_file() else format
     options = _options(lp, human_scores, system, editor, weights, blanks)
     chosen, left_out = names(metrics), names(exclude) or ()
     what: Source | Raw = file
     if kind is None:
-        what, kind, mapped, chosen = _guessed(file, format, columns, only, chosen)
+        what, kind, mapped, chosen = _guessed(file, format, read, chosen)
     else:
+        find_schema(kind)
         # Another tool's columns are translated by its format, so there is nothing to map.
         mapped = columns_for(columns, *([] if format else [(kind, file)]))
-    every = format is not None or test_set is None
-    rows = only_for(only, None, mapped[0] if mapped else {}, file, every=every)
-    scores = None
+    own = mapped[0] if mapped else {}
+    rows = only_for(read, own, file, every=format is not None or scores is None)
+    test_set = None
     try:
-        if test_set is not None:
-            (theirs,) = columns_for(columns, ("scores", test_set))
-            scores = read_scores(
-                test_set, columns=theirs, metrics=chosen, exclude=left_out,
-                only=only_for(only, None, theirs, test_set),
+        if scores is not None:
+            (theirs,) = columns_for(columns, ("scores", scores))
+            test_set = read_scores(
+                scores, columns=theirs, metrics=chosen, exclude=left_out,
+                only=only_for(read, theirs, scores),
             )  # fmt: skip
             chosen, left_out = None, ()
         result = run(
-            what, kind=kind, format=format, columns=mapped[0] if mapped else None, metrics=chosen,
-            exclude=left_out, range=score_range(range), test_set=scores, options=options,
-            only=rows,
+            what, kind=kind, format=format, columns=own, metrics=chosen, exclude=left_out,
+            range=score_range(range), test_set=test_set, options=options, only=rows,
         )  # fmt: skip
     except TableError as error:  # the test set itself cannot be read
         result = refused(error, "scores")
@@ -139,15 +87,11 @@ def check(
     )
     deliver(replace(result, problems=problems), save, json)
     if not result.ok:
-        raise typer.Exit(2)
+        raise Exit(2)
 
 
 def _guessed(
-    file: Path,
-    format: str | None,
-    columns: str | None,
-    only: str | None,
-    metrics: list[str] | None,
+    file: Path, format: str | None, read: Reading, metrics: list[str] | None
 ) -> tuple[Source | Raw, str, list[dict[str, str]], list[str] | None]:
     """What to check a file as: from where, its kind, its columns, and its metrics."""
     if format is not None:
@@ -162,8 +106,7 @@ def _guessed(
     from assay.cli.guessing import guessed
     from assay.tables.answers import as_guessed
 
-    found = guessed(file, columns, only, None)
-
+    found = guessed(file, read)
     plain = not found.melted and found.table != "judgments"
     if metrics is None and found.table == "scores":
         metrics = list(found.metrics)
@@ -172,26 +115,13 @@ def _guessed(
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(help="What to read.", metavar="SRC")],
-    target: Annotated[Path, typer.Argument(help="What to write.", metavar="DST")],
-    origin: Annotated[str, typer.Option("--from", help=FROM_HELP)],
-    to: Annotated[str, typer.Option("--to", help="Table or format of DST.")],
-    sample: Annotated[
-        Path | None,
-        typer.Option("--sample", help="The sample: which segments, and how they were drawn."),
-    ] = None,
-    columns: COLUMNS = None,
-    exclude: EXCLUDE = None,
-    lp: LP = None,
-    human_scores: HUMAN_SCORES = None,
-    system: SYSTEM = None,
-    editor: EDITOR = None,
-    weights: WEIGHTS = None,
-    blanks: BLANKS = "drop",
-    list_formats: LIST_FORMATS = False,
-    save: SAVE = None,
-    json: JSON = False,
-) -> None:
+    source: Annotated[Path, Argument(help="What to read.", metavar="SRC")],
+    target: Annotated[Path, Argument(help="What to write.", metavar="DST")],
+    *, origin: str, to: str, sample: File = None, columns: Text = None, exclude: Text = None,
+    lp: Text = None, human_scores: Text = None, system: Text = None, editor: Text = None,
+    weights: Text = None, blanks: Blanks = "drop", list_formats: Listing = False,
+    save: File = None, json: bool = False,
+) -> None:  # fmt: skip
     """Turn other tools' files into tables, and tables into other tools' files.
 
     Tables: scores, ratings, errors, judgments, edits, sample (type by the ending: .tsv .csv
@@ -201,11 +131,9 @@ def convert(
 
     Example: assay convert mqm.tsv ratings.tsv --from google-mqm --to ratings
     """
-    from assay.cli import deliver
     from assay.formats.convert import convert as run
     from assay.tables.tables import read_sample
 
-    save_file(save)
     result = run(
         source, target, origin=origin, to=to, columns=pairs("columns", columns),
         exclude=names(exclude) or (), sample=None if sample is None else read_sample(sample),
@@ -215,12 +143,7 @@ def convert(
 
 
 def _options(
-    lp: str | None,
-    human_scores: str | None,
-    system: str | None,
-    editor: str | None,
-    weights: str | None,
-    blanks: Literal["drop", "best"],
+    lp: Text, human_scores: Text, system: Text, editor: Text, weights: Text, blanks: Blanks
 ) -> Options:
     """What the user said about another tool's file."""
     from assay.formats.catalogue import Options

@@ -13,17 +13,8 @@ from assay.errors import OptionError, Problem, TableError, need_known
 from assay.formats.catalogue import FORMATS, Options, load_format, refuse_unused, save_format
 from assay.formats.mqm import GOOGLE_WEIGHTS, mqm_scores
 from assay.results import Note, Result, signature
-from assay.tables.load import (
-    SCHEMAS,
-    CheckedTable,
-    Columns,
-    Findings,
-    Only,
-    Raw,
-    Source,
-    find_schema,
-    printable,
-)
+from assay.tables.load import CheckedTable, Columns, Findings, Only, Raw, Source, printable
+from assay.tables.schemas import SCHEMAS, find_schema
 from assay.tables.tables import (
     Sample,
     TestSet,

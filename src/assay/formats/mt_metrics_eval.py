@@ -25,7 +25,8 @@ from assay.formats.catalogue import Options
 from assay.formats.files import numbered, split_tabs, text_lines
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.results import Note
-from assay.tables.load import RESERVED, Findings, Raw, lines_at, lines_of, refuse, to_number
+from assay.tables.load import Findings, Raw, lines_at, lines_of, refuse, to_number
+from assay.tables.schemas import RESERVED
 
 SCORE = ".seg.score"
 RATING = ".seg.rating"

@@ -33,7 +33,8 @@ from assay.formats.mt_metrics_eval import (
     outputs_of,
     read,
 )  # fmt: skip
-from assay.tables.load import RESERVED, Findings, refuse, to_text
+from assay.tables.load import Findings, refuse, to_text
+from assay.tables.schemas import RESERVED
 
 REFERENCE = "ref"
 HUMAN = "human"

@@ -15,7 +15,8 @@ import polars as pl
 from assay.errors import OptionError
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.results import Note
-from assay.tables.load import SCHEMAS, Findings, Raw, conform, lines_at, refuse
+from assay.tables.load import Findings, Raw, conform, lines_at, refuse
+from assay.tables.schemas import SCHEMAS
 from assay.tables.tables import TestSet, read_scores
 
 SOURCE = "scores"

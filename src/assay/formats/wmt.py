@@ -32,16 +32,8 @@ from assay.formats.catalogue import Format, Options
 from assay.formats.files import choose_lp, need_columns, numbered, read_csv, split_tabs, write_text
 from assay.results import Note
 from assay.tables.irregular_text import defused, restored
-from assay.tables.load import (
-    RESERVED,
-    Findings,
-    Raw,
-    lines_of,
-    need_distinct,
-    refuse,
-    to_number,
-    to_text,
-)
+from assay.tables.load import Findings, Raw, lines_of, need_distinct, refuse, to_number, to_text
+from assay.tables.schemas import RESERVED
 
 FIELDS = ("metric", "lp", "testset", "refset", "system", "doc", "seg", "score")
 REMARKS = ("ensemble", "available")

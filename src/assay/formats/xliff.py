@@ -34,8 +34,9 @@ import polars as pl
 from assay.errors import OptionError
 from assay.formats.catalogue import Format, Options
 from assay.formats.rows import FileRows, checked
-from assay.tables.load import SCHEMAS, Findings, Raw, need_room, read_bytes, refuse, write_bytes
+from assay.tables.load import Findings, Raw, need_room, read_bytes, refuse, write_bytes
 from assay.tables.packed import ELEMENT_BYTES
+from assay.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
     from lxml import etree

@@ -37,7 +37,7 @@ def contradictions(settings: Settings, said: Mapping[str, Any]) -> Iterator[Faul
 
 
 def _of_columns(settings: Settings) -> Iterator[Fault]:
-    from assay.tables.load import RESERVED
+    from assay.tables.schemas import RESERVED
 
     for name, user in settings.columns.items():
         if name not in RESERVED:

@@ -15,8 +15,7 @@ from assay.formats.text_folder import find_texts, is_text_folder, languages_of
 from assay.results import plural
 from assay.tables.answers import as_guessed, join_ratings
 from assay.tables.guess import Guess
-from assay.tables.load import FILE_TYPES, CheckedTable, Only, Raw, load, refuse
-from assay.tables.selection import column_names
+from assay.tables.load import FILE_TYPES, CheckedTable, Only, Raw, column_names, load, refuse
 from assay.tables.tables import (
     Ratings,
     TestSet,

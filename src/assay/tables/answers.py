@@ -11,17 +11,8 @@ import polars as pl
 from assay.errors import InputError
 from assay.results import Note
 from assay.tables.guess import Guess, side_of
-from assay.tables.load import (
-    MAX_LISTED,
-    RESERVED,
-    SCHEMAS,
-    Findings,
-    Raw,
-    Source,
-    lines_of,
-    load,
-    to_text,
-)
+from assay.tables.load import MAX_LISTED, Findings, Raw, Source, lines_of, load, to_text
+from assay.tables.schemas import RESERVED, SCHEMAS
 from assay.tables.tables import ANSWER, Ratings, TestSet, read_scores
 
 

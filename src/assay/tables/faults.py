@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.errors import TableError, did_you_mean
-from assay.tables.load import MAX_LISTED, SCHEMAS, Findings, Schema, refuse
+from assay.tables.load import MAX_LISTED, Findings, refuse
+from assay.tables.schemas import SCHEMAS, Schema
 
 if TYPE_CHECKING:
     from assay.tables.tables import Edits, TestSet

@@ -15,7 +15,7 @@ import polars as pl
 
 from assay.errors import InputError, need_known
 from assay.results import Result, signature
-from assay.tables.load import SCHEMAS, Columns, Raw, Source, find_schema, load
+from assay.tables.load import Columns, Raw, Source, load
 from assay.tables.names import (
     AVERAGED,
     CONTROLS,
@@ -39,6 +39,7 @@ from assay.tables.names import (
     without_language,
     words_of,
 )
+from assay.tables.schemas import SCHEMAS, find_schema
 from assay.tables.tables import (
     ANSWER,
     MIN_OUTPUTS_COMPARED,

@@ -11,10 +11,8 @@ polars. Whatever reading succeeds, the table is the same. In tab-separated files
 often plain text: a file that is not a valid table with quoting but is one without is read without,
 and says so in its notes.
 
-``SCHEMAS`` says which columns each table has and what they must hold; ``docs/tables.md`` explains
-them to users. The columns of a checked table have Assay's names and types: text as strings
-(``seg`` too), numbers as 64-bit floats, whole numbers as integers; columns the schema does not
-know are kept behind them.
+The columns of a checked table have Assay's names and types: text as strings (``seg`` too), numbers
+as 64-bit floats, whole numbers as integers; columns its schema does not know are kept behind them.
 """
 
 from __future__ import annotations
@@ -31,15 +29,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
 import polars as pl
 
-from assay.errors import InputError, Problem, TableError, did_you_mean, need_known, similar_file
+from assay.errors import InputError, Problem, TableError, did_you_mean, similar_file
 from assay.results import Note
 from assay.tables.limits import LIMITS
 from assay.tables.names import OF_EDITORS
+from assay.tables.schemas import SCHEMAS, ColumnRule, Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -535,116 +534,6 @@ FOREIGN_ROWS = 10
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:[.\s]\d{3})*,\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnRule:
-    """One column: its type and the values it may hold."""
-
-    name: str
-    type: Literal["text", "number", "whole"] = "text"
-    required: bool = False
-    filled: bool = False
-    """Whether every cell must have a value where the column exists."""
-    low: float | None = None
-    high: float | None = None
-    open_low: bool = False
-    """Whether ``low`` itself is outside."""
-    choices: tuple[str, ...] = ()
-    spellings: tuple[Mapping[str, str], ...] = ()
-    """Other ways to write the choices; a column uses one of them throughout."""
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """One table: its kind, its columns in order, and the columns that name a row."""
-
-    kind: str
-    columns: tuple[ColumnRule, ...]
-    key: tuple[str, ...] = ()
-    again: str | None = None
-    """The column of those who may answer again: where it is there, a key may stand twice."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All column names, in order."""
-        return tuple(column.name for column in self.columns)
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        """The names of the columns that must be there."""
-        return tuple(column.name for column in self.columns if column.required)
-
-
-def _key(name: str) -> ColumnRule:
-    return ColumnRule(name, required=True, filled=True)
-
-
-def _part(name: str) -> ColumnRule:
-    return ColumnRule(name, filled=True)
-
-
-def _amount(name: str) -> ColumnRule:
-    return ColumnRule(name, "number", low=0)
-
-
-def _text(name: str) -> ColumnRule:
-    return ColumnRule(name)
-
-
-def _whole(name: str, low: int = 0) -> ColumnRule:
-    return ColumnRule(name, "whole", low=low)
-
-
-_SIDE = ColumnRule("side", choices=("source", "target"))
-_WINNER = ColumnRule(
-    "winner", required=True, filled=True, choices=("left", "right", "tie"),
-    spellings=({"<": "left", ">": "right", "=": "tie"}, {"1": "left", "2": "right", "0": "tie"}),
-)  # fmt: skip
-_PROBABILITY = ColumnRule("probability", "number", True, True, low=0, high=1, open_low=True)
-
-SCHEMAS = {
-    schema.kind: schema
-    for schema in (
-        Schema("scores", (
-            _key("system"), _part("doc"), _key("seg"), _text("source"), _text("target"),
-            _text("reference"), _amount("words"), _amount("cost"), _text("domain"), _part("lp"),
-        ), key=("lp", "system", "doc", "seg")),
-        Schema("ratings", (
-            _key("system"), _part("doc"), _key("seg"), _part("rater"), _text("task"),
-            ColumnRule("score", "number", required=True), _amount("seconds"), _text("check"),
-            _text("repeat"), _part("lp"),
-        ), key=("lp", "system", "doc", "seg", "rater", "check"), again="rater"),
-        Schema("errors", (
-            _key("system"), _part("doc"), _key("seg"), _part("rater"), _key("category"),
-            _key("severity"), _SIDE, _whole("start"), _whole("end"), _part("lp"),
-        )),
-        Schema("judgments", (
-            _part("set"), _part("doc"), _part("seg"), _part("rater"), _key("left"), _key("right"),
-            _WINNER, _part("lp"),
-        )),
-        Schema("edits", (
-            _key("system"), _key("doc"), _key("seg"), _key("editor"), _text("source"),
-            ColumnRule("mt", required=True), ColumnRule("edited", required=True),
-            _amount("words"), _amount("seconds"), _whole("position", 1),
-        ), key=("system", "doc", "seg", "editor")),
-        Schema("sample", (
-            _part("system"), _part("doc"), _key("seg"), _text("snippet"), _text("stratum"),
-            _whole("stratum_start"), _whole("stratum_size", 1), ColumnRule("position", "number"),
-            _whole("order", 1), _PROBABILITY, _key("design"), _part("lp"),
-        ), key=("lp", "system", "doc", "seg")),
-    )
-}  # fmt: skip
-
-RESERVED = frozenset(name for schema in SCHEMAS.values() for name in schema.names)
-"""Names that are never metrics."""
-
-
-def find_schema(kind: str) -> Schema:
-    """The table of this kind, or an error that lists them."""
-    if kind not in SCHEMAS:
-        need_known("kind", kind, list(SCHEMAS))
-    return SCHEMAS[kind]
-
-
 @dataclass(frozen=True, eq=False)
 class CheckedTable:
     """What all tables share; polars frames are immutable, so it never changes.
@@ -1047,3 +936,28 @@ def first_bytes(path: Path, size: int) -> bytes:
     """The beginning of a file."""
     with readable(path), path.open("rb") as file:
         return file.read(size)
+
+
+def peek(source: Source) -> tuple[list[str], Source | Raw]:
+    """The columns of a table, unchecked, and what to read it from so that nothing is read twice."""
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if is_plain_parquet(path):
+            from assay.tables.typed_files import parquet_columns
+
+            return parquet_columns(path), source
+        if file_type(path) in (".tsv", ".csv"):
+            start = first_bytes(path, HEADER_BYTES) if path.is_file() else b""
+            line = start.partition(b"\n")[0]
+            if line != start and line.strip() and line.isascii():
+                header = clean_header(read_header(start, separator_of(start, path), path))
+                if b"'" not in line:
+                    return header, source
+            return load(source, text=lambda _: True).frame.columns, source
+    raw = load(source, text=lambda _: True)
+    return raw.frame.columns, raw
+
+
+def column_names(source: Source) -> list[str]:
+    """The columns a table has, without checking it."""
+    return peek(source)[0]

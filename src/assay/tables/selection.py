@@ -13,19 +13,12 @@ import polars as pl
 from assay.errors import OptionError, did_you_mean, need_known
 from assay.results import Note
 from assay.tables.load import (
-    HEADER_BYTES,
     Columns,
     Only,
     Raw,
     Source,
-    clean_header,
-    file_type,
-    first_bytes,
     is_plain_parquet,
     lines_of,
-    load,
-    read_header,
-    separator_of,
 )
 from assay.tables.tables import NOT_A_COLUMN, TestSet, read_scores
 
@@ -158,28 +151,3 @@ def read_parts(
     rows = {users.get(name, name): value for name, value in (only or {}).items()}
     parts = {str(value): value for value in parquet_values(path, column, rows)}
     return Parts(partial(read, keep=keep), by, parts, dict(only or {}))
-
-
-def peek(source: Source) -> tuple[list[str], Source | Raw]:
-    """The columns of a table, unchecked, and what to read it from so that nothing is read twice."""
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        if is_plain_parquet(path):
-            from assay.tables.typed_files import parquet_columns
-
-            return parquet_columns(path), source
-        if file_type(path) in (".tsv", ".csv"):
-            start = first_bytes(path, HEADER_BYTES) if path.is_file() else b""
-            line = start.partition(b"\n")[0]
-            if line != start and line.strip() and line.isascii():
-                header = clean_header(read_header(start, separator_of(start, path), path))
-                if b"'" not in line:
-                    return header, source
-            return load(source, text=lambda _: True).frame.columns, source
-    raw = load(source, text=lambda _: True)
-    return raw.frame.columns, raw
-
-
-def column_names(source: Source) -> list[str]:
-    """The columns a table has, without checking it."""
-    return peek(source)[0]

@@ -22,8 +22,6 @@ from assay.errors import SMALLEST, InputError, OptionError, need_known
 from assay.results import Note, plural
 from assay.tables.load import (
     MISSING,
-    RESERVED,
-    SCHEMAS,
     CheckedTable,
     Columns,
     Findings,
@@ -39,6 +37,7 @@ from assay.tables.load import (
     to_number,
     unsigned,
 )
+from assay.tables.schemas import RESERVED, SCHEMAS
 
 NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
 """A text column with the first share of numbers is a metric with faults; from the second on, the

@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from assay.errors import OptionError
 from assay.results import signature
 from assay.stats.random import Rng, as_rng, seeded
-from assay.tables.load import RESERVED
+from assay.tables.schemas import RESERVED
 from assay.tables.tables import (
     Errors,
     Judgments,
