@@ -225,8 +225,7 @@ def _open(unit: Unit, rater: Record, task: Record, reason: str) -> Record:
     parts: Sequence[Sequence[int | None]] = [[None]]
     chosen = None
     if task.body is None:
-        # Not by the campaign's seed: who learns or guesses that would know every system.
-        rng = np.random.default_rng(secrets.randbits(128))
+        rng = unforeseen()
         systems, chosen = held_systems(unit, task, rng)
         parts = screens(
             systems, unit.rules.settings.screen.outputs, rng,
@@ -247,6 +246,11 @@ def _open(unit: Unit, rater: Record, task: Record, reason: str) -> Record:
     unit.db.execute(ADD_SHOWN, columns)
     more = {} if chosen is None else {"chosen": chosen}
     return unit.log_lease(lease, f"rater {rater.id}", shown=columns, **more)
+
+
+def unforeseen() -> np.random.Generator:
+    """Random numbers without a seed: who learned or guessed it would know every system."""
+    return np.random.default_rng(secrets.randbits(128))
 
 
 def _codes(count: int) -> list[str]:
