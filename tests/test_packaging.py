@@ -140,6 +140,15 @@ def test_the_demo_runs_without_extras(bare: Path, tmp_path: Path) -> None:
     assert (tmp_path / "x" / "report.html").stat().st_size > 10_000
 
 
+@pytest.mark.parametrize("words", ["serve", "campaign new plan.toml", "campaign status ."])
+def test_collecting_in_a_browser_needs_an_extra(bare: Path, tmp_path: Path, words: str) -> None:
+    done = run(bare, *words.split(), cwd=tmp_path)
+    assert done.returncode == 1
+    assert "pip install 'mt-assay[campaign]'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", ["book.docx", "book.txt"])
 def test_what_needs_an_extra_says_so(bare: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("A text. It has two sentences.\n" * 300)

@@ -120,6 +120,18 @@ def test_a_campaign_from_a_table_of_outputs(scores: Path, run_assay: Run) -> Non
     assert "is there already" in again.err
 
 
+def test_shares_are_written_as_in_a_plan(scores: Path, run_assay: Run) -> None:
+    words = ["campaign", "new", scores, "--protocol", "da", "--seed", 1, "--raters", 2, "--json"]
+    made = []
+    for place, shares in enumerate((("50%", "25%"), (".5", "0.25"))):
+        more = ["--checks", shares[0], "--repeats", shares[1], "-o", scores.parent / str(place)]
+        made.append(said(run_assay(*words, *more)))
+    assert made[0]["checks"] == made[1]["checks"] > 0
+    odd = run_assay(*words, "--checks", "many", "-o", scores.parent / "odd")
+    assert odd.code == 2
+    assert "give a share such as 10% or 0.1" in odd.err
+
+
 def test_a_campaign_from_a_plan(scores: Path, run_assay: Run) -> None:
     plan = scores.parent / "assay.toml"
     plan.write_text('protocol = "da"\nscores = "scores.tsv"\nraters = { number = 2 }\n')

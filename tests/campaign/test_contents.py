@@ -23,6 +23,7 @@ from tests.campaign.store.world import (
 import assay
 from assay.campaign.assignment.leases import lease_minutes, screens
 from assay.campaign.campaign import Campaign
+from assay.campaign.exchange.export import tables_of
 from assay.campaign.items import read_items
 from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store.units.people import Link
@@ -291,6 +292,21 @@ def test_raters_begin_with_earlier_marks(tmp_path: Path) -> None:
         [mark] = marks[min(marks)]
         assert (mark["start"], mark["end"], mark["severity"]) == (4, 8, "minor")
         assert mark["category"] is None, "ESA asks for none"
+        link = rater_links(campaign, made)[0]
+        changed = {"side": "target", "start": 0, "end": 3, "severity": "major", "origin": "changed"}
+        for number, spans in enumerate(([changed], [])):
+            answers = [
+                {"code": output["code"], "place": 0, "scores": {"score": 60},
+                 "spans": spans if output["spans"][0] else []}
+                for output in task["outputs"]
+            ]  # fmt: skip
+            for screen, codes in enumerate(task["screens"]):
+                own = [answer for answer in answers if answer["code"] in codes]
+                key = f"{number}-{screen}"
+                campaign.send(link, task["lease"], screen, {"key": key, "answers": own})
+            ratings = tables_of(campaign.collected())["ratings"].sort("system")
+            became = ratings.select("marks_kept", "marks_changed", "marks_removed").rows()
+            assert became == [(0, len(spans), 1 - len(spans)), (None, None, None)]
 
 
 def test_marks_that_a_protocol_does_not_ask_for_are_refused(tmp_path: Path) -> None:

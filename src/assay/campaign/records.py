@@ -164,6 +164,8 @@ class Stored:
     """The hash of the instructions as they were."""
     version: str
     """The software that took the answer."""
+    begun_with: int = 0
+    """Marks that the rater began with."""
 
 
 GIVEN = ("rate", "check", "repeat")

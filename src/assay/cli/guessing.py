@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
@@ -40,14 +40,21 @@ def _fitting(path: Path, read: Reading) -> list[str]:
 
 
 def guessed(
-    path: Path, read: Reading, kind: str | None = None, said: dict[str, str] | None = None
-) -> Guess:
-    """What a file seems to be, said in one line; what it does not tell is asked, or refused."""
+    files: Path | Sequence[Path], read: Reading, kind: str | None = None,
+    said: dict[str, str] | None = None,
+) -> Guess:  # fmt: skip
+    """What files with the same columns seem to be, said in one line.
+
+    What they do not tell is asked, or refused.
+    """
+    from assay.tables.layout import joined, rows_alone
     from assay.tables.load import load
 
-    own = _present(path, read.mapped if said is None else said)
-    rows = {own.get(n, n): value for n, value in only_for(read, own, path).items()}
-    found = answered(load(path, text=lambda _: False, only=rows), kind, own)
+    paths = [files] if isinstance(files, Path) else list(files)
+    own = _present(paths, read.mapped if said is None else said)
+    rows = {own.get(n, n): value for n, value in only_for(read, own, paths[0]).items()}
+    raws = [rows_alone(load(path, text=lambda _: False, only=rows)) for path in paths]
+    found = answered(joined(raws), kind, own)
     found.need_answers()
     note(found.sentence)
     return found
@@ -73,11 +80,14 @@ def answered(raw: Raw, kind: str | None, own: dict[str, str]) -> Guess:
     return found
 
 
-def _present(path: Path, said: dict[str, str]) -> dict[str, str]:
-    """What the user said of the columns that a file has, all columns of a wide one."""
+def _present(paths: Sequence[Path], said: dict[str, str]) -> dict[str, str]:
+    """What the user said of the columns that files have, all columns of wide ones.
+
+    Of several files the name is a column, too: ``file``.
+    """
     from assay.tables.load import column_names
 
-    present = {*column_names(path)}
+    present = {*column_names(paths[0]), *(["file"] if len(paths) > 1 else [])}
     parts = {name: {part.strip() for part in user.split("+")} for name, user in said.items()}
     return {n: user for n, user in said.items() if user in present or parts[n] <= present}
 
@@ -100,7 +110,7 @@ def read_alone(
 
     The first file may be the test set. Without one, the rated outputs are.
     """
-    from assay.tables.answers import join_ratings, rated_outputs
+    from assay.tables.answers import join_ratings, rated_outputs, scored_in
     from assay.tables.tables import read_ratings, read_scores
 
     chosen, lower = names(read.metrics), names(read.lower_metrics) or ()
@@ -115,8 +125,7 @@ def read_alone(
         # Metrics that were guessed are held against the ratings as if nobody had named them.
         test_set = replace(test_set, named=chosen is not None)
     tables = []
-    for path in files if test_set is None else files[1:]:
-        source, own, found = _source(path, read, "ratings")
+    for path, (source, own, found) in _sources(files if test_set is None else files[1:], read):
         if better is None and found is not None:
             _need_direction(found)
         table = read_ratings(
@@ -130,7 +139,7 @@ def read_alone(
     test_set = rated_outputs(
         ratings, metrics=chosen or (), lower_metrics=lower, exclude=read.excluded
     )
-    return test_set, ratings.placed_in(test_set), True
+    return test_set, scored_in(test_set, ratings).placed_in(test_set), True
 
 
 def read_foreign(
@@ -140,7 +149,7 @@ def read_foreign(
     from assay.tables.guess import guess
 
     if own_kind(files[0], read) is None:
-        kind = guess(files[0], columns=_present(files[0], read.mapped)).table
+        kind = guess(files[0], columns=_present(files[:1], read.mapped)).table
         if kind == "judgments":
             return _join_judgments(files, read), None
     all_systems = replace(read, metrics="", lower_metrics=None, exclude=None)
@@ -190,15 +199,44 @@ def _scores_first(files: Sequence[Path], read: Reading) -> bool:
     return guess(files[0]).table != "ratings"
 
 
-def _source(
-    path: Path, read: Reading, kind: str
-) -> tuple[Source | Raw, dict[str, str], Guess | None]:
-    """What to read a file from, by which columns, and the guess where one was needed."""
+Opened: TypeAlias = "tuple[Source | Raw, dict[str, str], Guess | None]"
+"""What to read a file from, by which columns, and the guess where one was needed."""
+
+
+def _sources(files: Sequence[Path], read: Reading) -> list[tuple[Path, Opened]]:
+    """How to read files of ratings; those with the same columns are guessed as one table."""
     from assay.tables.answers import as_guessed
+    from assay.tables.layout import labels_of
     from assay.tables.load import column_names
+
+    alike: dict[tuple[str, ...], list[Path]] = {}
+    for path in files:
+        alike.setdefault(tuple(sorted(column_names(path))), []).append(path)
+    opened: dict[Path, Opened] = {}
+    for group in alike.values():
+        if len(group) == 1 or own_kind(group[0], read) == "ratings":
+            opened |= {path: _source(path, read, "ratings") for path in group}
+            continue
+        found = guessed(group, read, "ratings", _of_kind(read, "ratings"))
+        for path, label in zip(group, labels_of(group), strict=True):
+            opened[path] = as_guessed(path, found, label), dict(found.columns), found
+    return [(path, opened[path]) for path in files]
+
+
+def _of_kind(read: Reading, kind: str) -> dict[str, str]:
+    """What the user said of the columns of one kind of table."""
     from assay.tables.schemas import SCHEMAS
 
-    said = {n: user for n, user in read.mapped.items() if n in SCHEMAS[kind].names}
+    known = {*SCHEMAS[kind].names}
+    return {name: user for name, user in read.mapped.items() if {*name.split("+")} <= known}
+
+
+def _source(path: Path, read: Reading, kind: str) -> Opened:
+    """How to read one file."""
+    from assay.tables.answers import as_guessed
+    from assay.tables.load import column_names
+
+    said = _of_kind(read, kind)
     if own_kind(path, read) in (kind, "ratings"):
         present = column_names(path)
         return path, {n: user for n, user in said.items() if user in present}, None

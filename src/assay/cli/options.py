@@ -9,7 +9,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from typer import Argument
+from typer import Argument, BadParameter
+
+
+def share(text: str) -> float:
+    """``10%`` or ``0.1``."""
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise BadParameter("give a share such as 10% or 0.1") from None
+
 
 Text: TypeAlias = str | None
 File: TypeAlias = Path | None
@@ -133,7 +142,7 @@ HELP = {
     "origin": "What there is: tables, a folder of texts, a WMT folder; convert: the table or"
     " format of SRC.",
     "outputs": "Systems side by side, 1 to 8.",
-    "overlap": "Share of tasks with one rater more. Default: 0.1.",
+    "overlap": "Share of tasks with one rater more. Default: 10%.",
     "pairs": "Print the table of pairs, too.",
     "parts": "Folder for every table (CSV, Markdown, LaTeX) and figure (SVG, PDF).",
     "pattern": "Path of an edited file: {system}/{editor}/{doc}.",
@@ -230,16 +239,20 @@ METAVARS = {
     "N,...": "sizes",
     "AMOUNT": "spend",
     "SAMPLE": "top_up",
+    "SHARE": "overlap checks repeats",
 }
 """What stands for the value of an option, and the options that it stands in."""
 SPECIAL: dict[str, dict[str, Any]] = {
     "careless": {"min": 0},
+    "checks": {"parser": share},
     "leaving": {"min": 0},
     "look": {"min": 1},
     "matched": {"flags": ("--matched/--unmatched",)},
     "origin": {"flags": ("--from",)},
     "output": {"flags": ("-o", "--output")},
+    "overlap": {"parser": share},
     "port": {"min": 1, "max": 65535},
+    "repeats": {"parser": share},
     "sides": {"min": 1, "max": 2},
 }
 """What else is to be said of an option, where its flag is not its name or not all values fit."""

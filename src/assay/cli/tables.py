@@ -107,11 +107,9 @@ def _guessed(
     from assay.tables.answers import as_guessed
 
     found = guessed(file, read)
-    plain = not found.melted and found.table != "judgments"
     if metrics is None and found.table == "scores":
         metrics = list(found.metrics)
-    what = file if plain else as_guessed(file, found)
-    return what, str(found.table), [dict(found.columns)], metrics
+    return as_guessed(file, found), str(found.table), [dict(found.columns)], metrics
 
 
 def convert(

@@ -15,6 +15,7 @@ from assay.formats.text_folder import find_texts, is_text_folder, languages_of
 from assay.results import plural
 from assay.tables.answers import as_guessed, join_ratings
 from assay.tables.guess import Guess
+from assay.tables.layout import joined, labels_of, rows_alone
 from assay.tables.load import FILE_TYPES, CheckedTable, Only, Raw, column_names, load, refuse
 from assay.tables.tables import (
     Ratings,
@@ -195,10 +196,8 @@ def _of_tool(path: Path, format: str, choices: Choices) -> Part:
 
 
 def _guess(files: Sequence[Path], choices: Choices, ask: Ask) -> Guess:
-    raws = [load(file, text=lambda _: False, only=choices.only) for file in files]
-    frame = pl.concat([raw.frame for raw in raws], how="diagonal_relaxed")
-    one = raws[0] if len(raws) == 1 else Raw(frame, ", ".join(map(str, files)))
-    return ask(one, choices.kind).need_answers()
+    raws = [rows_alone(load(file, text=lambda _: False, only=choices.only)) for file in files]
+    return ask(joined(raws), choices.kind).need_answers()
 
 
 def _read(
@@ -206,7 +205,8 @@ def _read(
 ) -> Part:  # fmt: skip
     """The table of one kind in files with the same columns."""
     kind = str(found.table)
-    raws = [as_guessed(file, found) for file in files]
+    labels = labels_of(files) if len(files) > 1 else [None]
+    raws = [as_guessed(file, found, label) for file, label in zip(files, labels, strict=True)]
     columns = dict(found.columns)
     metrics = found.metrics if choices.metrics is None else choices.metrics
     if kind == "ratings":

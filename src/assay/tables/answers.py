@@ -6,14 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from assay.errors import InputError
-from assay.results import Note
-from assay.tables.guess import Guess, side_of
+from assay.results import Note, plural
+from assay.tables.guess import JOIN, Guess, side_of
+from assay.tables.layout import filled_down, rows_alone
 from assay.tables.load import MAX_LISTED, Findings, Raw, Source, lines_of, load, to_text
+from assay.tables.numerals import seconds_of, understood
 from assay.tables.schemas import RESERVED, SCHEMAS
 from assay.tables.tables import ANSWER, Ratings, TestSet, read_scores
+
+MIN_COMPARED, MUCH_WIDER = 10, 4
+"""From so many scores on, and where the others reach so much higher, scales are compared."""
 
 
 def tidy(source: Source, found: Guess) -> pl.DataFrame:
@@ -30,19 +36,54 @@ def tidy(source: Source, found: Guess) -> pl.DataFrame:
     return raw.frame.drop([n for n in found.columns if n not in names], strict=False).rename(names)
 
 
-def as_guessed(source: Source, found: Guess) -> Raw:
-    """A table with one answer per row; its other columns have their own names still."""
+def as_guessed(source: Source, found: Guess, file: str | None = None) -> Raw:
+    """A table with one answer per row; its other columns have their own names still.
+
+    ``file`` is what its name says where it is one of several: a rater, or a system.
+    """
     found.need_answers()
     if isinstance(source, pl.DataFrame):
         source = source.with_columns(to_text(source[name]) for name in _texts(source, found))
     raw = load(source, text=lambda name: name not in (*found.melted, *found.metrics))
-    if "seconds" in found.columns and (times := found.scaled("seconds")) != 1:
-        raw = replace(raw, frame=raw.frame.with_columns(
-            pl.col(found.columns["seconds"]).cast(pl.Float64, strict=False) * times
-        ))  # fmt: skip
+    if file is not None and "file" in found.columns.values() and "file" not in raw.frame.columns:
+        raw = replace(raw, frame=raw.frame.with_columns(file=pl.lit(file)))
+    raw = _with_numbers(_as_laid_out(raw, found), found)
     if found.melted:
         return _long(raw, found)
     return _with_sides(raw, found) if found.table == "judgments" else raw
+
+
+def _as_laid_out(raw: Raw, found: Guess) -> Raw:
+    """A table without what stands below it, merged cells filled."""
+    own = found.columns
+    key = [own[n] for n in ("lp", "system", "doc", "seg", "rater", "editor") if n in own]
+    names = [*key, *(own[n] for n in ("source", "reference") if n in own)]
+    return filled_down(rows_alone(raw), names, key)
+
+
+def _with_numbers(raw: Raw, found: Guess) -> Raw:
+    """Numbers that are written for people, as numbers; times in seconds."""
+    own, changed, said = found.columns, list[pl.Series](), dict[str, list[str]]()
+    texts = {own[n] for n in ("doc", "seg") if n in own}
+    wanted = [own[n] for n in ("score", "words") if n in own]
+    wanted += [*found.metrics, *(found.melted if found.value == "score" else ())]
+    for name in wanted:
+        if name not in texts and (read := understood(raw.frame[name])) is not None:
+            changed.append(read[0].alias(name))
+            said.setdefault(read[1], []).append(name)
+    if "seconds" in own:
+        times = raw.frame[own["seconds"]]
+        clock = seconds_of(times)
+        if clock is not None:
+            changed.append(clock.alias(times.name))
+            said.setdefault("hours, minutes and seconds", []).append(times.name)
+        elif (scale := found.scaled("seconds")) != 1:
+            changed.append(times.cast(pl.Float64, strict=False) * scale)
+    if not changed:
+        return raw
+    read_as = "; ".join(f"{', '.join(names)} (read {how})" for how, names in said.items())
+    notes = (Note("numbers-read", f"numbers written for people: {read_as}"),) if said else ()
+    return replace(raw, frame=raw.frame.with_columns(changed), notes=(*raw.notes, *notes))
 
 
 def _texts(frame: pl.DataFrame, found: Guess) -> list[str]:
@@ -52,7 +93,8 @@ def _texts(frame: pl.DataFrame, found: Guess) -> list[str]:
 def _long(raw: Raw, found: Guess) -> Raw:
     """Every column of a rater or system as rows, an empty cell as no answer."""
     into, value = str(found.into), str(found.value)
-    kept = [n for n in raw.frame.columns if n not in found.melted and n not in (into, value)]
+    spread = into.split(JOIN)
+    kept = [n for n in raw.frame.columns if n not in found.melted and n not in (*spread, value)]
     kinds = [raw.frame.schema[name] for name in found.melted]
     whole = all(kind.is_integer() for kind in kinds)
     number = pl.Int64 if whole else pl.Float64
@@ -60,16 +102,22 @@ def _long(raw: Raw, found: Guess) -> Raw:
     numbered = raw.frame.with_row_index("_row")
     parts = [
         numbered.select(
-            "_row", *kept, pl.lit(label).alias(into), pl.col(name).cast(kind).alias(value)
+            "_row", *kept, *(pl.lit(who).alias(what) for what, who in
+                             zip(spread, _labels(label, spread), strict=True)),
+            pl.col(name).cast(kind).alias(value),
         )
         for name, label in found.melted.items()
-    ]
+    ]  # fmt: skip
     long = pl.concat(parts).sort("_row", maintain_order=True)
     empty = pl.col(value).is_null()
     if kind == pl.String:
         empty |= pl.col(value).str.strip_chars() == ""
     long = long.filter(~empty)
     return replace(raw, frame=long.drop("_row"), lines=lines_of(raw, long["_row"]))
+
+
+def _labels(label: str, spread: Sequence[str]) -> list[str]:
+    return label.split(JOIN) if len(spread) > 1 else [label]
 
 
 def _with_sides(raw: Raw, found: Guess) -> Raw:
@@ -190,4 +238,39 @@ def rated_outputs(
         f"no test set was given: the {len(test_set):,} outputs that were rated are the test set,"
         " and verdicts are for texts like these"
     )
-    return replace(test_set, notes=(Note("rated-outputs", text), *test_set.notes))
+    doubts = _scales_apart(rows)
+    return replace(test_set, notes=(*doubts, Note("rated-outputs", text), *test_set.notes))
+
+
+def _scales_apart(rows: pl.DataFrame) -> list[Note]:
+    """What to say of a rater whose scores lie far below all others', as on a shorter scale."""
+    if "rater" not in rows.columns:
+        return []
+    doubts = []
+    for who in rows["rater"].drop_nulls().unique(maintain_order=True):
+        own = rows.filter(rater=who)["score"].to_numpy()
+        others = rows.filter(pl.col("rater") != who)["score"].to_numpy()
+        if len(own) < MIN_COMPARED or len(others) < MIN_COMPARED:
+            continue
+        if 0 < own.max() < np.quantile(others, 0.05) and others.max() >= MUCH_WIDER * own.max():
+            text = (
+                f"{who} scores from {own.min():g} to {own.max():g}, the others from"
+                f" {others.min():g} to {others.max():g}: if these are two scales, bring them to"
+                " one; their mean says nothing"
+            )
+            doubts.append(Note("scales-apart", text))
+    return doubts
+
+
+def scored_in(test_set: TestSet, ratings: Ratings) -> Ratings:
+    """The ratings without outputs that nobody gave a score, which are not in their test set."""
+    key = [name for name in ("system", *test_set.key) if name in ratings.frame.columns]
+    known = test_set.frame.select(key).with_columns(_known=True)
+    here = ratings.frame.join(known, on=key, how="left", nulls_equal=True, maintain_order="left")
+    out = here["_known"].is_null() & here["score"].is_null()
+    if not out.any():
+        return ratings
+    text = f"{plural(int(out.sum()), 'row')} of outputs that nobody gave a score left out"
+    notes = [note for note in ratings.notes if note.code != "not-rated"]  # it is counted anew
+    frame = ratings.frame.filter(~out)
+    return replace(ratings, frame=frame, notes=(*notes, Note("unscored", text)))

@@ -15,22 +15,27 @@ import polars as pl
 
 from assay.errors import InputError, need_known
 from assay.results import Result, signature
+from assay.tables.layout import crossed, joined, rows_alone
 from assay.tables.load import Columns, Raw, Source, load
 from assay.tables.names import (
     AVERAGED,
+    BESIDE,
     CONTROLS,
     COUNTS,
     DIMENSIONS,
     FILLERS,
     LOWER,
     MACHINES,
+    MARKS,
     METRIC,
     PEOPLE,
     PERSONAL,
+    RANKS,
     SIDES,
     STANDARDISED,
     TIES,
     YES_OR_NO,
+    headed,
     known_as,
     listed,
     nearly,
@@ -39,6 +44,7 @@ from assay.tables.names import (
     without_language,
     words_of,
 )
+from assay.tables.numerals import seconds_of, understood
 from assay.tables.schemas import SCHEMAS, find_schema
 from assay.tables.tables import (
     ANSWER,
@@ -57,9 +63,11 @@ NUMBERS = ("score", "seconds", "words", "start", "end", "position", "probability
 LONG_TEXT = 30
 """Characters on average from which on a column holds texts and no names."""
 GENERIC = frozenset(["id", "ids", "no", "nr", "num", "number", "n", "idx", "index", "key", "uuid"])
+SCORED = frozenset(["score", "scores", "rating", "ratings", "points", "grade"])
+"""Words in the name of any score, whatever it is of."""
 LANGUAGE = frozenset(["lang", "language", "locale", "sprache", "langue", "idioma", "lingua"])
 TIME = frozenset(["time", "duration", "zeit", "dauer", "temps", "duree", "tiempo", "tempo"])
-MOST_ANSWERS, MOST_KINDS = 8, 20
+MOST_ANSWERS, MOST_KINDS, MIN_NUMBERED = 8, 20, 4
 JOIN = "+"
 """Between the columns of a wide table in ``columns``: ``rater=Anna+Ben``."""
 
@@ -98,6 +106,8 @@ class Guess(Result, kind="guess"):
     unsure: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
+    lower_likely: bool = False
+    """Whether less may be better, as of MQM or German marks; nothing is said of it yet."""
 
     @property
     def signature(self) -> str:
@@ -119,7 +129,8 @@ class Guess(Result, kind="guess"):
         parts = [f"{self.source}: read as {self.table or 'a table of unknown kind'}"]
         parts += [f"columns: {', '.join(own)}"] if own else []
         if self.melted:
-            parts.append(f"a column per {self.into}: {', '.join(self.melted)}")
+            who = str(self.into).replace(JOIN, " and ")
+            parts.append(f"a column per {who}: {', '.join(self.melted)}")
         for title, names in (
             ("metrics", self.metrics), ("not metrics (counts)", self.counts),
             ("not metrics (ratings)", self.ratings),
@@ -131,12 +142,6 @@ class Guess(Result, kind="guess"):
     def scaled(self, name: str) -> float:
         """By what the values of a column are multiplied: a time is in seconds."""
         return seconds_in(self.columns[name]) if name == "seconds" else 1.0
-
-    @property
-    def lower_likely(self) -> bool:
-        """Whether less is better by the name of the score, as of MQM; nothing is said of it yet."""
-        scores = self.melted if self.value == "score" else [self.columns.get("score", "")]
-        return any({*words_of(name)} & LOWER for name in scores)
 
     def need_answers(self) -> Guess:
         """The guess itself, or an error with what must be asked first."""
@@ -157,6 +162,8 @@ class _Column:
     whole: bool
     text: bool
     distinct: int
+    numbers: np.ndarray
+    """The values of a numeric column, NaN where there is none."""
 
     @property
     def joined(self) -> str:
@@ -166,10 +173,6 @@ class _Column:
     def said(self) -> list[str]:
         """The values, each once, as text."""
         return self.values.drop_nulls().unique().cast(pl.String).to_list()
-
-    @property
-    def numbers(self) -> np.ndarray:
-        return _numbers(self.values)
 
 
 def _numbers(values: pl.Series) -> np.ndarray:
@@ -182,15 +185,19 @@ def _look(values: pl.Series) -> _Column:
     words = words_of(values.name)
     numeric = values.dtype != pl.Boolean and numeric_share(values)[0] >= NEARLY_NUMBERS
     numeric = numeric and values.drop_nulls().len() > 0
-    known = _numbers(values) if numeric else np.array([])
-    known = known[np.isfinite(known)]
+    numbers = _numbers(values) if numeric else np.array([])
+    if not numeric and (read := understood(values)) is not None:
+        numeric, numbers = True, _numbers(read[0])
+    elif not numeric and (clock := seconds_of(values)) is not None:
+        numeric, numbers = True, _numbers(clock)
+    known = numbers[np.isfinite(numbers)]
     text = False
     if values.dtype == pl.String and not numeric:
         length, gaps = values.str.len_chars().mean(), values.str.count_matches(" ").mean()
         text = float(length or 0) > LONG_TEXT or float(gaps or 0) >= 3  # type: ignore[arg-type]
     whole = bool(numeric and (known == known.round()).all())
     return _Column(
-        values.name, words, stem_of(words), values, numeric, whole, text, values.n_unique()
+        values.name, words, stem_of(words), values, numeric, whole, text, values.n_unique(), numbers
     )
 
 
@@ -222,15 +229,15 @@ def guess(
         kind, question = _kind(table, long, wide)
         if kind is None:
             return Guess(raw.source, None, long, questions=(question,) if question else ())
-    return _Reading(raw.source, kind, table, long, wide).guess()
+    return _Reading(raw.source, kind, table, long, wide, raw.places).guess()
 
 
 def _as_one(source: Source | Raw | Sequence[Source]) -> Raw:
     if isinstance(source, Raw):
-        return source
+        return rows_alone(source)
     if not isinstance(source, list | tuple):
-        return load(source, text=lambda _: False)
-    raws = [load(item, text=lambda _: False) for item in source]
+        return rows_alone(load(source, text=lambda _: False))
+    raws = [rows_alone(load(item, text=lambda _: False)) for item in source]
     if not raws:
         raise InputError("there is no table to look at; give one")
     for other in raws[1:]:
@@ -238,8 +245,7 @@ def _as_one(source: Source | Raw | Sequence[Source]) -> Raw:
             raise InputError(
                 f"{other.source} has other columns than {raws[0].source}; give tables of one kind"
             )
-    names = ", ".join(raw.source for raw in raws)
-    return Raw(pl.concat([raw.frame for raw in raws], how="diagonal_relaxed"), names)
+    return joined(raws)
 
 
 def _said(
@@ -267,7 +273,8 @@ def _fits(column: _Column, role: str) -> bool:
         return column.numeric
     if role in TEXTS:
         return column.values.dtype == pl.String and not column.numeric
-    if column.text or (column.numeric and not column.whole):
+    written = role in ("doc", "seg") and column.values.dtype == pl.String  # 1,001 is a name, too
+    if column.text or (column.numeric and not column.whole and not written):
         return False
     if role == "check":
         return {value.lower() for value in column.said} <= YES_OR_NO
@@ -299,7 +306,8 @@ def _strength(column: _Column, role: str) -> int:
     if role == "seg" and column.words and {*column.words} <= GENERIC:
         return LIKELY
     plain = all(len(word) > 1 and not word.isdigit() for word in column.words)
-    return LIKELY if plain and nearly(column.stem, role) else 0
+    near = plain and role not in NUMBERS and headed(column.joined, role)
+    return LIKELY if near or (plain and nearly(column.stem, role)) else 0
 
 
 def _personal(column: _Column) -> bool:
@@ -317,12 +325,18 @@ def _score_strength(column: _Column) -> int:
     if _is_metric(column) or {*column.words} & STANDARDISED:
         return 0
     rest = [word for word in column.words if word not in FILLERS]
-    said = {*column.words} & {"score", "scores", "rating", "ratings"}
+    said = {*column.words} & (SCORED - {"points", "grade"})
     if stem_of(rest) in known_as("score") or (said and not rest):
         return KNOWN
     if column.stem in known_as("score"):
         return KNOWN
     return LIKELY if stem_of(rest) in listed(DIMENSIONS) or (rest == [] and column.words) else 0
+
+
+def _names_score(column: _Column) -> bool:
+    """Whether a column without numbers is called like a score."""
+    words = {column.stem, stem_of([word for word in column.words if word not in FILLERS])}
+    return not column.numeric and bool(words & (known_as("score") | SCORED))
 
 
 def _side_strength(column: _Column, role: str) -> int:
@@ -410,7 +424,8 @@ def _side_by_side(free: Sequence[_Column]) -> dict[str, dict[str, str]]:
         if not column.numeric or _is_metric(column) or averaged or column.name in ROLE_NAMES:
             continue
         into, label = _labelled(column.name, column.words)
-        if into or not (_counts(column) or _roles_of(column) or {*column.words} & TIME):
+        ranked = label != column.name and bool({*column.words} & RANKS)
+        if into or ranked or not (_counts(column) or _roles_of(column) or {*column.words} & TIME):
             found[into][column.name] = label
     return found
 
@@ -420,7 +435,7 @@ ROLE_NAMES = frozenset(name for schema in SCHEMAS.values() for name in schema.na
 
 def _labelled(name: str, words: Sequence[str]) -> tuple[str, str]:
     """Whether a column is called by a rater or a system, and that one's name."""
-    scores = known_as("score") | FILLERS
+    scores = known_as("score") | FILLERS | RANKS
     kept = [word for word in words if word not in scores or word.isdigit()]
     said = {word for word in scores if not word.isdigit()}
     cut = [part for part in name.replace("_", " ").split() if {*words_of(part)} - said]
@@ -449,6 +464,8 @@ class _Reading:
     table: Sequence[_Column]
     long: dict[str, str]
     wide: dict[str, list[str]]
+    places: Sequence[str] = ()
+    """Columns that say in which file or sheet a row was found."""
 
     def __post_init__(self) -> None:
         self.asked: list[Question] = []
@@ -457,7 +474,8 @@ class _Reading:
         self.value: str | None = None
         self.found: dict[str, str] = dict(self.long)
         self.schema = SCHEMAS[self.kind]
-        for name in (*self.long, *self.wide):
+        spread = [part for names in self.wide for part in names.split(JOIN)]
+        for name in (*self.long, *spread):
             need_known("columns", name, self.schema.names, f"is not a column of {self.kind}")
 
     def guess(self) -> Guess:
@@ -465,12 +483,14 @@ class _Reading:
         self._melt_as_said()
         for least in (OWN, KNOWN, LIKELY):
             for role in self.schema.names:
-                if role != "score" and role not in self.found and role != self.into:
+                if role != "score" and role not in self.found and role not in self.spread:
                     self._find(role, least)
         if self.kind == "ratings" and "score" not in self.found and self.value is None:
             self._find_score()
         if self.kind == "scores" and "system" not in self.found and self.into is None:
             self._melt_texts()
+        for place in self.places:
+            self._find_by_place(self.column(place))
         self._need_required()
         self._need_documents()
         self._need_one_language()
@@ -480,9 +500,14 @@ class _Reading:
         return self._wrapped()
 
     @property
+    def spread(self) -> tuple[str, ...]:
+        """What is spread over several columns: raters, systems, or both."""
+        return tuple(self.into.split(JOIN)) if self.into else ()
+
+    @property
     def free(self) -> list[_Column]:
         """The columns of which nothing is known yet."""
-        taken = {*self.found.values(), *self.melted}
+        taken = {*self.found.values(), *self.melted, *self.places}
         return [column for column in self.table if column.name not in taken]
 
     def column(self, name: str) -> _Column:
@@ -497,19 +522,60 @@ class _Reading:
 
     def _melt_as_said(self) -> None:
         for name, columns in self.wide.items():
-            if name not in ("rater", "system") or len(self.wide) > 1:
+            if not {*name.split(JOIN)} <= {"rater", "system", "seg"} or len(self.wide) > 1:
                 raise InputError(
-                    f"`columns` ({name}={JOIN.join(columns)}): only rater or system may be spread"
-                    " over several columns, and one of them; name one column"
+                    f"`columns` ({name}={JOIN.join(columns)}): only rater, system or seg may be"
+                    " spread over several columns, and one of them; name one column"
                 )
+            if JOIN in name:
+                self._melt_crossed(name, columns)
+                continue
             texts = not self.column(columns[0]).numeric
             self._melt(name, "target" if texts else "score", columns)
 
     def _melt(self, into: str, value: str, columns: Sequence[str]) -> None:
         names = {name: _labelled(name, words_of(name))[1] for name in columns}
-        if len({*names.values()}) < len(names):
+        if len({*names.values()}) < len(names) or into == "seg":
             names = {name: name for name in columns}
         self.into, self.value, self.melted = into, value, names
+
+    def _melt_crossed(self, into: str, columns: Sequence[str]) -> None:
+        """Columns that are each called by a system and a rater."""
+        split = crossed([(name, _labelled(name, words_of(name))[1]) for name in columns])
+        if split is None:
+            raise InputError(
+                f"`columns` ({into}={JOIN.join(columns)}): these names are not every one of some"
+                " systems with every one of some raters; name a column per system, or per rater"
+            )
+        self.into, self.value = into, "score"
+        self.melted = {name: JOIN.join(both) for name, both in split.items()}
+
+    def _find_by_place(self, place: _Column) -> None:
+        """The systems or raters that only the names of files or sheets tell."""
+        open_ = [r for r in ("system", "rater", "editor") if r in self.schema.names
+                 and r not in self.found and r not in self.spread]  # fmt: skip
+        asked = " ".join(answer for q in self.asked for answer in q.answers)
+        open_ = [role for role in open_ if f"{role}=" not in asked]
+        if place.name in self.found.values() or not open_:
+            return
+        names = place.said
+        machines = sum(bool(MACHINES.fullmatch(name)) for name in names) > len(names) / 2
+        if "system" in open_ and (len(open_) == 1 or machines):
+            self.found["system"] = place.name
+        elif "system" not in open_ and self._stand_twice():
+            self.found[open_[0]] = place.name
+        elif "system" in open_:
+            what = f"Is each {place.name} ({_some(sorted(names))}) a system or a {open_[1]}?"
+            self.ask(what, *(f"{role}={place.name}" for role in open_))
+
+    def _stand_twice(self) -> bool:
+        """Whether an output stands in several rows."""
+        rows = self._key_rows()
+        return rows.width > 0 and rows.n_unique() < rows.height
+
+    def _key_rows(self) -> pl.DataFrame:
+        key = [self.found[name] for name in ANSWER if name in self.found]
+        return pl.DataFrame([self.column(name).values for name in key])
 
     def _find(self, role: str, least: int) -> None:
         """The one column that is this, if there is one; of several the user must say which."""
@@ -544,7 +610,7 @@ class _Reading:
     def _person(self, column: _Column, role: str) -> bool:
         """Whether the column of people, or machines, is this; asks where it may be both."""
         open_ = [r for r in PERSONAL if r in self.schema.names and r not in self.found
-                 and r != self.into]  # fmt: skip
+                 and r not in self.spread]  # fmt: skip
         machines = [bool(MACHINES.fullmatch(str(v))) for v in column.values.unique()]
         if sum(machines) > len(machines) / 2 or role == "system":
             return role == "system" and any(machines)
@@ -562,6 +628,10 @@ class _Reading:
         own = [c for c in able if c.name == "score"]
         plain = own or [c for c in able if not {*c.words} & AVERAGED]
         sides = _side_by_side(self.free)
+        if not plain and not {"system", "rater"} & {*self.found} and self._find_crossed():
+            return
+        if not plain and "system" in self.found and self._find_numbered():
+            return
         into = self._spread_over(sides)
         if into and own:
             into = None
@@ -575,6 +645,39 @@ class _Reading:
             self._need_all(into, sides[""])
         else:
             self._one_score(plain or able, sides)
+
+    def _find_numbered(self) -> bool:
+        """Whether every segment has a column: S1, S2, S3 and so on."""
+        able = [c for c in self.free if c.numeric and c.words and c.words[-1].isdigit()]
+        stems = {"".join(c.words[:-1]) for c in able}
+        named = stems and stems <= known_as("seg") | {"s", "q"}
+        if "seg" in self.found or not named or len(able) < MIN_NUMBERED:
+            return False
+        self._melt("seg", "score", [c.name for c in able])
+        return True
+
+    def _find_crossed(self) -> bool:
+        """Whether the columns of numbers are every system with every rater; asks which is which."""
+        able = [c for c in self.free if c.numeric and not (_is_metric(c) or _counts(c))]
+        split = crossed([(c.name, _labelled(c.name, c.words)[1]) for c in able])
+        if split is None:
+            return False
+        parts = [sorted({both[k] for both in split.values()}) for k in range(2)]
+        if any(stem_of(words_of(name)) in listed(DIMENSIONS) for part in parts for name in part):
+            return False
+        machines = [sum(bool(MACHINES.fullmatch(n)) for n in part) / len(part) for part in parts]
+        people = [
+            sum(_labelled(n, words_of(n))[0] == "rater" for n in part) / len(part) for part in parts
+        ]
+        like = [m - p for m, p in zip(machines, people, strict=True)]
+        ways = ("system+rater", "rater+system")
+        if abs(like[0] - like[1]) > 0.5:
+            self._melt_crossed(ways[like[0] < like[1]], list(split))
+        else:
+            first, second = (_some(part) for part in parts)
+            text = f"Are {first} the systems and {second} the raters, or the other way round?"
+            self.ask(text, *(f"{way}={JOIN.join(split)}" for way in ways))
+        return True
 
     def _spread_over(self, sides: Mapping[str, Mapping[str, str]]) -> str | None:
         for into, other in (("rater", "system"), ("system", "rater")):
@@ -600,8 +703,14 @@ class _Reading:
     ) -> None:  # fmt: skip
         vague = [c for c in self.free if _strength(c, "score") == LIKELY]
         unknown = [name for group in sides.values() for name in group]
-        if len(able) == 1 or (not able and len(vague) == 1 and not unknown):
-            self.found["score"] = (able or vague)[0].name
+        only = [self.column(name) for name in unknown] if "rater" in self.found else []
+        one = able or vague or only
+        if len(one) == 1 and (able or not vague or not unknown):
+            if others := self._other_scores(one[0]):
+                names = [one[0].name, *(c.name for c in others)]
+                self.ask(f"Which is `score`: {_some(names)}?", *(f"score={n}" for n in names))
+            else:
+                self.found["score"] = one[0].name
             return
         likely = [*vague, *(c for c in self.free if c.numeric and {*c.words} & STANDARDISED)]
         names = [c.name for c in able] or [*(c.name for c in likely), *unknown]
@@ -615,6 +724,16 @@ class _Reading:
             self.ask(f"Are {_some(unknown)} {who}, or is one of them the score?", *answers)
         else:
             self.ask(f"Which is `score`: {_some(names)}?", *answers)
+
+    def _other_scores(self, score: _Column) -> list[_Column]:
+        """Columns that may as well be the score, where its name has a qualifier, as theirs have."""
+        if not [word for word in score.words if word not in SCORED | {"esa", "da", "sqm", "mqm"}]:
+            return []
+        return [
+            c for c in self.free
+            if c is not score and c.numeric and {*c.words} & SCORED and not _is_metric(c)
+            and not {*c.words} & (STANDARDISED | BESIDE) and not _counts(c)
+        ]  # fmt: skip
 
     def _melt_texts(self) -> None:
         """Outputs of several systems side by side."""
@@ -631,12 +750,22 @@ class _Reading:
             self.ask(f"Are {_some([*able])} the outputs of systems?", f"system={JOIN.join(able)}")
 
     def _need_required(self) -> None:
-        have = {*self.found, self.into, self.value}
+        have = {*self.found, *self.spread, self.value}
         asked = " ".join(answer for q in self.asked for answer in q.answers)
         missing = [r for r in self.schema.required if r not in have and f"{r}=" not in asked]
         for place, role in enumerate(missing):
+            worded = [c for c in self.free if role == "score" and _names_score(c) and not c.text]
+            if worded:
+                text = (
+                    f"{worded[0].name} has words, no numbers ({_some(sorted(worded[0].said))}):"
+                    " write a number for each."
+                )
+                self.asked.append(Question(text, "columns", ("score=YOURS",)))
+                continue
             # Texts are called for where texts are meant, and names where names are.
             able = [c for c in self.free if _fits(c, role) and c.text == (role in TEXTS)]
+            if role == "seg" and not able:
+                able = [c for c in self.free if c.text]
             listed_ = f"; the columns are {_some(self.table)}" if place == 0 else ""
             self.asked.append(
                 Question(
@@ -650,12 +779,12 @@ class _Reading:
         """Ask for the document where outputs stand twice and some column tells them apart."""
         if self.kind not in ("scores", "ratings") or "doc" in self.found or self.asked:
             return
-        key = [self.found[name] for name in ANSWER if name in self.found]
-        rows = pl.DataFrame([self.column(name).values for name in key])
-        if rows.n_unique() == rows.height:
+        rows = self._key_rows()
+        if rows.n_unique() == rows.height or any(column.null_count() for column in rows):
             return
+        tasks = [self.column(self.found["task"])] if "task" in self.found else []
         able = [
-            c for c in self.free
+            c for c in (*self.free, *tasks)
             if not c.text and (c.whole or not c.numeric) and c.distinct < rows.height
             and rows.with_columns(c.values.alias("_doc")).n_unique() == rows.height
         ]  # fmt: skip
@@ -723,8 +852,20 @@ class _Reading:
         return Guess(
             self.source, self.kind, {name: self.found[name] for name in order}, self.melted,
             self.into, self.value, tuple(metrics), tuple(counts), tuple(ratings), tuple(unsure),
-            tuple(ignored), tuple(self.asked),
+            tuple(ignored), tuple(self.asked), self._lower_likely(),
         )  # fmt: skip
+
+    def _lower_likely(self) -> bool:
+        """Whether less may be better by the name of the score, or by marks from 1 to 6."""
+        own = [self.found[n] for n in ("score",) if n in self.found]
+        scores = [self.column(name) for name in (*own, *(self.melted if not own else ()))]
+        scores = [column for column in scores if column.numeric]
+        if any({*column.words} & LOWER for column in scores):
+            return True
+        marks = [column for column in scores if {*column.words} & MARKS]
+        numbers = np.concatenate([column.numbers for column in marks] or [np.array([])])
+        known = numbers[np.isfinite(numbers)]
+        return bool(len(known) and known.min() >= 1 and known.max() <= 6)
 
     def _like_the_score(self, column: _Column) -> bool:
         """Whether a column of numbers is another rating: by its name, or almost equal."""

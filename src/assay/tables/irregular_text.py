@@ -18,6 +18,7 @@ from typing import Literal
 import polars as pl
 
 from assay.results import Note, plural
+from assay.tables.layout import TOP_ROWS, Top, top_of
 from assay.tables.load import Findings, Lines, Raw, lines_at, need_room
 
 ROW_BYTES = 100
@@ -83,9 +84,11 @@ def _word_runs(word: str) -> bool:
 def read_by_rows(data: bytes, separator: str, names: Sequence[str], source: str) -> Raw:
     """The slow reading, all text; refuses a file of the wrong shape with every fault in it."""
     quoting, findings = True, Findings(source)
+    data, separator, top = _below_title(data, separator, names)
+    names, above = top.names, top.place
     need_room(Path(source), ROW_BYTES * data.count(b"\n"), "its rows")
     for message, line, value in shape_faults(data, separator):
-        findings.add(message, line, None, value)
+        findings.add(message, line + above, None, value)
     if findings.problems and separator == "\t" and regular_unquoted(data, len(names)):
         quoting = False
     else:
@@ -93,8 +96,22 @@ def read_by_rows(data: bytes, separator: str, names: Sequence[str], source: str)
     records = [item for item in _records(data, separator, quoting=quoting) if any(item[1])][1:]
     frame = text_table(names, [row for _, row in records])
     unquoted = "read without quoting, because quotation marks do not pair up"
-    notes = () if quoting else (Note("read-unquoted", unquoted),)
-    return Raw(frame, source, lines_at([line for line, _ in records]), notes)
+    notes = top.notes if quoting else (*top.notes, Note("read-unquoted", unquoted))
+    return Raw(frame, source, lines_at([line + above for line, _ in records]), notes)
+
+
+def _below_title(data: bytes, separator: str, names: Sequence[str]) -> tuple[bytes, str, Top]:
+    """The text from the column names on, where a title of one cell stands above them."""
+    lines = data.split(b"\n", TOP_ROWS)[:TOP_ROWS]
+    if len(names) > 1 or len(lines) < 2:
+        return data, separator, Top(list(names))
+    widest = max(lines[1:], key=lambda line: max(line.count(sign) for sign in (b",", b";", b"\t")))
+    found = max(",;\t", key=lambda sign: widest.count(sign.encode()))
+    rows = [row for _, row in _records(b"\n".join(lines), found, quoting=False)]
+    top = top_of(rows)
+    if top.rows > 1 or not top.place or len(top.names) < len(rows[top.place]):
+        return data, separator, Top(list(names))
+    return data.split(b"\n", top.place)[-1], found, top
 
 
 def text_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> pl.DataFrame:

@@ -102,8 +102,8 @@ def printable(path: str | os.PathLike[str]) -> str:
 class Raw:
     """A table before any check.
 
-    ``notes`` says what the reader had to do to read it; ``left`` names the columns that were not
-    loaded because nobody needs them.
+    ``notes`` says what the reader had to do, ``left`` which columns nobody needs and were not
+    loaded, ``places`` which columns say in which file or sheet a row was found.
     """
 
     frame: pl.DataFrame
@@ -111,6 +111,7 @@ class Raw:
     lines: Lines = from_one
     notes: tuple[Note, ...] = ()
     left: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", printable(self.source))
@@ -459,10 +460,11 @@ def read_delimited(data: bytes, path: Path, text: Callable[[str], bool]) -> Raw:
 
 
 def separator_of(data: bytes, path: Path) -> str:
-    """Tab for .tsv; for .csv whichever sign the header line has most of."""
+    """Tab for .tsv; for .csv the sign that the first line with any, the header, has most of."""
     if file_type(path) == ".tsv":
         return "\t"
-    line = data.partition(b"\n")[0]
+    lines = data[:HEADER_BYTES].split(b"\n", 12)
+    line = next((line for line in lines if {*line} & {*b",;\t"}), b"")
     return max(",;\t", key=lambda sign: line.count(sign.encode()))
 
 
@@ -857,8 +859,7 @@ def _foreign(frame: pl.DataFrame, test_set: TestSet, kept: pl.Series, findings: 
 
 def _among(frame: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:
     """Whether each row of the frame, in the columns of ``rows``, is one of them."""
-    known = rows.with_columns(_known=True)
-    wanted = frame.select(rows.columns)
+    known, wanted = rows.with_columns(_known=True), frame.select(rows.columns)
     joined = wanted.join(known, on=rows.columns, how="left", maintain_order="left")
     return joined["_known"].fill_null(False)
 
@@ -951,7 +952,7 @@ def peek(source: Source) -> tuple[list[str], Source | Raw]:
             line = start.partition(b"\n")[0]
             if line != start and line.strip() and line.isascii():
                 header = clean_header(read_header(start, separator_of(start, path), path))
-                if b"'" not in line:
+                if b"'" not in line and len(header) > 1:  # one cell may be a title
                     return header, source
             return load(source, text=lambda _: True).frame.columns, source
     raw = load(source, text=lambda _: True)

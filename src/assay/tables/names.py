@@ -42,7 +42,7 @@ ROLES: dict[str, str] = {
         "sourceid, srcid, source segment id, question, prompt, example, satz, zeile, phrase, "
         "ligne, oracion, frase, linea, segmento, veta, radek, zdanie, предложение, сегмент, "
         "строка, предложения, сегмента, строки, 句子, 句子编号, 编号, 序号, 句号, 段落编号, "
-        "文番号, セグメント, 번호, 문장"
+        "文番号, セグメント, 번호, 문장, 段落, 片段, 语句"
     ),
     "rater": (
         "rater, annotator, annot, evaluator, evaluatedby, ratedby, annotatedby, judge, "
@@ -50,7 +50,8 @@ ROLES: dict[str, str] = {
         "annotatorin, beurteiler, gutachter, pruefer, prufer, evaluateur, evaluatrice, "
         "annotateur, annotatrice, juge, evaluador, evaluadora, anotador, valutatore, "
         "annotatore, avaliador, hodnotitel, anotator, oceniajacy, оценщик, аннотатор, асессор, "
-        "эксперт, 评估者, 评估员, 标注员, 标注者, 评分人, 評価者, アノテーター, 평가자"
+        "эксперт, 评估者, 评估员, 评估人, 评价者, 评委, 打分人, 标注员, "
+        "标注者, 评分人, 評価者, アノテーター, 평가자"
     ),
     "score": (
         "score, rating, grade, esa, da, mqm, sqm, psqm, bewertung, punktzahl, punkte, wertung, "
@@ -143,16 +144,26 @@ PERSONAL = ("system", "rater", "editor")
 DIMENSIONS = (
     "adequacy accuracy fluency style terminology meaning grammar clarity consistency register "
     "tone adaquatheit genauigkeit flussigkeit fluiditat stil fidelite fluidite adecuacion "
-    "fluidez quality qualitat qualite calidad qualita overall overallquality"
+    "fluidez quality qualitat qualite calidad qualita overall overallquality rank ranking rang"
 )
 """What a score may be about; alone it is the score, beside another nobody knows."""
 
+RANKS = _words("rank ranks ranking rang")
 FILLERS = _words(
     "human raw overall final total value points score scores rating ratings annotation mean "
     "avg average median sum gesamt span spans out max 0 1 5 6 10 25 100 percent"
 )
 """Words that a score's name may have beside the one that says so."""
 AVERAGED = _words("mean avg average median sum total final overall mittelwert moyenne")
+TOTALS = frozenset(
+    (AVERAGED | _words(
+        "totals grandtotal averages averagescore meanscore totalscore overallmean overallaverage"
+        " summe gesamt insgesamt durchschnitt gesamtdurchschnitt mittel moy somme ensemble media"
+        " promedio suma soma somma totale prumer celkem srednia suma среднее итого всего 平均"
+        " 平均值 平均分 合计 总计 合計 평균 합계"
+    )) - _words("final")
+)  # fmt: skip
+"""What stands in a row that sums up those above it."""
 STANDARDISED = _words("z std standardised standardized norm normalised normalized zscore")
 
 METRIC = re.compile(
@@ -212,6 +223,10 @@ TIES = (
 """What a judgment says that prefers neither."""
 
 
+WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Characters of scripts that are written without spaces."""
+
+
 def words_of(name: str) -> list[str]:
     """The words of a name, without accents and case, a number apart from what it follows.
 
@@ -219,6 +234,7 @@ def words_of(name: str) -> list[str]:
     (['sentence', 'id'], ['satz', 'nr'], ['evaluateur', '2'], ['no'])
     """
     text = re.sub(r"(?<=[a-zà-ÿ0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    text = re.sub(rf"(?<=[{WIDE}])(?=[a-zA-Z0-9])|(?<=[a-zA-Z0-9])(?=[{WIDE}])", " ", text)
     text = "".join(c for c in normalize("NFKD", text) if category(c) != "Mn").casefold()
     text = text.replace("#", " no ").replace("°", " no ")
     return re.findall(r"[^\W\d_]+|\d+", text)
@@ -270,8 +286,33 @@ CONTROLS = _words(
 """What stands in a column of kinds of items where an item is no ordinary one."""
 YES_OR_NO = _words("true false 0 1 yes no ja nein oui non")
 
-LOWER = _words("mqm errors error penalty penalties fehler erreurs errores errori hter")
+LOWER = _words(
+    "mqm errors error mistakes penalty penalties demerits rank ranks ranking rang place"
+    " platz fehler fehlerzahl fehleranzahl fehlerpunkte strafpunkte schulnote schulnoten"
+    " erreurs fautes errores faltas errori chyby ошибки 错误数 扣分 排名 順位 hter"
+)
 """Words in the names of scores of which fewer is better, as a rule."""
+
+
+MARKS = _words("note noten zensur zensuren znamka")
+"""Names of marks, of which 1 is the best in some countries and the worst in others."""
+BESIDE = _words("confidence certainty sicherheit difficulty agreement importance weight")
+"""Words in the names of numbers that raters give beside a score."""
+
+
+def headed(stem: str, role: str) -> bool:
+    """Whether a name is a compound that ends in what a column is called, or in its number.
+
+    >>> headed("sentenceid", "seg"), headed("翻译系统", "system"), headed("video", "seg")
+    (True, True, False)
+    """
+    number = next((word for word in ENDINGS if len(word) > 1 and stem.endswith(word)), "")
+    if number and stem.removesuffix(number) in known_as(role):
+        return True
+    wide = re.fullmatch(rf"[{WIDE}]+", stem) is not None
+    least = 2 if wide else 6
+    return any(len(word) >= least and stem.endswith(word) and stem != word
+               for word in known_as(role))  # fmt: skip
 
 
 def nearly(stem: str, role: str) -> bool:

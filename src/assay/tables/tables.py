@@ -205,6 +205,7 @@ def read_scores(
         raise OptionError("keep", ", ".join(keep), "goes with `metrics`", "name the metrics too")
     extra = None if keep is None else [*keep, *(metrics or ())]
     frame, findings = conform(source, "scores", columns=columns, only=only, extra=extra)
+    _need_one_spelling(frame, findings, "system", spaces=False)  # those have a note
     frame, lower_metrics = _with_length(frame, metrics, lower_metrics)
     chosen = _choose_metrics(frame, metrics, findings)
     need_at_most(findings.raw.source, "metrics", len(chosen))
@@ -635,6 +636,7 @@ def read_ratings(
     """
     check_direction(better)
     frame, findings = conform(source, "ratings", columns=columns, only=only)
+    _need_one_spelling(frame, findings, "system", "rater")
     if range is not None:
         _check_range(frame, range, findings)
     if test_set is not None:
@@ -654,6 +656,24 @@ def read_ratings(
         return ratings
     answers = refuse_answers(test_set, ratings, (columns or {}).get("score"))
     return replace(ratings, notes=(*ratings.notes, *answers))
+
+
+def _need_one_spelling(
+    frame: pl.DataFrame, findings: Findings, *columns: str, spaces: bool = True
+) -> None:
+    """Report names that differ in capitals, or ``spaces``, alone: one must not become two."""
+    for column in [name for name in columns if name in frame.columns]:
+        known = frame[column].drop_nulls().unique(maintain_order=True)
+        form = known.str.to_lowercase()
+        form = form.str.replace_all(r"\s+", " ").str.strip_chars() if spaces else form
+        if form.n_unique() == len(known):
+            continue
+        alike = pl.DataFrame({"name": known, "form": form}).group_by("form", maintain_order=True)
+        for names in alike.agg("name").filter(pl.col("name").list.len() > 1)["name"]:
+            shown = " and ".join(f"'{name}'" for name in names)
+            findings.header(
+                f"{shown} differ in capitals or spaces alone; write the name in one way", column
+            )
 
 
 def need_one_lp(frame: pl.DataFrame, what: str) -> None:
@@ -931,6 +951,7 @@ def _read_edits(
     source: Source | Raw, columns: Columns | None, only: Only | None
 ) -> tuple[Edits, Findings]:
     frame, findings = conform(source, "edits", columns=columns, only=only)
+    _need_one_spelling(frame, findings, "system", "editor")
     message = (
         "'{}' is not the source that this segment has in an earlier row; give every segment of a"
         " document its own seg"

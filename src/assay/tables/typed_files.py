@@ -2,9 +2,9 @@
 
 - **JSON lines**: one object per line, the keys are the columns.
 - **Parquet** is searched where it lies: only the rows and columns asked for are loaded.
-- **Excel**: the first sheet, its first row the column names. A cell holds at most 32,767 characters
-  and about 16 digits; what does not fit is refused, never cut. Empty text and an empty cell are the
-  same thing in a sheet.
+- **Excel**: the first sheet with a table, and others with the same columns; a title may stand above
+  the column names. A cell holds at most 32,767 characters and about 16 digits; what does not fit is
+  refused, never cut. Empty text and an empty cell are the same thing in a sheet.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 import polars as pl
 
 from assay.results import Note
+from assay.tables.layout import TOP_ROWS, Top, stacked, top_of
 from assay.tables.limits import LIMITS
 from assay.tables.load import (
     CELL_BYTES,
@@ -248,7 +249,11 @@ def parquet_bytes(frame: pl.DataFrame, path: Path) -> bytes:
 
 
 def read_xlsx(data: bytes, path: Path) -> Raw:
-    """Read the first sheet; a column with any text in it is read as text."""
+    """Read the first sheet that has a table, and all others with its columns.
+
+    A column with any text in it is read as text. Where several sheets are one table, its column
+    ``sheet`` says which row is whose.
+    """
     import fastexcel
 
     # It would warn, on stderr, of every column that is empty.
@@ -261,9 +266,7 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
     logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it warns of empty columns
     try:
         with quietly():
-            workbook = fastexcel.read_excel(data)
-            frame = workbook.load_sheet(0, schema_sample_rows=None).to_polars()
-            header = workbook.load_sheet(0, header_row=None, n_rows=1).to_polars()
+            return _of_workbook(fastexcel.read_excel(data), path)
     except fastexcel.FastExcelError as error:
         reason = str(error).splitlines()[0]
         if "column type" in reason:
@@ -273,14 +276,55 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
                 " all text",
             ) from None  # fmt: skip
         raise refuse(path, f"the workbook is damaged or empty ({reason}); save it again") from None
-    names = [str(name) for name in (header.row(0) if header.height else ()) if name is not None]
-    need_distinct(names, str(path))
+
+
+def _of_workbook(workbook: Any, path: Path) -> Raw:
+    """The sheets of a workbook that are one table."""
+    tops = [_top_of(workbook, sheet) for sheet in range(len(workbook.sheet_names))]
+    headers = [top.names for top in tops]
+    first = next((k for k, names in enumerate(headers) if len(names) > 1), 0)
+    need_distinct(headers[first], str(path))
+    same = [k for k, names in enumerate(headers) if {*names} == {*headers[first]}]
+    found = {k: (workbook.sheet_names[k], *_rows_below(workbook, k, tops[k])) for k in same}
+    ours = [k for k in same if found[k][1].height] or [first]
+    read = [found[k] for k in ours]
+    notes = tops[first].notes
+    if others := [name for k, name in enumerate(workbook.sheet_names) if k not in ours]:
+        of = f"the workbook has {len(tops)} sheets; only "
+        what = "the first" if ours == [0] else ", ".join(name for name, *_ in read)
+        left = "" if ours == [0] else f" (not {', '.join(others)})"
+        were = "were" if len(ours) > 1 else "was"
+        notes += (Note("first-sheet", f"{of}{what} {were} read{left}"),)
+    if len(read) == 1:
+        return Raw(read[0][1], str(path), lines_at(read[0][2]), notes)
+    frame = stacked([(name, frame) for name, frame, _ in read], "sheet")
+    lines = [line for *_, lines in read for line in lines]
+    places = () if "sheet" in headers[first] else ("sheet",)
+    text = f"{len(read)} sheets with the same columns are one table: "
+    notes += (Note("sheets-joined", text + ", ".join(name for name, *_ in read)),)
+    return Raw(frame, str(path), lines_at(lines), notes, places=places)
+
+
+def _top_of(workbook: Any, sheet: int) -> Top:
+    rows = workbook.load_sheet(
+        sheet, header_row=None, skip_rows=0, n_rows=TOP_ROWS, dtypes="string"
+    ).to_polars().rows()  # fmt: skip
+    return top_of(rows)
+
+
+def _rows_below(workbook: Any, sheet: int, top: Top) -> tuple[pl.DataFrame, list[int]]:
+    """The rows of a sheet below its header that have anything in them, and their lines."""
+    if top.rows == 1:
+        read = workbook.load_sheet(sheet, header_row=top.place, schema_sample_rows=None)
+    else:
+        read = workbook.load_sheet(
+            sheet, header_row=None, skip_rows=top.place + top.rows, column_names=top.names,
+            schema_sample_rows=None,
+        )  # fmt: skip
+    frame = read.to_polars()
     blank = pl.all_horizontal(pl.lit(True), pl.all().is_null())
     kept = frame.select(~blank).to_series().arg_true().to_list()
-    count = len(workbook.sheet_names)
-    note = Note("first-sheet", f"the workbook has {count} sheets; only the first was read")
-    lines = lines_at([place + 2 for place in kept])
-    return Raw(frame[kept], str(path), lines, (note,) if count > 1 else ())
+    return frame[kept], [place + top.place + top.rows + 1 for place in kept]
 
 
 def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:

@@ -31,7 +31,7 @@ def create_app(served: Campaign | Hub, *, public_url: str | None = None) -> Fast
     app.state.visits = Visits()
     app.state.secure = bool(public_url and public_url.startswith("https:"))
     app.state.requests = observed.Requests()
-    for part in (public, rater, owner, pages, downloads, making, observed):
+    for part in (rater, public, owner, pages, downloads, making, observed):
         app.include_router(part.routes)
     app.add_middleware(Guard, public_url=public_url)
     app.add_middleware(observed.Observer, requests=app.state.requests)

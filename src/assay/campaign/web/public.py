@@ -69,7 +69,9 @@ def with_cookie(response: Response, request: Request, token: str) -> Response:
     return response
 
 
-@routes.get("/r/{token}", response_class=RedirectResponse, responses=documented(401))
+@routes.get(
+    "/r/{token}", response_class=RedirectResponse, status_code=303, responses=documented(401)
+)
 async def enter(request: Request, visitor: Anyone, token: Name) -> Response:
     """Take a link out of the address bar and go to its page; nothing else changes."""
     found = await find_access(request.app.state.hub, token)
@@ -93,7 +95,7 @@ async def rate_page(visitor: Anyone) -> Response:
     return HTMLResponse(page("rate"), _status(visitor, "rater"))
 
 
-@routes.get("/", response_class=RedirectResponse, responses=documented(401, 403))
+@routes.get("/", response_class=RedirectResponse, status_code=303, responses=documented(401, 403))
 async def home(request: Request, link: Reader) -> Response:
     """The pages of the campaign that a link is of, or the list of all."""
     own = request.state.campaign

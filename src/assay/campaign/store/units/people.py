@@ -136,7 +136,7 @@ def finish(unit: Unit, rater_id: int) -> dict[str, str]:
     """The completion code, or where to go back to, once nothing is left to do."""
     rater = unit.rater(rater_id)
     own = select(s.lease.c.id).where(s.lease.c.rater == rater_id, s.lease.c.state == "open")
-    if unit.state != "closed" and (unit.one(own) is not None or choose(unit, rater)[0] is not None):
+    if unit.state != "closed" and (unit.one(own) is not None or choose(unit, rater) is not None):
         raise NotNowError("there are tasks left for you; the code comes after the last one")
     unit.note(f"rater {rater_id}", "finished", rater_id)
     address = unit.rules.settings.crowd.done

@@ -1,0 +1,245 @@
+"""Where a table lies in a file that people made for people.
+
+Above the column names there may be a title, or they fill two rows; below the last row there may be
+a mean or a remark; each rater or system may have a sheet or a file; a merged cell has its value in
+its first row alone. Whatever is left out or filled in is told in a note.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from assay.results import Note, plural
+from assay.tables.load import MISSING, Raw, lines_at, lines_of
+from assay.tables.names import TOTALS, words_of
+
+TOP_ROWS = 12
+"""So many rows may stand above the first row of data."""
+LONG_NAME = 40
+"""Longer texts in a second row are texts, and no names of columns."""
+MERGED_SHARE = 0.25
+"""Where fewer cells of a column are empty, they are missing rather than merged."""
+MAX_NAMED = 3
+SIGNS = (" / ", "/", " - ", "|", ":", "__", "_", "-", ".", " ")
+"""What may stand between the two names in the name of a column."""
+
+Cells = Sequence[str | None]
+
+
+def header_place(rows: Sequence[Cells]) -> int:
+    """Which of the first rows has the column names: the first, unless that is a title.
+
+    >>> header_place([["Results of May", None, None], [None] * 3, ["Segment", "System", "Score"]])
+    2
+    """
+    begins = next((place for place, row in enumerate(rows) if _filled(row)), 0)
+    width = max((len(_filled(row)) for row in rows), default=0)
+    if width < 2 or len(_filled(rows[begins])) > 1:
+        return begins
+    for place, row in enumerate(rows):
+        cells = _filled(row)
+        if len(cells) >= max(2, width / 2):
+            return place if not any(map(_is_number, cells)) else begins
+    return begins
+
+
+def two_rows(first: Cells, second: Cells) -> list[str] | None:
+    """The column names of a header that fills two rows, as merged cells above others make it.
+
+    >>> two_rows(["", "DeepL", None, "Google", None], ["Segment", "Ann", "Ben", "Ann", "Ben"])
+    ['Segment', 'DeepL / Ann', 'DeepL / Ben', 'Google / Ann', 'Google / Ben']
+    """
+    below = _filled(second)
+    gaps = [k for k, cell in enumerate(first) if k and not cell and first[k - 1]]
+    if not gaps or len({*below}) == len(below) or len(second) > len(first):
+        return None
+    if any(_is_number(cell) or len(cell) > LONG_NAME for cell in below):
+        return None
+    names, group = [], ""
+    for top, sub in zip(first, [*second, *[None] * (len(first) - len(second))], strict=True):
+        group = top or group
+        names.append(" / ".join(part for part in (group, sub) if part))
+    return names if len({*names}) == len(names) and all(names) else None
+
+
+def _filled(row: Cells) -> list[str]:
+    return [cell.strip() for cell in row if cell is not None and cell.strip()]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", ".").rstrip("% "))
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """The head of a table: its column names, in which row they begin (from 0), and how many."""
+
+    names: list[str]
+    place: int = 0
+    rows: int = 1
+    notes: tuple[Note, ...] = ()
+
+
+def top_of(rows: Sequence[Cells]) -> Top:
+    """The head of a table by the first rows of its file."""
+    if not rows:
+        return Top([])
+    place = header_place(rows)
+    names, count = _filled(rows[place]), 1
+    if place + 1 < len(rows) and (both := two_rows(rows[place], rows[place + 1])):
+        names, count = both, 2
+    said = [" ".join(_filled(row)) for row in rows[:place] if _filled(row)]
+    text = f"the column names are in row {place + 1}; above them stands: {'; '.join(said)}"
+    return Top(names, place, count, (Note("header-below", text),) if said else ())
+
+
+def stacked(parts: Sequence[tuple[str, pl.DataFrame]], place: str) -> pl.DataFrame:
+    """Tables with the same columns as one, with a column that says where each row was found."""
+    first = parts[0][1].columns
+    frames = [frame.select(first) for _, frame in parts]
+    mixed = [name for name in first if len({str(frame.schema[name]) for frame in frames}) > 1]
+    words = [
+        name for name in mixed
+        if not all(frame.schema[name].is_numeric() or frame.schema[name] == pl.Null
+                   for frame in frames)
+    ]  # fmt: skip
+    whole = pl.concat(
+        [frame.with_columns(pl.col(words).cast(pl.String)) for frame in frames],
+        how="vertical_relaxed",
+    )
+    if place in first:
+        return whole
+    labels = [label for (label, _), frame in zip(parts, frames, strict=True)
+              for _ in range(frame.height)]  # fmt: skip
+    return whole.with_columns(pl.Series(place, labels, dtype=pl.String))
+
+
+def joined(raws: Sequence[Raw]) -> Raw:
+    """Files with the same columns as one table, whose column ``file`` says which row is whose."""
+    if len(raws) == 1:
+        return raws[0]
+    sources = [raw.source for raw in raws]
+    frame = stacked([*zip(labels_of(sources), (raw.frame for raw in raws), strict=True)], "file")
+    lines = [line for raw in raws for line in raw.lines(range(raw.frame.height))]
+    places = raws[0].places if "file" in raws[0].frame.columns else (*raws[0].places, "file")
+    more = f" and {len(sources) - MAX_NAMED} more" if len(sources) > MAX_NAMED else ""
+    notes = tuple(Note(n.code, f"{raw.source}: {n}") for raw in raws for n in raw.notes)
+    return Raw(frame, ", ".join(sources[:MAX_NAMED]) + more, lines_at(lines), notes, places=places)
+
+
+def labels_of(paths: Sequence[str | Path]) -> list[str]:
+    """What the names of files say that differ: of whom each is.
+
+    >>> labels_of(["in/ratings_DeepL_v2.csv", "in/ratings_Google_v2.csv"])
+    ['DeepL', 'Google']
+    """
+    stems = [Path(path).name.partition(".")[0] for path in paths]
+    parts = [re.split(r"([\s_-]+)", stem) for stem in stems]
+    if len({*stems}) < len(stems):
+        return [str(path) for path in paths]
+    while len({part[0] for part in parts}) == 1 and all(len(part) > 2 for part in parts):
+        parts = [part[2:] for part in parts]
+    while len({part[-1] for part in parts}) == 1 and all(len(part) > 2 for part in parts):
+        parts = [part[:-2] for part in parts]
+    return ["".join(part) for part in parts]
+
+
+def rows_alone(raw: Raw) -> Raw:
+    """The table without rows that are none: its header again, means, totals and remarks below."""
+    return _without_foot(_without_headers(raw))
+
+
+def _without_headers(raw: Raw) -> Raw:
+    """The table without its column names where they stand again, as in files that were joined."""
+    words = [name for name in raw.frame.columns if raw.frame.schema[name] == pl.String]
+    if not words or len(words) < raw.frame.width - len(raw.places):
+        return raw  # a column of numbers has no name in it
+    again = raw.frame.select(
+        pl.all_horizontal(pl.col(name) == name for name in words if name not in raw.places)
+    ).to_series().fill_null(False)  # fmt: skip
+    if not again.any():
+        return raw
+    kept = (~again).arg_true()
+    lines = ", ".join(map(str, raw.lines(again.arg_true().to_list()[:MAX_NAMED])))
+    text = f"the column names stand again in line {lines}: left out"
+    notes = (*raw.notes, Note("header-again", text))
+    return replace(raw, frame=raw.frame[kept], lines=lines_of(raw, kept), notes=notes)
+
+
+def _without_foot(raw: Raw) -> Raw:
+    """The table without what stands below it: means and totals, and remarks in a single cell."""
+    frame, left = raw.frame, []
+    if frame.width < 2:
+        return raw
+    tail = frame.tail(MAX_NAMED * 2)
+    for row in reversed(tail.rows()):
+        cells = _filled([None if cell is None else str(cell) for cell in row])
+        said = [cell for cell in cells if not _is_number(cell)]
+        total = bool(said) and said == cells[:1] and "".join(words_of(said[0])) in TOTALS
+        if not (total or (said == cells and len(cells) == 1 and frame.width > 2)):
+            break
+        left.append(said[0])
+    if not left or len(left) == frame.height:
+        return raw
+    kept = frame.height - len(left)
+    lines = raw.lines(range(kept, frame.height))
+    shown = "; ".join(f"line {line}, {words}" for line, words in
+                      zip(lines[:MAX_NAMED], left[::-1], strict=False))  # fmt: skip
+    text = f"{plural(len(left), 'row')} below the table left out ({shown})"
+    return replace(raw, frame=frame.head(kept), notes=(*raw.notes, Note("foot-left-out", text)))
+
+
+def filled_down(raw: Raw, names: Iterable[str], key: Sequence[str]) -> Raw:
+    """The table with merged cells filled: in each row the value that stands above.
+
+    A column is taken for merged where many of its cells are empty, where a value always begins
+    something new, and where rows that ``key`` does not tell apart are told apart afterwards.
+    """
+    filled = []
+    for name in names:
+        values = raw.frame[name]
+        empty = values.is_null() | values.cast(pl.String).str.strip_chars().is_in(["", *MISSING])
+        known = values.filter(~empty)
+        new = not (known == known.shift(1)).fill_null(False).any()
+        if not empty[:1].any() and empty.mean() >= MERGED_SHARE and new and len(known) > 1:  # type: ignore[operator]
+            filled.append(values.set(empty, None).forward_fill())
+    if not filled:
+        return raw
+    frame = raw.frame.with_columns(filled)
+    if frame.select(key).is_duplicated().any():
+        return raw
+    count = sum(raw.frame[column.name].null_count() for column in filled)
+    which = ", ".join(column.name for column in filled)
+    text = f"{which}: {count:,} empty cells, as merged ones are, have the value above them"
+    return replace(raw, frame=frame, notes=(*raw.notes, Note("filled-down", text)))
+
+
+def crossed(names: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]] | None:
+    """The two parts of names that are every one of some with every one of others.
+
+    >>> crossed([(n, n) for n in ("A_Ann", "A_Ben", "B_Ann", "B_Ben")])["B_Ann"]
+    ('B', 'Ann')
+    """
+    for sign in SIGNS:
+        for cut in (str.partition, str.rpartition):
+            split = {}
+            for name, label in names:
+                for text in (name, label):
+                    first, found, second = cut(text, sign)
+                    if found and first.strip() and second.strip():
+                        split[name] = (first.strip(), second.strip())
+                        break
+            one, two = ({both[k] for both in split.values()} for k in range(2))
+            full = len({*split.values()}) == len(split) == len(one) * len(two)
+            if full and len(one) > 1 and len(two) > 1:
+                return split
+    return None

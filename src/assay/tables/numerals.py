@@ -1,0 +1,88 @@
+"""Numbers as people write them in tables of their own: 77,5 and 85% and 4/5 and "3 - fair".
+
+A column is understood as a whole, in one way, or not at all. Assay's own tables have plain numbers
+and nothing else.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from assay.tables.load import MISSING
+
+COMMA = r"[+-]?\d+(,\d+)?"
+CLOCK = r"\d+:[0-5]?\d:[0-5]?\d(\.\d+)?"
+OUT_OF = r"(\d+(?:\.\d+)?)\s*/\s*(\d+)"
+LABELLED = r"([+-]?\d+(?:\.\d+)?)\s*[-\u2013\u2014:=.(]\s*([^\d\s][^\d]*?)\)?"
+
+MOST_STEPS = 12
+"""Of more different texts, or of texts that hardly repeat, none is a step of a scale."""
+
+
+def understood(values: pl.Series) -> tuple[pl.Series, str] | None:
+    """A column of text as numbers, and how it was read; None where it is not written in one way.
+
+    >>> read, how = understood(pl.Series(["4 - good", "2 - poor"] * 2))
+    >>> read.to_list(), how
+    ([4.0, 2.0, 4.0, 2.0], 'the number before the word')
+    >>> understood(pl.Series(["1,500", "2,250"])) is None  # thousands, or decimals?
+    True
+    """
+    if values.dtype != pl.String:
+        return None
+    words = values.str.strip_chars()
+    words = words.set(words.str.to_lowercase().is_in(MISSING), None)
+    known = words.drop_nulls().unique()
+    if not len(known):
+        return None
+    if known.str.ends_with("%").all():
+        inner = understood(words.str.head(-1)) or (words.str.head(-1), "")
+        number = inner[0].str.strip_chars() if inner[0].dtype == pl.String else inner[0]
+        return _sure(number, words, "85% as 85")
+    if _all(known, COMMA) and known.str.contains(r",(\d{1,2}|\d{4,})$").any():
+        return _sure(words.str.replace(",", ".", literal=True), words, "0,5 as 0.5")
+    if _all(known, OUT_OF) and known.str.extract(OUT_OF, 2).n_unique() == 1:
+        most = known.str.extract(OUT_OF, 2)[0]
+        return _sure(words.str.extract(OUT_OF, 1), words, f"a number out of {most}")
+    steps = len(known) <= MOST_STEPS and 2 * len(known) <= len(words.drop_nulls())
+    if steps and _all(known, LABELLED) and _one_to_one(known):
+        return _sure(words.str.extract(LABELLED, 1), words, "the number before the word")
+    return None
+
+
+def seconds_of(values: pl.Series) -> pl.Series | None:
+    """Times of a clock, 0:01:23, as seconds; None where a column has anything else.
+
+    1:23 is no such time: of minutes and seconds, or of hours and minutes, nobody knows.
+
+    >>> seconds_of(pl.Series(["0:01:23", None])).to_list()
+    [83.0, None]
+    """
+    if values.dtype in (pl.Time, pl.Duration):
+        return values.cast(pl.Duration).dt.total_milliseconds() / 1000
+    if values.dtype != pl.String:
+        return None
+    words = values.str.strip_chars()
+    words = words.set(words == "", None)
+    if words.null_count() == len(words) or not _all(words.drop_nulls(), CLOCK):
+        return None
+    hours, minutes, seconds = (words.str.split(":").list.get(k).cast(pl.Float64) for k in range(3))
+    return 3600 * hours + 60 * minutes + seconds
+
+
+def _all(words: pl.Series, pattern: str) -> bool:
+    return bool(words.str.contains(f"^(?:{pattern})$").all())
+
+
+def _one_to_one(words: pl.Series) -> bool:
+    """Whether each number has a word of its own, as the steps of a scale have."""
+    number = words.str.extract(LABELLED, 1)
+    label = words.str.extract(LABELLED, 2).str.to_lowercase().str.replace_all(r"\s+", " ")
+    pairs = pl.DataFrame({"number": number, "label": label}).unique()
+    return pairs["number"].is_unique().all() and pairs["label"].is_unique().all()
+
+
+def _sure(number: pl.Series, words: pl.Series, how: str) -> tuple[pl.Series, str] | None:
+    """The numbers, unless some word is none."""
+    read = number.cast(pl.Float64, strict=False)
+    return None if (read.is_null() & words.is_not_null()).any() else (read, how)
