@@ -190,7 +190,7 @@ class Section:
         return tuple(block.text if isinstance(block, Text) else block for block in kept)
 
 
-FIRST = ("estimates", "ranking", "effort", "audit")
+FIRST = ("estimates", "ranking", "effort", "audit", "campaign-results")
 """Whose answer a page begins with: the first of these that there is."""
 
 
@@ -275,30 +275,41 @@ def _computed_by(section: Section, version: str) -> Section:
     return replace(section, version=section.version or version, more=more)
 
 
+def columns(text: str) -> dict[Any, tuple[str, Show]]:
+    """Columns by their fields: ``field:show = heading``, a number under its own name if not said.
+
+    >>> columns("system:text; score; n:count = rated; low,high:interval = 95%")[("low", "high")]
+    ('95%', 'interval')
+    """
+    found: dict[Any, tuple[str, Show]] = {}
+    for part in text.split("; "):
+        said, sign, heading = part.partition(" =")
+        names, _, show = said.strip().partition(":")
+        key = tuple(names.split(",")) if "," in names else names
+        found[key] = heading.strip() if sign else names.replace("_", " "), show or "number"  # type: ignore[assignment]
+    return found
+
+
 def table(
-    name: str,
-    caption: str,
-    columns: Mapping[Any, tuple[str, Show]],
-    rows: Iterable[Any],
-    lines: frozenset[int] = frozenset(),
-    *,
-    where: Where = "everywhere",
-) -> Table:
-    """A table of dataclasses or dicts: field to heading and way of showing.
+    name: str, caption: str, shown: str | Mapping[Any, tuple[str, Show]], rows: Iterable[Any],
+    lines: frozenset[int] = frozenset(), *, where: Where = "everywhere",
+) -> Table:  # fmt: skip
+    """A table of dataclasses or dicts, which :func:`columns` are ``shown``.
 
     A pair of fields makes one column of two values. Columns that are all empty go.
 
-    >>> table("t", "", {"n": ("n", "count"), ("low", "high"): ("95%", "interval")},
+    >>> table("t", "", "n:count; low,high:interval = 95%",
     ...       [{"n": 3, "low": 0.5, "high": 1.5}]).rows
     ((3, (0.5, 1.5)),)
     """
+    columns_ = columns(shown) if isinstance(shown, str) else shown
     listed = list(rows)
-    cells = {key: [_get(row, key) for row in listed] for key in columns}
-    kept = [key for key in columns if not listed or any(_known(cell) for cell in cells[key])]
+    cells = {key: [_get(row, key) for row in listed] for key in columns_}
+    kept = [key for key in columns_ if not listed or any(_known(cell) for cell in cells[key])]
     return Table(
         name,
         caption,
-        tuple(Column(*columns[key], () if isinstance(key, str) else key) for key in kept),
+        tuple(Column(*columns_[key], () if isinstance(key, str) else key) for key in kept),
         tuple(zip(*(cells[key] for key in kept), strict=True)) if kept else (),
         lines,
         where=where,
