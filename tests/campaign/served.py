@@ -205,4 +205,5 @@ def serving(campaign: Campaign, tokens: dict[str, str], port: int = 0) -> Iterat
         finally:
             server.should_exit = True
             thread.join(10)
+            app.state.hub.end_previews()
             campaign.disconnect()

@@ -49,8 +49,9 @@ from assay.results import Note
 from assay.stats.intervals import LEVEL
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
+from assay.tables.judgments import Judgments, need_one_lp
 from assay.tables.load import Source
-from assay.tables.tables import Judgments, Ratings, Sample, TestSet, need_one_lp
+from assay.tables.tables import Ratings, Sample, TestSet
 
 MOST_FEW_RATERS = 5
 """With so few raters, their personal taste is worth a note."""

@@ -47,8 +47,8 @@ from assay.results import Note
 from assay.stats.intervals import holm
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
+from assay.tables.edits import Edits, as_edits
 from assay.tables.load import Source
-from assay.tables.tables import Edits, as_edits
 
 ZERO_TIME_SHARE = 0.1
 """From this share of segments with 0 s on, a warning is given."""

@@ -28,7 +28,7 @@ from assay.results import Note, plural
 from assay.stats.intervals import Interval, interval_within, t_interval
 from assay.stats.progress import Progress, silent
 from assay.stats.reml import MixedDesign, MixedFit, fit_without_each
-from assay.tables.tables import Edits, edit_distance
+from assay.tables.edits import Edits, edit_distance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

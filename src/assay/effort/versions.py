@@ -21,8 +21,8 @@ from assay.errors import InputError, OptionError, TableError
 from assay.formats.versions import Version, VersionSegment, read_version
 from assay.results import Note, plural
 from assay.stats.progress import Progress, silent
+from assay.tables.edits import Edits, read_edits
 from assay.tables.load import Columns
-from assay.tables.tables import Edits, read_edits
 
 Where: TypeAlias = str | Path | Sequence[str | Path]
 MOST_LISTED = 5

@@ -25,7 +25,7 @@ from assay.results import Note, plain, signature
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
-from assay.tables.tables import Judgments
+from assay.tables.judgments import Judgments
 
 SHARES = (0.5, 0.7, 0.8, 0.9)
 """Shares of significant pairs that every plan shows (the columns of the paper's Table 4)."""

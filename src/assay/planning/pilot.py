@@ -13,7 +13,8 @@ from assay.estimation.kernels import Overlap, find_overlap
 from assay.planning.spread import RaterPart
 from assay.results import Note
 from assay.stats.intervals import UNKNOWN_REACH
-from assay.tables.tables import SAME_AS_RATINGS, Ratings, TestSet, need_one_lp
+from assay.tables.judgments import need_one_lp
+from assay.tables.tables import SAME_AS_RATINGS, Ratings, TestSet
 
 MIN_SEGMENTS_FOR_CORRELATION = 10
 """With fewer rated segments a correlation would be a guess."""

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from assay.errors import InputError, OptionError
 from assay.results import Note
-from assay.tables.tables import Judgments, need_one_lp
+from assay.tables.judgments import Judgments, need_one_lp
 
 UNITS: dict[str, tuple[str, ...]] = {
     "document": ("lp", "doc"),

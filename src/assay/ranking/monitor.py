@@ -22,7 +22,7 @@ from assay.ranking.counts import count as count_judgments
 from assay.results import Note, Result, signature
 from assay.stats.betting import coin_evidence, coin_interval
 from assay.stats.intervals import LEVEL
-from assay.tables.tables import Judgments
+from assay.tables.judgments import Judgments
 
 MAX_MORE = 1_000_000
 """More judgments of a pair than this are not advice."""

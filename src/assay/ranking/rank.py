@@ -29,7 +29,7 @@ from assay.results import Note, Result, signature
 from assay.stats.intervals import LEVEL, cluster_numbers, competition_ranks
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
-from assay.tables.tables import Judgments
+from assay.tables.judgments import Judgments
 
 if TYPE_CHECKING:
     from assay.ranking.calibration import Calibration

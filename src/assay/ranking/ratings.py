@@ -41,7 +41,8 @@ from assay.results import Note
 from assay.stats.intervals import LEVEL, competition_ranks
 from assay.stats.intervals import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
-from assay.tables.tables import Ratings, need_one_lp
+from assay.tables.judgments import need_one_lp
+from assay.tables.tables import Ratings
 
 
 def rank_ratings(

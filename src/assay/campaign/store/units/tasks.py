@@ -192,15 +192,17 @@ def choose(unit: Unit, rater: Record) -> Record | None:
         found = unit.one(FREE, kind=kind, **who) if kind in kinds else None
         if found is not None:
             return found
-    due = [kind for kind in AGAIN if kind in kinds and (kind != "check" or _check_due(unit, rater))]
-    again = unit.one(AGAIN_NOW, done=rater.done, kinds=due, **who) if due else None
-    if again is not None:
-        return again
+    # The same is asked whatever comes next, so that the time of a reply does not tell.
+    again, due = None, []
+    if not kinds.isdisjoint(AGAIN):
+        due = [kind for kind in AGAIN if kind != "check" or _check_due(unit, rater)]
+        again = unit.one(AGAIN_NOW, done=rater.done, kinds=due, **who)
     wanted = FREE_TEXT if unit.rules.protocol.kind == "edits" else FREE
-    found = unit.one(wanted, kind="rate", **who)
-    if found is not None or not due:
-        return found
-    return unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who)
+    new = unit.one(wanted, kind="rate", **who)
+    found = again if again is not None else new
+    if found is None and due:
+        found = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who)
+    return found
 
 
 def _has_enough(unit: Unit, rater: Record) -> bool:
@@ -213,7 +215,7 @@ def _has_enough(unit: Unit, rater: Record) -> bool:
 def _check_due(unit: Unit, rater: Record) -> bool:
     """Whether a rater has met fewer checks than their share; how soon the first comes is drawn."""
     share = share_of("checks.share", unit.rules.settings.checks.share, 0.0)
-    ahead = np.random.default_rng((unit.rules.seed, rater.id)).uniform(0.5, 1.0)
+    ahead = np.random.default_rng(int(rater.completion, 16)).uniform(0.5, 1.0)
     return bool(unit.count(CHECKS_HAD, rater=rater.id) + 1 <= share * rater.done + ahead)
 
 
@@ -238,9 +240,10 @@ def _open(unit: Unit, rater: Record, task: Record) -> Record:
     parts: Sequence[Sequence[int | None]] = [[None]]
     chosen = None
     if task.body is None:
-        systems, chosen = held_systems(unit, task, rater.id)
+        rng = unforeseen()
+        systems, chosen = held_systems(unit, task, rng)
         parts = screens(
-            systems, unit.rules.settings.screen.outputs, (unit.rules.seed, task.id, rater.id),
+            systems, unit.rules.settings.screen.outputs, rng,
             together=unit.rules.protocol.kind == "judgments",
         )  # fmt: skip
     unit.db.execute(ADD_LEASE, {
@@ -258,6 +261,11 @@ def _open(unit: Unit, rater: Record, task: Record) -> Record:
     unit.db.execute(ADD_SHOWN, columns)
     more = {} if chosen is None else {"chosen": chosen}
     return unit.log_lease(lease, f"rater {rater.id}", shown=columns, **more)
+
+
+def unforeseen() -> np.random.Generator:
+    """Random numbers without a seed: who learned or guessed it would know every system."""
+    return np.random.default_rng(secrets.randbits(128))
 
 
 def _codes(count: int) -> list[str]:
