@@ -185,28 +185,37 @@ def expire(unit: Unit) -> int:
 
 def choose(unit: Unit, rater: Record) -> Record | None:
     """The task that a rater gets."""
-    if rater.quota is not None and rater.done >= rater.quota:
+    if _has_enough(unit, rater):
         return None
     kinds, who = unit.rules.kinds, {"rater": rater.id}
     for kind in ("tutorial", "qualify"):
         found = unit.one(FREE, kind=kind, **who) if kind in kinds else None
         if found is not None:
             return found
-    due = [kind for kind in AGAIN if kind in kinds and (kind != "check" or _check_due(unit, rater))]
-    again = unit.one(AGAIN_NOW, done=rater.done, kinds=due, **who) if due else None
-    if again is not None:
-        return again
+    # The same is asked whatever comes next, so that the time of a reply does not tell.
+    again, due = None, []
+    if not kinds.isdisjoint(AGAIN):
+        due = [kind for kind in AGAIN if kind != "check" or _check_due(unit, rater)]
+        again = unit.one(AGAIN_NOW, done=rater.done, kinds=due, **who)
     wanted = FREE_TEXT if unit.rules.protocol.kind == "edits" else FREE
-    found = unit.one(wanted, kind="rate", **who)
-    if found is not None or not due:
-        return found
-    return unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who)
+    new = unit.one(wanted, kind="rate", **who)
+    found = again if again is not None else new
+    if found is None and due:
+        found = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who)
+    return found
+
+
+def _has_enough(unit: Unit, rater: Record) -> bool:
+    """Whether a rater has done as many tasks, or worked as long, as one may."""
+    minutes = unit.rules.settings.raters.minutes
+    by_time = minutes is not None and rater.active_ms >= minutes * MINUTE
+    return by_time or (rater.quota is not None and rater.done >= rater.quota)
 
 
 def _check_due(unit: Unit, rater: Record) -> bool:
     """Whether a rater has met fewer checks than their share; how soon the first comes is drawn."""
     share = share_of("checks.share", unit.rules.settings.checks.share, 0.0)
-    ahead = np.random.default_rng((unit.rules.seed, rater.id)).uniform(0.5, 1.0)
+    ahead = np.random.default_rng(int(rater.completion, 16)).uniform(0.5, 1.0)
     return bool(unit.count(CHECKS_HAD, rater=rater.id) + 1 <= share * rater.done + ahead)
 
 
@@ -231,9 +240,10 @@ def _open(unit: Unit, rater: Record, task: Record) -> Record:
     parts: Sequence[Sequence[int | None]] = [[None]]
     chosen = None
     if task.body is None:
-        systems, chosen = held_systems(unit, task, rater.id)
+        rng = unforeseen()
+        systems, chosen = held_systems(unit, task, rng)
         parts = screens(
-            systems, unit.rules.settings.screen.outputs, (unit.rules.seed, task.id, rater.id),
+            systems, unit.rules.settings.screen.outputs, rng,
             together=unit.rules.protocol.kind == "judgments",
         )  # fmt: skip
     unit.db.execute(ADD_LEASE, {
@@ -251,6 +261,11 @@ def _open(unit: Unit, rater: Record, task: Record) -> Record:
     unit.db.execute(ADD_SHOWN, columns)
     more = {} if chosen is None else {"chosen": chosen}
     return unit.log_lease(lease, f"rater {rater.id}", shown=columns, **more)
+
+
+def unforeseen() -> np.random.Generator:
+    """Random numbers without a seed: who learned or guessed it would know every system."""
+    return np.random.default_rng(secrets.randbits(128))
 
 
 def _codes(count: int) -> list[str]:
@@ -281,7 +296,7 @@ def _expected_seconds(unit: Unit) -> float:
 
 def may_come(unit: Unit, rater: Record) -> bool:
     """Whether a rater for whom there is nothing now may get something later."""
-    if rater.quota is not None and rater.done >= rater.quota:
+    if _has_enough(unit, rater):
         return False
     wanted = MAY_COME_TEXT if unit.rules.protocol.kind == "edits" else MAY_COME
     return unit.one(wanted, kind="rate", rater=rater.id) is not None
@@ -289,7 +304,7 @@ def may_come(unit: Unit, rater: Record) -> bool:
 
 def _nothing(unit: Unit, rater: Record) -> dict[str, Any]:
     """Why there is nothing for a rater now: others still work, or all is done."""
-    if rater.quota is not None and rater.done >= rater.quota:
+    if _has_enough(unit, rater):
         return _reply(unit, rater, "done", "You have done all the tasks that were planned for you.")
     if may_come(unit, rater):
         return _reply(
