@@ -41,7 +41,7 @@ from assay.cli.options import (
     Better,
     Text,
 )
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, TableError, did_you_mean
 
 if TYPE_CHECKING:
     from assay.results import Result
@@ -475,15 +475,21 @@ def read_test_set(
     from assay.tables.tables import is_like, read_scores
 
     own = columns_for(read.columns, ("scores", path))[0] if own is None else own
-    test_set = read_scores(
-        path,
-        columns=own,
-        metrics=names(read.metrics),
-        lower_metrics=names(read.lower_metrics) or (),
-        exclude=read.excluded,
-        only=only_for(read, own, path, every=True),
-        keep=None if read.metrics is None else [name for name in keep if name is not None],
-    )
+    options: dict[str, Any] = {
+        "lower_metrics": names(read.lower_metrics) or (), "exclude": read.excluded,
+        "only": only_for(read, own, path, every=True),
+    }  # fmt: skip
+    kept = None if read.metrics is None else [name for name in keep if name is not None]
+    try:
+        test_set = read_scores(path, columns=own, metrics=names(read.metrics), keep=kept, **options)
+    except TableError:
+        from assay.cli.guessing import foreign_scores
+
+        if (foreign := foreign_scores(path, read)) is None:
+            raise
+        test_set = read_scores(foreign.source, columns=foreign.columns, metrics=foreign.metrics,
+                               **options)  # fmt: skip
+        test_set = replace(test_set, named=read.metrics is not None)
     answer = read.mapped.get("score")
     if answer is None or test_set.named:
         return test_set

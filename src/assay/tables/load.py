@@ -78,6 +78,7 @@ PLACES = {
 }  # fmt: skip
 
 _BLANK = " \t\r\n\f\v\u00a0\ufeff"
+_FOLDER = "is a folder; name a file in it, or make a project of it: `assay new NAME --from FOLDER`"
 _EMPTY = "the file is empty; write a header line with the column names"
 
 csv.field_size_limit(2**31 - 1)
@@ -290,6 +291,8 @@ def file_type(path: Path) -> str:
     ending = ALIASES.get(ending, ending)
     if ending not in FILE_TYPES:
         known = " ".join(FILE_TYPES)
+        if path.is_dir():
+            raise refuse(path, _FOLDER)
         if ending in OF_EDITORS:
             raise refuse(path, "is a file of a translation tool; `assay effort` reads those")
         raise refuse(
@@ -304,7 +307,7 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except IsADirectoryError:
-        raise refuse(path, "is a folder, not a file; name a file in it") from None
+        raise refuse(path, _FOLDER) from None
     except FileNotFoundError:
         raise refuse(path, f"there is no such file{similar_file(path)}") from None
     except TableError:
