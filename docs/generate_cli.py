@@ -17,7 +17,8 @@ from assay.cli import PANELS, make_app
 TARGET = Path(__file__).with_name("cli.md")
 SEVERAL = 3
 """An option of as many commands is explained once, in front of them."""
-TYPES = {"str": "TEXT", "path": "FILE", "int": "N", "float": "NUMBER"}
+TYPES = {"str": "TEXT", "path": "FILE", "int": "N", "float": "NUMBER",
+         "int range": "N"}  # fmt: skip
 """Values that have no better name."""
 INTRODUCTION = """# The command line
 
@@ -35,10 +36,7 @@ commands.
 
 
 def page() -> str:
-    """The whole page, from a fresh process: what is loaded already can change the order of choices.
-
-    (``Literal["a", "b"]`` equals ``Literal["b", "a"]``, and typing keeps the one it saw first.)
-    """
+    """The whole page, from a fresh process, in which nothing is loaded already."""
     command = [sys.executable, "-X", "utf8", __file__, "--print"]
     done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
     return done.stdout
@@ -88,8 +86,9 @@ def _line(item: TyperOption) -> str:
 
 
 def _value(item: TyperOption) -> str:
-    """What is to be given: a word for it, its type, or the choices."""
-    word = item.metavar or item.display_type(cast(Any, None)).strip("<>")
+    """What is to be given: a word for it, its type, or the choices, which come in any order."""
+    known = item.display_type(cast(Any, None)).strip("<>")
+    word = item.metavar or "|".join(sorted(known.split("|")))
     return f"`{TYPES.get(word, word)}`"
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import assay
+from assay.results import Result
 from assay.views.html import fragment
-from assay.views.page import read_result
+from assay.views.page import read_result, write_report
 
 PICTURES = Path(__file__).parent / "pictures"
 BROWSER = next(
@@ -19,6 +20,8 @@ BROWSER = next(
     None,
 )
 DESK, PHONE = (1100, 740), (390, 844)
+TITLES = {"organiser": "Findings of the task", "small_budget": "Ours and the baseline",
+          "localisation": "Which engine?"}  # fmt: skip
 NOTEBOOK = """<!doctype html><meta charset="utf-8"><body style="margin:16px;font:14px sans-serif">
 <pre style="background:#f5f5f5;border:1px solid #ddd;padding:8px 12px">{code}</pre>{cell}"""
 TERMINAL = """<!doctype html><meta charset="utf-8"><body style="margin:0;background:#14181e">
@@ -47,6 +50,8 @@ def main() -> None:
         }  # fmt: skip
         for stem, text in texts.items():
             (folder / f"{stem}.html").write_text(text, "utf-8")
+        for stem, result in tutorials(folder).items():
+            write_report(result, folder / f"{stem}.html", title=TITLES[stem])
         browser = play.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         report = folder / "report.html"
         picture(browser, report, "report", DESK)
@@ -54,7 +59,31 @@ def main() -> None:
         picture(browser, report, "report-phone", PHONE, device_scale_factor=1.25)
         picture(browser, folder / "terminal.html", "terminal", (1100, 420))
         picture(browser, folder / "notebook.html", "notebook", (1000, 660))
+        for stem, height in {"organiser": 740, "small_budget": 460, "localisation": 440}.items():
+            picture(browser, folder / f"{stem}.html", stem, (1100, height))
         browser.close()
+
+
+def tutorials(folder: Path) -> dict[str, Result]:
+    """The results that the tutorials come to, from the same seeds."""
+    sys.path.insert(0, str(PICTURES.parent.parent))
+    from tests.effort.deliveries import deliver
+
+    task = assay.simulate(documents=90, systems=10, raters=2, texts=True, rng=2025)
+    drawn = assay.sample(task.test_set, budget="25%", rng=7)
+    two = assay.simulate(
+        systems={"baseline": 2.6, "ours": 2.1}, metrics={"COMET": 0.55, "chrF": 0.35},
+        documents=60, raters=1, texts=True, rng=11,
+    )  # fmt: skip
+    order = assay.sample(two.test_set, design="interleaved", budget="100%", rng=5)
+    first = assay.Sample(order.frame.sort("order").head(260))
+    deliver(folder)
+    run("effort", "jobs.xlsx", "--rate", "40 EUR", "--seed", "1", "-o", "jobs.json", cwd=folder)
+    return {
+        "organiser": assay.estimate(task.test_set, task.rate(drawn), sample=drawn),
+        "small_budget": assay.estimate(two.test_set, two.rate(first), sample=order),
+        "localisation": read_result(folder / "jobs.json"),
+    }
 
 
 def run(*words: str, cwd: Path | None = None) -> str:

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 from typer import Argument, BadParameter
 
 
-def share(text: str) -> float:
-    """``10%`` or ``0.1``."""
+def share(said: str | float) -> float:
+    """``10%`` or ``0.1``; a project says the number itself."""
+    text = str(said)
     try:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:

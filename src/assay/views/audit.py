@@ -15,7 +15,6 @@ from assay.views.section import (
     Block,
     Figure,
     Section,
-    Show,
     Table,
     Verdicts,
     against,
@@ -113,11 +112,9 @@ def _systems(audit: Audit) -> Table:
     found = table(
         "systems", f"Dot: rank; bar: rank range. Systems, best first{lower}; a line ends a cluster,"
         f" {_rule(audit)}.",
-        {"rank": ("rank", "count"), "system": ("system", "text"), "score": ("score", "number"),
-         ("low", "high"): (_interval(audit), "interval"),
-         ("low_rank", "high_rank"): ("rank range", "ranks"), "cluster": ("cluster", "count"),
-         "n": ("segments", "count"), "share": ("share", "percent"),
-         "answers": (audit.source, "count"), "ease": ("ease", "number")},
+        f"rank:count; system:text; score; low,high:interval = {_interval(audit)}; "
+        "low_rank,high_rank:ranks = rank range; cluster:count; n:count = segments; "
+        f"share:percent; answers:count = {audit.source}; ease",
         rows, cluster_lines(rows),
     )  # fmt: skip
     names = [item.system for item in rows]
@@ -140,10 +137,8 @@ def _practice(audit: Audit) -> Table:
         )
     both = table(
         "practice", f"{name[0].upper()}{name[1:]} finds more or fewer clusters because {why}.",
-        {"system": ("system", "text"), ("low_rank", "high_rank"): ("ranks", "ranks"),
-         "cluster": ("cluster", "count"),
-         ("practice_low_rank", "practice_high_rank"): ("practice ranks", "ranks"),
-         "practice_cluster": ("practice cluster", "count")},
+        "system:text; low_rank,high_rank:ranks = ranks; cluster:count; "
+        "practice_low_rank,practice_high_rank:ranks = practice ranks; practice_cluster:count",
         audit.systems, where="page",
     )  # fmt: skip
     return replace(both, fold=f"By another rule: {name}")
@@ -154,20 +149,17 @@ def _claims(audit: Audit) -> list[Block]:
     if not audit.claims:
         return []
     order = sorted(audit.claims, key=lambda item: VERDICTS.index(item.verdict))
-    columns: dict[str, tuple[str, Show]] = {
-        "better": ("better", "text"), "worse": ("worse", "text"), "p": ("p", "p"),
-        "verdict": ("verdict", "text"),
-    }  # fmt: skip
+    shown = "better:text; worse:text; p:p; verdict:text"
     full = table(
         "distinctions",
         f"Distinctions and whether the answers support them, {_rule(audit)}; those that do not"
         " hold come first.",
-        columns, order, where="page",
+        shown, order, where="page",
     )  # fmt: skip
     still = [item for item in order if item.verdict != "holds"]
     if not still:
         return [full]
-    brief = table("open", "Distinctions that do not hold", columns, still, where="terminal")
+    brief = table("open", "Distinctions that do not hold", shown, still, where="terminal")
     return [full, replace(brief, page=MOST_OPEN_SHOWN)]
 
 
@@ -175,8 +167,7 @@ def _representation(audit: Audit) -> Table:
     return table(
         "representation",
         "Parts of the test set, and of the answers. Lengths are those of documents, in segments.",
-        {"what": ("by", "text"), "name": ("part", "text"), "full": ("test set", "percent"),
-         "rated": ("answers", "percent")},
+        "what:text = by; name:text = part; full:percent = test set; rated:percent = answers",
         audit.representation,
     )  # fmt: skip
 
@@ -196,12 +187,9 @@ def _pairs(audit: Audit) -> Table:
         f"Decided {_rule(audit)}. {sides} p, by itself and corrected for the number of pairs"
         f" (Holm). Detectable: the smallest true difference found with {audit.power.power:.0%}"
         " probability. Undecided pairs first.",
-        {"left": ("left", "text"), "right": ("right", "text"), "basis": ("basis", "text"),
-         "n": ("n", "count"), "wins": ("wins", "count"), "losses": ("losses", "count"),
-         "ties": ("ties", "count"), "difference": ("difference", "number"),
-         ("low", "high"): (_interval(audit), "interval"), "p": ("p", "p"),
-         "p_holm": ("p (Holm)", "p"), "detectable": ("detectable", "number"),
-         "better": ("better", "text")},
+        "left:text; right:text; basis:text; n:count; wins:count; losses:count; ties:count; "
+        f"difference; low,high:interval = {_interval(audit)}; p:p; p_holm:p = p (Holm); "
+        "detectable; better:text",
         sorted(audit.pairs, key=lambda item: item.decided),
     )  # fmt: skip
 

@@ -38,9 +38,8 @@ def assignment_section(result: Assignment) -> Section:
 def _loads(loads: Sequence[RaterLoad]) -> Table:
     return table(
         "loads", "What every rater has to do; shared tasks are those that another rater has too.",
-        {"rater": ("rater", "text"), "tasks": ("tasks", "count"), "outputs": ("outputs", "count"),
-         "shared": ("shared tasks", "count"), "repeats": ("repeated tasks", "count"),
-         "checks": ("checks", "count")},
+        "rater:text; tasks:count; outputs:count; shared:count = shared tasks; "
+        "repeats:count = repeated tasks; checks:count",
         [asdict(load) for load in loads],
     )  # fmt: skip
 
@@ -78,7 +77,7 @@ def created_section(result: Created) -> Section:
         f" {plural(len(result.links.raters), 'rater')}{watched}{once}, in {result.dir}.",
         blocks=(table(
             "links", "Everybody's link; hand it over as you would a password.",
-            {"who": ("who", "text"), "token": ("token", "text")},
+            "who:text; token:text",
             [{"who": link.rater, "token": link.token} for link in result.links.raters],
         ),),
         signature=result.signature,
@@ -92,9 +91,8 @@ def status_section(result: CampaignStatus) -> Section:
     cost = "" if spent is None else f" Spent: {spent:,.2f}{' ' * bool(currency)}{currency}."
     raters = table(
         "raters", "Tasks done and open, minutes of work, and checks of attention passed.",
-        {"rater": ("rater", "text"), "state": ("state", "text"), "done": ("done", "count"),
-         "open": ("open", "count"), "minutes": ("minutes", "number"),
-         ("checks_passed", "checks"): ("checks", "of")},
+        "rater:text; state:text; done:count; open:count; minutes; "
+        "checks_passed,checks:of = checks",
         [asdict(rater) | {"minutes": rater.seconds / 60} for rater in result.raters],
     )  # fmt: skip
     return Section(
@@ -128,7 +126,7 @@ def exported_section(result: Exported) -> Section:
         lead=f"{plural(len(result.written), 'table')} with {plural(result.rows, 'row')}.",
         blocks=(table(
             "tables", "The files and their rows.",
-            {"file": ("file", "text"), "rows": ("rows", "count")}, files,
+            "file:text; rows:count", files,
         ),),
         signature=result.signature,
     )  # fmt: skip
@@ -149,7 +147,7 @@ def imported_section(result: Imported) -> Section:
         f" complete.{new}",
         blocks=(table(
             "answers", "What became of the answers in the file.",
-            {"what": ("answers that are", "text"), "answers": ("number", "count")}, rows,
+            "what:text = answers that are; answers:count = number", rows,
         ),),
         signature=result.signature, notes=result.notes,
     )  # fmt: skip
@@ -172,8 +170,7 @@ def simulation_section(result: Simulation) -> Section:
         "campaign-simulation", "A rehearsal", stage="collect", lead=lead,
         blocks=(table(
             "raters", "How every rater worked, and how much.",
-            {"rater": ("rater", "text"), "manner": ("manner", "text"), "tasks": ("tasks", "count"),
-             "answers": ("answers", "count"), "hours": ("hours", "number")},
+            "rater:text; manner:text; tasks:count; answers:count; hours",
             result.raters,
         ),),
         signature=result.signature,

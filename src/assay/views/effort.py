@@ -249,9 +249,8 @@ def _levels(result: Effort) -> Table:
         "effort", "Effort by system and measure; less is better. The 83% interval leaves out the"
                   " spread that all systems share: two systems whose intervals do not touch"
                   " differ at about the 5% level.",
-        {"system": ("system", "text"), "measure": ("measure", "text"), "mean": ("mean", "number"),
-         ("low", "high"): (_interval(result.level), "interval"),
-         ("low83", "high83"): ("83% interval", "interval")},
+        f"system:text; measure:text; mean; low,high:interval = {_interval(result.level)}; "
+        "low83,high83:interval = 83% interval",
         _by_measure(result.systems, "system"),
     )  # fmt: skip
 
@@ -274,10 +273,8 @@ def costs_table(result: Effort) -> Table | None:
     return table(
         "costs", "Per 1,000 words: hours of editing"
         + ("." if result.rate is None else f", and their price at {_rate(result)} an hour."),
-        {"system": ("system", "text"), "hours_per_1000_words": ("hours", "number"),
-         ("hours_low", "hours_high"): (interval, "interval"),
-         "price_per_1000_words": ("price", "money"),
-         ("price_low", "price_high"): (f"price, {interval}", "money")},
+        f"system:text; hours_per_1000_words = hours; hours_low,hours_high:interval = {interval}; "
+        f"price_per_1000_words:money = price; price_low,price_high:money = price, {interval}",
         result.systems,
     )  # fmt: skip
 
@@ -293,20 +290,14 @@ def _differences(result: Effort) -> Table:
     assignments = f"all {count} assignments" if result.exact else f"{count} random assignments"
     dealt = _is_known(item.randomisation_p for item in result.differences)
     anew = f" and by dealing the kits out anew ({assignments})" if dealt else ""
-    columns: dict[Any, tuple[str, Any]] = {
-        "left": ("left", "text"), "right": ("right", "text"), "measure": ("measure", "text"),
-        "difference": ("difference", "number"),
-        ("low", "high"): (_interval(result.level), "interval"), "p": ("p", "p"),
-        "holm_p": ("p (Holm)", "p"), "randomisation_p": ("randomisation p", "p"),
-        ("least", "most"): ("without one editor", "interval"), "verdict": ("verdict", "text"),
-    }  # fmt: skip
-    if not dealt:
-        del columns["randomisation_p"]
     return table(
         "effort-differences", f"Left minus right, with p from the mixed model ({shown} degrees of"
                               f" freedom){anew}. Each verdict is for its pair alone; p (Holm) is"
                               " corrected for the number of pairs of a measure.",
-        columns,
+        "left:text; right:text; measure:text; difference;"
+        f" low,high:interval = {_interval(result.level)}; p:p; holm_p:p = p (Holm);"
+        f"{' randomisation_p:p;' if dealt else ''} least,most:interval = without one editor;"
+        " verdict:text",
         result.differences,
     )  # fmt: skip
 
@@ -339,9 +330,8 @@ def _documents(result: Effort) -> Table | None:
     return table(
         "effort-documents", f"Documents against the average one, with the {inner}: alike if it lies"
         f" within {1 / result.alike:.2f} and {result.alike:.2f}, unlike if wholly outside.{more}",
-        {"document": ("document", "text"), "measure": ("measure", "text"),
-         "ratio": ("ratio", "number"), ("low", "high"): (inner, "interval"),
-         ("low83", "high83"): ("83% interval", "interval"), "verdict": ("verdict", "text")},
+        f"document:text; measure:text; ratio; low,high:interval = {inner}; "
+        "low83,high83:interval = 83% interval; verdict:text",
         rows,
     )  # fmt: skip
 
@@ -352,8 +342,7 @@ def _parity(result: Effort) -> Table | None:
     return table(
         "parity",
         f"Does a system need at most {result.margin:.0%} more effort than {result.human}?",
-        {"system": ("system", "text"), "measure": ("measure", "text"),
-         "excess": ("more effort", "percent"), "p": ("p", "p"), "verdict": ("verdict", "text")},
+        "system:text; measure:text; excess:percent = more effort; p:p; verdict:text",
         result.parity,
     )  # fmt: skip
 
@@ -366,22 +355,21 @@ def _paper(result: Effort) -> Table:
          "inverse_score": f"{item.inverse_score:g}",
          "places": " ".join(map(str, item.places)),
          "inverse_places": " ".join(map(str, item.inverse_places))}
-        | {f"{name}, {kind}": getattr(ratios[item.system, name], kind)
+        | {f"{name}-{kind}": getattr(ratios[item.system, name], kind)
            for name in result.measures for kind in ("described", "pooled")}
         for item in result.placings
     ]  # fmt: skip
-    measures: dict[str, tuple[str, Any]] = {
-        f"{name}, {kind}": (name + end, "number")
+    measures = "".join(
+        f"; {name}-{kind} = {name}{end}"
         for kind, end in (("described", ""), ("pooled", ", pooled"))
         for name in result.measures
-    }
+    )
     return table(
         "placings", "Ratios to the mean of each editor, and pooled over editors; how often first,"
         " second, ... by the sum of ratios, and the sum of places (korotaev2022: as described, and"
         " as computed, with time as mean speed over speed).",
-        {"system": ("system", "text"), **measures, "places": ("places", "text"),
-         "score": ("score", "text"), "inverse_places": ("places, as computed", "text"),
-         "inverse_score": ("score, as computed", "text")},
+        f"system:text{measures}; places:text; score:text;"
+        " inverse_places:text = places, as computed; inverse_score:text = score, as computed",
         rows,
     )  # fmt: skip
 
@@ -393,8 +381,7 @@ def _relations(result: Effort) -> Table | None:
         "relations", "Rank correlations of effort with ratings and with the difficulty of"
                      " documents; positive where they agree: worse ratings, or harder documents,"
                      " go with more effort.",
-        {"compared_with": ("compared with", "text"), "measure": ("measure", "text"),
-         "n": ("n", "count"), "correlation": ("rank correlation", "number"), "p": ("p", "p")},
+        "compared_with:text; measure:text; n:count; correlation = rank correlation; p:p",
         result.relations,
     )  # fmt: skip
 

@@ -35,6 +35,7 @@ from assay.views.section import (
     Verdicts,
     against,
     cluster_lines,
+    columns,
     shown,
     some,
     table,
@@ -322,10 +323,10 @@ def _scores(result: Estimates) -> Table:
         f"{known if truth else ''} The rank range holds the ranks that the decided differences"
         " leave possible. A line separates clusters: all differences between them are decided,"
         f" {_rule(result)}.{_ranked(result)}",
-        {"system": ("system", "text"), "estimate": ("score", "number"),
-         ("low", "high"): _interval(result.level, result.notes), "truth": ("truth", "number"),
-         ("n", "population"): ("rated", "of"), "rank": ("rank", "count"),
-         ("low_rank", "high_rank"): ("rank range", "ranks"), "cluster": ("cluster", "count")},
+        "system:text; estimate = score; "
+        f"low,high:interval = {_interval(result.level, result.notes)}; truth; "
+        "n,population:of = rated; rank:count; low_rank,high_rank:ranks = rank range; "
+        "cluster:count",
         [plain(item) | {"truth": truth.get(item.system)} for item in result.systems],
         cluster_lines(result.systems),
     )  # fmt: skip
@@ -359,8 +360,8 @@ def _of_a_pool(result: Estimates) -> str:
     )
 
 
-def _interval(level: float, notes: Sequence[str] = ()) -> tuple[str, Any]:
-    return interval_heading(level, holds=_holds(notes)), "interval"
+def _interval(level: float, notes: Sequence[str] = ()) -> str:
+    return interval_heading(level, holds=_holds(notes))
 
 
 def interval_heading(level: float, *, holds: bool) -> str:
@@ -382,11 +383,9 @@ def _differences(result: Estimates) -> Table:
         "Left minus right, on the segments rated for both; decided when the interval excludes"
         f" zero{' and Holm’s rule allows it' if result.family else ''}, {_rule(result)}."
         + _unlike(result) + (" The undecided ones come first." if many else ""),
-        {"left": ("left", "text"), "right": ("right", "text"),
-         "difference": ("difference", "number"),
-         ("low", "high"): _interval(result.level, result.notes),
-         "p": ("p", "p"), "n": ("rated", "count"), "segments": ("segments", "text"),
-         "decided": ("decided", "text"), "stable": ("stable", "number")},
+        "left:text; right:text; difference; "
+        f"low,high:interval = {_interval(result.level, result.notes)}; p:p; n:count = rated; "
+        "segments:text; decided:text; stable",
         [plain(item) | {"segments": _segments(item) if apart else None}
          for item in (sorted(pairs, key=lambda item: item.decided) if many else pairs)],
         where="page",
@@ -563,15 +562,14 @@ def composite_section(result: Composite, whole: Estimates) -> Section:
         "composite",
         "The most probable order, the rank by the ratings alone beside it; the probability that a"
         " system is better than the next one.",
-        {"system": ("system", "text"), "score": ("score", "number"), "rank": ("rank", "count"),
-         "direct": ("rank by ratings", "count"), "ahead": ("better than the next", "percent")},
+        "system:text; score; rank:count; direct:count = rank by ratings; "
+        "ahead:percent = better than the next",
         [plain(item) | {"direct": direct[item.system]} for item in result.systems],
     )  # fmt: skip
     pairs = table(
         "composite-pairs", "Left minus right, and the probability that left is better.",
-        {"left": ("left", "text"), "right": ("right", "text"),
-         "difference": ("difference", "number"), ("low", "high"): _interval(whole.level),
-         "probability": ("left is better", "percent")},
+        f"left:text; right:text; difference; low,high:interval = {_interval(whole.level)}; "
+        "probability:percent = left is better",
         result.pairs, where="page",
     )  # fmt: skip
     return Section(
@@ -597,15 +595,16 @@ def breakdown_section(result: Breakdown) -> Section:
     title = f"Scores by {result.by} ({result.better} is better)"
     scores = table(
         f"by-{result.by}", f"{title}.",
-        {"group": (result.by, "text"), "system": ("system", "text"),
-         "estimate": ("estimate", "number"), ("low", "high"): _interval(result.level, result.notes),
-         ("n", "population"): ("rated", "of")},
+        columns(
+            "group; system:text; estimate;"
+            f" low,high:interval = {_interval(result.level, result.notes)}; n,population:of = rated"
+        ) | {"group": (result.by, "text")},
         result.estimates,
     )  # fmt: skip
     groups = table(
         f"groups-{result.by}", "Differences between systems decided inside each group.",
-        {"group": (result.by, "text"), "population": ("segments", "count"),
-         ("decided", "pairs"): ("decided", "of")},
+        columns("group; population:count = segments; decided,pairs:of = decided")
+        | {"group": (result.by, "text")},
         result.groups,
     )  # fmt: skip
     return Section(
@@ -624,10 +623,8 @@ def evaluation_section(result: Evaluation) -> Section:
     methods = table(
         "methods", "Mean absolute error over samples, systems and sizes; gain against the plain"
         " mean in percent; coverage of the intervals.",
-        {"method": ("method", "text"), "error": ("|error|", "number"), "sd": ("sd", "number"),
-         "gain": ("gain in %", "number"), "gain_error": ("±", "number"), "win": ("wins", "percent"),
-         "bias": ("bias", "number"), "coverage": ("coverage", "percent"),
-         "worst_coverage": ("worst system", "percent"), "half_width": ("half-width", "number")},
+        "method:text; error = |error|; sd; gain = gain in %; gain_error = ±; win:percent = wins; "
+        "bias; coverage:percent; worst_coverage:percent = worst system; half_width = half-width",
         result.methods,
     )  # fmt: skip
     lead = (
@@ -650,10 +647,9 @@ def _orders(result: Evaluation) -> tuple[Table, ...]:
             "order", "The order of the systems from matched random samples, by the ratings alone"
             " and with the metrics' help: pairs in the right order, error of a difference (root"
             " mean square), how sure the composite was of its order, and its intervals.",
-            {"size": ("rated", "percent"), "direct_order": ("in order", "percent"),
-             "order": ("in order, helped", "percent"), "said": ("said", "percent"),
-             "direct_rms": ("error", "number"), "rms": ("error, helped", "number"),
-             "coverage": ("coverage", "percent"), "worst_coverage": ("worst system", "percent")},
+            "size:percent = rated; direct_order:percent = in order; "
+            "order:percent = in order, helped; said:percent; direct_rms = error; "
+            "rms = error, helped; coverage:percent; worst_coverage:percent = worst system",
             result.composite,
         ),
     )  # fmt: skip
@@ -680,8 +676,8 @@ def _stops(result: Evaluation) -> tuple[Table, ...]:
         table(
             "stopping-systems", "Where rating would have stopped, and how often the interval then"
             " held the truth, by system.",
-            {"method": ("order and estimate", "text"), "system": ("system", "text"),
-             "share": ("rated at the stop", "percent"), "coverage": ("coverage", "percent")},
+            "method:text = order and estimate; system:text; share:percent = rated at the stop; "
+            "coverage:percent",
             result.stopping, where="page",
         ),
     )  # fmt: skip

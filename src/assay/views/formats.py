@@ -8,7 +8,7 @@ from typing import Any
 from assay.formats.catalogue import FORMATS
 from assay.formats.convert import Checked, Converted
 from assay.results import plural
-from assay.views.section import Section, Show, table
+from assay.views.section import Section, table
 
 MAX_VALUE_LENGTH = 40
 """How much of a value a table shows."""
@@ -26,13 +26,8 @@ def check_section(result: Checked) -> Section:
         {"line": p.line, "column": p.column, "value": _short(p.value), "message": p.message}
         for p in result.problems
     ]
-    columns: dict[str, tuple[str, Show]] = {
-        "line": ("line", "text"),
-        "column": ("column", "text"),
-        "value": ("value", "text"),
-        "message": ("what is wrong, and what to do", "text"),
-    }
-    problems = table("problems", "What is wrong with the file.", columns, rows)
+    shown = "line:text; column:text; value:text; message:text = what is wrong, and what to do"
+    problems = table("problems", "What is wrong with the file.", shown, rows)
     return Section(
         "check",
         f"Check of {result.source}",
@@ -70,15 +65,9 @@ def formats_section() -> Section:
          "about": f.about}
         for f in FORMATS.values()
     ]  # fmt: skip
-    columns: dict[str, tuple[str, Show]] = {
-        "name": ("format", "text"),
-        "reads": ("read as", "text"),
-        "writes": ("written from", "text"),
-        "about": ("what it is", "text"),
-    }
-    return Section(
-        "formats", "Formats of other tools", "", (table("formats", "", columns, rows),), ""
-    )
+    shown = "name:text = format; reads:text = read as; writes:text = written from"
+    found = table("formats", "", f"{shown}; about:text = what it is", rows)
+    return Section("formats", "Formats of other tools", "", (found,), "")
 
 
 SECTIONS: Mapping[str, Callable[[Any], Section]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.kits.results import BuiltKits, CollectedKits, Kit, KitDesign, KitSet
 from assay.results import plural
 from assay.views.figures import COLOURS, INK, MARKS, MUTED, new_figure, tidy
-from assay.views.section import Block, Column, Figure, Section, Table, table
+from assay.views.section import Block, Column, Figure, Section, Table, columns, table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,10 +60,9 @@ def _kits(result: KitSet) -> Table:
                 " 0..1; percentile: the share of sets of this size that are as close or closer;"
                 " next best: the diameter of the closest other set. Shared terms and density are"
                 " those of the worst pair.",
-        {"kit": ("kit", "count"), "names": ("pieces", "text"), "diameter": ("diameter", "text"),
-         "percentile": ("percentile", "text"), "runner_up": ("next best", "text"),
-         "accepting": ("methods accepting", "text"), "shared_terms": ("shared terms", "number"),
-         "density_ratio": ("density ratio", "number"), "length_ratio": ("length ratio", "number")},
+        "kit:count; names:text = pieces; diameter:text; percentile:text; "
+        "runner_up:text = next best; accepting:text = methods accepting; shared_terms; "
+        "density_ratio; length_ratio",
         rows,
     )  # fmt: skip
 
@@ -76,13 +75,10 @@ def _pieces(result: KitSet) -> Table:
         for number, kit in enumerate(result.kits, start=1)
         for piece in (result.pieces[k] for k in kit.pieces)
     ]  # fmt: skip
-    features: dict[str, tuple[str, Any]] = {
-        name: (name, "number") for name in result.pieces[0].features
-    }
+    features = "".join(f"; {name} = {name}" for name in result.pieces[0].features)
     return table(
         "pieces", "The pieces of the kits and their features.",
-        {"kit": ("kit", "count"), "piece": ("piece", "count"), "doc": ("document", "text"),
-         "paragraphs": ("paragraphs", "text"), "words": ("words", "count"), **features},
+        "kit:count; piece:count; doc:text = document; paragraphs:text; words:count" + features,
         rows,
         lines=frozenset(range(result.size - 1, len(rows) - 1, result.size)),
     )  # fmt: skip
@@ -138,9 +134,8 @@ def built_section(result: BuiltKits) -> Section:
     """The files that were written for editors."""
     traces = table(
         "traces", f"How similar {result.human} is to the output of each system.",
-        {"system": ("system", "text"), "segments": ("segments", "count"),
-         "similarity": (f"similarity to {result.human}, %", "number"),
-         "near": ("nearly the same", "count")},
+        columns("system:text; segments:count; similarity; near:count = nearly the same")
+        | {"similarity": (f"similarity to {result.human}, %", "number")},
         [{"system": item.system, "segments": item.segments, "similarity": item.similarity,
           "near": len(item.near)} for item in result.traces],
     )  # fmt: skip

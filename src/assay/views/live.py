@@ -14,7 +14,6 @@ from assay.views.section import (
     Bar,
     Block,
     Section,
-    Show,
     Table,
     cluster_lines,
     some,
@@ -108,21 +107,16 @@ def _systems(result: CampaignResults) -> Table:
     level = percent(result.level)
     both = any(item.basis == "raters" for item in result.systems)
     heading = f"{level}, raters like these" if both else f"{level} interval"
-    columns: dict[object, tuple[str, Show]] = {
-        "system": ("system", "text"), "estimate": (MEASURES[result.collects], "number"),
-        ("low", "high"): (heading, "interval"),
-    }  # fmt: skip
+    shown = f"system:text; estimate = {MEASURES[result.collects]}; low,high:interval = {heading}"
     if both:
-        columns["answers_low", "answers_high"] = (f"{level}, these answers", "interval")
-    columns |= {
-        ("low_rank", "high_rank"): ("ranks", "ranks"), "cluster": ("cluster", "count"),
-        "answers": ("answers", "count"), "rests_since": ("rests since look", "count"),
-    }  # fmt: skip
+        shown += f"; answers_low,answers_high:interval = {level}, these answers"
+    shown += "; low_rank,high_rank:ranks = ranks; cluster:count; answers:count"
+    shown += "; rests_since:count = rests since look"
     caption = "Ranks and clusters follow the decided pairs alone."
     if result.collects == "ratings":
         caption = f"Dot: estimate; bar: {heading}. {caption}"
     rows = [asdict(item) for item in result.systems]
-    found = table("systems", caption, columns, rows, cluster_lines(result.systems))
+    found = table("systems", caption, shown, rows, cluster_lines(result.systems))
     if any(item.low is None or item.high is None for item in result.systems):
         return found
     return with_bars(
@@ -143,10 +137,8 @@ def _pairs(result: CampaignResults) -> Table:
     caption += " together, or an ordinary one where it is for orientation."
     return table(
         "pairs", caption if result.monitoring is not None else "The better system on the left.",
-        {"left": ("left", "text"), "right": ("right", "text"),
-         "difference": ("difference", "number"),
-         ("low", "high"): (f"{percent(result.level)} interval", "interval"),
-         "stands": ("verdict", "text")}, rows,
+        "left:text; right:text; difference; "
+        f"low,high:interval = {percent(result.level)} interval; stands:text = verdict", rows,
     )  # fmt: skip
 
 
@@ -159,9 +151,8 @@ def _stands(pair: LivePair) -> str:
 def _looks(result: CampaignResults) -> Table:
     return table(
         "looks", "Planned looks that took place. Limit: of the difference in standard errors.",
-        {"number": ("look", "count"), "n": (f"{result.unit}s", "count"), "at": ("reached", "text"),
-         "answers": ("answers", "count"), "limit": ("limit", "number"),
-         ("decided", "pairs"): ("decided", "of"), "met": ("goal", "text")},
+        f"number:count = look; n:count = {result.unit}s; at:text = reached; answers:count; limit; "
+        "decided,pairs:of = decided; met:text = goal",
         [_look_row(look) for look in result.looks],
     )  # fmt: skip
 
@@ -182,8 +173,7 @@ def _undecided(result: CampaignResults) -> Table:
     return table(
         "undecided", "Open pairs, and about how many more ratings decide each with 80% probability;"
         " where there is no number, more segments of this test set will not do it.",
-        {"left": ("left", "text"), "right": ("right", "text"), "ratings": ("more ratings", "count"),
-         "cost": ("cost", "text")}, rows,
+        "left:text; right:text; ratings:count = more ratings; cost:text", rows,
     )  # fmt: skip
 
 
@@ -195,8 +185,7 @@ def _both(result: CampaignResults) -> Table:
     }  # fmt: skip
     return table(
         "with-and-without", "Both results: without those who are left out, and with everybody.",
-        {"system": ("system", "text"), "estimate": ("without them", "number"),
-         "everybody": ("with everybody", "number")},
+        "system:text; estimate = without them; everybody = with everybody",
         [{"system": item.system, "estimate": item.estimate, "everybody": with_all.get(item.system)}
          for item in result.systems],
     )  # fmt: skip
@@ -215,7 +204,6 @@ def _number(item: object, result: CampaignResults) -> object:
 def _left_out(result: CampaignResults) -> Table:
     return table(
         "left-out", "Raters who are left out.",
-        {"rater": ("rater", "text"), "at": ("since", "text"), "reason": ("why", "text"),
-         "answers": ("answers", "count")},
+        "rater:text; at:text = since; reason:text = why; answers:count",
         [asdict(item) | {"at": item.at[:16].replace("T", " ")} for item in result.left_out],
     )  # fmt: skip

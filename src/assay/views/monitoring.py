@@ -18,10 +18,9 @@ def monitoring_section(result: Monitoring) -> Section:
             "Estimates from all segments rated in order so far. Reached: the look that met the"
             " goal. Missing: segments until the next look, or until the one expected to meet it;"
             " after the last look, about how many more a score would take.",
-            {"what": (each, "text"), "estimate": ("estimate", "number"),
-             ("low", "high"): (level, "interval"), "interval": ("interval is", "text"),
-             "n": ("rated", "count"), "winner": ("better", "text"),
-             "reached": ("reached at", "count"), "more": ("missing", "count")},
+            f"what:text = {each}; estimate; low,high:interval = {level}; "
+            "interval:text = interval is; n:count = rated; winner:text = better; "
+            "reached:count = reached at; more:count = missing",
             [_row(result, item) for item in result.items],
         )
     ]  # fmt: skip
@@ -31,10 +30,8 @@ def monitoring_section(result: Monitoring) -> Section:
             table(
                 "looks",
                 f"{what} standard error." if result.limits else "Every look.",
-                {"what": (each, "text"), "n": ("look at", "count"),
-                 "estimate": ("estimate", "number"), ("low", "high"): (level, "interval"),
-                 "limit": ("limit", "number"), "skipped": ("skipped", "count"),
-                 "decided": ("decided", "text")},
+                f"what:text = {each}; n:count = look at; estimate; low,high:interval = {level}; "
+                "limit; skipped:count; decided:text",
                 [_look_row(look) for look in result.looks], where="page",
             )
         )  # fmt: skip
@@ -42,8 +39,7 @@ def monitoring_section(result: Monitoring) -> Section:
         blocks.append(
             table(
                 "awaited", "Segments that the next look waits for.",
-                {"place": ("place in order", "count"), "segment": ("segment", "text"),
-                 "systems": ("missing of", "text")},
+                "place:count = place in order; segment:text; systems:text = missing of",
                 [{"place": item.place, "segment": item.segment, "systems": ", ".join(item.systems)}
                  for item in result.awaited], where="page",
             )

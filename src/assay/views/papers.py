@@ -54,9 +54,7 @@ def _cells(result: Reproduction, name: str) -> Table:
     cells = result.table(name)
     made = table(
         name.lower().replace(" ", "-"), f"{result.paper}, {name}",
-        {"row": ("row", "text"), "column": ("column", "text"), "paper": ("paper", "number"),
-         "ours": ("ours", "number"), "error": ("±", "number"), "outcome": ("outcome", "text"),
-         "reason": ("reason", "text"), "note": ("note", "text")},
+        "row:text; column:text; paper; ours; error = ±; outcome:text; reason:text; note:text",
         [_shown(cell) for cell in cells],
     )  # fmt: skip
     return replace(made, page=len(cells))  # none is left out

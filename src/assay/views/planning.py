@@ -14,7 +14,7 @@ from assay.planning.judgments import JudgmentsPlan
 from assay.planning.results import ComparisonPlan, PlanPoint, PrecisionPlan, RatingsPlan, Widest
 from assay.planning.spending import ABOUT_AS_GOOD, Split
 from assay.results import has_note, percent, plural
-from assay.views.section import Block, Section, Show, Table, shown, table
+from assay.views.section import Block, Section, Table, shown, table
 
 WAYS = {
     "plan": "this plan", "half": "half of it", "share": "of the test set",
@@ -26,11 +26,8 @@ def campaign_section(plan: CampaignPlan) -> Section:
     """What a budget finds, or what a goal takes."""
     first = plan.choices[0] if plan.choices else None
     several = plan.systems > 1
-    columns: dict[str, tuple[str, Show]] = {
-        "way": ("", "text"), "segments": ("segments", "count"), "ratings": ("ratings", "count"),
-        "finds": (f"finds ({plan.power:.0%})", "number"), "half_width": ("score ±", "number"),
-        "minutes": ("minutes", "count"), "money": (plan.pay.currency or "cost", "money"),
-    }  # fmt: skip
+    shown = f"way:text = ; segments:count; ratings:count; finds = finds ({plan.power:.0%})"
+    shown += f"; half_width = score ±; minutes:count; money:money = {plan.pay.currency or 'cost'}"
     rows = [
         {**asdict(choice), "way": _way(plan, choice), "finds": choice.finds if several else None}
         for choice in plan.choices
@@ -40,7 +37,7 @@ def campaign_section(plan: CampaignPlan) -> Section:
         f" {plan.power:.0%} probability, for raters like these; score ±: half the"
         f" {percent(plan.level)} interval of a system's score."
     )
-    blocks: list[Block] = [table("plan-campaign", caption, columns, rows)] if rows else []
+    blocks: list[Block] = [table("plan-campaign", caption, shown, rows)] if rows else []
     return Section(
         "plan-campaign", "The plan", " ".join(_campaign_lead(plan, first)), tuple(blocks),
         plan.signature, stage="plan", notes=plan.notes,
@@ -182,13 +179,10 @@ def _with_metrics(plan: PrecisionPlan) -> str:
 def _curve(name: str, caption: str, plan: PrecisionPlan) -> Table:
     return table(
         name, caption,
-        {"n": ("segments", "count"), "share": ("share", "percent"),
-         "half_width": ("half-width", "number"),
-         "half_width_with_metrics": ("with metrics", "number"), "power": ("power", "percent"),
-         "power_with_metrics": ("power with metrics", "percent"),
-         "stable_order": ("same order", "percent"), "stable_pairs": ("same pair", "percent"),
-         "ratings": ("ratings", "count"), "minutes": ("minutes", "count"),
-         "money": ("cost", "money")},
+        "n:count = segments; share:percent; half_width = half-width; "
+        "half_width_with_metrics = with metrics; power:percent; power_with_metrics:percent; "
+        "stable_order:percent = same order; stable_pairs:percent = same pair; ratings:count; "
+        "minutes:count; money:money = cost",
         plan.curve,
     )  # fmt: skip
 
@@ -248,11 +242,8 @@ def _splits(plan: PrecisionPlan) -> list[Block]:
         "plan-splits",
         f"New segments or second opinions, with up to {most:,.0f} ratings: the share of outputs"
         " rated once more (200%: two more raters for each).",
-        {"overlap": ("second opinions", "percent"), "segments": ("segments", "count"),
-         "half_width": ("half-width", "number"), "power": ("power", "percent"),
-         "ratings": ("ratings", "count"), "minutes": ("minutes", "count"),
-         "money": ("cost", "money"),
-         "best": ("best", "text")},
+        "overlap:percent = second opinions; segments:count; half_width = half-width; "
+        "power:percent; ratings:count; minutes:count; money:money = cost; best:text",
         plan.splits,
     )  # fmt: skip
     return [_best_split(plan.splits, best), choices]
@@ -311,16 +302,11 @@ def _by(test: str) -> str:
 
 
 def _judgments_curve(plan: JudgmentsPlan) -> Table:
-    columns: dict[str, tuple[str, Show]] = {
-        "share": ("decided", "percent"),
-        "sign": ("sign test", "count"),
-        "pooled": ("pooled test", "count"),
-    }
+    shown = "share:percent = decided; sign:count = sign test; pooled:count = pooled test"
     if plan.judged:  # without a pilot, what is left to collect is everything
-        columns["more_sign"] = ("more, sign test", "count")
-        columns["more_pooled"] = ("more, pooled test", "count")
+        shown += "; more_sign:count = more, sign test; more_pooled:count = more, pooled test"
     caption = "Judgments for a share of decided pairs, by the test that decides."
-    return table("plan-judgments", caption, columns, plan.curve)
+    return table("plan-judgments", caption, shown, plan.curve)
 
 
 def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
@@ -368,8 +354,7 @@ def editors_section(plan: EditorsPlan) -> Section:
         takes += f"; {plan.complete:,} complete the design"
     points = table(
         "plan-editors", "What a number of editors can find.",
-        {"editors": ("editors", "count"), "power": ("power", "percent"),
-         "detectable": (f"gap found with power {percent(plan.power)}", "number")},
+        f"editors:count; power:percent; detectable = gap found with power {percent(plan.power)}",
         plan.points,
     )  # fmt: skip
     assumed = (

@@ -167,8 +167,7 @@ def _scores(result: Ranking) -> Table:
         "ranks",
         f"Dot: rank by score; bar: {level} rank range. Systems, best first{_direction(result)};"
         f" {CLUSTER_ENDS[result.clusters_by]}.",
-        {"rank": ("rank", "count"), "system": ("system", "text"), "score": ("score", "number"),
-         ("low_rank", "high_rank"): ("rank range", "ranks"), "cluster": ("cluster", "count")},
+        "rank:count; system:text; score; low_rank,high_rank:ranks = rank range; cluster:count",
         result.systems,
         cluster_lines(result.systems),
     )  # fmt: skip
@@ -186,9 +185,7 @@ def _pairs(result: Ranking, *, in_terminal: bool) -> Table:
     return table(
         "pairs",
         f"{what}{test}; the system that stands higher is on the left. Undecided pairs first.",
-        {"left": ("left", "text"), "right": ("right", "text"), "wins": ("wins", "count"),
-         "losses": ("losses", "count"), "ties": ("ties", "count"), "p": ("p", "p"),
-         "better": ("better", "text")},
+        "left:text; right:text; wins:count; losses:count; ties:count; p:p; better:text",
         [asdict(item) | {"better": item.better or "undecided"} for item in rows],
         where="everywhere" if in_terminal else "page",
     )  # fmt: skip
@@ -251,7 +248,7 @@ def sigma_section(result: SigmaFit) -> Section:
         f" systems lie between 0 and 10; by {result.judgments:,} judgments without ties.",
         blocks=(table(
             "qualities", "Qualities, best first.",
-            {"system": ("system", "text"), "quality": ("quality", "number")},
+            "system:text; quality",
             [{"system": name, "quality": q} for name, q in sorted(rows, key=lambda row: -row[1])],
         ),),
         signature=result.signature,
@@ -271,8 +268,7 @@ def sigma_curve_section(result: SigmaMatch) -> Section:
         " points off on average.",
         blocks=(table(
             "curve", "Share of significant pairs by the number of judgments.",
-            {"judgments": ("judgments", "count"), "share": ("actual", "percent"),
-             "model": ("model", "percent")},
+            "judgments:count; share:percent = actual; model:percent",
             [{"judgments": n, "share": share, "model": model} for n, share, model in rows],
         ),),
         signature=result.signature,
@@ -298,9 +294,9 @@ def next_sets_section(result: NextSets) -> Section:
         " hold for judgments chosen this way; the verdicts of assay monitor do.",
         blocks=(
             table("sets", "Systems to show together.",
-                  {"set": ("set", "count"), "systems": ("systems", "text")}, sets),
+                  "set:count; systems:text", sets),
             table("chances", "Chance to be the best.",
-                  {"system": ("system", "text"), "best": ("chance", "percent")}, likely),
+                  "system:text; best:percent = chance", likely),
         ),
         signature=result.signature,
     )  # fmt: skip
@@ -324,11 +320,8 @@ def judgments_monitoring_section(result: JudgmentsMonitoring) -> Section:
         blocks=(table(
             "pairs", f"Evidence is a power of ten; {math.log10(result.needed):.1f} decides. Share:"
             " the left's share of the judgments, a tie half; its interval holds at all looks.",
-            {"left": ("left", "text"), "right": ("right", "text"), "wins": ("wins", "count"),
-             "losses": ("losses", "count"), "ties": ("ties", "count"),
-             "share": ("share", "percent"), ("low", "high"): ("interval", "interval"),
-             "evidence": ("evidence", "number"), "better": ("better", "text"),
-             "more": ("more judgments", "count")},
+            "left:text; right:text; wins:count; losses:count; ties:count; share:percent; "
+            "low,high:interval = interval; evidence; better:text; more:count = more judgments",
             [asdict(item) | {"better": item.better or "undecided"} for item in result.pairs],
         ),),
         signature=result.signature,

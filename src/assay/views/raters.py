@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from assay.estimation.results import (
     RaterEstimate,
@@ -71,18 +70,14 @@ def _agreement(result: RaterReport) -> str:
 
 
 def _raters(result: RaterReport) -> Table:
-    checks: dict[Any, tuple[str, Any]] = {}
-    if any(item.checks for item in result.raters):
-        checks = {("passed", "checks"): ("checks passed", "of")}
+    checked = any(item.checks for item in result.raters)
+    checks = "; passed,checks:of = checks passed" if checked else ""
     if result.repeats:
-        checks |= {"repeats": ("again", "count"), "self_difference": ("differing by", "number")}
+        checks += "; repeats:count = again; self_difference = differing by"
     return table(
         "raters", "Every rater.",
-        {"rater": ("rater", "text"), "n": ("rated", "count"), "skipped": ("skipped", "count"),
-         "mean": ("mean", "number"), "severity": ("severity", "number"),
-         "stderr": ("s.e.", "number"),
-         "spread": ("sd", "number"), "correlation": ("r", "number"), "overlap": ("on", "count"),
-         "seconds": ("seconds", "number"), **checks, "outlier": ("apart", "text")},
+        "rater:text; n:count = rated; skipped:count; mean; severity; stderr = s.e.; spread = sd;"
+        f" correlation = r; overlap:count = on; seconds{checks}; outlier:text = apart",
         result.raters,
     )  # fmt: skip
 
@@ -108,9 +103,7 @@ def _scores_by_rater(estimates: Sequence[RaterEstimate]) -> Table:
     return table(
         "scores-by-rater",
         f"Every system's score on the whole test set, by all raters and by each: {INTERVALS}.",
-        {"rater": ("rater", "text"), "system": ("system", "text"),
-         "estimate": ("estimate", "number"), ("low", "high"): ("95% interval", "interval"),
-         "n": ("rated", "count")},
+        "rater:text; system:text; estimate; low,high:interval = 95% interval; n:count = rated",
         [plain(item) | {"rater": item.rater or "all"} for item in estimates],
         where="page",
     )  # fmt: skip

@@ -10,7 +10,7 @@ from assay.sampling.next import NextSegments
 from assay.sampling.stability import DesignStability, Stability
 from assay.sampling.summary import SampleSummary, bin_name
 from assay.views.figures import draw_lengths, draw_shares, draw_stability
-from assay.views.section import Figure, Section, Table, sentence, table
+from assay.views.section import Figure, Section, Table, columns, sentence, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -33,8 +33,7 @@ def sample_section(result: SampleSummary) -> Section:
     groups = _groups(result)
     shares = table(
         "shares", "Shares of the segments, in the whole test set and in the sample.",
-        {"by": ("by", "text"), "group": ("group", "text"), "full": ("test set", "percent"),
-         "sample": ("sample", "percent")},
+        "by:text; group:text; full:percent = test set; sample:percent",
         groups,
     )  # fmt: skip
     figure = Figure(
@@ -183,14 +182,12 @@ def _designs_table(result: Stability) -> Table:
         " error; cluster changes and significant flips: with other clusters, and with a"
         " significant pair reversed. Length error: mean difference of length shares, in points."
         " Context: segments to read for each to rate.",
-        {"design": ("design", "text"), "budget": ("budget", "text"),
-         "changed": ("rank changes", "number"), "changed_error": ("±", "number"),
-         "test_sets": ("of", "count"), "runs": (f"best / median / worst of {runs}", "text"),
-         "discordant_pairs": ("discordant pairs", "percent"),
-         "significant_flips": ("significant flips", "number"),
-         "cluster_changed": ("cluster changes", "number"),
-         "length_error": ("length error", "number"), "context": ("context", "number"),
-         "held_out_changed": (f"rank changes by {result.held_out}", "number")},
+        columns(
+            "design:text; budget:text; changed = rank changes; changed_error = ±;"
+            f" test_sets:count = of; runs:text = best / median / worst of {runs};"
+            " discordant_pairs:percent; significant_flips; cluster_changed = cluster changes;"
+            " length_error; context; held_out_changed"
+        ) | {"held_out_changed": (f"rank changes by {result.held_out}", "number")},
         rows,
     )  # fmt: skip
 
@@ -235,8 +232,7 @@ def next_section(result: NextSegments) -> Section:
     ]  # fmt: skip
     listed = table(
         "next", "To be rated next, in this order.",
-        {"system": ("system", "text"), "doc": ("document", "text"), "seg": ("segment", "text"),
-         "stratum": ("stratum", "text"), "reason": ("why", "text")},
+        "system:text; doc:text = document; seg:text = segment; stratum:text; reason:text = why",
         rows,
     )  # fmt: skip
     unit = "output" if result.method == "adaptive" else "segment"

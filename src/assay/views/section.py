@@ -275,30 +275,41 @@ def _computed_by(section: Section, version: str) -> Section:
     return replace(section, version=section.version or version, more=more)
 
 
+def columns(text: str) -> dict[Any, tuple[str, Show]]:
+    """Columns by their fields: ``field:show = heading``, a number under its own name if not said.
+
+    >>> columns("system:text; score; n:count = rated; low,high:interval = 95%")[("low", "high")]
+    ('95%', 'interval')
+    """
+    found: dict[Any, tuple[str, Show]] = {}
+    for part in text.split("; "):
+        said, sign, heading = part.partition(" =")
+        names, _, show = said.strip().partition(":")
+        key = tuple(names.split(",")) if "," in names else names
+        found[key] = heading.strip() if sign else names.replace("_", " "), show or "number"  # type: ignore[assignment]
+    return found
+
+
 def table(
-    name: str,
-    caption: str,
-    columns: Mapping[Any, tuple[str, Show]],
-    rows: Iterable[Any],
-    lines: frozenset[int] = frozenset(),
-    *,
-    where: Where = "everywhere",
-) -> Table:
-    """A table of dataclasses or dicts: field to heading and way of showing.
+    name: str, caption: str, shown: str | Mapping[Any, tuple[str, Show]], rows: Iterable[Any],
+    lines: frozenset[int] = frozenset(), *, where: Where = "everywhere",
+) -> Table:  # fmt: skip
+    """A table of dataclasses or dicts, which :func:`columns` are ``shown``.
 
     A pair of fields makes one column of two values. Columns that are all empty go.
 
-    >>> table("t", "", {"n": ("n", "count"), ("low", "high"): ("95%", "interval")},
+    >>> table("t", "", "n:count; low,high:interval = 95%",
     ...       [{"n": 3, "low": 0.5, "high": 1.5}]).rows
     ((3, (0.5, 1.5)),)
     """
+    columns_ = columns(shown) if isinstance(shown, str) else shown
     listed = list(rows)
-    cells = {key: [_get(row, key) for row in listed] for key in columns}
-    kept = [key for key in columns if not listed or any(_known(cell) for cell in cells[key])]
+    cells = {key: [_get(row, key) for row in listed] for key in columns_}
+    kept = [key for key in columns_ if not listed or any(_known(cell) for cell in cells[key])]
     return Table(
         name,
         caption,
-        tuple(Column(*columns[key], () if isinstance(key, str) else key) for key in kept),
+        tuple(Column(*columns_[key], () if isinstance(key, str) else key) for key in kept),
         tuple(zip(*(cells[key] for key in kept), strict=True)) if kept else (),
         lines,
         where=where,
@@ -370,11 +381,15 @@ def verdict(best: str, others: Sequence[str], won: Set[tuple[str, str]]) -> str:
 
     >>> verdict("B", ["A", "C", "D"], {("B", "C"), ("B", "D")})
     'B is ahead. It beats C and D; against A it is open.'
-    >>> verdict("B", ["A", "C"], {("B", "A"), ("B", "C")}), verdict("B", ["A"], set())
-    ('B is best. It beats A and C.', 'B is ahead, but against A it is open.')
+    >>> verdict("B", ["A", "C"], {("B", "A"), ("B", "C")}), verdict("B", ["A"], {("B", "A")})
+    ('B is best. It beats A and C.', 'B is better than A.')
+    >>> verdict("B", ["A"], set())
+    'B is ahead, but against A it is open.'
     """
     beaten = [name for name in others if (best, name) in won]
     rest = [name for name in others if name not in beaten]
+    if not rest and len(beaten) == 1:
+        return f"{best} is better than {beaten[0]}."
     if not rest:
         return f"{best} is best. It beats {_others(beaten, all_of=True)}."
     if not beaten:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 
-from assay.collecting.status import OpenPair, ProjectStatus
+from assay.collecting.status import ProjectStatus
 from assay.pay import money_text, time_text
 from assay.results import percent, plural
-from assay.views.section import Block, Section, Show, table
+from assay.views.section import Block, Section, table
 
 MOST_PAIRS = 12
 """Open pairs that are listed; of many only the cheapest to decide."""
@@ -75,24 +74,18 @@ def _figures(result: ProjectStatus) -> list[str]:
 
 
 def _systems(result: ProjectStatus) -> Block:
-    columns: dict[str, tuple[str, Show]] = {
-        "system": ("system", "text"), "rated": ("rated", "count"), "planned": ("of", "count"),
-        "estimate": ("score", "number"),
-    }  # fmt: skip
+    shown = "system:text; rated:count; planned:count = of; estimate = score"
     caption = "Outputs rated"
     if result.basis == "orientation":
         caption += ", and the mean of what is in, for orientation only."
     elif result.basis is not None:
-        columns |= {
-            ("low", "high"): (f"{percent(result.level)} interval", "interval"),  # type: ignore[dict-item]
-            "ranks": ("ranks", "text"),
-        }
+        shown += f"; low,high:interval = {percent(result.level)} interval; ranks:text"
         caption += ", and scores on the whole test set."
     else:
         caption += "."
     rows = [asdict(item) | {"ranks": _ranks(item.low_rank, item.high_rank)}
             for item in result.systems]  # fmt: skip
-    return table("status-systems", caption, columns, rows)
+    return table("status-systems", caption, shown, rows)
 
 
 def _ranks(low: int | None, high: int | None) -> str | None:
@@ -111,33 +104,24 @@ def _raters(result: ProjectStatus) -> Block:
     ]  # fmt: skip
     return table(
         "status-raters", "What every rater has done.",
-        {"rater": ("rater", "text"), "rated": ("rated", "count"), "planned": ("of", "count"),
-         "checks": ("checks passed", "text"), "doubts": ("stands out", "text")},
+        "rater:text; rated:count; planned:count = of; checks:text = checks passed; "
+        "doubts:text = stands out",
         rows,
     )  # fmt: skip
 
 
 def _pairs(result: ProjectStatus) -> Block:
-    shown = result.pairs.undecided[:MOST_PAIRS]
-    rest = len(result.pairs.undecided) - len(shown)
+    listed = result.pairs.undecided[:MOST_PAIRS]
+    rest = len(result.pairs.undecided) - len(listed)
     caption = "Open pairs, and about how many more ratings decide each with 80% probability."
-    if all(pair.ratings is None for pair in shown):
+    if all(pair.ratings is None for pair in listed):
         caption = "Open pairs: more segments of this test set are unlikely to decide them."
-    elif any(pair.ratings is None for pair in shown):
+    elif any(pair.ratings is None for pair in listed):
         caption += " Where there is no number, more segments of this test set will not do it."
     if rest:
         caption += f" {rest} more are open."
-    columns: dict[str, tuple[str, Show]] = {
-        "left": ("left", "text"), "right": ("right", "text"),
-        "difference": ("difference", "number"), "ratings": ("more ratings", "count"),
-        "cost": ("cost", "text"),
-    }  # fmt: skip
-    return table("status-pairs", caption, columns, _priced(result, shown))
-
-
-def _priced(result: ProjectStatus, pairs: Sequence[OpenPair]) -> list[dict[str, object]]:
-    rows = []
-    for pair in pairs:
-        count = pair.ratings
-        rows.append(asdict(pair) | {"cost": result.pay.cost(count) or None})
-    return rows
+    return table(
+        "status-pairs", caption,
+        "left:text; right:text; difference; ratings:count = more ratings; cost:text",
+        [asdict(pair) | {"cost": result.pay.cost(pair.ratings) or None} for pair in listed],
+    )  # fmt: skip
