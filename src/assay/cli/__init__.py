@@ -101,7 +101,11 @@ class Command(TyperCommand):
             if not ctx.resilient_parsing and not {*HELP_FLAGS} & {*args}:
                 ctx.obj = find_project()
                 args = fill(self, ctx, args, ctx.obj)
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except Exception as error:
+            _name_relatives(error, ctx)
+            raise
         for item in self.params:
             if isinstance(item, TyperArgument) and item.nargs == -1:
                 ctx.params[item.name] = _expanded(ctx.params[item.name] or ())
@@ -260,6 +264,19 @@ def _option(parameter: inspect.Parameter, kind: Any, *more: Mapping[str, Any]) -
     for own in more:
         said |= own
     return parameter.replace(annotation=Annotated[kind, typer.Option(*said.pop("flags"), **said)])
+
+
+def _name_relatives(error: Any, ctx: Any) -> None:
+    """Of an option that is unknown here, say which commands of the group have it."""
+    wanted, group = getattr(error, "option_name", None), ctx.parent
+    others = getattr(getattr(group, "command", None), "commands", {})
+    having = [
+        f"{group.command_path} {name}" for name, other in others.items()
+        if any(wanted in item.opts for item in other.params)
+    ]  # fmt: skip
+    if wanted is not None and having:
+        error.possibilities = None
+        error.message += f"; it is one of {', '.join(having)}"
 
 
 def _listed() -> None:

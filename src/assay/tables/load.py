@@ -78,7 +78,7 @@ PLACES = {
 }  # fmt: skip
 
 _BLANK = " \t\r\n\f\v\u00a0\ufeff"
-_FOLDER = "is a folder; name a file in it, or make a project of it: `assay new NAME --from FOLDER`"
+_FOLDER = "is a folder; name a file in it, or make a project of it with `assay new`"
 _EMPTY = "the file is empty; write a header line with the column names"
 
 csv.field_size_limit(2**31 - 1)
