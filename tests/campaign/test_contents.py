@@ -23,6 +23,7 @@ from tests.campaign.store.world import (
 import assay
 from assay.campaign.assignment.leases import lease_minutes, screens
 from assay.campaign.campaign import Campaign
+from assay.campaign.exchange.export import tables_of
 from assay.campaign.items import read_items
 from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store.units.people import Link
@@ -102,7 +103,7 @@ def test_the_order_is_the_samples_and_the_same_everywhere(tmp_path: Path) -> Non
         with opened(tmp_path / name) as campaign:
             tasks = work(campaign, rater_links(campaign, made)[0])
             seen.append([
-                [output["texts"] for output in task["outputs"]] for task in tasks
+                sorted(output["texts"] for output in task["outputs"]) for task in tasks
             ])  # fmt: skip
             rows = campaign.collected().answers
             segments = list(dict.fromkeys(row.seg for row in rows))
@@ -291,6 +292,21 @@ def test_raters_begin_with_earlier_marks(tmp_path: Path) -> None:
         [mark] = marks[min(marks)]
         assert (mark["start"], mark["end"], mark["severity"]) == (4, 8, "minor")
         assert mark["category"] is None, "ESA asks for none"
+        link = rater_links(campaign, made)[0]
+        changed = {"side": "target", "start": 0, "end": 3, "severity": "major", "origin": "changed"}
+        for number, spans in enumerate(([changed], [])):
+            answers = [
+                {"code": output["code"], "place": 0, "scores": {"score": 60},
+                 "spans": spans if output["spans"][0] else []}
+                for output in task["outputs"]
+            ]  # fmt: skip
+            for screen, codes in enumerate(task["screens"]):
+                own = [answer for answer in answers if answer["code"] in codes]
+                key = f"{number}-{screen}"
+                campaign.send(link, task["lease"], screen, {"key": key, "answers": own})
+            ratings = tables_of(campaign.collected())["ratings"].sort("system")
+            became = ratings.select("marks_kept", "marks_changed", "marks_removed").rows()
+            assert became == [(0, len(spans), 1 - len(spans)), (None, None, None)]
 
 
 def test_marks_that_a_protocol_does_not_ask_for_are_refused(tmp_path: Path) -> None:
@@ -330,12 +346,24 @@ def test_spoiled_copies_differ_and_come_from_other_documents() -> None:
         assert len(spoiled.split()) == len(items.targets[segment, system].split())
 
 
-def test_screens_are_even_and_drawn_by_the_seed() -> None:
-    parts = screens(range(7), 3, (1, 2, 3), together=False)
+def test_screens_are_even() -> None:
+    rng = np.random.default_rng(1)
+    parts = screens(range(7), 3, rng, together=False)
     assert [len(part) for part in parts] == [3, 2, 2]
-    assert parts == screens(range(7), 3, (1, 2, 3), together=False)
-    assert parts != screens(range(7), 3, (1, 2, 4), together=False)
-    assert len(screens(range(7), 3, (1,), together=True)) == 1
+    assert sorted(number for part in parts for number in part) == list(range(7))
+    assert len(screens(range(7), 3, rng, together=True)) == 1
+
+
+def test_who_knows_the_seed_does_not_know_the_systems(tmp_path: Path) -> None:
+    shown = []
+    for name in ("one", "two"):
+        made = make(tmp_path / name, Settings(protocol="esa", raters=ONE), rng=5,
+                    test_set=make_scores(documents=6, systems="ABCDEF"))  # fmt: skip
+        with opened(tmp_path / name) as campaign:
+            work(campaign, rater_links(campaign, made)[0])
+            shown.append([(row.seg, row.system) for row in campaign.collected().answers])
+    assert sorted(shown[0]) == sorted(shown[1])
+    assert shown[0] != shown[1]
 
 
 def test_a_lease_follows_the_time_that_tasks_take() -> None:

@@ -75,6 +75,17 @@ def test_from_a_sample_to_a_report(project: Path, run_assay: Run) -> None:
     assert Path("assay.toml").read_text("utf-8").startswith('name = "small"  # mine\n')
 
 
+def test_shares_come_from_the_project(project: Path, run_assay: Run) -> None:
+    with Path("assay.toml").open("a", encoding="utf-8") as file:
+        file.write('raters = { overlap = "20%" }\nchecks = { share = "10%", repeats = "5%" }\n')
+    ran = done(run_assay("sample", "--budget", "40%", "--seed", "1"))
+    assert "--overlap 0.2" in ran.err
+    done(run_assay("collect", "--sheets", "csv", "--raters", "Ada,Ben", "--seed", "1"))
+    key = pl.read_csv("sheets-key.tsv", separator="\t", infer_schema=False)
+    assert {"overlap", "repeat"} <= {*key["reason"]}
+    assert "spoiled" in {*key["check"]}
+
+
 def test_a_report_makes_what_is_missing_or_old(project: Path, run_assay: Run) -> None:
     with Path("assay.toml").open("a", encoding="utf-8") as file:
         file.write('judgments = "judgments.tsv"\n')

@@ -17,8 +17,9 @@ from assay.cli import Reading
 from assay.cli.reading import read_answers
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
+from assay.tables.judgments import Judgments
 from assay.tables.load import column_names
-from assay.tables.tables import Judgments, Ratings
+from assay.tables.tables import Ratings
 from assay.tables.typed_files import save
 
 Run = Callable[..., Ran]

@@ -18,7 +18,7 @@ from assay.effort.alignment import align
 from assay.effort.versions import read_versions
 from assay.errors import InputError
 from assay.formats.versions import VersionSegment
-from assay.tables.tables import Edits
+from assay.tables.edits import Edits
 
 
 @pytest.fixture

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from assay.errors import AssayError
 from assay.formats.catalogue import FORMATS, Options, load_format
-from assay.tables.tables import read_edits, read_errors, read_judgments, read_ratings
+from assay.tables.edits import read_edits
+from assay.tables.judgments import read_judgments
+from assay.tables.tables import read_errors, read_ratings
 
 FIXTURES = Path(__file__).parent / "fixtures"
 CHECKS: dict[str, Callable[[Any], object]] = {

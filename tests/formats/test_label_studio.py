@@ -14,8 +14,9 @@ from polars.testing import assert_frame_equal
 
 from assay.errors import TableError
 from assay.formats.catalogue import load_format, save_format
+from assay.tables.judgments import read_judgments
 from assay.tables.load import conform
-from assay.tables.tables import read_errors, read_judgments, read_ratings
+from assay.tables.tables import read_errors, read_ratings
 
 FIXTURES = Path(__file__).parent / "fixtures"
 READERS: dict[str, Any] = {

@@ -15,8 +15,8 @@ from polars.testing import assert_frame_equal
 from assay.errors import OptionError, TableError
 from assay.formats.catalogue import Options, load_format, save_format
 from assay.formats.xliff import child, children, read_xml
+from assay.tables.edits import read_edits
 from assay.tables.load import conform
-from assay.tables.tables import read_edits
 
 FIXTURE = Path(__file__).parent / "fixtures" / "edits.xlf"
 SIGNS = st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters="\ufffe\uffff")

@@ -14,7 +14,9 @@ import polars as pl
 import pytest
 from tests.conftest import Ran
 
-from assay.tables.tables import read_edits, read_errors, read_judgments, read_ratings, read_scores
+from assay.tables.edits import read_edits
+from assay.tables.judgments import read_judgments
+from assay.tables.tables import read_errors, read_ratings, read_scores
 
 Run = Callable[..., Ran]
 

@@ -9,17 +9,10 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError, TableError
+from assay.tables.edits import read_edits
 from assay.tables.history import add_history
-from assay.tables.tables import (
-    Design,
-    TestSet,
-    read_edits,
-    read_errors,
-    read_judgments,
-    read_ratings,
-    read_sample,
-    read_scores,
-)
+from assay.tables.judgments import read_judgments
+from assay.tables.tables import Design, TestSet, read_errors, read_ratings, read_sample, read_scores
 
 SCORES = pl.DataFrame(
     {

@@ -21,7 +21,8 @@ from assay.sampling.summary import (
     position_shares,
 )
 from assay.stats.agreement import krippendorff_alpha
-from assay.tables.tables import Judgments, Ratings, TestSet
+from assay.tables.judgments import Judgments
+from assay.tables.tables import Ratings, TestSet
 
 MIN_COMMON_FOR_SD = 10
 """With fewer common segments, a standard deviation of differences is a guess."""

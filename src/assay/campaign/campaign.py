@@ -28,7 +28,7 @@ from assay.campaign.store.units import looking as looks
 from assay.campaign.store.units.people import Link
 from assay.collecting.campaigns import CampaignStatus
 from assay.errors import OptionError
-from assay.project.settings import Settings
+from assay.project.settings import Settings, Stop
 
 if TYPE_CHECKING:
     from assay.collecting.live import CampaignResults
@@ -299,6 +299,17 @@ class Campaign:
         """End the campaign for good: nothing more is taken."""
         self._now("close", actor, reason)
 
+    def rule(self) -> Stop:
+        """The rule that ends the collecting, as it is now."""
+        with self._store.reading() as db:
+            return looking.read_rule(db, self.settings.stop)
+
+    def change_rule(
+        self, goal: str, target: float | None, reason: str, actor: str = "owner"
+    ) -> None:
+        """Go on to the last task, come back from that, or want other intervals of scores."""
+        self._now("change_rule", goal, target, reason, actor)
+
     def message(self, rater: str, text: str, actor: str = "owner") -> None:
         """Say something to a rater; their page shows it until they have read it."""
         self._now("message", rater, text, actor)
@@ -373,6 +384,7 @@ WRITING: Mapping[str, Callable[..., Work]] = {
     "pause": _state("paused"),
     "resume": _state("open"),
     "close": _state("closed"),
+    "change_rule": _plain(people.change_rule),
     "message": _plain(messages.send_message),
     "message_read": _of_rater(messages.read_message),
     "exclude": _plain(people.exclude),

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
+from typing import Protocol
 
 from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.keys import (
@@ -35,6 +36,13 @@ class Access:
     campaign: Campaign | None
 
 
+class Disconnects(Protocol):
+    """Something to let go of."""
+
+    def disconnect(self) -> None:
+        """Let go."""
+
+
 class Hub:
     """The campaigns that one server serves, each with a writer and a lock of its own."""
 
@@ -46,6 +54,10 @@ class Hub:
         self.folders: dict[str, Path] = {}
         self.making = Lock()
         """Held while a table is read or a campaign made: one at a time keeps memory bounded."""
+        self.refreshed: float | None = None
+        """When results were last looked after, by the monotonic clock; None where nobody does."""
+        self.previews: dict[str, Disconnects] = {}
+        """Copies of campaigns that their owners are trying."""
         self._known: dict[str, str] = {}
 
     def add(self, campaign: Campaign, folder: Path | None = None) -> Campaign:
@@ -80,8 +92,14 @@ class Hub:
 
     def disconnect(self) -> None:
         """Let go of every campaign."""
+        self.end_previews()
         for campaign in self.campaigns.values():
             campaign.disconnect()
+
+    def end_previews(self) -> None:
+        """Throw all copies away."""
+        while self.previews:
+            self.previews.popitem()[1].disconnect()
 
 
 def hub_of(served: Campaign | Hub) -> Hub:

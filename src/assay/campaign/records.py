@@ -164,6 +164,8 @@ class Stored:
     """The hash of the instructions as they were."""
     version: str
     """The software that took the answer."""
+    begun_with: int = 0
+    """Marks that the rater began with."""
 
 
 GIVEN = ("rate", "check", "repeat")
@@ -321,11 +323,21 @@ class UnavailableError(CampaignError):
     status = 503
 
 
+MOST_FAULTS, MOST_WORDS = 100, 500
+"""Faults that are told, and the characters of one: a refusal is never longer than what was sent."""
+
+
 class InvalidAnswerError(CampaignError):
-    """An answer that does not fit what was shown; every fault with its path."""
+    """An answer that does not fit what was shown; every fault with its path.
+
+    Of a great many the first are told, and how many there are.
+    """
 
     status = 422
 
     def __init__(self, faults: list[tuple[str, str]]) -> None:
-        self.faults = faults
-        super().__init__("; ".join(f"{path}: {message}" for path, message in faults))
+        told = faults[:MOST_FAULTS]
+        if more := len(faults) - len(told):
+            told.append((faults[-1][0], f"is wrong too, like {more - 1:,} more; mend these first"))
+        self.faults = [(path[:MOST_WORDS], message[:MOST_WORDS]) for path, message in told]
+        super().__init__("; ".join(f"{path}: {message}" for path, message in self.faults))

@@ -104,7 +104,7 @@ def _of_guessed(
 ) -> Audit:  # fmt: skip
     from assay.audit.campaigns import audit_judgments, audit_ratings
     from assay.cli.guessing import read_foreign, stated
-    from assay.tables.tables import Judgments
+    from assay.tables.judgments import Judgments
 
     answers, test_set = read_foreign(tables, read, stated(context, better))
     if not isinstance(answers, Judgments):
@@ -169,7 +169,7 @@ def _of_judgments(
     found: Located, scores: Path | None, read: Reading, options: dict[str, Any]
 ) -> Audit:
     from assay.audit.campaigns import audit_judgments
-    from assay.tables.tables import read_judgments
+    from assay.tables.judgments import read_judgments
 
     table = read_judgments(
         found.source, columns=found.columns, exclude=read.excluded, only=found.only

@@ -216,29 +216,18 @@ def preview(folder: Folder, *, port: int = 8018, json: bool = False) -> None:
     Example: assay campaign preview news
     """
     need_campaign()
-    from tempfile import TemporaryDirectory
-
-    from assay.campaign.campaign import open_campaign
-    from assay.campaign.keys import read_keys
+    from assay.campaign.preview import campaign_copy
     from assay.campaign.web import serve
 
     need_free("127.0.0.1", port)
-    keys = read_keys(folder)
-    if keys.store is not None:
-        raise InputError("only a campaign in a file can be copied; preview another one")
-    with TemporaryDirectory(prefix="assay-preview-") as copy:
-        with open_campaign(folder, write=False) as opened:
-            opened.backup(Path(copy) / STORE)
-        with open_campaign(copy) as opened:
-            opened.open("preview")
-            (link,) = opened.add_raters(["preview"], "preview")
-            address = f"http://127.0.0.1:{port}"
-            if json:
-                print_json({"address": address, "link": f"{address}/r/{link['token']}"})
-            else:
-                say(f"a copy to try: {address}/r/{link['token']}", "Ctrl-C ends it.")
-            _flush()
-            serve(opened, port=port)
+    with opened_campaign(folder) as opened, campaign_copy(opened) as (copy, token):
+        address = f"http://127.0.0.1:{port}"
+        if json:
+            print_json({"address": address, "link": f"{address}/r/{token}"})
+        else:
+            say(f"a copy to try: {address}/r/{token}", "Ctrl-C ends it.")
+        _flush()
+        serve(copy, port=port)
 
 
 @campaign.command("serve")

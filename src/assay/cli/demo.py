@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from assay.ranking.rank import Ranking
     from assay.sampling.stability import Stability
     from assay.sampling.summary import SampleSummary
-    from assay.tables.tables import Edits, Judgments, Ratings, Sample
+    from assay.tables.edits import Edits
+    from assay.tables.judgments import Judgments
+    from assay.tables.tables import Ratings, Sample
     from assay.worlds.simulate import World
 
 

@@ -16,8 +16,8 @@ from assay.errors import InputError, OptionError, did_you_mean
 
 if TYPE_CHECKING:
     from assay.effort.results import Effort, Relation
+    from assay.tables.edits import Edits
     from assay.tables.load import Raw, Source
-    from assay.tables.tables import Edits
 
 
 def effort(
@@ -126,7 +126,7 @@ def read_edit_files(
     columns: Text = None, only: Text = None,
 ) -> Edits:  # fmt: skip
     """One table of edits from one file or several, which together may not name a row twice."""
-    from assay.tables.tables import join_edits
+    from assay.tables.edits import join_edits
 
     if not files:
         raise InputError(

@@ -17,8 +17,9 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.tables.guess import Guess
+    from assay.tables.judgments import Judgments
     from assay.tables.load import Raw, Source
-    from assay.tables.tables import Judgments, Ratings, TestSet
+    from assay.tables.tables import Ratings, TestSet
 
 
 def own_kind(path: Path, read: Reading) -> str | None:
@@ -168,7 +169,7 @@ def _join_judgments(files: Sequence[Path], read: Reading) -> Judgments:
     import polars as pl
 
     from assay.tables.answers import tidy
-    from assay.tables.tables import read_judgments
+    from assay.tables.judgments import read_judgments
 
     frames = [tidy(path, guessed(path, read, "judgments")) for path in files]
     return read_judgments(

@@ -13,9 +13,9 @@ from typer import Argument, BadParameter
 
 
 def share(said: str | float) -> float:
-    """``10%`` or ``0.1``; a project says the number itself."""
-    text = str(said)
+    """``10%`` or ``0.1``; a project has it as a number."""
     try:
+        text = str(said)
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
         raise BadParameter("give a share such as 10% or 0.1") from None

@@ -56,6 +56,8 @@ RESULTS = {
     "effort": "effort", "audit": "audit",
 }  # fmt: skip
 """What the result of a command is called, in the order of the report."""
+CAMPAIGN = "campaign.json"
+"""The file beside `assay.toml` once a campaign was made from it."""
 LACKING = {
     "scores": "no test set; `assay new . --from FILES` adds one",
     "ratings": "no ratings; `assay collect FILES` reads what raters sent back",
@@ -279,7 +281,9 @@ class _Filling:
         order = [*RESULTS.values()]
         saved = [path for path in self.project.results() if path.stem != "plan"]
         saved.sort(key=lambda p: order.index(p.stem) if p.stem in order else len(order))
-        return [os.path.relpath(path) for path in saved]
+        home = self.project.folder
+        campaign = [home] if (home / CAMPAIGN).is_file() else []
+        return [os.path.relpath(path) for path in [*campaign, *saved]]
 
     def names_raters(self) -> bool:
         """Whether the ratings say who gave them."""

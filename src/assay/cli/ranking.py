@@ -16,7 +16,8 @@ from assay.errors import InputError, OptionError
 if TYPE_CHECKING:
     from assay.ranking.monitor import JudgmentsMonitoring
     from assay.ranking.rank import Ranking
-    from assay.tables.tables import Judgments, Ratings
+    from assay.tables.judgments import Judgments
+    from assay.tables.tables import Ratings
 
 ANSWERS = ("judgments", "ratings")
 
@@ -48,7 +49,7 @@ def rank(
 
     Example: assay rank judgments.tsv --ranges pooled
     """
-    from assay.tables.tables import Judgments
+    from assay.tables.judgments import Judgments
 
     common = _given({
         "method": method, "range_kind": range_kind, "level": level, "sides": sides, "holm": holm,

@@ -14,8 +14,9 @@ from assay.errors import InputError, OptionError, need_known
 if TYPE_CHECKING:
     import polars as pl
 
+    from assay.tables.judgments import Judgments
     from assay.tables.load import Raw
-    from assay.tables.tables import Judgments, Ratings, TestSet
+    from assay.tables.tables import Ratings, TestSet
 
 
 def of_format(
@@ -79,7 +80,8 @@ def read_answers(
     path: Path, *kinds: str, read: Reading, better: Better = "higher"
 ) -> Judgments | Ratings:
     """The judgments or ratings of a file, whichever of the kinds it has; it is read once."""
-    from assay.tables.tables import read_judgments, read_ratings
+    from assay.tables.judgments import read_judgments
+    from assay.tables.tables import read_ratings
 
     kind, source, own, rows, _ = locate_answers(path, *kinds, read=read)
     if kind == "judgments":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument
@@ -15,10 +15,14 @@ from assay.errors import OptionError
 REPORT_SIGNS = ("Made by Assay", "All numbers were computed with Assay")
 """What every report has, in HTML, Markdown or LaTeX."""
 
+if TYPE_CHECKING:
+    from assay.results import Result
+
 
 def report(
     results: Annotated[
-        list[Path], Argument(help="Results saved with --save or --json.", metavar="RESULT...")
+        list[Path],
+        Argument(help="Saved results, or the folder of a campaign.", metavar="RESULT..."),
     ],
     *, output: Annotated[
         Path, {"help": "The report to write: .html, .md or .tex.", "metavar": "FILE"}
@@ -27,20 +31,23 @@ def report(
 ) -> None:  # fmt: skip
     """Make one self-contained HTML page from saved results, or Markdown, or LaTeX.
 
+    Of a campaign it says what its looks decided, and how the answers were collected.
+
+    Example: assay report news -o report.html
+
     Example: assay report sample.json estimates.json ranking.json -o report.html --parts tables
     """
     from assay.views.page import (
         WRITERS,
         WrittenReport,
         make_report,
-        read_result,
         write_parts,
         write_report,
     )
 
     _refuse_foreign(output)
     page = make_report(
-        [read_result(path) for path in results], title,
+        [_read(path) for path in results], title,
         names=[path.stem for path in results], facts=_facts(),
     )  # fmt: skip
     if output.suffix.lower() not in WRITERS:
@@ -57,6 +64,17 @@ def report(
     deliver(made, None, json, lambda: say(*lines))
     if open:
         typer.launch(str(output.absolute()))
+
+
+def _read(path: Path) -> Result:
+    """A saved result, or what a campaign says now."""
+    from assay.views.page import read_result
+
+    if path.is_dir():
+        from assay.cli.steering import campaign_results
+
+        return campaign_results(path)
+    return read_result(path)
 
 
 def _refuse_foreign(output: Path) -> None:

@@ -12,6 +12,7 @@ from assay.cli import deliver, names, people, print_json, progress_bars, refuse_
 from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
 from assay.cli.options import Count, File, Text
 from assay.errors import InputError, OptionError, need_known
+from assay.results import Result
 
 Rater = Annotated[str, Argument(help="The rater.", metavar="RATER")]
 
@@ -41,7 +42,8 @@ def _steer(folder: Path, method: str, body: dict[str, Any], json: bool) -> None:
         try:
             with WireClient(keys.served, keys.owner) as client:
                 (own,) = client.get("/api/campaigns")
-                client.post(f"/c/{own['slug']}/{method}", body)
+                path = {"change_rule": "rule"}.get(method, method)
+                client.post(f"/c/{own['slug']}/{path}", body)
         except WireError as error:
             raise InputError(error.sentence) from None
     else:
@@ -66,6 +68,14 @@ def _compute_results(folder: Path) -> None:
                 bring_up_to_date(opened)
     except (InputError, OSError):
         return  # others work on it, or nothing can be written here: what is stored is shown
+
+
+def campaign_results(folder: Path) -> Result:
+    """What a report says of a campaign: its newest results, else how it stands."""
+    need_campaign()
+    _compute_results(folder)
+    with opened_campaign(folder) as opened:
+        return opened.results() or opened.status()
 
 
 def _answers(address: str) -> bool:
@@ -115,6 +125,24 @@ def restore(folder: Folder, rater: Rater, *, json: bool = False) -> None:
     Example: assay campaign restore news rater-3
     """
     _steer(folder, "restore", {"rater": rater}, json)
+
+
+@campaign.command("rule")
+def rule(
+    folder: Folder,
+    goal: Annotated[
+        Literal["ranking", "score", "budget"],
+        Argument(help="The planned goal, or budget: go on to the last task."),
+    ],
+    *, reason: str, half_width: float | None = None, json: bool = False,
+) -> None:  # fmt: skip
+    """Change when a running campaign ends; looks that took place stay as they are.
+
+    The change is in the list of events and in the report.
+
+    Example: assay campaign rule news budget --reason "the rest is paid already"
+    """
+    _steer(folder, "change_rule", {"goal": goal, "target": half_width, "reason": reason}, json)
 
 
 @campaign.command("export")

@@ -70,6 +70,8 @@ class NextLook:
     tasks: int
     answers: int
     cost: str
+    again: int = 0
+    """How much of what is missing was there, until those who gave it were left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,48 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnerAct:
+    """Something that a person decided while the campaign ran, who it was, and why."""
+
+    at: str
+    actor: str
+    what: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HowCollected:
+    """How the answers were collected: what was planned, and what was decided on the way.
+
+    ``segments`` of ``population`` were drawn by the ``design``, which is said in words. Shares are
+    as the plan has them; None where it says nothing. ``raters`` is who answered.
+    """
+
+    protocol: str
+    state: str
+    languages: tuple[str, str] | None
+    design: str
+    segments: int
+    population: int
+    documents: int | None
+    systems: int
+    raters: int
+    per_task: int
+    overlap: str | None
+    checks: str | None
+    repeats: str | None
+    side_by_side: int
+    looks: int
+    target: float | None
+    began: str | None
+    """When the first answer came."""
+    ended: str | None
+    """When the last one came."""
+    acts: tuple[OwnerAct, ...]
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
 class CampaignResults(Result, kind="campaign-results"):
     """What a campaign says now, ``as_of`` a time.
 
@@ -167,6 +211,7 @@ class CampaignResults(Result, kind="campaign-results"):
     undecided: tuple[OpenPair, ...] = ()
     """What deciding the rest takes, the cheapest first."""
     goal_met: int | None = None
+    how: HowCollected | None = None
     pay: Costs = UNPAID
     next: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()

@@ -13,18 +13,11 @@ from assay.errors import OptionError, Problem, TableError, need_known
 from assay.formats.catalogue import FORMATS, Options, load_format, refuse_unused, save_format
 from assay.formats.mqm import GOOGLE_WEIGHTS, mqm_scores
 from assay.results import Note, Result, signature
+from assay.tables.edits import read_edits
+from assay.tables.judgments import read_judgments
 from assay.tables.load import CheckedTable, Columns, Findings, Only, Raw, Source, printable
 from assay.tables.schemas import SCHEMAS, find_schema
-from assay.tables.tables import (
-    Sample,
-    TestSet,
-    read_edits,
-    read_errors,
-    read_judgments,
-    read_ratings,
-    read_sample,
-    read_scores,
-)
+from assay.tables.tables import Sample, TestSet, read_errors, read_ratings, read_sample, read_scores
 from assay.tables.typed_files import save
 
 

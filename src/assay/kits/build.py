@@ -17,7 +17,8 @@ import polars as pl
 from assay.errors import InputError, OptionError
 from assay.kits.results import BuiltKits, KitDocument, Trace
 from assay.results import Note
-from assay.tables.tables import TestSet, edit_distance
+from assay.tables.edits import edit_distance
+from assay.tables.tables import TestSet
 from assay.tables.typed_files import save
 
 KIT_FORMATS = ("tsv", "xlsx", "xliff")

@@ -14,18 +14,12 @@ from assay.formats.catalogue import FORMATS, Options, find_format, load_format
 from assay.formats.text_folder import find_texts, is_text_folder, languages_of
 from assay.results import plural
 from assay.tables.answers import as_guessed, join_ratings
+from assay.tables.edits import read_edits
 from assay.tables.guess import Guess
+from assay.tables.judgments import read_judgments
 from assay.tables.layout import joined, labels_of, rows_alone
 from assay.tables.load import FILE_TYPES, CheckedTable, Only, Raw, column_names, load, refuse
-from assay.tables.tables import (
-    Ratings,
-    TestSet,
-    read_edits,
-    read_errors,
-    read_judgments,
-    read_ratings,
-    read_scores,
-)
+from assay.tables.tables import Ratings, TestSet, read_errors, read_ratings, read_scores
 
 LESS_IS_BETTER = re.compile(r"(.*[-_ ])?(h?ter|wer|cer|metric-?x.*|perplexity|ppl)", re.IGNORECASE)
 """Names of metrics that count errors."""

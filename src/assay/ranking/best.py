@@ -33,7 +33,7 @@ from assay.ranking.counts import (
 from assay.ranking.counts import count as count_judgments
 from assay.results import Result, signature
 from assay.stats.random import Rng, seeded
-from assay.tables.tables import Judgments
+from assay.tables.judgments import Judgments
 
 PRIOR_SD = 0.5
 """Standard deviation of strengths before any judgment; a win every time is a difference of 2."""

@@ -14,7 +14,8 @@ from assay.tables.load import MAX_LISTED, Findings, refuse
 from assay.tables.schemas import SCHEMAS, Schema
 
 if TYPE_CHECKING:
-    from assay.tables.tables import Edits, TestSet
+    from assay.tables.edits import Edits
+    from assay.tables.tables import TestSet
 
 
 def refusal(path: Path, error: BaseException) -> TableError | None:
@@ -60,6 +61,15 @@ def twins(names: pl.Series) -> Iterator[str]:
                 f"'{group['form'][0]}' is written in several ways that look the same ({shown});"
                 " write it in one way (Unicode's form NFC)"
             )
+
+
+def spelled_twice(names: pl.Series, form: pl.Series, findings: Findings) -> None:
+    """Report names that are one but for capitals and spaces."""
+    alike = pl.DataFrame({"name": names, "form": form}).group_by("form", maintain_order=True)
+    for same in alike.agg("name").filter(pl.col("name").list.len() > 1)["name"]:
+        shown = " and ".join(f"'{name}'" for name in same)
+        message = f"{shown} differ in capitals or spaces alone; write the name in one way"
+        findings.header(message, names.name)
 
 
 def repeated_keys(

@@ -30,7 +30,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
-from zlib import crc32
 
 import polars as pl
 
@@ -593,7 +592,21 @@ def conform(
     frame = pl.DataFrame([*known, *rest])
     if schema.again not in frame.columns:
         _unique(frame, schema, findings)
+    _one_spelling(frame, schema, findings)
     return frame, findings
+
+
+def _one_spelling(frame: pl.DataFrame, schema: Schema, findings: Findings) -> None:
+    """Report names that differ in capitals or spaces alone: one must not become two."""
+    for name in schema.spelled:
+        known = frame[name].drop_nulls().unique(maintain_order=True) if name in frame else None
+        form = None if known is None else known.str.to_lowercase()
+        if form is not None and schema.kind != "scores":  # spaces there have a note
+            form = form.str.replace_all(r"\s+", " ").str.strip_chars()
+        if known is not None and form is not None and form.n_unique() < len(known):
+            from assay.tables.faults import spelled_twice
+
+            spelled_twice(known, form, findings)
 
 
 def _without_empty(frame: pl.DataFrame, schema: Schema, findings: Findings) -> pl.DataFrame:
@@ -772,40 +785,6 @@ def refuse_infinite(number: pl.Series, name: str, findings: Findings) -> None:
     findings.rows(finite & (size > LARGEST), name, number, message)
     message = f"{{}} is smaller than {SMALLEST:g}; write 0, or give it in another unit"
     findings.rows(finite & (size < SMALLEST) & (number != 0), name, number, message)
-
-
-DRAWN = "drawn"
-"""The parameter of a sample file's design that tells whether its units are those drawn."""
-
-
-def signed(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a sample whose design carries a digest of its units: a file that was cut is known."""
-    line = unsigned(str(frame["design"].first()))
-    return frame.with_columns(design=pl.lit(f"{line}|{DRAWN}:{units_digest(frame)}"))
-
-
-def unsigned(line: str) -> str:
-    """A design without the digest of a sample's units."""
-    return re.sub(rf"\|{DRAWN}:[^|]*", "", line)
-
-
-def units_digest(frame: pl.DataFrame) -> str:
-    """A digest of which units these rows are, whatever their order."""
-    key = [name for name in ("system", "lp", "doc", "seg") if name in frame.columns]
-    rows = sorted(frame.select(pl.col(key).cast(pl.String).fill_null("")).rows())
-    return f"{crc32(repr(rows).encode()):08x}"
-
-
-def need_undamaged(frame: pl.DataFrame, findings: Findings) -> None:
-    """Refuse a file that has other units than were drawn; older files cannot tell."""
-    line = str(frame["design"].first() or "")
-    stated = dict(part.split(":", 1) for part in line.split("|")[1:] if ":" in part).get(DRAWN)
-    if stated is not None and frame.height and stated != units_digest(frame):
-        findings.header(
-            "these are not the segments that were drawn: rows are gone, added or changed; use the"
-            " file as assay sample wrote it",
-            "seg",
-        )
 
 
 def _unique(frame: pl.DataFrame, schema: Schema, findings: Findings) -> None:

@@ -36,6 +36,8 @@ class Schema:
     key: tuple[str, ...] = ()
     again: str | None = None
     """The column of those who may answer again: where it is there, a key may stand twice."""
+    spelled: tuple[str, ...] = ()
+    """The columns whose names must not differ in capitals or spaces alone."""
     names: tuple[str, ...] = field(init=False)
     """All column names, in order."""
     required: tuple[str, ...] = field(init=False)
@@ -80,12 +82,13 @@ SCHEMAS = {
         Schema("scores", (
             _key("system"), _part("doc"), _key("seg"), _text("source"), _text("target"),
             _text("reference"), _amount("words"), _amount("cost"), _text("domain"), _part("lp"),
-        ), key=("lp", "system", "doc", "seg")),
+        ), key=("lp", "system", "doc", "seg"), spelled=("system",)),
         Schema("ratings", (
             _key("system"), _part("doc"), _key("seg"), _part("rater"), _text("task"),
             ColumnRule("score", "number", required=True), _amount("seconds"), _text("check"),
             _text("repeat"), _part("lp"),
-        ), key=("lp", "system", "doc", "seg", "rater", "check"), again="rater"),
+        ), key=("lp", "system", "doc", "seg", "rater", "check"), again="rater",
+            spelled=("system", "rater")),
         Schema("errors", (
             _key("system"), _part("doc"), _key("seg"), _part("rater"), _key("category"),
             _key("severity"), _SIDE, _whole("start"), _whole("end"), _part("lp"),
@@ -98,7 +101,7 @@ SCHEMAS = {
             _key("system"), _key("doc"), _key("seg"), _key("editor"), _text("source"),
             ColumnRule("mt", required=True), ColumnRule("edited", required=True),
             _amount("words"), _amount("seconds"), _whole("position", 1),
-        ), key=("system", "doc", "seg", "editor")),
+        ), key=("system", "doc", "seg", "editor"), spelled=("system", "editor")),
         Schema("sample", (
             _part("system"), _part("doc"), _key("seg"), _text("snippet"), _text("stratum"),
             _whole("stratum_start"), _whole("stratum_size", 1), ColumnRule("position", "number"),

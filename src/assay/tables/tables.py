@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal
+from zlib import crc32
 
 import numpy as np
 import polars as pl
@@ -30,12 +31,9 @@ from assay.tables.load import (
     Source,
     conform,
     need_at_most,
-    need_undamaged,
     place_in,
     refuse_infinite,
-    signed,
     to_number,
-    unsigned,
 )
 from assay.tables.schemas import RESERVED, SCHEMAS
 
@@ -205,7 +203,6 @@ def read_scores(
         raise OptionError("keep", ", ".join(keep), "goes with `metrics`", "name the metrics too")
     extra = None if keep is None else [*keep, *(metrics or ())]
     frame, findings = conform(source, "scores", columns=columns, only=only, extra=extra)
-    _need_one_spelling(frame, findings, "system", spaces=False)  # those have a note
     frame, lower_metrics = _with_length(frame, metrics, lower_metrics)
     chosen = _choose_metrics(frame, metrics, findings)
     need_at_most(findings.raw.source, "metrics", len(chosen))
@@ -416,6 +413,40 @@ class Design:
 
     def __str__(self) -> str:
         return "|".join([self.name, *(f"{key}:{value}" for key, value in self.parameters.items())])
+
+
+DRAWN = "drawn"
+"""The parameter of a sample file's design that tells whether its units are those drawn."""
+
+
+def signed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a sample whose design carries a digest of its units: a file that was cut is known."""
+    line = unsigned(str(frame["design"].first()))
+    return frame.with_columns(design=pl.lit(f"{line}|{DRAWN}:{units_digest(frame)}"))
+
+
+def unsigned(line: str) -> str:
+    """A design without the digest of a sample's units."""
+    return re.sub(rf"\|{DRAWN}:[^|]*", "", line)
+
+
+def units_digest(frame: pl.DataFrame) -> str:
+    """A digest of which units these rows are, whatever their order."""
+    key = [name for name in ("system", "lp", "doc", "seg") if name in frame.columns]
+    rows = sorted(frame.select(pl.col(key).cast(pl.String).fill_null("")).rows())
+    return f"{crc32(repr(rows).encode()):08x}"
+
+
+def need_undamaged(frame: pl.DataFrame, findings: Findings) -> None:
+    """Refuse a file that has other units than were drawn; older files cannot tell."""
+    line = str(frame["design"].first() or "")
+    stated = dict(part.split(":", 1) for part in line.split("|")[1:] if ":" in part).get(DRAWN)
+    if stated is not None and frame.height and stated != units_digest(frame):
+        findings.header(
+            "these are not the segments that were drawn: rows are gone, added or changed; use the"
+            " file as assay sample wrote it",
+            "seg",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -636,7 +667,6 @@ def read_ratings(
     """
     check_direction(better)
     frame, findings = conform(source, "ratings", columns=columns, only=only)
-    _need_one_spelling(frame, findings, "system", "rater")
     if range is not None:
         _check_range(frame, range, findings)
     if test_set is not None:
@@ -656,34 +686,6 @@ def read_ratings(
         return ratings
     answers = refuse_answers(test_set, ratings, (columns or {}).get("score"))
     return replace(ratings, notes=(*ratings.notes, *answers))
-
-
-def _need_one_spelling(
-    frame: pl.DataFrame, findings: Findings, *columns: str, spaces: bool = True
-) -> None:
-    """Report names that differ in capitals, or ``spaces``, alone: one must not become two."""
-    for column in [name for name in columns if name in frame.columns]:
-        known = frame[column].drop_nulls().unique(maintain_order=True)
-        form = known.str.to_lowercase()
-        form = form.str.replace_all(r"\s+", " ").str.strip_chars() if spaces else form
-        if form.n_unique() == len(known):
-            continue
-        alike = pl.DataFrame({"name": known, "form": form}).group_by("form", maintain_order=True)
-        for names in alike.agg("name").filter(pl.col("name").list.len() > 1)["name"]:
-            shown = " and ".join(f"'{name}'" for name in names)
-            findings.header(
-                f"{shown} differ in capitals or spaces alone; write the name in one way", column
-            )
-
-
-def need_one_lp(frame: pl.DataFrame, what: str) -> None:
-    """Refuse answers of several language pairs: systems of different pairs are not compared."""
-    if "lp" in frame.columns and frame["lp"].n_unique() > 1:
-        pairs = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
-        raise InputError(
-            f"the {what} are of several language pairs ({pairs}); choose one with `only`"
-            f" (lp={pairs.split(', ')[0]})"
-        )
 
 
 def read_errors(
@@ -827,158 +829,3 @@ def _check_range(frame: pl.DataFrame, limits: tuple[float, float], findings: Fin
     outside = score.is_finite() & ((score < low) | (score > high))
     message = f"{{}} is outside the stated range {low:g} to {high:g}; correct it or the range"
     findings.rows(outside, "score", score, message)
-
-
-@dataclass(frozen=True, eq=False)
-class Judgments(CheckedTable):
-    """Who won against whom; ``set`` joins the judgments made on one screen."""
-
-    @cached_property
-    def systems(self) -> tuple[str, ...]:
-        """The systems compared, in the order they first appear, left before right."""
-        # Each column by itself: putting a million rows of both together is slow.
-        firsts = []
-        for side in ("left", "right"):
-            column = self.frame[side]
-            rows = column.arg_unique()
-            names = column.gather(rows).to_list()
-            firsts += [(row, side, name) for row, name in zip(rows.to_list(), names, strict=True)]
-        return tuple(dict.fromkeys(name for _, _, name in sorted(firsts)))
-
-
-def read_judgments(
-    source: Source | Raw,
-    *,
-    columns: Columns | None = None,
-    exclude: Sequence[str] = (),
-    only: Only | None = None,
-) -> Judgments:
-    """Read a judgments table; ``exclude`` leaves out every judgment of these systems.
-
-    ``only`` reads part of the rows (``{"lp": "en-de"}``).
-
-    >>> import polars as pl
-    >>> rows = {"left": ["A", "B"], "right": ["B", "C"], "winner": ["left", "tie"]}
-    >>> read_judgments(pl.DataFrame(rows)).systems
-    ('A', 'B', 'C')
-    """
-    frame, findings = conform(source, "judgments", columns=columns, only=only)
-    itself = "'{}' is compared with itself; left and right must differ"
-    findings.rows(frame["left"] == frame["right"], "right", frame["right"], itself)
-    findings.stop()
-    notes = list(findings.notes)
-    known = Judgments(frame).systems
-    for name in exclude:
-        need_known("exclude", name, known, "is not among the judged systems")
-    if exclude:
-        rows = frame.height
-        out = pl.col("left").is_in(list(exclude)) | pl.col("right").is_in(list(exclude))
-        frame = frame.filter(~out)
-        if not frame.height:
-            raise OptionError("exclude", ", ".join(exclude), "leaves no judgment", "exclude fewer")
-        text = f"{rows - frame.height:,} judgments of excluded systems left out"
-        notes.append(Note("excluded-systems", text))
-    return Judgments(frame, tuple(notes))
-
-
-@dataclass(frozen=True, eq=False)
-class Edits(CheckedTable):
-    """One row per segment that an editor post-edited."""
-
-    @cached_property
-    def editors(self) -> tuple[str, ...]:
-        """The editors, in the order of the file."""
-        return tuple(self.frame["editor"].unique(maintain_order=True))
-
-
-def read_edits(
-    source: Source | Raw, *, columns: Columns | None = None, only: Only | None = None
-) -> Edits:
-    """Read a table of edits; an empty translation or edit is empty text, not a missing value.
-
-    ``only`` reads part of the rows (``{"domain": "news"}``).
-
-    >>> import polars as pl
-    >>> row = {"system": "A", "doc": "d", "seg": 1, "editor": "E", "mt": "so", "edited": "so!"}
-    >>> read_edits(pl.DataFrame([row])).editors
-    ('E',)
-    """
-    return _read_edits(source, columns, only)[0]
-
-
-def as_edits(edits: Edits | Source) -> Edits:
-    """Edits as they are, or read from where they stand."""
-    return edits if isinstance(edits, Edits) else read_edits(edits)
-
-
-def join_edits(
-    sources: Sequence[tuple[Source | Raw, Columns | None]], *, only: Only | None = None
-) -> Edits:
-    """One table of several, each with its column names; a row that two of them have is refused."""
-    tables: list[tuple[Edits, Findings]] = []
-    for source, columns in sources:
-        table, findings = _read_edits(source, columns, only)
-        if tables:
-            from assay.tables.faults import edited_twice
-
-            edited_twice(table.frame, findings, tables)
-        tables.append((table, findings))
-    notes = [
-        note if len(tables) == 1 else Note(note.code, f"{findings.raw.source}: {note}")
-        for table, findings in tables
-        for note in table.notes
-    ]
-    frame = pl.concat([table.frame for table, _ in tables], how="diagonal_relaxed")
-    if len(tables) > 1 and (other := _other_sources(frame)).any():
-        row = frame.filter(other).row(0, named=True)
-        raise InputError(
-            f"document '{row['doc']}', segment '{row['seg']}' has another source in one file than"
-            " in another; name documents and segments so that each is one text"
-        )
-    return Edits(frame, tuple(notes))
-
-
-def _other_sources(frame: pl.DataFrame) -> pl.Series:
-    """Rows whose source is not the one that their segment has first, white space aside."""
-    if "source" not in frame.columns:
-        return pl.Series([False] * frame.height, dtype=pl.Boolean)
-    text = pl.col("source").str.replace_all(r"\s+", " ").str.strip_chars()
-    first = text.drop_nulls().first().over("doc", "seg")
-    return frame.select((text != first).fill_null(False)).to_series()
-
-
-def _read_edits(
-    source: Source | Raw, columns: Columns | None, only: Only | None
-) -> tuple[Edits, Findings]:
-    frame, findings = conform(source, "edits", columns=columns, only=only)
-    _need_one_spelling(frame, findings, "system", "editor")
-    message = (
-        "'{}' is not the source that this segment has in an earlier row; give every segment of a"
-        " document its own seg"
-    )
-    if "source" in frame.columns:
-        findings.rows(_other_sources(frame), "source", frame["source"], message)
-    findings.stop()
-    frame = frame.with_columns(pl.col("mt", "edited").fill_null(""))
-    empty = frame.select(
-        (pl.col("edited").str.strip_chars() == "") & (pl.col("mt").str.strip_chars() != "")
-    ).to_series()
-    if number := int(empty.sum()):
-        (line,) = findings.raw.lines(empty.arg_true()[:1].to_list())
-        text = (
-            f"{number:,} edited texts are empty (first: line {line}) and count as deleted by the"
-            " editor; where a segment was not edited, fill in its text or remove the row"
-        )
-        findings.notes.append(Note("empty-edits", text))
-    return Edits(frame, tuple(findings.notes)), findings
-
-
-def edit_distance(mt: str, edited: str) -> float:
-    """100 x character Levenshtein distance / length of the longer text (korotaev2022).
-
-    >>> edit_distance("the cat", "the hat"), edit_distance("", "")
-    (14.285714285714285, 0.0)
-    """
-    from rapidfuzz.distance import Levenshtein
-
-    return 100 * float(Levenshtein.normalized_distance(mt, edited))

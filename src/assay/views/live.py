@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from datetime import datetime
+from itertools import pairwise
 
-from assay.collecting.live import CampaignResults, LivePair, LiveSystem, LookTaken
+from assay.collecting.live import CampaignResults, HowCollected, LivePair, LiveSystem, LookTaken
 from assay.results import percent, plural
-from assay.views.effort import costs_table
 from assay.views.estimation import composite_section
 from assay.views.raters import raters_section
 from assay.views.section import (
@@ -16,18 +17,28 @@ from assay.views.section import (
     Section,
     Table,
     cluster_lines,
+    section_of,
     some,
     table,
     with_bars,
 )
 
+PROTOCOLS = {
+    "da": "direct assessment", "sqm": "SQM", "xsts": "XSTS", "scale": "own scales", "esa": "ESA",
+    "mqm": "MQM", "pairwise": "pairs", "ranking": "ranking", "post-edit": "post-editing",
+}  # fmt: skip
+STATES = {"draft": "not begun", "open": "running", "paused": "paused", "closed": "closed"}
 MEASURES = {"ratings": "score", "judgments": "score", "edits": "effort"}
 MOST_PAIRS = 66
 MAY_CLAIM = (
     "Verdicts are those of the planned looks; numbers between looks, and everything that has no"
     " verdict, are for orientation."
 )
-ANY_TIME = "Verdicts are any-time ones, which hold however often one looks."
+ANY_TIME = "Verdicts hold whenever one looks, and however the pairs were chosen."
+LOOKED_ONCE = (
+    "Not the page's verdict, which is that of the planned looks: these intervals are right for"
+    " whoever looks once, at the end."
+)
 AT_THE_END = (
     "Nothing is decided before the last task is done; until then numbers are for orientation."
 )
@@ -44,63 +55,196 @@ def results_section(result: CampaignResults) -> Section:
         blocks.append(_looks(result))
     if result.undecided:
         blocks.append(_undecided(result))
-    if result.outcome.effort is not None and (costs := costs_table(result.outcome.effort)):
-        blocks.append(costs)
-    if result.everybody is not None:
-        blocks.append(_both(result))
-    if result.left_out:
-        blocks.append(_left_out(result))
-    blocks.append(_rule(result))
-    more = []
-    estimates = result.outcome.estimates
-    if estimates is not None and estimates.composite is not None:
-        more.append(composite_section(estimates.composite, estimates))
-    if result.raters is not None:
-        more.append(raters_section(result.raters))
+    blocks.append(verdicts_explained(result))
     return Section(
         "campaign-results", f"{result.name}: as of {result.as_of[11:16]} UTC", _lead(result),
-        tuple(blocks), result.signature, stage="collect", headline=_headline(result),
-        details="Pairs, looks and prices", next=result.next, notes=result.notes, more=tuple(more),
+        tuple(blocks), result.signature, stage="estimate", headline=_headline(result),
+        question=f"Which of {plural(len(result.systems), 'system')} are better?",
+        facts=_facts(result), details="Pairs, looks and prices", next=result.next,
+        notes=result.notes, more=tuple(_more(result)),
     )  # fmt: skip
 
 
-def _rule(result: CampaignResults) -> str:
+def _more(result: CampaignResults) -> Iterator[Section]:
+    """What stands behind the answer, and the same by another rule."""
+    if result.how is not None:
+        yield how_section(result, result.how)
+    estimates, found = result.outcome.estimates, result.outcome.found
+    if estimates is not None and estimates.composite is not None:
+        yield composite_section(estimates.composite, estimates)
+    if result.raters is not None:
+        yield raters_section(result.raters)
+    if found is None:
+        return
+    own = section_of(found)
+    if result.collects == "edits":
+        yield replace(own, headline="", lead="", question="", more=())
+    else:
+        lead = f"{LOOKED_ONCE} {own.lead}"
+        yield replace(own, name="looked-once", lead=lead, question="", folded=True, more=())
+
+
+def _facts(result: CampaignResults) -> tuple[str, ...]:
+    """The campaign in a few words."""
+    how = result.how
+    if how is None:
+        return ()
+    given = () if how.began is None or how.ended is None else (days(how.began, how.ended),)
+    return (
+        *([] if how.languages is None else ["-".join(how.languages)]), PROTOCOLS[how.protocol],
+        *given, STATES[how.state], plural(how.raters, "rater"),
+        "rule: " + rule_text(result.goal, how.target, len(result.planned), result.level),
+    )  # fmt: skip
+
+
+def days(began: str, ended: str) -> str:
+    """The days from one time to another.
+
+    >>> days("2026-06-05T08:00:00Z", "2026-06-08T17:30:00Z")
+    '5 to 8 June 2026'
+    """
+    first, last = (datetime.fromisoformat(at) for at in (began, ended))
+    end = f"{last.day} {last:%B %Y}"
+    if first.date() == last.date():
+        return end
+    begin = str(first.day)
+    if (first.year, first.month) != (last.year, last.month):
+        begin += f" {first:%B}" + ("" if first.year == last.year else f" {first.year}")
+    return f"{begin} to {end}"
+
+
+def rule_text(goal: str, target: float | None, looks: int, level: float) -> str:
+    """The rule that ends the collecting."""
+    when = f"{plural(looks, 'look')}, {percent(level)}"
+    if goal == "budget":
+        return f"until the last task, {when}"
+    if goal == "score":
+        return f"scores{'' if target is None else f' to ±{target:g}'}, {when}"
+    return f"ranking, {when}"
+
+
+def how_section(result: CampaignResults, how: HowCollected) -> Section:
+    """How the answers were collected, so that others can judge and repeat it."""
+    blocks: list[Block] = [" ".join(_told(result, how))]
+    if how.acts:
+        blocks.append(table(
+            "acts", "What the organisers decided while it ran.",
+            "at:text = when; actor:text = who; what:text; reason:text = why",
+            [asdict(act) | {"at": _minute(act.at)} for act in how.acts],
+        ))  # fmt: skip
+    if result.left_out:
+        blocks.append(_left_out(result))
+    if result.everybody is not None:
+        blocks.append(_both(result))
+    return Section(
+        "how-collected", "How the answers were collected", _drawn(how), tuple(blocks),
+        f"collected|{how.version or 'nothing'}", stage="collect",
+    )  # fmt: skip
+
+
+def _drawn(how: HowCollected) -> str:
+    """What was asked about."""
+    documents = "" if how.documents is None else f" in {plural(how.documents, 'document')}"
+    whole = f"{plural(how.population, 'segment')}{documents}"
+    if how.segments < how.population:
+        whole = f"{how.segments:,} of {whole}"
+    chosen = f", chosen by {how.design}" if how.design else ""
+    return f"{plural(how.systems, 'system')} on {whole}{chosen}."
+
+
+def _told(result: CampaignResults, how: HowCollected) -> Iterator[str]:
+    """Who answered what, in which order, and by which rule it ends."""
+    side = f", {how.side_by_side} outputs side by side" if how.side_by_side > 1 else ""
+    when = ""
+    if how.began is not None and how.ended is not None:
+        when = f" between {_minute(how.began)} and {_minute(how.ended)} UTC"
+    yield (
+        f"{plural(how.raters, 'rater')} answered{when} in the browser: {PROTOCOLS[how.protocol]}"
+        f"{side}, without names of systems, in an order drawn anew for every task."
+    )
+    each = "one rater" if how.per_task == 1 else f"{how.per_task} raters"
+    more = f", {how.overlap} of the tasks to one more" if how.overlap not in (None, "0%") else ""
+    if result.collects == "edits":
+        yield "Every editor had every document once, the systems dealt out by a design."
+    else:
+        yield (
+            f"Each of the {plural(result.tasks, 'task')} goes to {each}{more}, in an order that was"
+            " fixed beforehand; numbers rest on the beginning of it that is complete."
+        )
+    if how.checks is not None:
+        yield f"Attention is checked by spoiled copies of {how.checks} of the outputs."
+    if how.repeats is not None:
+        yield f"Raters get {how.repeats} of the tasks a second time."
+    rule = rule_text(result.goal, how.target, len(result.planned), result.level)
+    yield f"The rule that ends it: {rule}. {verdicts_explained(result)}"
+
+
+def _minute(at: str) -> str:
+    return at[:16].replace("T", " ")
+
+
+def verdicts_explained(result: CampaignResults) -> str:
+    """What its verdicts are worth."""
     if result.verdicts is not None:
         return ANY_TIME
     return MAY_CLAIM if len(result.planned) > 1 else AT_THE_END
 
 
 def _headline(result: CampaignResults) -> str:
-    """How many pairs are decided."""
+    """Who is best as far as that is decided, and how much is."""
     if not result.systems:
         return "No result yet."
-    decided = sum(pair.decided for pair in result.pairs)
-    if result.goal_met is not None:
-        return f"The goal was reached at look {result.goal_met}."
+    if result.collects == "edits":
+        found = result.outcome.found if result.looks else None
+        return section_of(found).headline if found is not None else ""
+    if result.goal == "score" and result.goal_met is not None:
+        return f"Every score is as precise as was wanted since look {result.goal_met}."
     if not result.pairs:
         return ""
-    after = f" after look {len(result.looks)}" if result.looks else ""
+    decided, number = sum(pair.decided for pair in result.pairs), len(result.pairs)
+    after = f" after look {len(result.looks)}" if result.looks and not result.verdicts else ""
     verb = "is" if decided == 1 else "are"
-    return f"{decided} of {plural(len(result.pairs), 'pair')} {verb} decided{after}."
+    count = f"{decided} of {plural(number, 'pair')} {verb} decided{after}."
+    if decided == number:
+        count = f"Every pair is decided{after}."
+    best = [item.system for item in result.systems if item.cluster == 1]
+    return f"{best[0]} is best. {count}" if len(best) == 1 else count
 
 
 def _lead(result: CampaignResults) -> str:
-    lines = [
+    lines = []
+    if result.collects == "edits" and result.looks and result.outcome.found is not None:
+        lines.append(section_of(result.outcome.found).lead)
+    lines.append(
         f"The first {result.n:,} of {plural(result.total, result.unit)} are complete,"
         f" {plural(result.used, 'answer')}."
-    ]
+    )
     if result.waiting:
         verb = "waits" if result.waiting == 1 else "wait"
         lines.append(f"{plural(result.waiting, 'answer')} {verb} behind a gap.")
     look = result.next_look
     if look is not None:
-        lines.append(f"Next look at {plural(look.n, result.unit)}: {look.missing:,} to go.")
+        again = f", and {look.again:,} again for those who are left out" if look.again else ""
+        lines.append(
+            f"Next look at {plural(look.n, result.unit)}: {look.missing - look.again:,} to"
+            f" go{again}."
+        )
     resting = [item.system for item in result.systems if item.rests_since is not None]
     if resting:
         lines.append(f"Resting: {some(resting)}.")
     if result.systems and result.orientation and result.verdicts is None:
         lines.append("The numbers are for orientation only.")
     return " ".join(lines)
+
+
+def order_explained(result: CampaignResults) -> str:
+    """Why scores may not stand in the order of the rows; nothing where they do."""
+    found = result.outcome.estimates
+    if found is None:
+        return ""
+    sign = 1 if found.better == "higher" else -1
+    falls = all(sign * one.estimate >= sign * two.estimate for one, two in pairwise(result.systems))
+    return "" if falls else " Rows are in the order of differences on the segments that both have."
 
 
 def _systems(result: CampaignResults) -> Table:
@@ -112,7 +256,7 @@ def _systems(result: CampaignResults) -> Table:
         shown += f"; answers_low,answers_high:interval = {level}, these answers"
     shown += "; low_rank,high_rank:ranks = ranks; cluster:count; answers:count"
     shown += "; rests_since:count = rests since look"
-    caption = "Ranks and clusters follow the decided pairs alone."
+    caption = "Ranks and clusters follow the decided pairs alone." + order_explained(result)
     if result.collects == "ratings":
         caption = f"Dot: estimate; bar: {heading}. {caption}"
     rows = [asdict(item) for item in result.systems]
@@ -159,7 +303,7 @@ def _looks(result: CampaignResults) -> Table:
 
 def _look_row(look: LookTaken) -> Mapping[str, object]:
     return {
-        "number": look.number, "n": look.n, "at": look.at[:16].replace("T", " "),
+        "number": look.number, "n": look.n, "at": _minute(look.at),
         "answers": look.answers, "limit": look.limit, "decided": look.decided,
         "pairs": look.pairs, "met": "reached" if look.met else None,
     }  # fmt: skip
@@ -205,5 +349,5 @@ def _left_out(result: CampaignResults) -> Table:
     return table(
         "left-out", "Raters who are left out.",
         "rater:text; at:text = since; reason:text = why; answers:count",
-        [asdict(item) | {"at": item.at[:16].replace("T", " ")} for item in result.left_out],
+        [asdict(item) | {"at": _minute(item.at)} for item in result.left_out],
     )  # fmt: skip

@@ -190,7 +190,7 @@ class Section:
         return tuple(block.text if isinstance(block, Text) else block for block in kept)
 
 
-FIRST = ("estimates", "ranking", "effort", "audit")
+FIRST = ("estimates", "ranking", "effort", "audit", "campaign-results")
 """Whose answer a page begins with: the first of these that there is."""
 
 

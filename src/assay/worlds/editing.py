@@ -16,11 +16,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from assay.stats.random import Rng, as_rng
-from assay.tables.tables import Edits
+from assay.tables.edits import Edits
 
 Seen = tuple[str, str, str]
 """Editor, document and system: one document of a kit, in the order of work."""
-
 _LETTERS = np.array(list("abcdefghiklmnoprstuvw"))
 _SIGNS = "xqzjy#¤"
 """What editors write; some text lacks the first, none in earnest has all."""

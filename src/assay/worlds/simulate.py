@@ -17,15 +17,14 @@ from scipy.special import ndtr
 from assay.errors import OptionError
 from assay.results import signature
 from assay.stats.random import Rng, as_rng, seeded
+from assay.tables.judgments import Judgments, read_judgments
 from assay.tables.schemas import RESERVED
 from assay.tables.tables import (
     Errors,
-    Judgments,
     Ratings,
     Sample,
     TestSet,
     read_errors,
-    read_judgments,
     read_ratings,
     read_scores,
 )
@@ -47,7 +46,6 @@ from assay.worlds.profiles import PROFILES, Profile
 from assay.worlds.texts import SEVERITIES, rows, spans, write
 
 DOMAINS = ("news", "social", "speech", "reviews")
-
 HIGHEST = 25.0
 """The highest MQM score."""
 

@@ -10,11 +10,14 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 from tests.campaign.browser.conftest import Open, Serve
 from tests.campaign.browser.test_looks import sideways, violations
-from tests.campaign.served import Served
+from tests.campaign.served import Served, serving
 from tests.campaign.web.test_desk import rate
 
+import assay
+from assay.campaign.campaign import Campaign, open_campaign
+from assay.campaign.create import create_campaign
 from assay.campaign.live.results import bring_up_to_date
-from assay.project.settings import Checks, Pay, Raters, Stop
+from assay.project.settings import Checks, Pay, Raters, Settings, Stop
 
 PAGES = ("", "/raters", "/browse", "/events", "/settings")
 Visit = Callable[..., Page]
@@ -58,6 +61,18 @@ def test_an_owner_runs_a_campaign(running: Served, visit: Visit, tmp_path: Path)
     page = visit(link)
     assert page.url == f"{running.url}/c/{running.campaign.slug}", "the token left the address"
     assert "No answers yet" in page.locator("[data-panel=results]").inner_text()
+    page.locator(".tabs a", has_text="Raters").click()
+    assert page.locator("#do-links").count() == 0, "the links are not kept on this server"
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Preview as a rater").click()
+    preview = opened.value
+    preview.wait_for_selector("#send:visible")
+    assert "nothing that is sent here counts" in preview.evaluate(
+        "getComputedStyle(document.body, '::before').content"
+    )
+    assert violations(preview) == []
+    preview.close()
+    page.locator(".tabs a", has_text="Results").click()
     for who, score in (("rater-1", 80), ("rater-2", 75), ("rater-3", 20)):
         rate(running, who, 20, score)
     bring_up_to_date(running.campaign)
@@ -71,6 +86,7 @@ def test_an_owner_runs_a_campaign(running: Served, visit: Visit, tmp_path: Path)
     page.wait_for_selector(".pill.paused")
 
     page.locator(".tabs a", has_text="Raters").click()
+    page.wait_for_selector("html[data-ready]")
     page.locator("#message-2").click()
     page.locator("#dialog-message textarea").fill("Please mark missing words too.")
     page.locator("#dialog-message [type=submit]").click()
@@ -86,14 +102,14 @@ def test_an_owner_runs_a_campaign(running: Served, visit: Visit, tmp_path: Path)
     page.locator("#do-raters").click()
     page.locator("#dialog-raters input[type=number]").fill("2")
     page.locator("#dialog-raters [type=submit]").click()
-    page.wait_for_selector("#dialog-new-links[open]")
+    page.wait_for_selector("#dialog-links-shown[open]")
     assert violations(page) == []
-    new = page.locator(".new-links code").all_inner_texts()
+    new = page.locator(".links code").all_inner_texts()
     with page.expect_download() as download:
-        page.locator("[data-csv]").click()
+        page.get_by_role("button", name="Save as CSV").click()
     download.value.save_as(tmp_path / "links.csv")
     assert all(one in (tmp_path / "links.csv").read_text() for one in new)
-    page.locator("#dialog-new-links .primary").click()
+    page.locator("#dialog-links-shown .primary").click()
 
     rater = visit(f"{running.url}/r/{running.tokens['rater-2']}")
     rater.locator(".organisers", has_text="missing words").wait_for()
@@ -101,10 +117,20 @@ def test_an_owner_runs_a_campaign(running: Served, visit: Visit, tmp_path: Path)
     rater.locator(".organisers button").click()
     rater.locator(".organisers").wait_for(state="detached")
 
+    page.locator(".tabs a", has_text="Settings").click()
+    page.wait_for_selector("html[data-ready]")
+    page.locator("#do-rule").click()
+    page.locator("#dialog-rule select").select_option("budget")
+    page.locator("#dialog-rule textarea").fill("the rest is paid for")
+    page.locator("#dialog-rule [type=submit]").click()
+    page.locator(".facts-line", has_text="until the last task").wait_for()
+
     page.locator(".tabs a", has_text="Events").click()
     events = page.locator(".events").inner_text()
-    for said in ("paused the campaign", "lunch", "left rater-3 out", "all scores are 20"):
+    for said in ("paused the campaign", "lunch", "left rater-3 out", "all scores are 20",
+                 "changed the rule to go on to the last task", "the rest is paid for"):  # fmt: skip
         assert said in events
+    page.wait_for_selector("html[data-ready]")
     page.locator("#do-close").click()
     page.locator("#dialog-close [type=submit]").click()
     page.wait_for_selector(".pill.closed")
@@ -114,22 +140,55 @@ def test_an_owner_runs_a_campaign(running: Served, visit: Visit, tmp_path: Path)
     page.wait_for_selector("main h1")
     assert "rater-3" in page.content()
     assert "all scores are 20" in page.content()
+    assert "the rest is paid for" in page.content()
 
 
-def test_every_page_of_an_owner_light_dark_and_on_a_phone(running: Served, visit: Visit) -> None:
-    for who in ("rater-1", "rater-2", "rater-3"):
-        rate(running, who, 3)
-    bring_up_to_date(running.campaign)
-    page = visit(f"{running.url}/r/{running.tokens['owner']}")
-    for path in PAGES:
-        page.set_viewport_size({"width": 1280, "height": 800})
-        page.goto(f"{running.url}/c/{running.campaign.slug}{path}")
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            assert violations(page) == [], (path, scheme)
-        page.set_viewport_size({"width": 390, "height": 844})
-        assert sideways(page) <= 0, path
-        assert violations(page) == [], path
+@pytest.mark.parametrize("systems", [0, 1, 12, 40])
+def test_every_page_of_an_owner_light_dark_and_on_a_phone(
+    tmp_path: Path, visit: Visit, systems: int
+) -> None:
+    campaign, tokens = many_systems(tmp_path, systems)
+    with serving(campaign, tokens) as served:
+        page = visit(f"{served.url}/r/{tokens['owner']}")
+        for path in PAGES:
+            page.set_viewport_size({"width": 1280, "height": 800})
+            page.goto(f"{served.url}/c/{campaign.slug}{path}")
+            if path == "" and systems:
+                assert page.locator(".scores tbody tr").count() == systems
+            for summary in page.locator("details > summary").all():
+                summary.click()
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                assert violations(page) == [], (path, scheme)
+            page.set_viewport_size({"width": 390, "height": 844})
+            assert sideways(page) <= 0, path
+            assert violations(page) == [], path
+
+
+def many_systems(folder: Path, systems: int) -> tuple[Campaign, dict[str, str]]:
+    """A campaign half done, with long names of systems; of no system, one without answers."""
+    names = [f"constrained-track-submission-with-a-long-name-{k:02}" for k in range(systems or 3)]
+    gaps = {name: 1 + 10 * k / len(names) for k, name in enumerate(names)}
+    world = assay.simulate(
+        systems=gaps, documents=6, raters=3, texts=True, metrics={"COMET": 0.5}, rng=2
+    )
+    settings = Settings(
+        name="constrained news", protocol="da", raters=Raters(number=3, overlap="30%"),
+        checks=Checks(share="10%"), pay=Pay(per_rating=0.25, currency="EUR"),
+        stop=Stop(goal="score", target=2) if systems == 1 else Stop(),
+    )  # fmt: skip
+    made = create_campaign(folder, settings, test_set=world.test_set, rng=1)
+    tokens = {"owner": made.links.owner} | {one.rater: one.token for one in made.links.raters}
+    campaign = open_campaign(folder)
+    campaign.open("owner")
+    if systems:
+        served = Served("", campaign, tokens, None)  # type: ignore[arg-type]
+        for turn in range(4):
+            for who in ("rater-1", "rater-2", "rater-3"):
+                rate(served, who, 2, 50 + 10 * turn)
+        campaign.exclude("rater-3", "gives the same score to everything", "owner")
+        bring_up_to_date(campaign)
+    return campaign, tokens
 
 
 def test_the_owners_page_works_from_a_link_on_another_site(serve: Serve, open_page: Open) -> None:

@@ -142,6 +142,8 @@ def test_edits_have_the_columns_of_divemt(tmp_path: Path) -> None:
         "k_letter": 4, "k_do": 1, "k_total": 5, "idle_seconds": 61,
     }  # fmt: skip
     assert float(row["len_pause_geq_300"]) == 1.5
+    plain = tables_of(collected(stored("A", "1", Answer("code-A", 0, edited="Das Haus."))))
+    assert plain["edits"]["seconds"].item() > 0, "of the screen, where no sessions were sent"
 
 
 def test_a_sample_comes_back_as_it_was(tmp_path: Path) -> None:

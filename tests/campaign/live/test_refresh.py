@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.campaign.live.lively import lively
 
-from assay.campaign.hub import hub_of
+from assay.campaign.hub import Hub, hub_of
 from assay.campaign.live import refresh
-from assay.campaign.live.refresh import results_kept_current
+from assay.campaign.live.refresh import Refresher, results_kept_current
 
 
 def until(true: Callable[[], object], seconds: float = 60) -> None:
@@ -70,3 +70,21 @@ def test_of_two_servers_one_computes(
             until(lambda: campaign.results().left_out)  # type: ignore[union-attr]
         events = [one for one in campaign.collected().events if one["kind"] == "look"]
         assert [one["subject"] for one in events] == ["1", "2", "3", "4", "5"]
+
+
+def test_a_process_that_ended_while_it_waited_is_started_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(refresh, "LONGEST_PAUSE", 0.2)
+    rounds: list[int] = []
+    ask = Refresher._ask
+
+    def counted(self: Refresher) -> None:
+        ask(self)
+        rounds.append(self.started)
+
+    monkeypatch.setattr(Refresher, "_ask", counted)
+    with results_kept_current(Hub(), every=0.5) as own:
+        until(lambda: rounds)
+        os.kill(own.process, signal.SIGKILL)  # type: ignore[arg-type]
+        until(lambda: rounds[-1] == 2)

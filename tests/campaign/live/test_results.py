@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.campaign.live.lively import Lively, lively
 
@@ -12,6 +13,7 @@ import assay
 from assay.campaign.campaign import open_campaign
 from assay.campaign.exchange.export import export_tables
 from assay.campaign.live.results import bring_up_to_date, follow_campaign, next_due
+from assay.campaign.store.units import tasks
 from assay.errors import InputError, OptionError
 from assay.project.settings import Pay, Raters, Screen, Settings, Stop
 
@@ -162,7 +164,9 @@ def test_results_need_writing(tmp_path: Path) -> None:
             bring_up_to_date(campaign)
 
 
-def test_judgments_have_any_time_verdicts(tmp_path: Path) -> None:
+def test_judgments_have_any_time_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    monkeypatch.setattr(tasks, "unforeseen", lambda: rng)
     world = lively(tmp_path, documents=20, systems=FOUR, settings=Settings(
         protocol="pairwise", raters=Raters(number=3, overlap="10%"), screen=Screen(sets="order"),
     ))  # fmt: skip

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy.event import listen
 from tests.campaign.store.world import (
     HandClock,
     body,
@@ -175,6 +178,22 @@ def test_a_quota_ends_the_work(place: Place) -> None:
             campaign.finish(two)
 
 
+def test_so_does_the_time_that_one_may_work(place: Place) -> None:
+    settings = Settings(protocol="esa", raters=Raters(number=2, minutes=5))
+    made = make(place, settings)
+    with opened(place) as campaign:
+        one, two = rater_links(campaign, made)
+        for minutes in (2, 3):
+            task = campaign.next(one)
+            for screen in range(len(task["screens"])):
+                timing = {"active_ms": 0 if screen else minutes * 60_000}
+                sent = body(task, screen) | {"timing": timing}
+                last = campaign.send(one, task["lease"], screen, sent)
+        assert last["next"] == "done"
+        assert campaign.next(one)["state"] == "done"
+        assert campaign.next(two)["state"] == "task"
+
+
 def test_long_tasks_are_dealt_in_blocks(place: Place) -> None:
     settings = Settings(
         protocol="da", screen=Screen(most_outputs=4), raters=Raters(number=2, overlap="0%")
@@ -234,6 +253,41 @@ def test_second_showings_come_later_and_look_the_same(place: Place) -> None:
         status = campaign.status()
         assert sum(rater.checks for rater in status.raters) == kinds["check"]
         assert sum(rater.checks_passed for rater in status.raters) == 0
+
+
+def test_what_is_asked_of_the_store_does_not_tell_what_a_task_is(tmp_path: Path) -> None:
+    settings = Settings(
+        protocol="esa", raters=Raters(number=1, overlap="0%", lease="30"),
+        checks=Checks(share="10%", repeats="20%"),
+    )  # fmt: skip
+    made = make(tmp_path, settings, test_set=make_scores(documents=20))
+    asked: list[str] = []
+    done: list[tuple[str, int, int]] = []
+
+    def statements() -> int:
+        found = [line for line in asked if not line.startswith("INSERT INTO check_result")]
+        asked.clear()
+        return len(found)
+
+    with opened(tmp_path) as campaign:
+        writer: Any = campaign._store.writer
+        listen(writer._engine, "before_cursor_execute", lambda *said: asked.append(said[2][:40]))
+        (link,) = rater_links(campaign, made)
+        while (task := campaign.next(link))["state"] == "task":
+            given = statements()
+            finish(campaign, link, task)
+            asked.clear()
+            campaign.send(link, task["lease"], 0, body(task, 0, key="again"))
+            corrected = statements()
+            rows = campaign.collected().answers
+            (kind,) = {row.kind for row in rows if row.lease == task["lease"]}
+            done.append((kind, given, corrected))
+    last = max(number for number, (kind, *_) in enumerate(done) if kind == "rate")
+    found = defaultdict(set)
+    for (_, _, before), (kind, given, sent) in pairwise(done[:last]):
+        found[kind].add((before, given, sent))
+    assert set(found) == {"rate", "check", "repeat"}
+    assert len(found["rate"] | found["check"] | found["repeat"]) == 1
 
 
 def test_every_rater_meets_their_share_of_checks(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from assay.project.settings import Checks, Pay, Raters
 
 PAGES = ("", "/raters", "/browse", "/events", "/settings")
 PANELS = ("head", "results", "progress", "raters", "looks", "checks", "audit")
-OWNERS = ("/events", "/settings", "/panel/audit", "/export", "/export/ratings", "/links.csv")
+OWNERS = ("/events", "/settings", "/panel/audit", "/export", "/export/ratings", "/links")
 
 
 def rate(served: Served, who: str, tasks: int = 1, score: float = 70, **more: Any) -> None:
@@ -146,7 +146,8 @@ def test_new_links_are_shown_once_and_kept_where_links_are_kept(served: Served) 
     folder = served.campaign.folder
     assert folder is not None
     with client(served) as owner:
-        assert owner.get("/links.csv").status_code == 404, "nothing is kept here"
+        refused = owner.get("/links")
+        assert (refused.status_code, "not kept on this server" in refused.text) == (404, True)
         raters = {"rater-1": served.tokens["rater-1"], "=rater": "token"}
         write_keys(folder, Keys("o", "v", "j", raters, public="https://example.org"))
         [new] = owner.post("/links", json={"rater": "rater-1"}).json()["links"]
@@ -157,12 +158,60 @@ def test_new_links_are_shown_once_and_kept_where_links_are_kept(served: Served) 
             token = one["link"].rpartition("/")[2]
             assert served.campaign.link(token).rater == one["rater"]
             assert read_keys(folder).raters[one["rater"]] == token
-        listed = owner.get("/links.csv").text
-        assert f"rater-1,{new['link']}" in listed
-        assert "'=rater," in listed, "no formula for a spreadsheet"
+        kept = owner.get("/links").json()
+        assert kept["viewer"] == "https://example.org/r/v"
+        assert {"rater-1": new["link"]}.items() <= {
+            one["rater"]: one["link"] for one in kept["raters"]
+        }.items()  # fmt: skip
         for forged in ({"number": 0}, {"number": 201}, {"number": "2"}, {}):
             assert owner.post("/raters", json=forged).status_code == 422
         assert owner.post("/links", json={"rater": "nobody"}).status_code == 422
+
+
+def test_an_owner_tries_the_raters_page_on_a_copy(served: Served) -> None:
+    before = served.campaign.status()
+    with client(served) as owner, client(served, "viewer") as viewer:
+        assert viewer.get("/preview").status_code == 403
+        assert owner.post("/preview/api/next", json={}).status_code == 404, "there is no copy yet"
+        entered = owner.get("/preview")
+        assert (entered.status_code, entered.headers["location"]) == (
+            303, f"/c/{served.campaign.slug}/preview/rate",
+        )  # fmt: skip
+        assert "data-preview" in owner.get("/preview/rate").text
+        task = owner.post("/preview/api/next", json={}).json()
+        assert task["state"] == "task"
+        assert "secret-engine" not in str(task)
+        refused = owner.post(f"/preview/api/leases/{task['lease']}/screens/0/answers", json={})
+        assert refused.status_code == 422
+        drafted = owner.put(
+            f"/preview/api/leases/{task['lease']}/screens/0/draft", json={"body": {"a": 1}}
+        )
+        assert drafted.status_code == 204
+        assert viewer.post("/preview/api/next", json={}).status_code == 403
+        again = owner.get("/preview"), owner.post("/preview/api/next", json={}).json()
+        assert again[1]["lease"] != task["lease"], "a new copy"
+        cookies = {"assay": served.tokens["owner"]}
+        headers = {"X-Assay": "1"}
+        with httpx.Client(base_url=owner.base_url, cookies=cookies, headers=headers) as browser:
+            assert browser.post("/preview/api/next", json={}).json()["state"] == "task"
+    after = served.campaign.status()
+    assert (after.answers, after.raters) == (before.answers, before.raters)
+
+
+def test_the_rule_is_changed_with_a_reason(served: Served) -> None:
+    with client(served) as owner, client(served, "viewer") as viewer:
+        change = {"goal": "budget", "reason": "all of it is paid"}
+        assert viewer.post("/rule", json=change).status_code == 403
+        for forged in ({"goal": "budget"}, {**change, "goal": "best"}, {**change, "target": 1}):
+            assert owner.post("/rule", json=forged).status_code == 422
+        assert "rule: ranking" in owner.get("/panel/head").text
+        assert owner.post("/rule", json=change).json()["state"] == "open"
+        assert "rule: until the last task" in owner.get("/panel/head").text
+        events = owner.get("/events").text
+        assert "changed the rule to go on to the last task" in events
+        assert "all of it is paid" in events
+        owner.post("/close", json={})
+        assert owner.post("/rule", json=change).status_code == 409
 
 
 def test_answers_are_found_by_rater_system_and_document(served: Served) -> None:

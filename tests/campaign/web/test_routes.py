@@ -168,6 +168,48 @@ def test_a_body_without_a_length_is_cut_off(served: Served, client: httpx.Client
     assert client.post("/api/next", content=parts, headers=headers).status_code == 413
 
 
+@pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"a":', "}")])
+@pytest.mark.parametrize("depth", [39, 40, 300, 900])
+def test_what_is_kept_can_be_read_again_however_deep_it_is(
+    served: Served, client: httpx.Client, begin: str, end: str, depth: int
+) -> None:
+    headers = bearer(served.tokens, "rater-1") | {"Content-Type": "application/json"}
+    lease = client.post("/api/next", json={}, headers=headers).json()["lease"]
+    path = f"/api/leases/{lease}/screens/0/draft"
+    assert client.put(path, json={"body": {}}, headers=headers).is_success
+    deep = begin * (depth - 1) + "[]" + end * (depth - 1)
+    reply = client.put(path, content=f'{{"body": {{"x": {deep}}}}}', headers=headers)
+    assert reply.status_code == (204 if depth < 40 else 422)
+    assert depth < 40 or reply.json()["errors"] == [
+        {"path": "body", "message": "is more than 40 lists and objects deep"}
+    ]
+    task = client.post("/api/next", json={}, headers=headers)
+    assert task.json()["drafts"]["0"].keys() == ({"x"} if depth < 40 else set())
+    assert client.get(f"/api/mine/{lease}", headers=headers).status_code == 200
+
+
+def test_a_refusal_is_not_longer_than_what_was_sent(served: Served, client: httpx.Client) -> None:
+    headers = bearer(served.tokens, "rater-2")
+    task = client.post("/api/next", json={}, headers=headers).json()
+    path = f"/api/leases/{task['lease']}/screens/0/answers"
+    rated = {"code": task["screens"][0][0], "place": 0}
+    places = [one["place"] for one in task["segments"] if one["rate"]]
+    marks = [{f"s{number}": 1 for number in range(20)}] * 900
+    for body, listed in (
+        ({"key": "k", "answers": [rated | {"place": one, "spans": marks} for one in places]}, 101),
+        ({"key": "k", "answers": [{"x" * 200_000: 1}]}, 2),
+        ({"key": "k", "answers": [], "timing": {"y" * 200_000: 1}}, 1),
+        ({"key": "k", "answers": []} | {f"z{number}": 1 for number in range(9000)}, 101),
+    ):
+        reply = client.post(path, json=body, headers=headers)
+        assert reply.status_code == 422
+        assert len(reply.json()["errors"]) == listed
+        assert len(reply.content) < 50_000
+    assert reply.json()["errors"][-1] == {
+        "path": "z8999", "message": "is wrong too, like 8,899 more; mend these first"
+    }  # fmt: skip
+
+
 def forged_answers(task: dict[str, Any]) -> list[Any]:
     code, place = task["screens"][0][0], next(s["place"] for s in task["segments"] if s["rate"])
     good = {"code": code, "place": place, "scores": {"score": 50}}

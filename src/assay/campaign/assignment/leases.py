@@ -41,13 +41,13 @@ def fixed_minutes(lease: str) -> float:
 
 
 def screens(
-    systems: Sequence[int], side_by_side: int, seed: Sequence[int], *, together: bool
+    systems: Sequence[int], side_by_side: int, rng: np.random.Generator, *, together: bool
 ) -> list[list[int]]:
     """The systems of a task on screens, drawn anew for every rater and task.
 
-    The seed makes the draw the same on every machine. Screens differ by at most one output.
+    Screens differ by at most one output.
     """
-    order = np.random.default_rng(list(seed)).permutation(np.asarray(systems))
+    order = rng.permutation(np.asarray(systems))
     count = 1 if together else -(-len(order) // side_by_side)
     return [part.tolist() for part in np.array_split(order, count)]
 

@@ -16,6 +16,7 @@ from assay.campaign.records import GIVEN, Collected, Span, Stored
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR
 
 Rows = list[dict[str, Any]]
+BEGUN = ("marks_kept", "marks_changed", "marks_removed")
 Makes = Callable[[Sequence[Stored]], Rows]
 
 DIVEMT_KEYS = {"space": "white", "navigation": "nav", "undo": "do"}
@@ -49,9 +50,20 @@ def ratings(answers: Sequence[Stored], scale: str) -> Rows:
             "rater": item.rater, "task": str(item.task), "score": answer.scores.get(scale),
             "seconds": seconds, "check": "spoiled" if item.spoiled else None,
             "repeat": "yes" if again else None, "skipped": answer.skipped,
-            "comment": answer.comment, "asked": answer.asked, **provenance(item),
+            "comment": answer.comment, "asked": answer.asked, **_begun_with(item),
+            **provenance(item),
         })  # fmt: skip
     return rows
+
+
+def _begun_with(item: Stored) -> dict[str, int | None]:
+    """What became of the marks that a rater began with."""
+    origins = Counter(span.origin for span in item.answer.spans)
+    kept, changed = origins["kept"], origins["changed"]
+    found = kept, changed, item.begun_with - kept - changed
+    if not item.begun_with or item.answer.skipped is not None:
+        return dict.fromkeys(BEGUN)
+    return dict(zip(BEGUN, found, strict=True))
 
 
 def errors(answers: Sequence[Stored]) -> Rows:
@@ -117,7 +129,8 @@ def edits(answers: Sequence[Stored]) -> Rows:
     """Edited outputs with the work that they were, in the columns of DivEMT."""
     order = Counter[str]()
     rows = []
-    for item in sorted(answers, key=lambda item: (item.rater, item.received)):
+    timed = zip(answers, seconds_of(answers), strict=True)
+    for item, seconds in sorted(timed, key=lambda pair: (pair[0].rater, pair[0].received)):
         answer = item.answer
         if item.kind != "rate" or answer.edited is None:
             continue
@@ -129,7 +142,9 @@ def edits(answers: Sequence[Stored]) -> Rows:
         rows.append({
             "system": item.system, "doc": item.doc or item.seg, "seg": item.seg,
             "editor": item.rater, "source": item.source, "mt": item.text or "",
-            "edited": answer.edited, "seconds": spent["active"], "position": order[item.rater],
+            "edited": answer.edited,
+            "seconds": spent["active"] if answer.sessions else seconds,
+            "position": order[item.rater],
             "lp": item.lp, "idle_seconds": spent["idle"], "hidden_seconds": spent["hidden"],
             "sessions": len(answer.sessions), **_keyed(answer.keys), **_paused(answer.pauses),
             "comment": answer.comment, **provenance(item),
@@ -190,7 +205,8 @@ def seconds_of(answers: Sequence[Stored]) -> list[float]:
 def _framed(rows: Rows) -> pl.DataFrame:
     """The rows as a frame, without columns of keys that nobody has."""
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    unused = [name for name in _unused(frame) if name in ("doc", "lp", "check", "repeat")]
+    may_be_unused = ("doc", "lp", "check", "repeat", *BEGUN)
+    unused = [name for name in _unused(frame) if name in may_be_unused]
     frame = frame.drop(unused)
     empty = [name for name, kind in frame.schema.items() if kind == pl.Null]
     return frame.with_columns(pl.col(empty).cast(pl.String))

@@ -21,18 +21,9 @@ from assay.campaign.store.looking import PlacedTask, TaskState
 from assay.designs.base import design_of
 from assay.project.settings import Settings
 from assay.stats.looks import planned_sizes
-from assay.tables.tables import (
-    Edits,
-    Judgments,
-    Ratings,
-    Sample,
-    TestSet,
-    read_edits,
-    read_judgments,
-    read_ratings,
-    read_sample,
-    read_scores,
-)
+from assay.tables.edits import Edits, read_edits
+from assay.tables.judgments import Judgments, read_judgments
+from assay.tables.tables import Ratings, Sample, TestSet, read_ratings, read_sample, read_scores
 
 FIRST_SCORES = 60
 """The goal score waits for so many segments."""

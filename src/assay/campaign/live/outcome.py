@@ -84,9 +84,13 @@ def estimate_of(plan: LivePlan, ratings: Ratings, target: str | None = None) -> 
 
 
 def monitor_of(
-    plan: LivePlan, collected: Collected, before: Monitoring | None
+    plan: LivePlan, collected: Collected, before: Monitoring | None, target: float | None
 ) -> tuple[Monitoring | None, tuple[Note, ...]]:
-    """Verdicts at the planned looks that are complete, those ``before`` being what they were."""
+    """Verdicts at the planned looks that are complete, those ``before`` being what they were.
+
+    ``target`` is the half-width that is wanted now; with another than before, all looks are judged
+    by it.
+    """
     ratings = ratings_of(plan, collected, first_scale(plan))
     if ratings is None or plan.sample is None or not plan.watched:
         return None, ()
@@ -94,14 +98,16 @@ def monitor_of(
     goal = "score" if stop.goal == "score" else "ranking"
     if goal == "ranking" and len(plan.test_set.systems) < 2:
         return None, ()
+    if before is not None and before.target != target:
+        before = None
     try:
         if stop.guarantee:
             return monitor(
-                plan.test_set, ratings, sample=plan.sample, goal=goal, half_width=stop.target,
+                plan.test_set, ratings, sample=plan.sample, goal=goal, half_width=target,
                 guarantee=True, level=stop.level, pay=costs_of(plan),
             ), ()  # fmt: skip
         return monitor(
-            plan.test_set, ratings, sample=plan.sample, goal=goal, half_width=stop.target,
+            plan.test_set, ratings, sample=plan.sample, goal=goal, half_width=target,
             looks=plan.sizes, before=before, level=stop.level, pay=costs_of(plan),
         ), ()  # fmt: skip
     except AssayError as error:

@@ -8,8 +8,9 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from assay.campaign.hub import Hub
@@ -45,6 +46,7 @@ class Refresher:
 
     def start(self) -> None:
         """Begin."""
+        self._hub.refreshed = time.monotonic()
         self._thread.start()
 
     def stop(self) -> None:
@@ -87,7 +89,8 @@ class Refresher:
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                pipe.close()
+                with suppress(OSError):  # closing sends what it never took
+                    pipe.close()
 
     def _ask(self) -> None:
         """One round: what is new of every campaign is stored."""
@@ -99,6 +102,7 @@ class Refresher:
                 raise EOFError
             message = json.loads(line)
             if "done" in message:
+                self._hub.refreshed = time.monotonic()
                 return
             self._keep(message)
             self._say("kept")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from assay._version import __version__
 from assay.campaign.campaign import Campaign
 from assay.campaign.live.beginning import (
     Begun,
@@ -21,6 +22,7 @@ from assay.campaign.live.beginning import (
     reached_at,
     scales_of,
 )
+from assay.campaign.live.how import how_collected
 from assay.campaign.live.outcome import (
     Statement,
     costs_of,
@@ -46,8 +48,9 @@ from assay.errors import AssayError
 from assay.estimation.estimate import ratings_to_decide
 from assay.estimation.monitor import Monitoring
 from assay.estimation.raters import rater_report
-from assay.estimation.results import Estimates, RaterReport
+from assay.estimation.results import Difference, Estimates, RaterReport
 from assay.pay import money_text
+from assay.project.settings import Stop
 from assay.ranking.best import next_sets
 from assay.results import Note, from_plain, plain, plural
 
@@ -109,10 +112,10 @@ def bring_up_to_date(campaign: Campaign, live: Live | None = None) -> CampaignRe
 
 
 def standing_mark(live: Live) -> str:
-    """Another one whenever the result would be: the beginning, its answers, who is left out."""
+    """Another one whenever the result would be: the beginning, its answers, what was decided."""
     with live.campaign.moment() as db:
         far = begun(looking.read_states(db, live.plan.tasks))
-        return f"{far.tasks}:{far.had}:{looking.read_changes(db)}"
+        return f"{__version__}:{far.tasks}:{far.had}:{looking.read_changes(db)}"
 
 
 def sets_to_show(live: Live) -> list[list[str]] | None:
@@ -150,10 +153,12 @@ def next_due(live: Live) -> DueLook | None:
         seen = looking.read_seen(db, [task.task for task in plan.tasks[:tasks]], at)
         collected = read_answers(db, seen)
         out = tuple(item["rater"] for item in looking.read_left_out(db))
+        rule = looking.read_rule(db, plan.settings.stop)
     said = outcome_of(plan, collected, live.seed)
     before = past[-1].monitoring if past else None
-    monitoring, _ = monitor_of(plan, collected, before)
+    monitoring, _ = monitor_of(plan, collected, before, rule.target)
     decided, pairs, met = _verdict(plan, said, monitoring)
+    met &= rule.goal != "budget" or n == plan.total
     taken = LookTaken(
         number=number, n=n, at=iso(at), answers=len(_numbers(collected)), decided=decided,
         pairs=pairs, limit=_limit(monitoring, number), met=met, excluded=out,
@@ -205,6 +210,8 @@ def compute(live: Live) -> CampaignResults:
         past, resting = _past(db), looking.read_resting(db)
         left_out = looking.read_left_out(db)
         collected = read_answers(db)
+        rule = looking.read_rule(db, plan.settings.stop)
+        how = how_collected(plan, rule, db, collected)
     far = begun(states)
     n = int(plan.ends[far.had])
     inside = {task.task for task in plan.tasks[: far.had]}
@@ -212,13 +219,14 @@ def compute(live: Live) -> CampaignResults:
     used = replace(collected, answers=tuple(ours))
     said = outcome_of(plan, used, live.seed)
     at_look = bool(past) and past[-1].n == n and far.tasks == far.had
-    monitoring, notes = _watched(plan, past, far, used)
+    monitoring, notes = _watched(plan, past, far, used, rule.target)
+    met = _goal_met(past, rule, plan.total)
     behind = _numbers(replace(collected, answers=_behind(collected, inside)))
     found = CampaignResults(
-        name=plan.settings.name, as_of=iso(now), collects=plan.kind, goal=plan.settings.stop.goal,
-        level=plan.settings.stop.level, tasks=len(plan.tasks), beginning=far.had, n=n,
+        name=plan.settings.name, as_of=iso(now), collects=plan.kind, goal=rule.goal,
+        level=rule.level, tasks=len(plan.tasks), beginning=far.had, n=n,
         total=plan.total, used=len(_numbers(used)), waiting=len(behind), planned=plan.sizes,
-        looks=tuple(past), next_look=_next_look(plan, past, states, far),
+        looks=tuple(past), next_look=_next_look(plan, met, len(past), states, far),
         orientation=not at_look, outcome=said.outcome,
         systems=live_systems(said, past, monitoring, resting),
         pairs=live_pairs(said, past, monitoring, at_look=at_look), monitoring=monitoring,
@@ -226,7 +234,7 @@ def compute(live: Live) -> CampaignResults:
         raters=_raters(plan, collected),
         left_out=_left_out(left_out, collected),
         everybody=_everybody(live, used) if left_out else None,
-        goal_met=next((look.number for look in past if look.met), None),
+        goal_met=met, how=how,
         pay=costs_of(plan), notes=(*notes, *said.notes),
     )  # fmt: skip
     return _with_prices(found)
@@ -238,8 +246,14 @@ def _behind(collected: Collected, inside: set[int]) -> tuple[Stored, ...]:
     )
 
 
+def _goal_met(past: Sequence[LookTaken], rule: Stop, total: int) -> int | None:
+    """The look that reached the goal, as the rule is now."""
+    found = [look for look in past if look.met and (rule.goal != "budget" or look.n == total)]
+    return found[0].number if found else None
+
+
 def _watched(
-    plan: LivePlan, past: Sequence[LookTaken], far: Begun, used: Collected
+    plan: LivePlan, past: Sequence[LookTaken], far: Begun, used: Collected, target: float | None
 ) -> tuple[Monitoring | None, tuple[Note, ...]]:
     """Where every pair stands; that of the last look where less is in now than it had."""
     before = past[-1].monitoring if past else None
@@ -247,29 +261,26 @@ def _watched(
         return before, ()
     inside = {task.task for task in plan.tasks[: far.tasks]}
     kept = tuple(item for item in used.answers if item.task in inside)
-    return monitor_of(plan, replace(used, answers=kept), before)
+    return monitor_of(plan, replace(used, answers=kept), before, target)
 
 
 def _next_look(
-    plan: LivePlan, past: Sequence[LookTaken], states: Sequence[TaskState], far: Begun
+    plan: LivePlan, met: int | None, past: int, states: Sequence[TaskState], far: Begun
 ) -> NextLook | None:
     """The look to come, and what is missing until then."""
-    if len(past) >= len(plan.sizes) or any(look.met for look in past):
+    if past >= len(plan.sizes) or met is not None:
         return None
-    n = plan.sizes[len(past)]
-    until = plan.tasks_for(n)
-    open_ = [
-        task
-        for task, state in zip(plan.tasks[:until], states[:until], strict=True)
-        if state.closed is None
-    ]
-    answers = sum(task.outputs for task in open_)
+    n = plan.sizes[past]
+    missing = [state.missing for state in states[: plan.tasks_for(n)]]
+    # A comparison is one answer, however many outputs are compared.
+    outputs = [1 if plan.kind == "judgments" else task.outputs for task in plan.tasks]
+    tasks, answers = sum(missing), sum(a * b for a, b in zip(missing, outputs, strict=False))
     pay = costs_of(plan)
     cost = pay.cost(answers)
     if pay.per_task is not None:
-        cost = money_text(pay.per_task * len(open_), pay.currency)
-    missing = n - int(plan.ends[far.tasks])
-    return NextLook(len(past) + 1, n, missing, len(open_), answers, cost)
+        cost = money_text(pay.per_task * tasks, pay.currency)
+    now, had = (max(n - int(plan.ends[end]), 0) for end in (far.tasks, far.had))
+    return NextLook(past + 1, n, now, tasks, answers, cost, now - had)
 
 
 def _other_scales(plan: LivePlan, used: Collected) -> dict[str, Estimates] | None:
@@ -316,6 +327,14 @@ def _everybody(live: Live, used: Collected) -> Outcome:
     return outcome_of(live.plan, replace(used, answers=kept), live.seed).outcome
 
 
+def _needed(item: Difference, estimates: Estimates, found: CampaignResults) -> int | None:
+    """The ratings that decide a pair; a look is needed for it, so never fewer than until then."""
+    needed, look = ratings_to_decide(item, estimates), found.next_look
+    if needed is None or not found.planned or found.verdicts is not None:
+        return needed
+    return None if look is None else max(needed, look.answers)
+
+
 def _with_prices(found: CampaignResults) -> CampaignResults:
     """What to do next, and what deciding the rest costs."""
     pay, lines = found.pay, []
@@ -324,7 +343,7 @@ def _with_prices(found: CampaignResults) -> CampaignResults:
         pay = pay.timed(estimates.paid.seconds_per_rating)
         won = {frozenset((pair.left, pair.right)) for pair in found.pairs if pair.decided}
         open_ = [
-            OpenPair(item.left, item.right, item.difference, ratings_to_decide(item, estimates))
+            OpenPair(item.left, item.right, item.difference, _needed(item, estimates, found))
             for item in estimates.differences
             if frozenset((item.left, item.right)) not in won
         ]

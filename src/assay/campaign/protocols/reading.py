@@ -16,6 +16,8 @@ MOST_TEXT = 50_000
 MOST_COUNT = 10**9
 MOST_NAMED = 20
 """Of more unknown keys, only so many are named."""
+MOST_FAULTS = 5000
+"""Of what has more, the rest is not read: nobody sent that by mistake."""
 UNSAFE = regex.compile("[\x00\ud800-\udfff]")
 """What no file and no database can hold: a null character, half of a surrogate pair."""
 
@@ -29,6 +31,8 @@ class Reader:
     def fault(self, path: str, message: str) -> None:
         """Note what is wrong at ``path``."""
         self.faults.append((path, message))
+        if len(self.faults) >= MOST_FAULTS:
+            self.stop()
 
     def stop(self) -> None:
         """Raise if anything was wrong."""

@@ -14,6 +14,8 @@ from assay.campaign.store import schema as s
 from assay.campaign.store.tally import Tally
 
 PAGE = 25
+ACTS = ("state", "rule", "excluded", "restored")
+"""Kinds of events by which a person steers a campaign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,16 +164,25 @@ def read_events(db: Connection, tally: Tally, before: int | None = None) -> list
     """What people did and what the owner should know, newest first, before a number."""
     with tally.now(db) as counts:
         numbers = [k for k in reversed(counts.events) if before is None or k < before][:PAGE]
+    return _events(db, s.event.c.id.in_(numbers))[::-1]
+
+
+def read_acts(db: Connection) -> list[Event]:
+    """What owners decided, in order."""
+    return _events(db, s.event.c.kind.in_(ACTS))
+
+
+def _events(db: Connection, wanted: ColumnElement[bool]) -> list[Event]:
+    """Events with the names of who did them to whom."""
     people = {
         f"rater {row.id}": row.name for row in db.execute(select(s.rater.c.id, s.rater.c.name))
     }
     roles = {str(row.id): row.role for row in db.execute(select(s.link.c.id, s.link.c.role))}
     known = people | roles
-    statement = select(s.event).where(s.event.c.id.in_(numbers)).order_by(s.event.c.id.desc())
     return [
         Event(
             row.id, row.at, known.get(row.actor, row.actor), row.kind, row.subject,
             people.get(f"rater {row.subject}"), row.body,
         )
-        for row in db.execute(statement)
+        for row in db.execute(select(s.event).where(wanted).order_by(s.event.c.id))
     ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -65,6 +65,9 @@ def stored_answers(
         columns[shown.lease][shown.code] = shown
     marks, keys = _marks(db), _keys(db)
     passed = {(row[0], row[1], row[2]): row[3] for row in db.execute(_checks())}
+    begun = Counter(
+        (row[0], row[1]) for row in db.execute(select(s.mark.c.segment, s.mark.c.system))
+    )
     for row in db.execute(_answers(revisions=revisions or seen is not None)):
         if seen is not None and row.sent not in seen.sent:
             continue
@@ -79,7 +82,8 @@ def stored_answers(
                 if row.place in (None, slot.place) and _holds(row.chosen, slot.system):
                     found = passed.get((row.lease, slot.system, slot.place))
                     place = column.place - screen[0].place
-                    yield _stored(row, answer, column, place, slot, found, out)
+                    before = 0 if slot.spoiled else begun[slot.segment, slot.shown_as]
+                    yield _stored(row, answer, column, place, slot, found, out, before)
 
 
 def _holds(chosen: list[int] | None, system: int) -> bool:
@@ -167,7 +171,7 @@ def _answer(row: Row[Any], marks: Iterable[Span], keys: Row[Any] | None) -> Answ
 
 def _stored(
     row: Row[Any], answer: Answer, column: Row[Any], place: int, slot: Row[Any],
-    passed: bool | None, excluded: bool,
+    passed: bool | None, excluded: bool, begun_with: int,
 ) -> Stored:  # fmt: skip
     return Stored(
         row.id, answer, row.rater_name, excluded, slot.lp, slot.doc, slot.seg,
@@ -175,5 +179,5 @@ def _stored(
         row.kind, slot.spoiled, passed, slot.task, row.position + 1, row.reason, str(row.snippet),
         row.stratum, row.probability, row.block, row.block_probability, row.lease, row.screen,
         row.revision, row.late, row.opened, row.at, Timing(**row.timing), row.instructions,
-        row.version,
+        row.version, begun_with,
     )  # fmt: skip

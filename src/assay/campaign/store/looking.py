@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, func, select
 from assay.campaign.records import LookSeen
 from assay.campaign.store import schema as s
 from assay.campaign.store.reader import newest
+from assay.project.settings import Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,13 @@ class PlacedTask:
 class TaskState:
     """How far a task is.
 
-    ``closed`` is when it got the last of the raters it wanted, None where some are missing. ``had``
-    says that it would have all of them if nobody had been left out since.
+    ``closed`` is when it got the last of the raters it wanted, None where some are ``missing``.
+    ``had`` says that it would have all of them if nobody had been left out since.
     """
 
     closed: int | None
     had: bool
+    missing: int
 
 
 def read_order(db: Connection) -> list[PlacedTask]:
@@ -63,6 +65,7 @@ def read_states(db: Connection, order: Collection[PlacedTask]) -> list[TaskState
         TaskState(
             max(closed[one.task], default=0) if len(closed[one.task]) >= wanted[one.task] else None,
             len(closed[one.task]) + aside[one.task] >= wanted[one.task],
+            max(wanted[one.task] - len(closed[one.task]), 0),
         )
         for one in order
     ]
@@ -80,9 +83,21 @@ def read_changes(db: Connection) -> str:
     return f"{revised}:{_decided(db)}"
 
 
+def read_state(db: Connection) -> str:
+    """Whether the campaign is a draft, open, paused or closed."""
+    return str(db.execute(select(s.campaign.c.state)).scalar_one())
+
+
+def read_rule(db: Connection, planned: Stop) -> Stop:
+    """The rule as it is now: the planned one, or what it was changed to on the way."""
+    changes = select(s.event.c.body).where(s.event.c.kind == "rule")
+    last = db.execute(changes.order_by(s.event.c.id.desc()).limit(1)).scalar()
+    return planned if last is None else replace(planned, goal=last["goal"], target=last["target"])
+
+
 def _decided(db: Connection) -> int:
     """The last event that changes what counts."""
-    kinds = ("excluded", "restored", "forgotten", "look", "state")
+    kinds = ("excluded", "restored", "forgotten", "look", "state", "rule")
     decided = select(func.max(s.event.c.id)).where(s.event.c.kind.in_(kinds))
     return db.execute(decided).scalar() or 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -14,7 +15,7 @@ from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Hub, hub_of
 from assay.campaign.records import CampaignError, InvalidAnswerError, NotNowError
 from assay.campaign.web import making, observed, owner, public, rater
-from assay.campaign.web.desk import downloads, pages
+from assay.campaign.web.desk import downloads, pages, previews
 from assay.campaign.web.desk.rendering import refusal
 from assay.campaign.web.roles import SENTENCES, Visits
 from assay.campaign.web.security import Guard, refused
@@ -31,7 +32,7 @@ def create_app(served: Campaign | Hub, *, public_url: str | None = None) -> Fast
     app.state.visits = Visits()
     app.state.secure = bool(public_url and public_url.startswith("https:"))
     app.state.requests = observed.Requests()
-    for part in (public, rater, owner, pages, downloads, making, observed):
+    for part in (rater, public, owner, pages, downloads, previews, making, observed):
         app.include_router(part.routes)
     app.add_middleware(Guard, public_url=public_url)
     app.add_middleware(observed.Observer, requests=app.state.requests)
@@ -46,7 +47,7 @@ def create_app(served: Campaign | Hub, *, public_url: str | None = None) -> Fast
 async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, CampaignError)
     if isinstance(error, InvalidAnswerError):
-        return _faulty(error.faults)
+        return _faulty(error)
     sentence = SENTENCES[404] if error.status == 404 else str(error)
     back = error.address if isinstance(error, NotNowError) else None
     return refused(error.status, sentence, **({"address": back} if back else {}))
@@ -54,7 +55,7 @@ async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
 
 async def _option_refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, OptionError)
-    return _faulty([(error.argument, str(error))])
+    return _faulty(InvalidAnswerError([(error.argument, str(error))]))
 
 
 async def _not_valid(request: Request, error: Exception) -> JSONResponse:
@@ -62,22 +63,24 @@ async def _not_valid(request: Request, error: Exception) -> JSONResponse:
     faults = error.errors()
     if any(fault["loc"][:1] == ("path",) for fault in faults):
         return refused(404, SENTENCES[404])
-    return _faulty([(_path(fault["loc"]), str(fault["msg"])) for fault in faults])
+    said = [(_path(one["loc"]), one["msg"].removeprefix("Value error, ")) for one in faults]
+    return _faulty(InvalidAnswerError(said))
 
 
 async def _http_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:  # a body that cannot even be parsed
-        return _faulty([("body", "is not JSON that can be read")])
-    sentence = SENTENCES.get(error.status_code, str(error.detail))
+        return _faulty(InvalidAnswerError([("body", "is not JSON that can be read")]))
+    plain = error.detail == HTTPStatus(error.status_code).phrase  # nobody said more
+    sentence = SENTENCES.get(error.status_code, error.detail) if plain else error.detail
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
         return HTMLResponse(refusal(error.status_code, sentence), error.status_code)
     return refused(error.status_code, sentence)
 
 
-def _faulty(faults: list[tuple[str, str]]) -> JSONResponse:
-    errors = [{"path": path, "message": message} for path, message in faults]
-    return refused(422, "; ".join(f"{path}: {message}" for path, message in faults), errors=errors)
+def _faulty(error: InvalidAnswerError) -> JSONResponse:
+    errors = [{"path": path, "message": message} for path, message in error.faults]
+    return refused(422, str(error), errors=errors)
 
 
 def _path(loc: tuple[Any, ...]) -> str:

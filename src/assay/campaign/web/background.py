@@ -22,9 +22,8 @@ def serving(served: Campaign | Hub) -> Iterator[str]:
     """Serve on a free port of this machine until the block ends; gives the address."""
     with socket.socket() as own:
         own.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(
-            create_app(served), log_level="error", lifespan="off", access_log=False
-        )
+        app = create_app(served)
+        config = uvicorn.Config(app, log_level="error", lifespan="off", access_log=False)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([own],), daemon=True)
         thread.start()
@@ -35,3 +34,4 @@ def serving(served: Campaign | Hub) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join(STOP_SECONDS)
+            app.state.hub.end_previews()

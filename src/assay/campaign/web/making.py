@@ -12,13 +12,12 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
 from assay.campaign import drafting
-from assay.campaign.campaign import Campaign
 from assay.campaign.drafting import CampaignDraft, Corrections
 from assay.campaign.hub import Hub
 from assay.campaign.records import InvalidAnswerError
 from assay.campaign.uploads import Upload, begin_upload, find_upload
 from assay.campaign.web.public import page
-from assay.campaign.web.roles import Anyone, Host, Reader, documented
+from assay.campaign.web.roles import Host, documented
 from assay.campaign.web.wire import Empty, Strict, Text
 from assay.errors import InputError
 from assay.project.settings import Protocol
@@ -123,46 +122,10 @@ def _found(request: Request, name: str) -> Upload:
     return find_upload(request.app.state.hub.folder, name)
 
 
-@routes.get("/campaigns", response_class=HTMLResponse, responses=documented(401, 403))
-async def campaigns_page(visitor: Anyone) -> Response:
-    """All campaigns that the link may look at; without one it holds nothing and says so."""
-    return HTMLResponse(page("campaigns"), _status(visitor, "owner", "viewer"))
-
-
 @routes.get("/campaigns/new", response_class=HTMLResponse, responses=documented(401, 403))
-async def new_page(request: Request, visitor: Anyone) -> Response:
+async def new_page(link: Host) -> Response:
     """A new campaign; for whoever runs the server alone."""
-    of_one = visitor is not None and request.state.campaign is not None
-    return HTMLResponse(page("new"), 403 if of_one else _status(visitor, "owner"))
-
-
-def _status(visitor: Any, *roles: str) -> int:
-    if visitor is None:
-        return 401
-    return 200 if visitor.role in roles else 403
-
-
-@routes.get("/api/overview", responses=documented(401, 403))
-async def overview(request: Request, link: Reader) -> dict[str, Any]:
-    """How every campaign stands that the link may look at, and whether it may make new ones."""
-    own: Campaign | None = request.state.campaign
-    hub: Hub = request.app.state.hub
-    here = [own] if own is not None else list(hub.campaigns.values())
-
-    def standing() -> list[dict[str, Any]]:
-        return [_standing(one) for one in here]
-
-    return {"new": own is None, "campaigns": await run_in_threadpool(standing)}
-
-
-def _standing(campaign: Campaign) -> dict[str, Any]:
-    status = campaign.status()
-    return {
-        "slug": campaign.slug, "name": status.name, "state": status.state,
-        "protocol": status.protocol, "tasks": status.tasks, "done": status.done,
-        "answers": status.answers, "raters": len(status.raters), "spent": status.spent,
-        "currency": status.currency,
-    }  # fmt: skip
+    return HTMLResponse(page("new"))
 
 
 @routes.post("/api/uploads", responses=documented(401, 403, 413, 415, 422))

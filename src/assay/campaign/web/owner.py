@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 
 from assay.campaign.campaign import Campaign
 from assay.campaign.keys import FILE, Keys, keep_raters, read_keys
@@ -14,6 +15,7 @@ from assay.campaign.web.rater import read, written
 from assay.campaign.web.roles import Owner, Reader, campaign_of, documented
 
 routes = APIRouter(tags=["owner"])
+NO_LINKS = "the links are not kept on this server; make new ones on the page of raters"
 Slug = Annotated[str, Path(max_length=200)]
 
 
@@ -57,6 +59,15 @@ async def restore(request: Request, link: Owner, slug: Slug, body: wire.Person) 
     return await standing(request)
 
 
+@routes.post("/c/{slug}/rule", responses=documented(401, 403, 404, 409, 413, 415, 422))
+async def change_rule(
+    request: Request, link: Owner, slug: Slug, body: wire.RuleChange
+) -> dict[str, Any]:
+    """End the collecting otherwise than planned; looks that took place stay as they are."""
+    await written(request, "change_rule", body.goal, body.target, body.reason, link.id)
+    return await standing(request)
+
+
 @routes.post(
     "/c/{slug}/message", status_code=204, responses=documented(401, 403, 404, 413, 415, 422)
 )
@@ -81,6 +92,15 @@ async def add_raters(request: Request, link: Owner, slug: Slug, body: wire.More)
     made = await written(request, "add_raters", body.number, str(link.id))
     tokens = {one["rater"]: one["token"] for one in made}
     return await run_in_threadpool(_handed_over, request, tokens)
+
+
+@routes.get("/c/{slug}/links", responses=documented(401, 403, 404))
+async def kept_links(request: Request, link: Owner, slug: Slug) -> dict[str, Any]:
+    """Everybody's link, where this server keeps them."""
+    keys = await run_in_threadpool(keys_of, request)
+    if keys is None:
+        raise HTTPException(404, NO_LINKS)
+    return keys.links()
 
 
 def keys_of(request: Request) -> Keys | None:

@@ -70,4 +70,5 @@ def serve(
     log.info("started", extra={"fields": {"version": __version__, "process": os.getpid()}})
     with results_kept_current(hub):
         QuietServer(config).run()
+    hub.end_previews()
     log.info("stopped")

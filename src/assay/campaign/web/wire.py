@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from assay.campaign.protocols.reading import UNSAFE
+
 Json = dict[str, Any]
+MOST_DEPTH = 40
+"""Lists and objects in each other; our pages send fewer than ten."""
 
 
 def storable(value: Any) -> Any:
-    """The value, unless some text or number in it cannot be written down."""
+    """The value, unless something in it cannot be written down and read again."""
+    _need_storable(value, MOST_DEPTH)
+    return value
+
+
+def _need_storable(value: Any, depth: int) -> None:
     if isinstance(value, str):
-        if "\0" in value or any("\ud800" <= sign <= "\udfff" for sign in value):
+        if UNSAFE.search(value):
             raise ValueError("holds characters that are not text")
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError("holds a number that is not finite")
-    elif isinstance(value, dict):
-        for key, part in value.items():
-            storable(key)
-            storable(part)
-    elif isinstance(value, list):
-        for part in value:
-            storable(part)
-    return value
+    elif isinstance(value, dict | list):
+        if not depth:
+            raise ValueError(f"is more than {MOST_DEPTH} lists and objects deep")
+        for part in (*value, *value.values()) if isinstance(value, dict) else value:
+            _need_storable(part, depth - 1)
 
 
 Text = Annotated[str, AfterValidator(storable)]
@@ -96,6 +102,14 @@ class Person(Strict):
 class Excluded(Person):
     """A rater whom the owner leaves out, and why."""
 
+    reason: Text = Field(min_length=1, max_length=2000)
+
+
+class RuleChange(Strict):
+    """How the campaign ends from now on, and why."""
+
+    goal: Literal["ranking", "score", "budget"]
+    target: Annotated[float, Field(gt=0, le=1e6)] | None = None
     reason: Text = Field(min_length=1, max_length=2000)
 
 

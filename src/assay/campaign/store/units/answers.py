@@ -197,7 +197,7 @@ def _next(unit: Unit, lease: Record, rater_id: int) -> str:
     if lease.state not in ("done", "extra", "aside"):
         return "screen"
     rater = unit.rater(rater_id)
-    return "task" if choose(unit, rater)[0] is not None or may_come(unit, rater) else "done"
+    return "task" if choose(unit, rater) is not None or may_come(unit, rater) else "done"
 
 
 def keep_answers(

@@ -23,14 +23,16 @@ CHOOSE = update(s.task).where(s.task.c.id == WHICH).values(chosen=bindparam("hel
 SETS, NAMES = select(s.live.c.sets), select(s.system.c.id, s.system.c.name)
 
 
-def held_systems(unit: Unit, task: Record, rater: int) -> tuple[list[int], list[int] | None]:
+def held_systems(
+    unit: Unit, task: Record, rng: np.random.Generator
+) -> tuple[list[int], list[int] | None]:
     """The systems to show, and what the task holds if that is not all, by number."""
     leaders = {row.system: row.shown_as for row in unit.all(SLOTS, which=task.id)}
     chosen = task.chosen
     stop, screen = unit.rules.settings.stop, unit.rules.settings.screen
     choosing = stop.rest == "decided" or screen.sets != "planned"
     if choosing and chosen is None and unit.one(BEGUN, which=task.id) is None:
-        chosen = _choose(unit, task, leaders, rater)
+        chosen = _choose(unit, task, leaders, rng)
         if chosen is not None:
             unit.db.execute(CHOOSE, {"which": task.id, "held": chosen})
     own = leaders if chosen is None else {name: leaders[name] for name in chosen}
@@ -38,8 +40,8 @@ def held_systems(unit: Unit, task: Record, rater: int) -> tuple[list[int], list[
 
 
 def _choose(
-    unit: Unit, task: Record, leaders: Mapping[int, int], rater: int
-) -> list[int] | None:  # fmt: skip
+    unit: Unit, task: Record, leaders: Mapping[int, int], rng: np.random.Generator
+) -> list[int] | None:
     """What a task holds that begins now; None where it is everything."""
     if task.parent is not None:
         held = unit.db.execute(PARENT, {"which": task.parent}).scalar()
@@ -51,7 +53,7 @@ def _choose(
     if unit.rules.protocol.kind == "judgments":
         if unit.rules.settings.screen.sets == "planned":
             return None
-        return _members(leaders, _set(unit, task, leaders, rater))
+        return _members(leaders, _set(unit, task, leaders, rng))
     resting = {row.id for row in unit.all(RESTING)}
     held = sorted(name for name in leaders if name not in resting)
     return held if held and len(held) < len(leaders) else None
@@ -63,9 +65,10 @@ def _members(leaders: Mapping[int, int], shown: Iterable[int]) -> list[int]:
     return sorted(name for name, leader in leaders.items() if leader in wanted)
 
 
-def _set(unit: Unit, task: Record, leaders: Mapping[int, int], rater: int) -> list[int]:
+def _set(
+    unit: Unit, task: Record, leaders: Mapping[int, int], rng: np.random.Generator
+) -> list[int]:
     """One of the sets that the newest result asks for, filled up at random where that is short."""
-    rng = np.random.default_rng((unit.rules.seed, task.id, rater))
     sets = unit.db.execute(SETS).scalar() or []
     wanted: Sequence[str] = sets[int(rng.integers(len(sets)))] if sets else ()
     numbers = {row.name: row.id for row in unit.all(NAMES)} if wanted else {}

@@ -17,34 +17,44 @@ SERVER = "server"
 
 
 def judge(unit: Unit, lease: Record) -> None:
-    """Judge a finished task, if it is a check or the last of a test."""
-    if unit.rules.kinds.isdisjoint(("check", "qualify")):
+    """Judge a finished task, if it is a check or the last of a test.
+
+    Where there are checks, every task is looked at as one: a rater who takes the time of replies
+    must not find out which is.
+    """
+    kinds = unit.rules.kinds
+    if kinds.isdisjoint(("check", "qualify")):
         return
     task = unit.one(select(s.task).where(s.task.c.id == lease.task))
     assert task is not None
-    if task.kind == "check":
-        _judge_check(unit, lease, task)
-    elif task.kind == "qualify":
+    if task.kind == "qualify":
         _judge_test(unit, lease)
+    elif "check" in kinds:
+        _judge_check(unit, lease, task)
 
 
 def _judge_check(unit: Unit, lease: Record, task: Record) -> None:
     """A spoiled copy is found out where it gets less than the output itself."""
+    parent = task.id if task.parent is None else task.parent
     genuine = unit.one(
-        select(s.lease).where(s.lease.c.task == task.parent, s.lease.c.rater == lease.rater)
+        select(s.lease).where(s.lease.c.task == parent, s.lease.c.rater == lease.rater)
     )
     assert genuine is not None
     before, after = _scores(unit, genuine.id), _scores(unit, lease.id)
     sign = -1 if unit.rules.protocol.better == "lower" else 1
-    spoiled = select(s.slot).where(s.slot.c.task == task.id, s.slot.c.spoiled)
+    spoiled = unit.all(select(s.slot).where(s.slot.c.task == task.id, s.slot.c.spoiled))
     unit.db.execute(delete(s.check_result).where(s.check_result.c.lease == lease.id))
-    for slot in unit.all(spoiled):
+    results = []
+    for slot in spoiled:
         own = after.get((slot.shown_as, slot.place))
         other = before.get((slot.shown_as, slot.place))
         passed = None if own is None or other is None else bool(sign * own < sign * other)
-        unit.db.execute(insert(s.check_result).values(
-            lease=lease.id, system=slot.system, place=slot.place, passed=passed, at=unit.now
-        ))  # fmt: skip
+        results.append({
+            "lease": lease.id, "system": slot.system, "place": slot.place, "passed": passed,
+            "at": unit.now,
+        })  # fmt: skip
+    if results:
+        unit.db.execute(insert(s.check_result), results)
     _stop_careless(unit, lease.rater)
 
 

@@ -136,7 +136,7 @@ def finish(unit: Unit, rater_id: int) -> dict[str, str]:
     """The completion code, or where to go back to, once nothing is left to do."""
     rater = unit.rater(rater_id)
     own = select(s.lease.c.id).where(s.lease.c.rater == rater_id, s.lease.c.state == "open")
-    if unit.state != "closed" and (unit.one(own) is not None or choose(unit, rater)[0] is not None):
+    if unit.state != "closed" and (unit.one(own) is not None or choose(unit, rater) is not None):
         raise NotNowError("there are tasks left for you; the code comes after the last one")
     unit.note(f"rater {rater_id}", "finished", rater_id)
     address = unit.rules.settings.crowd.done
@@ -168,6 +168,32 @@ def set_state(unit: Unit, state: str, actor: str, reason: str | None = None) -> 
         unit.note(actor, "state", state, before=before, reason=reason)
 
 
+def change_rule(unit: Unit, goal: str, target: float | None, reason: str, actor: str) -> None:
+    """End the collecting otherwise than planned from now on; looks that took place stay.
+
+    What may change leaves the errors of the verdicts as they are: to go on to the last task, to
+    come back from that, and how narrow the intervals of scores are to be.
+    """
+    planned = unit.rules.settings.stop
+    if unit.state == "closed":
+        raise NotNowError("the campaign is closed; its rule stays as it was")
+    _need_reason(reason)
+    if goal not in (planned.goal, "budget"):
+        fault = f"is neither the planned goal ({planned.goal}) nor budget"
+        raise OptionError("goal", goal, fault, "plan another campaign for another goal")
+    if (goal == "score") != (target is not None):
+        fault = "is missing" if target is None else f"does not go with the goal {goal}"
+        raise OptionError("target", target, fault, "give it with the goal score alone")
+    if target is not None and not 0 < target < float("inf"):
+        raise OptionError("target", target, "is not a half-width", "give a number above 0")
+    unit.note(actor, "rule", goal, goal=goal, target=target, reason=reason)
+
+
+def _need_reason(reason: str) -> None:
+    if not reason.strip():
+        raise OptionError("reason", "''", "is empty", "say why, for the report")
+
+
 def named(unit: Unit, name: str) -> Record:
     """A rater by name."""
     found = unit.one(select(s.rater).where(s.rater.c.name == name).with_for_update())
@@ -178,8 +204,7 @@ def named(unit: Unit, name: str) -> Record:
 
 def exclude(unit: Unit, name: str, reason: str, actor: str) -> None:
     """Leave a rater out: their tasks are dealt again, and nothing they sent is deleted."""
-    if not reason.strip():
-        raise OptionError("reason", "''", "is empty", "say why, for the report")
+    _need_reason(reason)
     exclude_rater(unit, named(unit, name).id, reason, actor)
 
 

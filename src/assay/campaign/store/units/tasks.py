@@ -100,16 +100,21 @@ CHECKS_HAD = (
     .join(s.task, s.task.c.id == s.lease.c.task)
     .where(s.lease.c.rater == RATER_ID, s.task.c.kind == "check")
 )
-MINE = select(s.lease).where(s.lease.c.rater == RATER_ID).with_for_update()
-MINE_OPEN = MINE.where(s.OPEN)
-MINE_EXPIRED = MINE.where(s.lease.c.state == "expired").order_by(s.lease.c.until.desc()).limit(1)
+MINE = (
+    select(s.lease)
+    .where(s.lease.c.rater == RATER_ID, s.lease.c.state.in_(("open", "expired")))
+    .order_by(s.lease.c.state.desc(), s.lease.c.until.desc())
+    .limit(1)
+    .with_for_update()
+)
+"""The open task of a rater, else the last that was taken back from them."""
 OVERDUE = (
     select(s.lease)
     .where(s.OPEN, s.lease.c.until < bindparam("now"))
     .with_for_update(skip_locked=True)
 )
 OUTPUTS = select(s.task.c.outputs).where(s.task.c.id == WHICH)
-STATES = select(s.lease.c.state).where(s.lease.c.task == WHICH)
+TAKEN = select(s.lease.c.state, s.lease.c.copy).where(s.lease.c.task == WHICH)
 HOLD = update(s.lease).where(s.lease.c.id == WHICH).values(until=bindparam("later"))
 ADD_LEASE, ADD_SHOWN = insert(s.lease), insert(s.shown)
 MAY_COME, MAY_COME_TEXT = _later(OF_KIND), _later(and_(OF_KIND, ~_seen_text()))
@@ -123,10 +128,10 @@ def next_task(unit: Unit, rater_id: int) -> dict[str, Any]:
     lease = _own(unit, rater_id)
     if lease is None:
         expire(unit)
-        task, reason = choose(unit, rater)
+        task = choose(unit, rater)
         if task is None:
             return _nothing(unit, rater)
-        lease = _open(unit, rater, task, reason)
+        lease = _open(unit, rater, task)
     return task_reply(unit.db, lease, unit.rules, rater)
 
 
@@ -150,16 +155,17 @@ def _reply(unit: Unit, rater: Record, state: str, message: str) -> dict[str, Any
 
 def _own(unit: Unit, rater: int) -> Record | None:
     """The lease a rater already has, for as long as nobody else took its copy."""
-    found = unit.one(MINE_OPEN, rater=rater)
-    if found is not None:
+    found = unit.one(MINE, rater=rater)
+    if found is None:
+        return None
+    if found.state == "open":
         _hold(unit, found)
         return unit.one(LEASE, which=found.id)
-    expired = unit.one(MINE_EXPIRED, rater=rater)
-    copy = None if expired is None else unit.free_copy(expired.task)
-    if expired is None or copy is None:
+    copy = unit.free_copy(found.task)
+    if copy is None:
         return None
-    _hold(unit, expired)
-    return unit.set_lease(expired, "server", state="open", copy=copy)
+    _hold(unit, found)
+    return unit.set_lease(found, "server", state="open", copy=copy)
 
 
 def _hold(unit: Unit, lease: Record) -> int:
@@ -177,54 +183,67 @@ def expire(unit: Unit) -> int:
     return len(rows)
 
 
-def choose(unit: Unit, rater: Record) -> tuple[Record | None, str]:
-    """The task that a rater gets, and why."""
-    if rater.quota is not None and rater.done >= rater.quota:
-        return None, "quota"
+def choose(unit: Unit, rater: Record) -> Record | None:
+    """The task that a rater gets."""
+    if _has_enough(unit, rater):
+        return None
     kinds, who = unit.rules.kinds, {"rater": rater.id}
     for kind in ("tutorial", "qualify"):
         found = unit.one(FREE, kind=kind, **who) if kind in kinds else None
         if found is not None:
-            return found, kind
-    due = [kind for kind in AGAIN if kind in kinds and (kind != "check" or _check_due(unit, rater))]
-    again = unit.one(AGAIN_NOW, done=rater.done, kinds=due, **who) if due else None
-    if again is not None:
-        return again, again.kind
+            return found
+    # The same is asked whatever comes next, so that the time of a reply does not tell.
+    again, due = None, []
+    if not kinds.isdisjoint(AGAIN):
+        due = [kind for kind in AGAIN if kind != "check" or _check_due(unit, rater)]
+        again = unit.one(AGAIN_NOW, done=rater.done, kinds=due, **who)
     wanted = FREE_TEXT if unit.rules.protocol.kind == "edits" else FREE
-    found = unit.one(wanted, kind="rate", **who)
-    if found is not None:
-        return found, _reason(unit, found)
-    again = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who) if due else None
-    return again, again.kind if again is not None else "done"
+    new = unit.one(wanted, kind="rate", **who)
+    found = again if again is not None else new
+    if found is None and due:
+        found = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who)
+    return found
+
+
+def _has_enough(unit: Unit, rater: Record) -> bool:
+    """Whether a rater has done as many tasks, or worked as long, as one may."""
+    minutes = unit.rules.settings.raters.minutes
+    by_time = minutes is not None and rater.active_ms >= minutes * MINUTE
+    return by_time or (rater.quota is not None and rater.done >= rater.quota)
 
 
 def _check_due(unit: Unit, rater: Record) -> bool:
     """Whether a rater has met fewer checks than their share; how soon the first comes is drawn."""
     share = share_of("checks.share", unit.rules.settings.checks.share, 0.0)
-    ahead = np.random.default_rng((unit.rules.seed, rater.id)).uniform(0.5, 1.0)
+    ahead = np.random.default_rng(int(rater.completion, 16)).uniform(0.5, 1.0)
     return bool(unit.count(CHECKS_HAD, rater=rater.id) + 1 <= share * rater.done + ahead)
 
 
-def _reason(unit: Unit, task: Record) -> str:
-    states = {row.state for row in unit.all(STATES, which=task.id)}
+def _reason(unit: Unit, task: Record, states: set[str]) -> str:
+    """Why a task is given out now, by the states of the leases that it has had."""
+    if task.kind != "rate":
+        return str(task.kind)
     if states & {"open", "done", "aside"}:
         return "overlap"
-    return "expired" if states else "order"
+    if states:
+        return "expired"
+    return "order" if unit.rules.settings.screen.sets == "planned" else "adaptive"
 
 
-def _open(unit: Unit, rater: Record, task: Record, reason: str) -> Record:
+def _open(unit: Unit, rater: Record, task: Record) -> Record:
     """Give a copy of a task to a rater, with an order and codes of its own."""
-    copy = unit.free_copy(task.id)
-    assert copy is not None
+    taken = unit.all(TAKEN, which=task.id)
+    held = {row.copy for row in taken if row.state in ("open", "done")}
+    copy = next(number for number in range(task.wanted) if number not in held)
     lease = secrets.token_hex(16)
-    if reason == "order" and unit.rules.settings.screen.sets != "planned":
-        reason = "adaptive"
+    reason = _reason(unit, task, {row.state for row in taken})
     parts: Sequence[Sequence[int | None]] = [[None]]
     chosen = None
     if task.body is None:
-        systems, chosen = held_systems(unit, task, rater.id)
+        rng = unforeseen()
+        systems, chosen = held_systems(unit, task, rng)
         parts = screens(
-            systems, unit.rules.settings.screen.outputs, (unit.rules.seed, task.id, rater.id),
+            systems, unit.rules.settings.screen.outputs, rng,
             together=unit.rules.protocol.kind == "judgments",
         )  # fmt: skip
     unit.db.execute(ADD_LEASE, {
@@ -242,6 +261,11 @@ def _open(unit: Unit, rater: Record, task: Record, reason: str) -> Record:
     unit.db.execute(ADD_SHOWN, columns)
     more = {} if chosen is None else {"chosen": chosen}
     return unit.log_lease(lease, f"rater {rater.id}", shown=columns, **more)
+
+
+def unforeseen() -> np.random.Generator:
+    """Random numbers without a seed: who learned or guessed it would know every system."""
+    return np.random.default_rng(secrets.randbits(128))
 
 
 def _codes(count: int) -> list[str]:
@@ -272,7 +296,7 @@ def _expected_seconds(unit: Unit) -> float:
 
 def may_come(unit: Unit, rater: Record) -> bool:
     """Whether a rater for whom there is nothing now may get something later."""
-    if rater.quota is not None and rater.done >= rater.quota:
+    if _has_enough(unit, rater):
         return False
     wanted = MAY_COME_TEXT if unit.rules.protocol.kind == "edits" else MAY_COME
     return unit.one(wanted, kind="rate", rater=rater.id) is not None
@@ -280,7 +304,7 @@ def may_come(unit: Unit, rater: Record) -> bool:
 
 def _nothing(unit: Unit, rater: Record) -> dict[str, Any]:
     """Why there is nothing for a rater now: others still work, or all is done."""
-    if rater.quota is not None and rater.done >= rater.quota:
+    if _has_enough(unit, rater):
         return _reply(unit, rater, "done", "You have done all the tasks that were planned for you.")
     if may_come(unit, rater):
         return _reply(

@@ -78,6 +78,8 @@ class Drawn:
 
     rows: tuple[Row, ...]
     ticks: tuple[tuple[float, str], ...]
+    intervals: bool
+    """Whether there are intervals at all, as judgments have none."""
     two: bool
     """Whether there are intervals for raters like these, wider than those for these answers."""
     level: float
@@ -113,4 +115,10 @@ def drawn(result: CampaignResults) -> Drawn | None:
         for item, follower in zip(items, followers, strict=True)
     )  # fmt: skip
     marks = tuple((place(value), f"{value:g}") for value in ticks(low, high))
-    return Drawn(rows, marks, any(item.basis == "raters" for item in items), result.level)
+    return Drawn(
+        rows,
+        marks,
+        any(item.low is not None for item in items),
+        any(item.basis == "raters" for item in items),
+        result.level,
+    )

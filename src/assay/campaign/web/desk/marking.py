@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from typing import Literal
 
 from assay.campaign.records import Given, GivenText, Span
@@ -80,9 +79,12 @@ def changes(before: str, after: str) -> list[tuple[Change, str]]:
 
 
 def together(answers: Sequence[Given]) -> list[list[Marked]]:
-    """Answers of one rater to outputs of one segment are read together."""
-    rows = groupby(answers, key=lambda one: (one.rater, one.lp, one.doc, one.seg, one.kind))
-    return [[Marked(one) for one in group] for _, group in rows]
+    """Answers of one rater to outputs of one segment are read together, the newest first."""
+    groups: dict[tuple[object, ...], list[Marked]] = {}
+    for one in answers:
+        key = one.rater, one.lp, one.doc, one.seg, one.kind
+        groups.setdefault(key, []).append(Marked(one))
+    return list(groups.values())
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -13,22 +13,24 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from assay.campaign.campaign import Campaign
+from assay.campaign.events import happened
 from assay.campaign.store.browsing import PAGE, Wanted
 from assay.campaign.store.tally import HOUR_MS
 from assay.campaign.store.units.people import Link
 from assay.campaign.web.desk import charts, marking, words
 from assay.campaign.web.desk.rendering import render, tagged
-from assay.campaign.web.owner import Slug
+from assay.campaign.web.desk.standing import standing_of
+from assay.campaign.web.owner import Slug, keys_of
 from assay.campaign.web.roles import SENTENCES, Owner, Reader, campaign_of, documented
-from assay.collecting.live import CampaignResults, NextLook
+from assay.collecting.live import NextLook
 from assay.results import plain
-from assay.views.section import section_of
+from assay.views.live import PROTOCOLS, STATES, rule_text
 
 routes = APIRouter(tags=["desk"])
 Panel = Literal["head", "results", "progress", "raters", "looks", "checks", "audit"]
 FOR_OWNERS = ("audit",)
-OLD_MS = 60_000
-"""A result is computed within seconds; one that is this much older than the answers is late."""
+LATE_SECONDS = 60
+"""Results are looked after every second; after so long a page says that they may be old."""
 MOST_DAYS = 90
 """Farther off nothing is foretold."""
 Before = Annotated[int | None, Query(ge=1, le=2**53)]
@@ -41,6 +43,8 @@ class Desk:
 
     campaign: Campaign
     link: Link
+    late: bool = False
+    """Whether nobody has computed results for a while."""
 
     @property
     def content(self) -> dict[str, Any]:
@@ -49,8 +53,7 @@ class Desk:
         return {
             "slug": campaign.slug, "name": campaign.settings.name,
             "settings": campaign.settings, "owner": self.link.role == "owner",
-            "states": words.STATES, "protocols": words.PROTOCOLS, "acts": words.ACTS,
-            "rule": words.rule(campaign.settings),
+            "states": STATES, "protocols": PROTOCOLS, "acts": words.ACTS,
             "tables": words.table_names(campaign.settings),
         }  # fmt: skip
 
@@ -62,7 +65,7 @@ class Desk:
         """What panels depend on."""
         results = self.campaign.results()
         computed = None if results is None else results.as_of
-        return self.campaign.version(), computed, self.campaign.failing(), self.link.role
+        return self.campaign.version(), computed, self.campaign.failing(), self.late, self.link.role
 
     def page(self, name: str, /, *panels: Panel, **more: Any) -> str:
         """A whole page."""
@@ -73,52 +76,22 @@ class Desk:
         """What these panels show."""
         campaign = self.campaign
         if panels == ("audit",):
-            return {"events": [(event, *words.happened(event)) for event in campaign.events()]}
-        status, results = campaign.status(), live(campaign)
+            return {"events": [(event, *happened(event)) for event in campaign.events()]}
+        status, stop = campaign.status(), campaign.rule()
+        stored = campaign.results()
+        results = None if stored is None else standing_of(campaign.slug, stored)
         line = charts.over_time(campaign.pace())
+        looks = stop.looks if results is None else len(results.found.planned)
         found: dict[str, Any] = {
-            "status": status, "results": results, "failing": campaign.failing(), "line": line,
-            "measure": "Effort" if status.protocol == "post-edit" else "Score",
+            "status": status, "results": results, "stale": self.late, "line": line,
+            "failing": campaign.failing(),
+            "stop": stop, "rule": rule_text(stop.goal, stop.target, looks, stop.level),
         }  # fmt: skip
         if results is not None:
             report = results.found.raters
-            found["drawn"] = charts.drawn(results.found) if "results" in panels else None
             found["due"] = _due(results.found.next_look, line)
-            found["costly"] = [pair for pair in results.found.undecided if pair.ratings != 0]
             found["report"] = {one.rater: one for one in report.raters} if report else None
-        return dict.fromkeys(("report", "drawn", "due", "costly")) | found
-
-
-@dataclass(frozen=True, slots=True)
-class LivePage:
-    """The newest result, in words too."""
-
-    found: CampaignResults
-    headline: str
-    lead: str
-    stale: bool
-    """Whether answers have come since that should have made another one."""
-
-    @property
-    def as_of(self) -> str:
-        """When it was computed."""
-        return self.found.as_of
-
-
-def live(campaign: Campaign) -> LivePage | None:
-    """The newest result that was computed, if there is one."""
-    found = campaign.results()
-    if found is None:
-        return None
-    section = section_of(found)
-    age = campaign.now() - datetime.fromisoformat(found.as_of).timestamp() * 1000
-    last = max((hour for hour, _ in campaign.pace()), default=0)
-    stale = age > OLD_MS and (last + 1) * HOUR_MS > campaign.now() - age
-    return LivePage(found, section.headline, section.lead, stale and not _all_in(campaign, found))
-
-
-def _all_in(campaign: Campaign, found: CampaignResults) -> bool:
-    return campaign.status().beginning == found.beginning
+        return dict.fromkeys(("report", "due")) | found
 
 
 def _due(look: NextLook | None, line: charts.Line | None) -> int | None:
@@ -131,11 +104,41 @@ def _due(look: NextLook | None, line: charts.Line | None) -> int | None:
 
 def desk_of(request: Request, link: Link) -> Desk:
     """The desk that a request is about."""
-    return Desk(campaign_of(request), link)
+    refreshed = request.app.state.hub.refreshed
+    late = refreshed is not None and time.monotonic() - refreshed > LATE_SECONDS
+    return Desk(campaign_of(request), link, late)
 
 
 async def _shown(desk: Desk, name: str, /, *panels: Panel, **more: Any) -> Response:
     return HTMLResponse(await run_in_threadpool(desk.page, name, *panels, **more))
+
+
+def _all(request: Request, link: Link) -> dict[str, Any]:
+    """The campaigns that a link may look at."""
+    own: Campaign | None = request.state.campaign
+    here = list(request.app.state.hub.campaigns.values()) if own is None else [own]
+    return {
+        "campaigns": [campaign.status() for campaign in here], "host": own is None,
+        "owner": link.role == "owner", "states": STATES, "protocols": PROTOCOLS,
+    }  # fmt: skip
+
+
+@routes.get("/campaigns", response_class=HTMLResponse, responses=documented(401, 403))
+async def campaigns(request: Request, link: Reader) -> Response:
+    """All campaigns that the link may look at."""
+    found = await run_in_threadpool(_all, request, link)
+    return HTMLResponse(render("campaigns", **found))
+
+
+@routes.get("/campaigns/panel/list", responses=documented(304, 401, 403))
+async def campaign_list(request: Request, link: Reader) -> Response:
+    """The list alone, which puts it in the place of the one before."""
+
+    def answer() -> Response:
+        found = _all(request, link)
+        return tagged(request, "list", found, lambda: render("panel-list", **found))
+
+    return await run_in_threadpool(answer)
 
 
 @routes.get("/c/{slug}", response_class=HTMLResponse, responses=documented(401, 403, 404))
@@ -147,7 +150,8 @@ async def results(request: Request, link: Reader, slug: Slug) -> Response:
 @routes.get("/c/{slug}/raters", response_class=HTMLResponse, responses=documented(401, 403, 404))
 async def raters(request: Request, link: Reader, slug: Slug) -> Response:
     """Who works, how much and how well."""
-    return await _shown(desk_of(request, link), "raters", "raters")
+    kept = link.role == "owner" and await run_in_threadpool(keys_of, request) is not None
+    return await _shown(desk_of(request, link), "raters", "raters", kept=kept)
 
 
 @routes.get("/c/{slug}/panel/{name}", responses=documented(304, 401, 403, 404))
@@ -196,7 +200,7 @@ async def events(request: Request, link: Owner, slug: Slug, before: Before = Non
     def answer() -> str:
         found = desk.campaign.events(before)
         return desk.page(
-            "events", events=[(event, *words.happened(event)) for event in found], before=before,
+            "events", events=[(event, *happened(event)) for event in found], before=before,
             older=found[-1].number if len(found) == PAGE else None,
         )  # fmt: skip
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from assay.pay import money_text, time_text
 from assay.results import percent, plural, visible
-from assay.views.section import cut, sentence, some
+from assay.views.section import cut, sentence, shown, some
 from assay.views.terms import explained
 
 LONG_NAME = 44
@@ -39,6 +39,7 @@ def environment() -> Environment:
         "day": lambda at: moment(at, day=True),
         "share": percent,
         "sentence": sentence,
+        "cell": shown,
         "name": lambda value: cut(value, LONG_NAME),
         "plural": lambda value, word: plural(value, word),
         "some": some,

@@ -1,92 +1,14 @@
-"""What happened and what was planned, in plain words."""
+"""What was planned, in plain words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from assay.campaign.records import Event
 from assay.project.settings import Settings
-from assay.results import percent, plural
 
-STATES = {"draft": "not begun", "open": "running", "paused": "paused", "closed": "closed"}
-PROTOCOLS = {
-    "da": "direct assessment", "sqm": "SQM", "xsts": "XSTS", "scale": "own scales", "esa": "ESA",
-    "mqm": "MQM", "pairwise": "pairs", "ranking": "ranking", "post-edit": "post-editing",
-}  # fmt: skip
 ACTS = {"draft": ("open", "close"), "open": ("pause", "close"), "paused": ("resume", "close")}
 """What an owner can do in each state."""
-CHANGED = {"open": "opened the campaign", "paused": "paused the campaign",
-           "closed": "closed the campaign"}  # fmt: skip
-REASONS = {
-    "language": "cannot judge the language", "offensive": "offensive text",
-    "broken": "broken text", "conflict": "conflict of interest", "other": "another reason",
-}  # fmt: skip
-
-
-def rule(settings: Settings) -> str:
-    """The rule that ends the collecting, as it was chosen beforehand."""
-    stop = settings.stop
-    looks = f"{plural(stop.looks, 'look')}, {percent(stop.level)}"
-    if stop.goal == "budget":
-        return f"until the last task, {looks}"
-    if stop.goal == "score":
-        wanted = "" if stop.target is None else f" to ±{stop.target:g}"
-        return f"scores{wanted}, {looks}"
-    return f"ranking, {looks}"
-
-
-def happened(event: Event) -> tuple[str, str | None]:
-    """An event as a sentence, and the words that somebody gave with it."""
-    tell = _SAID.get(event.kind)
-    if tell is None:
-        return event.kind.replace("-", " "), None
-    said = tell(event)
-    return said, event.body.get("reason") if event.kind in _WITH_REASON else event.body.get("text")
-
-
-def _who(event: Event) -> str:
-    return event.rater or f"rater {event.subject}"
-
-
-def _state(event: Event) -> str:
-    if event.body.get("before") == "paused" and event.subject == "open":
-        return "resumed the campaign"
-    return CHANGED.get(event.subject, f"set the campaign to {event.subject}")
-
-
-def _added(event: Event) -> str:
-    return f"added {plural(int(event.subject), 'rater')}"
-
-
-def _declined(event: Event) -> str:
-    reason = str(event.body.get("reason"))
-    return f"gave task {event.subject} back: {REASONS.get(reason, reason)}"
-
-
-def _refused(event: Event) -> str:
-    return f"sent something that was refused ({event.subject}, {event.body.get('status')})"
-
-
-_SAID: Mapping[str, Callable[[Event], str]] = {
-    "state": _state,
-    "created": lambda event: "made the campaign",
-    "excluded": lambda event: f"left {_who(event)} out",
-    "restored": lambda event: f"took {_who(event)} in again",
-    "raters-added": _added,
-    "links-revoked": lambda event: f"made a new link for {_who(event)}; earlier ones have ended",
-    "forgotten": lambda event: f"removed what names {_who(event)}",
-    "message": lambda event: f"wrote to {_who(event)}",
-    "message-read": lambda event: "read the message",
-    "problem": lambda event: f"reported a problem with task {event.subject}",
-    "declined": _declined,
-    "told": lambda event: f"noticed: task {event.subject} was {event.body.get('what')}",
-    "finished": lambda event: "finished",
-    "tested": lambda event: "took the test",
-    "refused": _refused,
-    "rebuilt": lambda event: "made the tables of the store anew",
-}
-_WITH_REASON = ("state", "excluded")
 
 
 def settled(settings: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:

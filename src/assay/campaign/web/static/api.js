@@ -4,6 +4,8 @@ import { randomKey } from "./dom.js";
 
 /** @typedef {{lease: string, screen: number, body: Record<string, any>}} Parcel */
 
+/** Where the requests of a rater's page go: a preview has an address of its own. */
+export const BASE = location.pathname.endsWith("/preview/rate") ? location.pathname.slice(0, -"/rate".length) : "";
 const OUTBOX = "assay:outbox:";
 const WAITS = [1, 2, 4, 8, 15, 30];
 
@@ -36,7 +38,7 @@ export async function call(method, path, body) {
     options.headers = { ...options.headers, "Content-Type": "application/json", "X-Assay": "1" };
     options.body = JSON.stringify(body ?? {});
   }
-  const reply = await fetch(path, options);
+  const reply = await fetch(BASE + path, options);
   const text = await reply.text();
   let data = null;
   try {

@@ -1,13 +1,16 @@
 // The owner's pages: panels that keep themselves new, windows that ask before something is done.
 
 import { call } from "./api.js";
-import { button, fill, h } from "./dom.js";
+import { fill, h } from "./dom.js";
+import { listed, rows, taken } from "./links.js";
 
 const AGAIN = 5_000;
 const slug = document.body.dataset.slug || "";
+const panels = document.body.dataset.panels || `/c/${encodeURIComponent(slug)}/panel/`;
 const lost = /** @type {HTMLElement} */ (document.querySelector(".lost"));
 /** @type {Map<string, string>} */
 const tags = new Map();
+let pressed = false;
 
 /** Times as the reader's clock has them. @param {ParentNode} inside */
 function localTimes(inside) {
@@ -29,10 +32,11 @@ function localTimes(inside) {
 async function renew(panel) {
   const name = panel.dataset.panel || "";
   const headers = { Accept: "text/html", "If-None-Match": tags.get(name) || "" };
-  const reply = await fetch(`/c/${encodeURIComponent(slug)}/panel/${name}`, { headers, cache: "no-store" });
+  const reply = await fetch(panels + name, { headers, cache: "no-store" });
   if (reply.status === 304) return;
   if (!reply.ok) throw new TypeError(`HTTP ${reply.status}`);
   const text = await reply.text();
+  if (pressed) return; // a button that is being pressed stays where it is
   const known = tags.has(name);
   tags.set(name, reply.headers.get("ETag") || "");
   if (!known && panel.innerHTML.trim() === text.trim()) return;
@@ -70,14 +74,17 @@ function ask(opener) {
 async function send(form) {
   /** @type {Record<string, any>} */
   const body = {};
-  for (const [name, value] of new FormData(form)) if (value !== "") body[name] = name === "number" ? Number(value) : value;
+  for (const [name, value] of new FormData(form)) {
+    const field = form.elements.namedItem(name);
+    if (value !== "") body[name] = field instanceof HTMLInputElement && field.type === "number" ? Number(value) : value;
+  }
   const fault = /** @type {HTMLElement} */ (form.querySelector(".fault"));
   const submit = /** @type {HTMLButtonElement} */ (form.querySelector("[type=submit]"));
   submit.disabled = true;
   try {
     const reply = await call("POST", form.dataset.post || "", body);
     form.closest("dialog")?.close();
-    if (reply?.links) showLinks(reply.links);
+    if (reply?.links) showLinks("New links", reply.links);
     await renewAll();
   } catch (error) {
     fault.textContent = error instanceof TypeError ? "The server does not answer. Try again." : error instanceof Error ? error.message : String(error);
@@ -87,30 +94,32 @@ async function send(form) {
   }
 }
 
-/** @param {{rater: string, link: string}[]} links */
-function showLinks(links) {
-  const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("dialog-new-links"));
-  const list = /** @type {HTMLElement} */ (dialog.querySelector("ul"));
-  fill(list, links.map((one) => h("li", {}, h("b", {}, one.rater), h("code", {}, one.link), button("Copy", async (event) => {
-    await navigator.clipboard?.writeText(one.link);
-    /** @type {HTMLElement} */ (event.target).textContent = "Copied";
-  }, { class: "small", "aria-label": `Copy the link of ${one.rater}` }))));
-  const save = /** @type {HTMLButtonElement} */ (dialog.querySelector("[data-csv]"));
-  save.onclick = () => {
-    /** @param {string} text */
-    const cell = (text) => `"${(/^[=+\-@\t]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
-    const lines = ["rater,link", ...links.map((one) => `${cell(one.rater)},${cell(one.link)}`)];
-    const file = URL.createObjectURL(new Blob([`${lines.join("\r\n")}\r\n`], { type: "text/csv" }));
-    h("a", { href: file, download: "new-links.csv" }).click();
-    URL.revokeObjectURL(file);
-  };
+/** @param {string} title @param {any} links */
+function showLinks(title, links) {
+  const dialog = /** @type {HTMLDialogElement} */ (document.getElementById("dialog-links-shown"));
+  const found = rows(Array.isArray(links) ? { raters: links } : links);
+  /** @type {HTMLElement} */ (dialog.querySelector("h2")).textContent = title;
+  fill(/** @type {HTMLElement} */ (dialog.querySelector(".list")), listed(found), h("div", { class: "steer" }, taken(found, `${slug}-links.csv`)));
   dialog.showModal();
 }
 
+/** The links that this server keeps. */
+async function showKept() {
+  try {
+    showLinks("Links", await call("GET", `/c/${encodeURIComponent(slug)}/links`));
+  } catch {
+    lost.hidden = false;
+  }
+}
+
+for (const [kind, down] of /** @type {[string, boolean][]} */ ([["pointerdown", true], ["pointerup", false], ["pointercancel", false]])) {
+  document.addEventListener(kind, () => { pressed = down; }, { capture: true });
+}
 document.addEventListener("click", (event) => {
   const target = event.target instanceof Element ? event.target : null;
   const opener = /** @type {HTMLElement | null} */ (target?.closest("[data-dialog]") ?? null);
   if (opener) ask(opener);
+  if (target?.closest("#do-links")) showKept();
   if (target?.closest("[data-cancel]")) target.closest("dialog")?.close();
 });
 document.addEventListener("submit", (event) => {

@@ -1,5 +1,6 @@
 // Texts that are only read: sources, context, media.
 
+import { BASE } from "./api.js";
 import { fill, h } from "./dom.js";
 import { directionOf, t } from "./i18n.js";
 
@@ -21,7 +22,7 @@ export const media = (segment) => (segment.media || []).map(medium);
 
 /** A picture, sound or film, once its type is known. @param {string} code */
 function medium(code) {
-  const src = `/media/${code}`;
+  const src = `${BASE}/media/${code}`;
   const place = h("div", { class: "medium" }, t("loading"));
   fetch(src).then((reply) => {
     if (!reply.ok) throw new Error(String(reply.status));

@@ -16,13 +16,6 @@ export async function frame(...nav) {
   return main;
 }
 
-/** What to show in place of a page that the link does not open. @param {Element} main @param {unknown} error */
-export function refuse(main, error) {
-  const status = error instanceof Refused ? error.status : 0;
-  const text = status === 401 ? t("unknown-link") : status === 403 ? t("wrong-link") : t("offline");
-  fill(main, h("div", { class: "message" }, h("h1", {}, text)));
-}
-
 let fields = 0;
 
 /**
@@ -83,29 +76,6 @@ export function tell(root, box, faults, go = true) {
 export function faultsOf(error) {
   if (error instanceof Refused && error.errors.length) return error.errors;
   return [{ path: "", message: error instanceof Refused ? error.message : t("offline") }];
-}
-
-/** Copy a text, also where a page without HTTPS has no clipboard of its own. @param {string} text */
-async function copy(text) {
-  if (navigator.clipboard) {
-    await navigator.clipboard.writeText(text);
-    return;
-  }
-  const held = /** @type {HTMLTextAreaElement} */ (h("textarea", { value: text, class: "hidden" }));
-  document.body.append(held);
-  held.select();
-  document.execCommand("copy");
-  held.remove();
-}
-
-/** A button that copies. @param {string} name @param {() => string} text @param {string} [label] */
-export function copier(name, text, label) {
-  const own = button(name, async () => {
-    await copy(text());
-    own.textContent = "Copied";
-    setTimeout(() => { own.textContent = name; }, 2000);
-  }, label ? { "aria-label": label } : {});
-  return own;
 }
 
 /** @param {number} count @param {string} word */
