@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import polars as pl
 
 from assay.errors import OptionError, need_count, need_level, need_positive, need_share, need_whole
 from assay.pay import UNPAID, Costs, parse_amount, pay_of
@@ -17,8 +16,8 @@ from assay.planning.plan import Plan
 from assay.planning.spending import opinions_of, segments_for
 from assay.planning.spread import Spread
 from assay.planning.typical import raters_beside, typical_spread
-from assay.results import Note, plain, plural, signature
-from assay.stats.intervals import LEVEL, POWER, detectable_shift
+from assay.results import Note, plural, signature
+from assay.stats.intervals import LEVEL, POWER, detectable_shift, smallest
 from assay.tables.tables import Ratings, TestSet
 
 Goal = Literal["budget", "half-width", "decide", "shares"]
@@ -47,7 +46,7 @@ class PlanChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class CampaignPlan(Plan, kind="plan-campaign"):
+class CampaignPlan(Plan, kind="plan-campaign", listing="choices"):
     """How many segments of every system to rate; ``choices`` has the plan first, then others.
 
     ``needed`` is that number of segments; None where the goal is out of reach, or none was set.
@@ -79,10 +78,6 @@ class CampaignPlan(Plan, kind="plan-campaign"):
             per_output=self.per_output, overlap=f"{self.overlap:g}", t=f"{self.level:g}",
             power=f"{self.power:g}",
         )  # fmt: skip
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per choice."""
-        return pl.DataFrame([plain(choice) for choice in self.choices], infer_schema_length=None)
 
 
 def plan_campaign(
@@ -138,7 +133,10 @@ def plan_campaign(
         choices[:] = campaign.compared(main, wanted)
     if choices and goal != "shares":
         overlap = round(choices[0].opinions - per_output, 6)
-        notes += _left_over(wanted, choices[0].ratings, systems)
+        left = int(wanted) - choices[0].ratings
+        if left > 2 * systems:
+            text = f"the budget has {left:,} ratings more than everything rated by so many raters"
+            notes.append(Note("budget-left", f"{text} takes"))
     elif goal != "shares":
         notes.append(campaign.out_of_reach(half_width, decide))
     return CampaignPlan(
@@ -175,15 +173,6 @@ def _shared(overlap: float, per_output: int, raters: int | None) -> tuple[float,
         " and other raters may say otherwise; a second one for 10% of the tasks would tell"
     )
     return 0.0, [Note("no-overlap", text)]
-
-
-def _left_over(wanted: float, ratings: int, systems: int) -> list[Note]:
-    """What the budget has beyond everything rated twice."""
-    left = int(wanted) - ratings
-    if left <= 2 * systems:
-        return []
-    text = f"the budget has {left:,} ratings more than everything rated by so many raters takes"
-    return [Note("budget-left", text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,13 +285,7 @@ class _Campaign:
 
     def smallest(self, reached: Callable[[int], bool]) -> int | None:
         """The fewest segments that reach a goal; None where all do not."""
-        low, high = 2, self.population
-        if not reached(high):
-            return None
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if reached(middle) else (middle + 1, high)
-        return low
+        return smallest(reached, self.population) if reached(self.population) else None
 
     def out_of_reach(self, half_width: float | None, decide: float | None) -> Note:
         """What everything rated would bring."""
