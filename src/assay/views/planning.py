@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 from assay.pay import Costs, parse_amount
 from assay.planning.campaign import CampaignPlan, PlanChoice
@@ -22,7 +20,7 @@ WAYS = {
 }  # fmt: skip
 
 
-def campaign_section(plan: CampaignPlan) -> Section:
+def plan_campaign_section(plan: CampaignPlan) -> Section:
     """What a budget finds, or what a goal takes."""
     first = plan.choices[0] if plan.choices else None
     several = plan.systems > 1
@@ -114,7 +112,7 @@ def _segments(plan: CampaignPlan, choice: PlanChoice) -> str:
     return f"{text} + {percent(round(extra, 3))} {more}" if extra > 0.0005 else text
 
 
-def ratings_section(plan: RatingsPlan) -> Section:
+def plan_ratings_section(plan: RatingsPlan) -> Section:
     """How many segments to rate."""
     lead = "What a number of ratings brings."
     if plan.half_width is not None:
@@ -134,14 +132,10 @@ def ratings_section(plan: RatingsPlan) -> Section:
         caption += (
             " Same order: how likely two such campaigns agree on all systems, and on any two."
         )
-    return Section(
-        "plan-ratings", "The plan: ratings", lead,
-        (_curve("plan-ratings", caption, plan), *_totals(plan), *_splits(plan)), plan.signature,
-        stage="plan", notes=plan.notes,
-    )  # fmt: skip
+    return _precision("ratings", lead, caption, plan)
 
 
-def comparison_section(plan: ComparisonPlan) -> Section:
+def plan_comparison_section(plan: ComparisonPlan) -> Section:
     """How many segments to rate to find a difference."""
     caption = (
         f"Segments rated for both systems, half the width of the {percent(plan.level)} interval of"
@@ -157,10 +151,14 @@ def comparison_section(plan: ComparisonPlan) -> Section:
             f" {plan.needed:,} of {plural(plan.population, 'segment')} have to be rated for both"
             f" systems{_with_metrics(plan)}."
         )
+    return _precision("two systems", lead, caption, plan)
+
+
+def _precision(what: str, lead: str, caption: str, plan: PrecisionPlan) -> Section:
+    blocks = (_curve(plan.kind, caption, plan), *_totals(plan), *_splits(plan))
     return Section(
-        "plan-comparison", "The plan: two systems", lead,
-        (_curve("plan-comparison", caption, plan), *_totals(plan), *_splits(plan)), plan.signature,
-        stage="plan", notes=plan.notes,
+        plan.kind, f"The plan: {what}", lead, blocks, plan.signature, stage="plan",
+        notes=plan.notes,
     )  # fmt: skip
 
 
@@ -277,7 +275,7 @@ def _rated(overlap: float) -> str:
     return f"with {overlap + 1:g} raters for each output"
 
 
-def judgments_section(plan: JudgmentsPlan) -> Section:
+def plan_judgments_section(plan: JudgmentsPlan) -> Section:
     """How many judgments to collect."""
     goal = {
         "significant": f"{percent(plan.target)} of the pairs decided",
@@ -344,7 +342,7 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
     return lines
 
 
-def editors_section(plan: EditorsPlan) -> Section:
+def editors_plan_section(plan: EditorsPlan) -> Section:
     """How many editors to ask."""
     takes = (
         "no number of editors is enough: the gap is too small" if plan.needed is None
@@ -369,12 +367,3 @@ def editors_section(plan: EditorsPlan) -> Section:
         (points, assumed), plan.signature, stage="plan",
         sources=("korotaev2022",) if plan.source == "korotaev2022" else (), notes=plan.notes,
     )  # fmt: skip
-
-
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {
-    "plan-campaign": campaign_section,
-    "plan-ratings": ratings_section,
-    "plan-comparison": comparison_section,
-    "plan-judgments": judgments_section,
-    "editors-plan": editors_section,
-}
