@@ -170,7 +170,10 @@ def make(
         (folder / name).write_text(content)
     settings = Settings(
         name="harbour news", protocol=protocol,  # type: ignore[arg-type]
-        screen=Screen(outputs, languages=tuple(pair.split("-")), most_outputs=4000),  # type: ignore[arg-type]
+        screen=Screen(
+            outputs, languages=tuple(pair.split("-")), most_outputs=4000,  # type: ignore[arg-type]
+            editing=more.pop("editing", "full"),
+        ),
         raters=more.pop("raters", Raters(number=2, overlap="100%")), **more,
     )  # fmt: skip
     test_set = scores(pair, systems, copies)

@@ -97,6 +97,8 @@ class Screen:
     """Segments shown before and after those that are rated."""
     merge: Literal["stretch", "segment", "no"] = "stretch"
     """Where identical outputs are shown once."""
+    editing: Literal["light", "full"] = "full"
+    """How much editors change: what is needed to understand the text, or to publish it."""
     sets: Literal["planned", "best", "order"] = "planned"
     """For comparisons: dealt evenly beforehand, or chosen by the results so far, to find the
     ``best`` system or the whole ``order`` soon."""
@@ -122,6 +124,8 @@ class Raters:
     """Minutes after which a task that was opened goes to somebody else."""
     quota: Count | None = None
     """Most tasks of one rater."""
+    minutes: Count | None = None
+    """Most minutes of one rater's work; a task that was begun is finished."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,10 @@ from assay.tables.tables import Design, Sample, TestSet
 
 LENGTH_BINS = (0, 10, 20, 30, 40, 50)
 """Lower ends of the bins of document length (lo2023, Table 4)."""
-
 EFFECT_DRAWS = 500
 """Samples behind the predicted design effect: its error is about 5 %."""
 FEWER_LOOKS, MOSTLY = 2, 0.5
 """The looks that are proposed where more than this share of pieces are single segments."""
-
 NUMBERS_AT_ONCE = 4_000_000
 """Numbers held in memory; samples are drawn in blocks of about this size."""
 

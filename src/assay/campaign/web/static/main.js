@@ -2,7 +2,7 @@
 
 import { Outbox, Refused, call, isPassing } from "./api.js";
 import { PairwiseView, RankingView } from "./compare.js";
-import { declineDialog, guide, lessonDialog, menu, mineDialog, pauseDialog, problemDialog, unread } from "./dialogs.js";
+import { declineDialog, guide, how, lessonDialog, menu, mineDialog, pauseDialog, problemDialog, unread } from "./dialogs.js";
 import { button, fill, h, isTyping, key } from "./dom.js";
 import { finishing } from "./finish.js";
 import { choose, named, preferred, speak, t } from "./i18n.js";
@@ -15,6 +15,8 @@ import { Work } from "./work.js";
 const VIEWS = { pairwise: PairwiseView, ranking: RankingView, "post-edit": PostEditView };
 const BEAT = 60_000;
 const ASK_AGAIN = 30_000;
+const LONG = 50; // minutes of work after which a break is suggested
+const BREAK = 5; // minutes without an act are one
 
 class Page {
   constructor() {
@@ -39,6 +41,8 @@ class Page {
     this.correcting = false;
     this.sending = false;
     this.acted = false;
+    this.worked = 0;
+    this.rested = 0;
     /** @type {number | undefined} */
     this.again = undefined;
     document.addEventListener("keydown", (event) => this.onKey(event));
@@ -174,7 +178,7 @@ class Page {
 
   /** What to do, until the first task is done. @param {any} task */
   lead(task) {
-    return task.progress?.done || this.correcting ? null : h("p", { class: "lead" }, t(`how-${task.protocol}`));
+    return task.progress?.done || this.correcting ? null : h("p", { class: "lead" }, how(task));
   }
 
   /** What is special about this task. @param {any} task */
@@ -255,6 +259,7 @@ class Page {
   }
 
   async beat() {
+    this.remind();
     if (!this.task || !this.acted || document.hidden) return;
     this.acted = false;
     try {
@@ -262,6 +267,24 @@ class Page {
     } catch {
       // answers are taken late as well
     }
+  }
+
+  /** Every minute: suggest a break after long work without one. */
+  remind() {
+    const working = this.task && this.acted && !document.hidden;
+    this.rested = working ? 0 : this.rested + 1;
+    if (this.rested >= BREAK) this.worked = 0;
+    if (working) this.worked += 1;
+    if (this.worked < LONG) return;
+    const box = h("aside", { class: "organisers", role: "status" },
+      h("p", { class: "words" }, t("break-time", { n: this.worked })),
+      button(t("pause"), () => {
+        box.remove();
+        this.pause();
+      }),
+      button("×", () => box.remove(), { class: "quiet", "aria-label": t("close") }));
+    this.main.before(box);
+    this.worked = 0;
   }
 
   /** Out of sight and out of the clock. */
