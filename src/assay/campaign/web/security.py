@@ -88,8 +88,8 @@ class Guard:
         wanted = "application/octet-stream" if is_upload(scope) else "application/json"
         if kind != wanted:
             return refused(415, f"send it with the content type {wanted}")
-        if "authorization" in headers:  # a browser never adds this by itself
-            return None
+        if headers.get("authorization", "").lower().startswith("bearer "):
+            return None  # unlike a name and a password, a browser never adds this by itself
         if OWN_HEADER not in headers or not self._comes_from_here(headers, scope):
             return refused(403, "a browser may write from Assay's own pages alone")
         return None
@@ -103,7 +103,10 @@ class Guard:
 
 
 def _origin(address: str) -> str:
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "none"
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 
