@@ -136,6 +136,13 @@ def test_a_link_becomes_a_cookie_and_leaves_the_address(
     client.cookies.clear()
 
 
+def test_another_method_is_told_which_there_are(client: httpx.Client) -> None:
+    for method, path, there in (("GET", "/api/next", "POST"), ("PATCH", "/rate", "GET")):
+        reply = client.request(method, path, json={}, headers={"X-Assay": "1"})
+        assert (reply.status_code, reply.headers["allow"]) == (405, there)
+        assert reply.json()["error"] == "this address is asked in another way"
+
+
 def test_headers_are_on_every_reply(client: httpx.Client) -> None:
     for path in ("/rate", "/healthz", "/nowhere", "/api/mine", "/static/main.js"):
         headers = client.get(path).headers
