@@ -141,7 +141,7 @@ HELP = {
     "only": "Read only these rows: lp=en-de,domain=news.",
     "open": "Open the report in the browser.",
     "origin": "What there is: tables, a folder of texts, a WMT folder; convert: the table or"
-    " format of SRC.",
+    " format of SRC; campaign new: the tool that the file is for.",
     "outputs": "Systems side by side, 1 to 8.",
     "overlap": "Share of tasks with one rater more. Default: 10%.",
     "pairs": "Print the table of pairs, too.",

@@ -64,8 +64,7 @@ def _compute_results(folder: Path) -> None:
         return
     try:
         with opened_campaign(folder, write=True) as opened:
-            if opened.status().answers:
-                bring_up_to_date(opened)
+            bring_up_to_date(opened)
     except (InputError, OSError):
         return  # others work on it, or nothing can be written here: what is stored is shown
 

@@ -11,7 +11,7 @@ from assay.planning.editors import EditorsPlan
 from assay.planning.judgments import JudgmentsPlan
 from assay.planning.results import ComparisonPlan, PlanPoint, PrecisionPlan, RatingsPlan, Widest
 from assay.planning.spending import ABOUT_AS_GOOD, Split
-from assay.results import percent, plural
+from assay.results import has_note, percent, plural
 from assay.views.section import Block, Section, Table, shown, table
 
 WAYS = {
@@ -43,7 +43,7 @@ def plan_campaign_section(plan: CampaignPlan) -> Section:
 
 
 def _way(plan: CampaignPlan, choice: PlanChoice) -> str:
-    if choice.what == "share":
+    if choice.what == "share" and plan.population:
         return f"{choice.segments / plan.population:.0%} {WAYS['share']}"
     return WAYS[choice.what]
 
@@ -52,7 +52,7 @@ def _campaign_lead(plan: CampaignPlan, first: PlanChoice | None) -> list[str]:
     """The answer in sentences."""
     if first is None:
         return ["The goal is out of reach."]
-    if plan.goal == "shares":
+    if plan.goal == "shares" and plan.population:
         return [f"{plural(plan.systems, 'system')} x {plural(plan.population, 'segment')}: what"
                 " rating a share of them takes and finds."]  # fmt: skip
     extent = plan.pay.counted(first.ratings, "ratings")
@@ -91,6 +91,8 @@ def _bought_by_budget(plan: CampaignPlan, first: PlanChoice) -> str:
     if written.removesuffix("%").replace(".", "", 1).isdecimal():
         return f"{written} is {plan.pay.counted(first.ratings, 'ratings')}"
     unit, pay = parse_amount(written).unit, plan.pay
+    if has_note(plan.notes, "budget-left"):
+        return f"{written} are more than everything takes, {pay.counted(first.ratings, 'ratings')}"
     if unit == "ratings":
         cost = pay.cost(first.ratings)
         return f"{written} ({cost}) are enough for" if cost else f"{written} are enough for"

@@ -121,12 +121,16 @@ def _headline(result: Ranking) -> str:
 
 
 def _won(result: Ranking) -> set[tuple[str, str]]:
-    """The decided pairs, winner first; where only neighbours were tested, clusters decide."""
+    """The decided pairs, winner first.
+
+    Where only neighbours were tested, these are systems of different clusters, and those whose rank
+    ranges do not meet.
+    """
     if result.clusters_by == "neighbours":
         return {
             (one.system, two.system)
             for one, two in itertools.permutations(result.systems, 2)
-            if one.cluster < two.cluster
+            if one.cluster < two.cluster or one.high_rank < two.low_rank
         }
     return winners(item for item in result.comparisons if item.better is not None)
 
