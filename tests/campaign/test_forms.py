@@ -11,7 +11,7 @@ from tests.campaign.store.world import make, make_scores, opened, rater_links, w
 from assay.campaign.exchange.export import tables_of
 from assay.campaign.lessons import read_form
 from assay.campaign.protocols.forms import check_form
-from assay.campaign.records import InvalidAnswerError, NotNowError, Question, Shown
+from assay.campaign.records import FormQuestion, InvalidAnswerError, NotNowError, Shown
 from assay.errors import TableError
 from assay.project.settings import Forms, Raters, Settings
 
@@ -87,7 +87,9 @@ def test_whoever_has_done_enough_is_asked_too(tmp_path: Path) -> None:
         assert campaign.next(one)["kind"] == "form"
 
 
-SHOWN = Shown("l", (), (), (("c",),), (Question("A?", ("yes", "no")), Question("B?", (), True)))
+SHOWN = Shown(
+    "l", (), (), (("c",),), (FormQuestion("A?", ("yes", "no")), FormQuestion("B?", (), True))
+)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Literal
 
 import polars as pl
 
-from assay.campaign.records import Question
+from assay.campaign.records import FormQuestion
 from assay.tables.load import Findings, load
 
 TEXTS, NUMBERS = ("source", "target"), ("low", "high")
@@ -31,7 +31,7 @@ class Form:
     """Questions to begin or to end with."""
 
     kind: Literal["before", "after"]
-    questions: tuple[Question, ...]
+    questions: tuple[FormQuestion, ...]
 
 
 def read_lessons(path: Path, kind: Literal["tutorial", "qualify"]) -> list[Lesson]:
@@ -79,7 +79,7 @@ def read_form(path: Path, kind: Literal["before", "after"]) -> Form:
         findings.rows(odd, "optional", frame["optional"], "'{}' is neither yes nor no; write one")
     findings.stop()
     return Form(kind, tuple(
-        Question(
+        FormQuestion(
             row["question"],
             tuple(one.strip() for one in (row.get("answers") or "").split("|") if one.strip()),
             row.get("optional") == "yes",

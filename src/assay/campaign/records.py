@@ -61,7 +61,7 @@ FORMS = ("before", "after")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class FormQuestion:
     """A question to the rater; with ``answers`` one of them is chosen."""
 
     text: str
@@ -78,7 +78,7 @@ class Shown:
     outputs: tuple[ShownOutput, ...]
     screens: tuple[tuple[str, ...], ...]
     """The codes of every screen."""
-    questions: tuple[Question, ...] = ()
+    questions: tuple[FormQuestion, ...] = ()
     """Of a form, whose answers have the place of their question."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, bindparam, select
 
 from assay.campaign.items import moved
-from assay.campaign.records import FORMS, Question, Shown, ShownOutput, ShownSegment, Span
+from assay.campaign.records import FORMS, FormQuestion, Shown, ShownOutput, ShownSegment, Span
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
 from assay.campaign.store.units.base import MOST_REMEMBERED, Record, Rules, View
@@ -104,7 +104,7 @@ def _lesson(lease: Record, task: Any, columns: Any) -> Shown:
     body = task.body
     if task.kind in FORMS:
         questions = tuple(
-            Question(one["text"], tuple(one["answers"]), one["optional"])
+            FormQuestion(one["text"], tuple(one["answers"]), one["optional"])
             for one in body["questions"]
         )
         return Shown(lease.id, (), (), _screens(columns), questions)
