@@ -374,13 +374,9 @@ def say_taken(command: Command, context: Any, project: Project) -> None:
     if taken:
         note(f"from {os.path.relpath(project.file)}: {' '.join(taken)}")
     if "save" in context.params and context.params["save"] is not None:
-        _make_folder(Path(context.params["save"]), project)
-
-
-def _make_folder(save: Path, project: Project) -> None:
-    folder = project.result("any").parent
-    if os.path.realpath(save.parent) == os.path.realpath(folder):
-        folder.mkdir(exist_ok=True)
+        folder = project.result("any").parent
+        if os.path.realpath(Path(context.params["save"]).parent) == os.path.realpath(folder):
+            folder.mkdir(exist_ok=True)
 
 
 def keep(context: Any, project: Project) -> None:
