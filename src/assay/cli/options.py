@@ -188,7 +188,7 @@ HELP = {
     "strata": "segments: stratify by this.",
     "system": "The system, where an XLIFF file does not say.",
     "systems": "The systems compared: their names, or how many.",
-    "tables": "Of: ratings, errors, judgments, edits, sample, scores, raters, events.",
+    "tables": "Of: ratings, errors, judgments, edits, sample, scores, raters, forms, events.",
     "target": "What intervals are for: raters, texts or answers.",
     "terms": "Ways to find terms; default: all.",
     "test": "Head to head (default for pairs), all judgments for every pair, or, for clusters and"
