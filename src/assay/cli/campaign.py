@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
-from typer import Argument
 
 from assay.cli import deliver, names, note, pairs, people, print_json, say
 from assay.cli.options import CONTEXT, Count, File, Number, Text
@@ -34,8 +33,6 @@ campaign = typer.Typer(
     no_args_is_help=True,
     context_settings=CONTEXT,
 )
-Folder = Annotated[Path, Argument(help="The folder of the campaign.", metavar="DIR")]
-Folders = Annotated[Path, Argument(help="The folder of a campaign, or of several.", metavar="DIR")]
 
 
 def need_campaign() -> None:
@@ -46,17 +43,12 @@ def need_campaign() -> None:
 
 @campaign.command("new")
 def new(
-    plan: Annotated[
-        Path, Argument(help="The plan (.toml), or the table of the outputs.", metavar="PLAN|SCORES")
-    ],
-    *, output: Annotated[
-        File, {"help": "The folder of the campaign; default: beside the plan.", "metavar": "DIR"}
-    ] = None,
-    protocol: Text = None, raters: Text = None, sample: File = None, overlap: Number = None,
-    checks: Number = None, repeats: Number = None, outputs: Count = None, languages: Text = None,
-    marks: File = None, kit_design: File = None, instructions: File = None, columns: Text = None,
-    exclude: Text = None, origin: Literal["pearmut", "appraise-batches"] | None = None,
-    by: Text = None, store: Text = None, seed: Count = None, save: File = None, json: bool = False,
+    plan: Path, *, output: File = None, protocol: Text = None, raters: Text = None,
+    sample: File = None, overlap: Number = None, checks: Number = None, repeats: Number = None,
+    outputs: Count = None, languages: Text = None, marks: File = None, kit_design: File = None,
+    instructions: File = None, columns: Text = None, exclude: Text = None,
+    origin: Literal["pearmut", "appraise-batches"] | None = None, by: Text = None,
+    store: Text = None, seed: Count = None, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Make a campaign from a plan, or from a table of outputs and a few options.
 
@@ -188,13 +180,7 @@ def show_links(title: str, keys: Keys) -> None:
 
 
 @campaign.command("check")
-def check(
-    plan: Annotated[
-        Path,
-        Argument(help="The plan (.toml), its folder, or a campaign.", metavar="PLAN|DIR"),
-    ],
-    *, kit_design: File = None, save: File = None, json: bool = False,
-) -> None:  # fmt: skip
+def check(plan: Path, *, kit_design: File = None, save: File = None, json: bool = False) -> None:
     """Check a plan with all its tables, or a campaign's store: every problem at once.
 
     Nothing is written. The exit code is 2 where anything is wrong.
@@ -225,7 +211,7 @@ def check(
 
 
 @campaign.command("preview")
-def preview(folder: Folder, *, port: int = 8018, json: bool = False) -> None:
+def preview(folder: Path, *, port: int = 8018, json: bool = False) -> None:
     """Try the raters' pages on a copy: nothing that is sent there counts.
 
     Example: assay campaign preview news
@@ -247,7 +233,7 @@ def preview(folder: Folder, *, port: int = 8018, json: bool = False) -> None:
 
 @campaign.command("serve")
 def serve_campaign(
-    folder: Folders, *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
+    folder: Path, *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
     trusted_proxy: Text = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Serve a campaign, or all in a folder, until Ctrl-C or SIGTERM.
@@ -330,10 +316,7 @@ def need_free(host: str, port: int) -> None:
 
 
 def serve(
-    folder: Annotated[
-        Path, Argument(help="The project, or a folder of campaigns.", metavar="[DIR]")
-    ] = Path(),
-    *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
+    folder: Path = Path(), *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
     trusted_proxy: Text = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Serve a project's campaign: made from assay.toml the first time, gone on with after that.
@@ -371,7 +354,7 @@ def serve(
 
 
 @campaign.command("links")
-def links(folder: Folder, *, json: bool = False) -> None:
+def links(folder: Path, *, json: bool = False) -> None:
     """Show everybody's link.
 
     Example: assay campaign links news

@@ -6,9 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
-
-from typer import Argument
+from typing import TYPE_CHECKING, TypeAlias
 
 from assay.cli import columns_for, deliver, names, note, pairs, progress_bars, refuse_alone, say
 from assay.cli.options import Better, Count, File, Number, Text
@@ -24,19 +22,14 @@ Opened: TypeAlias = "tuple[Source | Raw, dict[str, str] | None]"
 
 
 def effort(
-    edits: Annotated[
-        list[Path] | None,
-        Argument(
-            help="What editors did: tables, or files of a translation tool.", metavar="[EDITS]..."
-        ),
-    ] = None,
-    *, before: list[Path] | None = None, after: list[Path] | None = None, pattern: Text = None,
-    human: Text = None, margin: Number = None, measures: Text = None, time: str = "mean",
-    time_weight: float = 1.0, alike: float = 1.25, assume_alike: bool = False, rate: Text = None,
-    level: float = 0.95, format: Text = None, system: Text = None, editor: Text = None,
-    columns: Text = None, only: Text = None, figure: File = None, figure_by_editor: File = None,
-    ratings: File = None, better: Better | None = None, kits: File = None, seed: Count = None,
-    save: File = None, json: bool = False,
+    edits: list[Path] | None = None, *, before: list[Path] | None = None,
+    after: list[Path] | None = None, pattern: Text = None, human: Text = None,
+    margin: Number = None, measures: Text = None, time: str = "mean", time_weight: float = 1.0,
+    alike: float = 1.25, assume_alike: bool = False, rate: Text = None, level: float = 0.95,
+    format: Text = None, system: Text = None, editor: Text = None, columns: Text = None,
+    only: Text = None, figure: File = None, figure_by_editor: File = None, ratings: File = None,
+    better: Better | None = None, kits: File = None, seed: Count = None, save: File = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Compare systems by post-editing effort.
 
