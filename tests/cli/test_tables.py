@@ -202,7 +202,7 @@ def test_two_sources_under_one_key(run_assay: Run, tmp_path: Path) -> None:
     path.write_text(f"{header}A\td\t1\tE\tein  Haus\ta\tb\nB\td\t1\tF\tein Haus \ta\tb\n")
     assert run_assay("check", path, "--kind", "edits").code == 0
     other.write_text(f"{header}A\td\t1\tG\tein Hund\ta\tb\n")
-    assert "has another source in one file than in another" in run_assay("effort", path, other).err
+    assert "has different sources in two files" in run_assay("effort", path, other).err
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def new(
     folder: Annotated[Path, Argument(help="The folder of the project.", metavar="DIR")],
     more: Annotated[
         list[Path] | None,
-        Argument(help="More of what --from names.", metavar="[SOURCE...]", hidden=True),
+        Argument(help="More files, as for --from.", metavar="[SOURCE...]", hidden=True),
     ] = None,
     *, origin: Annotated[list[Path] | None, {"metavar": "SOURCE..."}] = None,
     protocol: Protocol | None = None, raters: Text = None, pay: Text = None, columns: Text = None,

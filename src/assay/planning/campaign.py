@@ -171,8 +171,8 @@ def _shared(overlap: float, per_output: int, raters: int | None) -> tuple[float,
     if per_output > 1 or not overlap:
         return 0.0, []
     text = (
-        "with one rater nothing tells how far raters differ: what is found holds for this rater,"
-        " and other raters may say otherwise; a second one for 10% of the tasks would tell"
+        "one rater cannot show how much raters differ: results hold for this rater, and others"
+        " may disagree; a second rater for 10% of the tasks would show it"
     )
     return 0.0, [Note("no-overlap", text)]
 
@@ -182,7 +182,7 @@ def _left_over(wanted: float, ratings: int, systems: int) -> list[Note]:
     left = int(wanted) - ratings
     if left <= 2 * systems:
         return []
-    text = f"the budget has {left:,} ratings more than everything rated by so many raters takes"
+    text = f"the budget buys {left:,} ratings more than so many raters need to rate everything"
     return [Note("budget-left", text)]
 
 
@@ -223,8 +223,8 @@ def _spreads(
         if known.raters is None:
             notes.append(Note(
                 "raters-typical",
-                "no output of the pilot is rated twice, so what raters differ by is taken from"
-                " published campaigns",
+                "no output of the pilot is rated twice, so differences between raters are taken"
+                " from published campaigns",
             ))  # fmt: skip
     return _Spreads(
         found[0], found[1] if several else None, seconds, tuple(dict.fromkeys(notes)),

@@ -408,9 +408,9 @@ def _few_judgments(games: np.ndarray) -> list[Note]:
     if np.median(games) >= MIN_JUDGMENTS_OF_PAIR:
         return []
     text = (
-        f"half the pairs have fewer than {MIN_JUDGMENTS_OF_PAIR} judgments; the expected win gives"
-        " them the same weight as the others, which makes it rough; the pooled test and"
-        " bradley-terry decide more"
+        f"half the pairs have fewer than {MIN_JUDGMENTS_OF_PAIR} judgments; the expected win"
+        " gives them the same weight as the others, which makes it rough; the pooled test and"
+        " bradley-terry are better here"
     )
     return [Note("few-judgments-per-pair", text)]
 

@@ -167,10 +167,10 @@ def _single(sample: Sample, layout: Layout) -> list[Note]:
     return [
         Note(
             "single-segments",
-            f"raters will see single segments rather than passages ({single:.0%} of the pieces):"
-            f" so small do {get['looks']} planned looks cut the documents; with {FEWER_LOOKS}"
-            f" (design '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f}"
-            f" segments instead of {sizes.mean():.1f}",
+            f"raters will see mostly single segments without context ({single:.0%} of the"
+            f" pieces), because {get['looks']} planned looks cut the documents small; with"
+            f" {FEWER_LOOKS} (design '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have"
+            f" {longer:.1f} segments instead of {sizes.mean():.1f}",
         )
     ]
 

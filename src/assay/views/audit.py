@@ -46,7 +46,7 @@ def audit_section(audit: Audit, *, pairs: bool = False) -> Section:
     first, *rest = audit.findings
     blocks: list[Block] = [_systems(audit), *map(sentence, rest)]
     if any(item.ease for item in audit.systems):
-        blocks.append("Ease: by how much better a system looks because its segments were easier.")
+        blocks.append("Ease: how much better a system looks because its segments were easier.")
     blocks += [_practice(audit), *_claims(audit)]
     if audit.representation:
         blocks.append(_representation(audit))
@@ -174,8 +174,8 @@ def _representation(audit: Audit) -> Table:
 
 def _decided(audit: Audit) -> Figure:
     return Figure(
-        "decided", "Row against column: filled where the row's system is decided to be better,"
-        f" {_rule(audit)}, a dot where nothing is decided.",
+        "decided", "Filled: the row's system is decidedly better than the column's,"
+                   f" {_rule(audit)}, dot: undecided.",
         lambda: draw_pairs(plain(audit.systems), plain(audit.pairs)),
     )  # fmt: skip
 

@@ -47,7 +47,7 @@ RANGES = {
     "pooled": ("a test that scores all pairs on one scale", ("koehn2012",)),
 }
 CLUSTER_ENDS = {
-    None: "a cluster is a group that no rank range leaves",
+    None: "no rank range reaches across a cluster's end",
     "neighbours": "a cluster ends where a system is significantly better than the next",
     "all": "a cluster ends where all systems above are significantly better than all below",
 }
@@ -70,8 +70,8 @@ def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Sect
     if len(systems) > 2 and result.source == "judgments":
         pairs = [asdict(item) for item in result.comparisons]
         blocks.append(Figure(
-            "decided", "Row against column: filled where the row's system is decided to be better,"
-            " a dot where nothing is decided.", lambda: draw_pairs(systems, pairs),
+            "decided", "Filled: the row's system is decidedly better than the column's, dot:"
+                       " undecided.", lambda: draw_pairs(systems, pairs),
         ))  # fmt: skip
     blocks.append(_pairs(result, in_terminal=pairs_in_terminal))
     return Section(
@@ -146,7 +146,7 @@ def _lead(result: Ranking) -> str:
     return (
         f"By {_number(result)}, at the {percent(result.level)} level, {place}."
         f" {result.significant_pairs:,} of {result.pairs:,} {things} are decided"
-        f" ({_tested(result)}), and the systems fall into {plural(result.clusters, 'cluster')}."
+        f" ({_tested(result)}), and the systems form {plural(result.clusters, 'cluster')}."
     )
 
 
