@@ -48,25 +48,18 @@ Jobs: TypeAlias = Iterator[tuple[Any, np.random.Generator]]
 # Half of distributed has no types.
 Client: TypeAlias = Any
 Future: TypeAlias = Any
-
 CELLS_PER_THREAD = 4
 """Cells under way for each thread: enough that a slow one does not keep the others waiting."""
-
 MIN_SHARED = 16 * 1024
 """Bytes from which an array or frame is sent apart from its cell."""
-
 CONNECT_SECONDS = 8.0
 """To reach the scheduler, and then for a first worker to be there."""
-
 LOOK_SECONDS = 5.0
 """Between looks at the cluster."""
-
 MOST_PROCESSES = 1024
 """No machine gains by more."""
-
 MAX_SECONDS_ALONE = 60.0
 """Without any worker, after which a sweep is given up."""
-
 SAME_VERSIONS = ("assay", "numpy", "scipy", "polars")
 """Packages whose versions decide about the digits of a record."""
 

@@ -26,6 +26,7 @@ from assay._version import __version__
 from assay.errors import InputError
 
 if typing.TYPE_CHECKING:
+    import polars as pl
     from matplotlib.figure import Figure
 
 
@@ -112,7 +113,6 @@ def p_value(p: float) -> str:
 VERSION = re.compile(r"\d{1,6}(\.\d{1,6}){0,4}[\w.+-]{0,40}")
 MAX_WHOLE = 2**128
 """A seed may be as large; no other whole number of a result is."""
-
 T = typing.TypeVar("T")
 KINDS: dict[str, type[Result]] = {}
 """Kind to class, for every class of results that has been loaded."""
@@ -124,19 +124,22 @@ class Result:
 
     ``kind`` names it in JSON. ``since`` is the version of Assay whose files it can still read;
     override ``migrate`` to read older ones. ``renamed`` has, by field, values that older versions
-    wrote and what they are called today.
+    wrote and what they are called today. ``listing`` names the field that :meth:`to_frame` lists.
     """
 
     kind: ClassVar[str] = ""
     since: ClassVar[str] = "0.2.0"
     renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    listing: ClassVar[str] = ""
     version: str = field(default=__version__, kw_only=True, compare=False, repr=False)
     """The version of Assay that computed it, which its signature names."""
 
-    def __init_subclass__(cls, kind: str = "", **rest: object) -> None:
+    def __init_subclass__(cls, kind: str = "", listing: str = "", **rest: object) -> None:
         super(Result, cls).__init_subclass__(**rest)
         if kind:  # made anew with slots, the class comes here twice: the last one counts
             cls.kind = kind
+        if listing:
+            cls.listing = listing
         if cls.kind:
             KINDS[cls.kind] = cls
         if "signature" in cls.__dict__:
@@ -154,6 +157,16 @@ class Result:
             part.name: plain(getattr(self, part.name), infinite=True)
             for part in fields(self) if part.name != "version"
         }  # fmt: skip
+
+    def to_frame(self) -> pl.DataFrame:
+        """The result as a table: a row for each of its systems, pairs or whatever it is about."""
+        import polars as pl
+
+        own: Any = type(self)
+        hints = _hints(get_args(_hints(own)[self.listing])[0])
+        floats = {name: pl.Float64 for name, hint in hints.items() if hint in (float, float | None)}
+        rows = [plain(row) for row in getattr(self, self.listing)]
+        return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=floats if rows else {})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

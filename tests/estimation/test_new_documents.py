@@ -13,7 +13,7 @@ from assay.designs.plan import Layout
 from assay.designs.snippets import TilesPlan
 from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
-from assay.estimation.kernels import Predictors, adjusted_mean, document_stderr
+from assay.estimation.kernels import Predictors, adjusted_mean, document_parts, documents_error
 from assay.estimation.study import make_features
 from assay.tables.tables import read_ratings, read_scores
 
@@ -116,7 +116,10 @@ def test_coverage_over_sets_of_documents() -> None:
             known = Predictors(z[at], features.metrics)
             found, fit = adjusted_mean(x[at], mask, units, "auto", known)
             center = found.center[0]
-            stderr, degrees = document_stderr(x[at], mask, fit, pi, layout.document)
+            count = len(lengths[own])
+            parts = document_parts(x[at], mask, fit, pi, layout.document, count)
+            held = len(np.unique(layout.document[mask]))
+            stderr, degrees = documents_error(parts, held)
             margin = special.stdtrit(degrees, 0.975) * stderr
             hits[name].append(abs(center - x.mean()) <= margin)
     for name, shares in hits.items():

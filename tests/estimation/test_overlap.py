@@ -11,7 +11,7 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.kernels import RaterVariance, rater_variance
+from assay.estimation.kernels import Answers, RaterVariance, rater_variance
 from assay.results import has_note
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 
@@ -19,7 +19,7 @@ from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 def rows(x: np.ndarray, task: np.ndarray) -> RaterVariance | None:
     """Of raters x systems x segments, NaN where nothing was said."""
     rater, system, segment = (values[~np.isnan(x)] for values in np.indices(x.shape))
-    return rater_variance(x[~np.isnan(x)], system, segment, task[segment], rater)
+    return rater_variance(Answers(x[~np.isnan(x)], system, segment, task[segment], rater))
 
 
 class TestByHand:

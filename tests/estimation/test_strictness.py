@@ -11,7 +11,7 @@ from scipy import sparse
 
 import assay
 from assay.estimation import kernels
-from assay.estimation.kernels import SeverityVariance, lasting_taste, severity_variance
+from assay.estimation.kernels import Answers, SeverityVariance, lasting_taste, severity_variance
 from assay.estimation.raters import without_severity
 from assay.estimation.results import Estimates
 from assay.estimation.study import CLEAR_TASTE, make_study
@@ -25,7 +25,7 @@ DOCUMENTS, LENGTH, SYSTEMS = 40, 5, 3
 def found_in(x: np.ndarray, task: np.ndarray) -> SeverityVariance:
     """Of raters x systems x segments, NaN where nothing was said."""
     rater, system, segment = (values[~np.isnan(x)] for values in np.indices(x.shape))
-    found = severity_variance(x[~np.isnan(x)], system, segment, task[segment], rater)
+    found = severity_variance(Answers(x[~np.isnan(x)], system, segment, task[segment], rater))
     assert found is not None
     return found
 
@@ -199,7 +199,7 @@ class TestLastingTaste:
         x = np.zeros((2, 2, 3))
         x[0, 0], x[1] = [2.0, 4.0, 3.0], 7.0
         rater, system, segment = (values.ravel() for values in np.indices(x.shape))
-        found = lasting_taste(x.ravel(), system, segment, segment, rater)
+        found = lasting_taste(Answers(x.ravel(), system, segment, segment, rater))
         assert found is not None
         # A product of two of them is that of two tastes of two raters for two systems: a quarter.
         assert found.sd**2 == pytest.approx((2 * 4 + 2 * 3 + 4 * 3) / 3 / 4)
@@ -218,7 +218,7 @@ class TestLastingTaste:
         for _ in range(150):
             x, task, _ = dealt(rng, 4, 1.0, 12)
             rater, system, segment = (values[~np.isnan(x)] for values in np.indices(x.shape))
-            found = lasting_taste(x[~np.isnan(x)], system, segment, task[segment], rater)
+            found = lasting_taste(Answers(x[~np.isnan(x)], system, segment, task[segment], rater))
             assert found is not None
             clear += found.errors > CLEAR_TASTE
         assert clear <= 5  # 1% of 150, and two standard errors

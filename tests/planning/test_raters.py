@@ -12,7 +12,7 @@ from scipy import stats
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.kernels import rater_variance
+from assay.estimation.kernels import Answers, rater_variance
 from assay.pay import UNPAID, Costs, parse_amount
 from assay.planning.pilot import read_pilot
 from assay.planning.ratings import plan_comparison, plan_ratings
@@ -175,9 +175,10 @@ class TestSecondOpinions:
                 two = dealt(2)
                 inside = np.isin(shape[2], rng.permutation(population)[:n])
                 rater, system, segment = shape[:, inside]
-                found = rater_variance(
+                given = Answers(
                     two.ravel()[inside], system, segment, document[segment], rater
                 )  # fmt: skip
+                found = rater_variance(given)
                 assert found is not None
                 parts.append((found.differences, found.alone[1]))
                 spreads.append(differences(two[0]).var(axis=1, ddof=1).mean())

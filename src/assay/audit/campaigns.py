@@ -41,7 +41,7 @@ from assay.errors import InputError
 from assay.estimation.estimate import estimate
 from assay.estimation.results import Estimates, SystemEstimate
 from assay.pay import Costs, pay_of
-from assay.planning.judgments import JudgmentsPlan, plan_judgments
+from assay.planning.judgments import plan_judgments
 from assay.ranking.counts import count
 from assay.ranking.rank import Ranking, SystemRank, rank
 from assay.ranking.ratings import rank_ratings
@@ -55,10 +55,8 @@ from assay.tables.tables import Ratings, Sample, TestSet
 
 MOST_FEW_RATERS = 5
 """With so few raters, their personal taste is worth a note."""
-
 WHOLE_DOCUMENT = 0.9
 """Ratings of documents that are rated to this part or more were chosen by document."""
-
 SAID_OTHERWISE = ("for-texts", "everything-rated", "for-answers")
 """Notes of an estimate that an audit words for its own units, or knows without a test set."""
 
@@ -120,6 +118,8 @@ def audit_ratings(
     order = {item.system: item.estimate for item in estimates.systems}
     claims = judge(distinctions(published, order), pairs)
     covered = ratings_coverage(given, ratings, scores, unrated, known=known)
+    # How likely a repeat is to put a pair in this order, on average.
+    chances = [item.stable for item in estimates.differences if item.stable is not None]
     result = Audit(
         source="ratings",
         coverage=covered,
@@ -141,16 +141,9 @@ def audit_ratings(
         raters=ratings_agreement(ratings, given.key),
         unit=basis.unit,
         blocks=len(np.unique(basis.unit_of[rated.any(axis=0)])),
-        assumption=estimates.design,
-        target=_about(estimates, basis.unit),
-        family=family,
-        stable=estimates.stable,
-        stable_pairs=_mean_stability(estimates),
-        practice=f"wilcoxon {practice}",
-        better=ratings.better,
-        level=level,
-        sides=2,
-        seed=seed,
+        assumption=estimates.design, target=_about(estimates, basis.unit), family=family,
+        stable=estimates.stable, stable_pairs=float(np.mean(chances)) if chances else None,
+        practice=f"wilcoxon {practice}", better=ratings.better, level=level, sides=2, seed=seed,
         notes=(
             *_notes(estimates, basis, known=known, guessed=assumed != assume),
             *_few_raters(ratings, estimates),
@@ -160,12 +153,6 @@ def audit_ratings(
     return replace(
         result, findings=ratings_findings(result), next=ratings_next(result, estimates.paid)
     )
-
-
-def _mean_stability(estimates: Estimates) -> float | None:
-    """The chance that a repeat puts a pair in this order, on average."""
-    chances = [item.stable for item in estimates.differences if item.stable is not None]
-    return float(np.mean(chances)) if chances else None
 
 
 def audit_judgments(
@@ -211,7 +198,12 @@ def audit_judgments(
     scores = {item.system: item.score for item in ranking.systems}
     claims = judge(distinctions(published, scores), pairs)
     coverage, representation = judgments_coverage(judgments, counts.systems, test_set)
-    plan, plan_notes = _plan(judgments, level)
+    plan = None
+    try:
+        plan = plan_judgments(pilot=judgments, level=level, sides=2)
+        said = plan.notes
+    except InputError as error:
+        said = (Note("no-model", f"no model fits these judgments: {error}"),)
     result = Audit(
         source="judgments",
         coverage=coverage,
@@ -236,7 +228,7 @@ def audit_judgments(
         notes=(
             # An audit does not choose the units that are drawn.
             *(note for note in ranking.notes if note.code != "other-units"),
-            *plan_notes,
+            *said,
             *unclaimed(claims, list(scores)),
         ),
     )
@@ -417,15 +409,6 @@ def _notes(estimates: Estimates, basis: _Basis, *, known: bool, guessed: bool) -
 
 
 # --- judgments
-
-
-def _plan(judgments: Judgments, level: float) -> tuple[JudgmentsPlan | None, tuple[Note, ...]]:
-    """What the model of koehn2012 says; nothing where it cannot be fitted."""
-    try:
-        plan = plan_judgments(pilot=judgments, level=level, sides=2)
-    except InputError as error:
-        return None, (Note("no-model", f"no model fits these judgments: {error}"),)
-    return plan, plan.notes
 
 
 def _judged_systems(

@@ -24,7 +24,6 @@ from assay.stats.intervals import (
 )
 
 FROM_DIFFERENCE = ("left", "right", "n", "difference", "low", "high", "stderr", "p", "decided")
-
 MOST_PAIRS = 2000
 """With more, a part of them tells how large a campaign must be."""
 LARGEST_CAMPAIGN = 1000.0

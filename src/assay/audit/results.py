@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import polars as pl
-
 from assay.estimation.results import FORMER_TARGETS
-from assay.results import Note, Result, plain, signature
+from assay.results import Note, Result, signature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +205,7 @@ class RaterAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audit(Result, kind="audit"):
+class Audit(Result, kind="audit", listing="pairs"):
     """A finished campaign: ``findings`` in plain words, the weightiest first, and the numbers.
 
     ``source`` is ratings or judgments. ``unit`` is what is drawn anew or summed over,
@@ -256,7 +254,3 @@ class Audit(Result, kind="audit"):
             level=f"{self.level:g}", sides=self.sides, practice=self.practice.replace(" ", "-"),
             better=self.better if self.better == "lower" else None, seed=self.seed,
         )  # fmt: skip
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per pair of systems."""
-        return pl.DataFrame([plain(item) for item in self.pairs], infer_schema_length=None)

@@ -32,6 +32,7 @@ from assay.cli.options import (
     HELP_FLAGS,
     METAVARS,
     MOST_SHOWN,
+    OWN,
     PANELS,
     PIPELINE,
     RENAMED,
@@ -41,7 +42,7 @@ from assay.cli.options import (
     Better,
     Text,
 )
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, TableError, did_you_mean
 
 if TYPE_CHECKING:
     from assay.results import Result
@@ -58,8 +59,8 @@ def _version(wanted: bool) -> None:
 
 def _root(
     context: typer.Context, *,
-    version: Annotated[bool, {"callback": _version, "is_eager": True}] = False,
-    debug: bool = False, limits: str | None = None,
+    version: Annotated[bool, {"callback": _version, "is_eager": True}] = False, debug: bool = False,
+    limits: str | None = None,
 ) -> None:  # fmt: skip
     if limits is not None:
         from assay.tables.limits import limits as allow
@@ -101,7 +102,11 @@ class Command(TyperCommand):
             if not ctx.resilient_parsing and not {*HELP_FLAGS} & {*args}:
                 ctx.obj = find_project()
                 args = fill(self, ctx, args, ctx.obj)
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except Exception as error:
+            _name_relatives(error, ctx)
+            raise
         for item in self.params:
             if isinstance(item, TyperArgument) and item.nargs == -1:
                 ctx.params[item.name] = _expanded(ctx.params[item.name] or ())
@@ -198,7 +203,7 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS), *, listed: bool = False)
         pretty_exceptions_enable=False,
         context_settings=CONTEXT,
     )
-    app.callback(invoke_without_command=True)(spelled_out(_root))
+    app.callback(invoke_without_command=True)(spelled_out(_root, ""))
     for name in commands:
         module, _, attribute = COMMANDS[name].partition(":")
         command = getattr(import_module(f"assay.cli.{module}"), attribute)
@@ -208,15 +213,16 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS), *, listed: bool = False)
         elif isinstance(command, typer.Typer):
             for registered in command.registered_commands:
                 assert registered.callback is not None
-                registered.cls, registered.callback = Command, spelled_out(registered.callback)
+                whole = spelled_out(registered.callback, f"{name} {registered.name}")
+                registered.cls, registered.callback = Command, whole
             app.add_typer(command, name=name, rich_help_panel=panel(name))
         else:
-            app.command(name, rich_help_panel=panel(name), cls=Command)(spelled_out(command))
+            app.command(name, rich_help_panel=panel(name), cls=Command)(spelled_out(command, name))
     return app
 
 
-def spelled_out(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command as Typer wants it, every option with its flags and help.
+def spelled_out(command: Callable[..., Any], called: str) -> Callable[..., Any]:
+    """The command of this name as Typer wants it, every parameter with its flags and help.
 
     What stands behind ``*`` in its signature is an option, to which its annotation may add. A
     parameter that is a dataclass stands for those of its fields that its annotation names.
@@ -228,15 +234,15 @@ def spelled_out(command: Callable[..., Any]) -> Callable[..., Any]:
     for name, parameter in given.items():
         hint = hints[name]
         kind, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        if is_dataclass(kind):
+        if kind is typer.Context:
+            found.append(parameter.replace(annotation=kind))
+        elif is_dataclass(kind):
             groups[name], types = (kind, more[0].split()), get_type_hints(kind)
-            fields = (parameter.replace(name=field, default=None) for field in groups[name][1])
-            found += [_option(field, types[field.name]) for field in fields]
-        elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-            short = {"flags": ("--save", "-o")} if name == "save" and "output" not in given else {}
-            found.append(_option(parameter, kind, short, *more))
+            parts = (parameter.replace(name=part, default=None) for part in groups[name][1])
+            found += [_said(part, types[part.name], called) for part in parts]
         else:
-            found.append(parameter.replace(annotation=hint))
+            short = {"flags": ("--save", "-o")} if name == "save" and "output" not in given else {}
+            found.append(_said(parameter, kind, called, short, *more))
 
     @wraps(command)
     def run(**values: Any) -> Any:
@@ -249,17 +255,34 @@ def spelled_out(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _option(parameter: inspect.Parameter, kind: Any, *more: Mapping[str, Any]) -> inspect.Parameter:
-    """A parameter with all that is said of its option in one place, and what is said here."""
-    name = parameter.name
-    said = {
-        "flags": (f"--{name.replace('_', '-')}",), "help": HELP.get(name),
-        "metavar": next((text for text, names in METAVARS.items() if name in names.split()), None),
-        **SPECIAL.get(name, {}),
-    }  # fmt: skip
-    for own in more:
-        said |= own
+def _said(
+    parameter: inspect.Parameter, kind: Any, called: str, *more: Mapping[str, Any]
+) -> inspect.Parameter:
+    """A parameter with all that is said of it."""
+    name, own = parameter.name, f"{called} {parameter.name}"
+    if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+        help, metavar = OWN.get(own) or OWN[name]
+        info: Any = typer.Argument(help=help, metavar=metavar, **SPECIAL.get(name, {}))
+        return parameter.replace(annotation=Annotated[kind, info])
+    usual = next((text for text, names in METAVARS.items() if name in names.split()), None)
+    said: dict[str, Any] = {"flags": (f"--{name.replace('_', '-')}",)}
+    said["help"], said["metavar"] = OWN.get(own) or (HELP.get(name), usual)
+    for beside in (SPECIAL.get(name, {}), *more, SPECIAL.get(own, {})):
+        said |= beside
     return parameter.replace(annotation=Annotated[kind, typer.Option(*said.pop("flags"), **said)])
+
+
+def _name_relatives(error: Any, ctx: Any) -> None:
+    """Of an option that is unknown here, say which commands of the group have it."""
+    wanted, group = getattr(error, "option_name", None), ctx.parent
+    others = getattr(getattr(group, "command", None), "commands", {})
+    having = [
+        f"{group.command_path} {name}" for name, other in others.items()
+        if any(wanted in item.opts for item in other.params)
+    ]  # fmt: skip
+    if wanted is not None and having:
+        error.possibilities = None
+        error.message += f"; it is one of {', '.join(having)}"
 
 
 def _listed() -> None:
@@ -475,15 +498,21 @@ def read_test_set(
     from assay.tables.tables import is_like, read_scores
 
     own = columns_for(read.columns, ("scores", path))[0] if own is None else own
-    test_set = read_scores(
-        path,
-        columns=own,
-        metrics=names(read.metrics),
-        lower_metrics=names(read.lower_metrics) or (),
-        exclude=read.excluded,
-        only=only_for(read, own, path, every=True),
-        keep=None if read.metrics is None else [name for name in keep if name is not None],
-    )
+    options: dict[str, Any] = {
+        "lower_metrics": names(read.lower_metrics) or (), "exclude": read.excluded,
+        "only": only_for(read, own, path, every=True),
+    }  # fmt: skip
+    kept = None if read.metrics is None else [name for name in keep if name is not None]
+    try:
+        test_set = read_scores(path, columns=own, metrics=names(read.metrics), keep=kept, **options)
+    except TableError:
+        from assay.cli.guessing import foreign_scores
+
+        if (foreign := foreign_scores(path, read)) is None:
+            raise
+        test_set = read_scores(foreign.source, columns=foreign.columns, metrics=foreign.metrics,
+                               **options)  # fmt: skip
+        test_set = replace(test_set, named=read.metrics is not None)
     answer = read.mapped.get("score")
     if answer is None or test_set.named:
         return test_set
@@ -512,9 +541,7 @@ class Located(NamedTuple):
     """The columns of the scores that the answers are about."""
 
 
-def locate_answers(
-    path: Path, *kinds: str, read: Reading, scores: Path | None = None
-) -> Located:  # fmt: skip
+def locate_answers(path: Path, *kinds: str, read: Reading, scores: Path | None = None) -> Located:
     """Where the answers of a command are, one of these kinds; of a format: as it reads them.
 
     Another tool's columns are translated by its format, so that there is nothing to map in it.

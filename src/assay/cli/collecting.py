@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from typer import Argument, Context
+from typer import Context
 
-from assay.cli import columns_for, deliver, people, read_drawn, refuse_alone, say, score_range
+from assay.cli import (
+    Reading,
+    deliver,
+    people,
+    read_drawn,
+    read_test_set,
+    refuse_alone,
+    say,
+    score_range,
+)
 from assay.cli.options import Better, Count, File, Number, Text
 from assay.errors import OptionError
 
@@ -15,23 +24,11 @@ Tool = Literal["xlsx", "csv", "pearmut", "appraise", "label-studio"]
 
 
 def collect(
-    context: Context,
-    files: Annotated[
-        list[Path],
-        Argument(
-            help="Sheets out: the scores table. Answers in: the key, then what raters sent back.",
-            metavar="SCORES | KEY FILES...",
-        ),
-    ],
-    *, output: Annotated[
-        Path,
-        {"help": "The new folder of the sheets, or the table of ratings.", "metavar": "PATH"},
-    ],
-    sheets: Tool | None = None, raters: Text = None, sample: File = None, overlap: Number = None,
-    per_output: Count = None, checks: Number = None, repeats: Number = None, range: Text = None,
-    instructions: File = None, key: File = None, columns: Text = None, format: Text = None,
-    better: Better | None = None, pay: Text = None, seed: Count = None, save: File = None,
-    json: bool = False,
+    context: Context, files: list[Path], *, output: Path, sheets: Tool | None = None,
+    raters: Text = None, sample: File = None, overlap: Number = None, per_output: Count = None,
+    checks: Number = None, repeats: Number = None, range: Text = None, instructions: File = None,
+    key: File = None, columns: Text = None, format: Text = None, better: Better | None = None,
+    pay: Text = None, seed: Count = None, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Write a blind sheet per rater with --sheets; without, collect what raters sent back.
 
@@ -52,7 +49,6 @@ def collect(
     from assay.collecting.sheets import write_sheets
     from assay.pay import pay_of
     from assay.tables.load import decode_utf8, read_bytes
-    from assay.tables.tables import read_scores
 
     dealing = {
         "overlap": overlap, "per_output": per_output, "checks": checks, "repeats": repeats,
@@ -79,7 +75,7 @@ def collect(
         raise OptionError("sheets", answers[0], "is a second table", "give the scores table alone")
     if better is not None:
         raise OptionError("better", better, "is about answers", "give it when they are collected")
-    test_set = read_scores(first, columns=columns_for(columns, ("scores", first))[0])
+    test_set = read_test_set(first, Reading(columns=columns))
     given: dict[str, Any] = {name: value for name, value in dealing.items() if value is not None}
     plan = assign(read_drawn(sample, test_set) or test_set, people(raters), rng=seed, **given)
     result = write_sheets(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from typer import Argument
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.cli import _expanded, names, note, pairs, people, print_json, say
 from assay.cli.options import Better, Text
@@ -22,12 +20,7 @@ Protocol = Literal["da", "sqm", "xsts", "scale", "esa", "mqm", "pairwise", "rank
 
 
 def new(
-    folder: Annotated[Path, Argument(help="The folder of the project.", metavar="DIR")],
-    more: Annotated[
-        list[Path] | None,
-        Argument(help="More files, as for --from.", metavar="[SOURCE...]", hidden=True),
-    ] = None,
-    *, origin: Annotated[list[Path] | None, {"metavar": "SOURCE..."}] = None,
+    folder: Path, more: list[Path] | None = None, *, origin: list[Path] | None = None,
     protocol: Protocol | None = None, raters: Text = None, pay: Text = None, columns: Text = None,
     metrics: Text = None, lower_metrics: Text = None, exclude: Text = None,
     better: Better | None = None, kind: Text = None, format: Text = None, lp: Text = None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer import Argument, Context
+from typer import Context
 from typer.core import TyperGroup
 
 from assay.cli import (
@@ -55,8 +55,6 @@ plan = typer.Typer(
     context_settings=CONTEXT,
 )
 
-Scores = Annotated[File, Argument(help="A pilot: its test set.", metavar="SCORES")]
-RatingFile = Annotated[File, Argument(help="A pilot: what raters answered.", metavar="RATINGS")]
 OfPilot = Annotated[Reading, "columns metrics lower_metrics exclude only lp format"]
 
 
@@ -88,15 +86,11 @@ def campaign_command(
     answers = [pilot] if pilot else _answers(context) if in_project else []
     test_set, rated = _known(scores, answers, replace(read, metrics=""), better, range)
     count = _how_many(systems)
+    texts = scores is None and test_set is not None and population is None
     if test_set is not None:
         count = len(test_set.systems) if count is None else count
         if population is None:
             population = test_set.segments.height
-            if scores is None:
-                note(
-                    f"the {population:,} segments that are rated are taken for the test set;"
-                    " --population says how many there are"
-                )
     if count is None or population is None:
         raise InputError(
             "how much there is to rate is not known; give --scores, the test set, or --pilot, the"
@@ -108,13 +102,15 @@ def campaign_command(
         "budget": budget, "half_width": half_width, "decide": decide, "pay": pay,
         "protocol": protocol or "esa", "scale": score_range(range), "raters": _how_many(raters),
     }  # fmt: skip
+    if texts:
+        population = _texts_like_these(population, budget, half_width, decide)
     try:
         result = plan_campaign(count, population, pilot=rated, **options)
     except InputError as error:
         if rated is None or pilot is not None:
             raise
+        result = plan_campaign(count, population, **options)  # refused, too, if it is an option
         note(f"these ratings are too few to plan by: {error}")
-        result = plan_campaign(count, population, **options)
     deliver(result, save, json)
     if result.needed is None:
         return
@@ -125,6 +121,23 @@ def campaign_command(
         note(keep_plan(context.obj, result, typed))
     elif scores is not None and not json:
         say(f"next: assay sample {scores} --budget {result.needed}")
+
+
+def _texts_like_these(
+    rated: int, budget: str | None, half_width: float | None, decide: float | None
+) -> int | None:
+    """How many segments there are to rate where ratings alone are known; None: any such texts."""
+    if decide is None and half_width is None and (budget is None or "%" in budget):
+        note(
+            f"the {rated:,} segments that are rated are taken for the test set; --population says"
+            " how many there are"
+        )
+        return rated
+    note(
+        f"the plan is for new texts like the {rated:,} rated segments; --population says how many"
+        " segments there are, where there is a test set"
+    )
+    return None
 
 
 def _is_taken(context: Context, name: str) -> bool:
@@ -158,11 +171,11 @@ def _known(
 
 @plan.command("ratings")
 def ratings_command(
-    scores: Scores = None, ratings: RatingFile = None, *, half_width: Number = None,
-    population: Count = None, sd: Number = None, correlation: Number = None,
-    features: Count = None, systems: Text = None, level: float = 0.95, design_effect: float = 1.0,
-    pay: Text = None, spend: Text = None, sizes: Text = None, better: Better | None = None,
-    range: Text = None, read: OfPilot, save: File = None, json: bool = False,
+    scores: File = None, ratings: File = None, *, half_width: Number = None,
+    population: Count = None, sd: Number = None, correlation: Number = None, features: Count = None,
+    systems: Text = None, level: float = 0.95, design_effect: float = 1.0, pay: Text = None,
+    spend: Text = None, sizes: Text = None, better: Better | None = None, range: Text = None,
+    read: OfPilot, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Plan how many segments to rate for an interval of a wanted half-width.
 
@@ -188,7 +201,7 @@ def ratings_command(
 
 @plan.command("comparison")
 def comparison_command(
-    scores: Scores = None, ratings: RatingFile = None, *, gap: float, power: float = 0.8,
+    scores: File = None, ratings: File = None, *, gap: float, power: float = 0.8,
     population: Count = None, difference_sd: Number = None, correlation: Number = None,
     features: Count = None, level: float = 0.95, design_effect: float = 1.0, pay: Text = None,
     spend: Text = None, sizes: Text = None, better: Better | None = None, range: Text = None,

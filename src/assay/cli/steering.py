@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from typer import Argument
+from typing import TYPE_CHECKING, Any, Literal
 
 from assay.cli import deliver, names, people, print_json, progress_bars, refuse_alone, say
-from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
+from assay.cli.campaign import campaign, need_campaign, opened_campaign
 from assay.cli.options import Count, File, Text
 from assay.errors import InputError, OptionError, need_known
-from assay.results import Result
 
-Rater = Annotated[str, Argument(help="The rater.", metavar="RATER")]
+if TYPE_CHECKING:
+    from assay.results import Result
 
 
 @campaign.command("status")
-def status(folder: Folder, *, save: File = None, json: bool = False) -> None:
+def status(folder: Path, *, save: File = None, json: bool = False) -> None:
     """How a campaign stands: tasks, answers, raters, cost, and what its looks decided.
 
     Results are computed where they are not current and no server is at work.
@@ -64,8 +62,7 @@ def _compute_results(folder: Path) -> None:
         return
     try:
         with opened_campaign(folder, write=True) as opened:
-            if opened.status().answers:
-                bring_up_to_date(opened)
+            bring_up_to_date(opened)
     except (InputError, OSError):
         return  # others work on it, or nothing can be written here: what is stored is shown
 
@@ -93,7 +90,7 @@ def _answers(address: str) -> bool:
 def _turn(name: str, said: str, more: str = "") -> None:
     """A command that changes the state of a campaign."""
 
-    def command(folder: Folder, *, reason: Text = None, json: bool = False) -> None:
+    def command(folder: Path, *, reason: Text = None, json: bool = False) -> None:
         _steer(folder, name, {"reason": reason}, json)
 
     command.__doc__ = f"{said}\n\nExample: assay campaign {name} news{more}"
@@ -110,7 +107,7 @@ _turn("close", "End a campaign for good: no more answers are taken.")
 
 
 @campaign.command("exclude")
-def exclude(folder: Folder, rater: Rater, *, reason: str, json: bool = False) -> None:
+def exclude(folder: Path, rater: str, *, reason: str, json: bool = False) -> None:
     """Leave a rater out: their tasks are dealt again, their answers are kept and not counted.
 
     Example: assay campaign exclude news rater-3 --reason "answers at random"
@@ -119,7 +116,7 @@ def exclude(folder: Folder, rater: Rater, *, reason: str, json: bool = False) ->
 
 
 @campaign.command("restore")
-def restore(folder: Folder, rater: Rater, *, json: bool = False) -> None:
+def restore(folder: Path, rater: str, *, json: bool = False) -> None:
     """Take a rater in again.
 
     Example: assay campaign restore news rater-3
@@ -129,12 +126,8 @@ def restore(folder: Folder, rater: Rater, *, json: bool = False) -> None:
 
 @campaign.command("rule")
 def rule(
-    folder: Folder,
-    goal: Annotated[
-        Literal["ranking", "score", "budget"],
-        Argument(help="The planned goal, or budget: go on to the last task."),
-    ],
-    *, reason: str, half_width: float | None = None, json: bool = False,
+    folder: Path, goal: Literal["ranking", "score", "budget"], *, reason: str,
+    half_width: float | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Change when a running campaign ends; looks that took place stay as they are.
 
@@ -147,12 +140,7 @@ def rule(
 
 @campaign.command("export")
 def export(
-    folder: Folder, *, output: Annotated[
-        File,
-        {"help": "The folder; default: one in the campaign's, with the format's name.",
-         "metavar": "DIR"},
-    ] = None,
-    format: Text = None, lp: Text = None, tables: Text = None,
+    folder: Path, *, output: File = None, format: Text = None, lp: Text = None, tables: Text = None,
     type: Literal["tsv", "csv", "jsonl", "parquet", "xlsx"] | None = None, look: Count = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
@@ -196,10 +184,8 @@ def export(
 
 @campaign.command("import")
 def import_(
-    folder: Folder,
-    file: Annotated[Path, Argument(help="The answers, as the tool wrote them.", metavar="FILE")],
-    *, format: Text = None, lp: Text = None,
-    save: Annotated[File, {"flags": ("--save",)}] = None, json: bool = False,
+    folder: Path, file: Path, *, format: Text = None, lp: Text = None, save: File = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Bring in answers that raters gave in pearmut, Appraise or Label Studio (--format).
 
@@ -219,11 +205,7 @@ def import_(
 
 
 @campaign.command("backup")
-def backup(
-    folder: Folder,
-    *, output: Annotated[Path, {"help": "The file of the copy.", "metavar": "FILE"}],
-    json: bool = False,
-) -> None:  # fmt: skip
+def backup(folder: Path, *, output: Path, json: bool = False) -> None:
     """Copy a campaign's store while it runs.
 
     Example: assay campaign backup news -o news-monday.db
@@ -240,7 +222,7 @@ def backup(
 
 
 @campaign.command("rebuild")
-def rebuild(folder: Folder, *, json: bool = False) -> None:
+def rebuild(folder: Path, *, json: bool = False) -> None:
     """Make the state of tasks and raters again from the answers and events.
 
     Example: assay campaign rebuild news
@@ -252,7 +234,7 @@ def rebuild(folder: Folder, *, json: bool = False) -> None:
 
 
 @campaign.command("forget")
-def forget(folder: Folder, rater: Rater, *, json: bool = False) -> None:
+def forget(folder: Path, rater: str, *, json: bool = False) -> None:
     """Remove what names a person; the answers stay, under a new code name.
 
     Example: assay campaign forget news rater-3
@@ -273,7 +255,7 @@ def forget(folder: Folder, rater: Rater, *, json: bool = False) -> None:
 
 @campaign.command("simulate")
 def simulate(
-    folder: Folder, *, raters: Text = None, careless: int = 0, leaving: int = 0, seed: Count = None,
+    folder: Path, *, raters: Text = None, careless: int = 0, leaving: int = 0, seed: Count = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Rehearse: simulated raters work through a campaign that has no answers yet.

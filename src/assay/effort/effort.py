@@ -51,6 +51,8 @@ from assay.tables.edits import Edits, as_edits
 from assay.tables.load import Source
 
 ZERO_TIME_SHARE = 0.1
+LIKELY_PACE = 0.05, 60.0
+"""Seconds a word: less than reading takes, more than thinking does, is another unit."""
 """From this share of segments with 0 s on, a warning is given."""
 LONG_TIME_SHARE = 0.25
 """From this share of all time in the longest 5 % of the segments on, a warning is given."""
@@ -106,7 +108,12 @@ def effort(
     measured = measure_edits(as_edits(edits), measures, time=time, progress=progress)
     names = check_names(measured.frame, human)
     if assume_alike is None:
-        assume_alike = _must_assume_alike(measured.frame, names)
+        # Only where systems cannot be told from documents, and have several of a kind each.
+        system, document, _ = names.codes(measured.frame)
+        sizes = (len(names.systems), len(names.documents))
+        columns, _ = fixed_columns(system, document, None, sizes, documents=True)
+        several = measured.frame.group_by("system").agg(pl.col("doc").n_unique())["doc"].min()
+        assume_alike = bool(several > 1 and np.linalg.matrix_rank(columns) < columns.shape[1])  # type: ignore[operator]
     models = _fit_models(measured, names, progress, documents=not assume_alike)
     cells = measured.cells()
     fixed = {name: model.fixed for name, model in models.items()}
@@ -114,10 +121,19 @@ def effort(
     differences = _differences(models, chances, names, level)
     used = next(iter(fixed.values()))
     needed = needed_to_decide(differences, models, level, place="place" in used)
-    paid = _paid(measured, models, names, time=time, documents=not assume_alike)
+    paid = models.get("time")  # all seconds over all words, which hours and price follow from
+    if paid is not None and time != "mean":
+        limits = LIMITS["time"]
+        paid = fit_model(measured.frame, "pace", names, documents=not assume_alike, limits=limits)
     weights = {"time": time_weight}
     systems = summarise_systems(cells, models, chances, paid, names, level, price)
     verdict = _verdict(systems, differences, measured, measures, human)
+    warnings = (
+        *(_time_warnings(measured.frame) if "time" in measured.measures else ()),
+        *_design_warnings(cells, names, models, assumed=assume_alike),
+        *_test_warnings(chances, models),
+        *difference_warnings(differences, models, needed, level, verdict, place="place" in used),
+    )
     return Effort(
         systems=systems,
         documents=summarise_documents(measured, cells, names, alike, level),
@@ -126,46 +142,21 @@ def effort(
         relative=relative_effort(cells, measured.measures),
         by_editor=effort_by_editor(cells, measured.measures, weights),
         placings=place_systems(cells, measured.measures, weights),
-        warnings=(
-            *(_time_warnings(measured.frame) if "time" in measured.measures else ()),
-            *_design_warnings(cells, names, models, assumed=assume_alike),
-            *_test_warnings(chances, models),
-            *difference_warnings(
-                differences, models, needed, level, verdict, place="place" in used
-            ),
-        ),
+        warnings=warnings,
         components={name: _components(model) for name, model in models.items()},
         overall_p={name: item.overall for name, item in chances.items()},
-        units=measured.units,
-        editors=names.editors,
+        units=measured.units, editors=names.editors,
         degrees=min(model.degrees for model in models.values()),
-        fixed=used,
-        level=level,
-        human=human,
-        margin=margin,
-        measures=measured.measures,
-        alike=alike,
-        assume_alike=assume_alike,
-        time=time,
-        time_weight=time_weight,
-        rate=price,
-        draws=draws,
-        assignments=min(item.assignments for item in chances.values()),
-        exact=all(item.exact for item in chances.values()),
-        seed=seed,
-        notes=measured.notes,
+        fixed=used, level=level, human=human, margin=margin, measures=measured.measures,
+        alike=alike, assume_alike=assume_alike, time=time, time_weight=time_weight, rate=price,
+        draws=draws, assignments=min(item.assignments for item in chances.values()),
+        exact=all(item.exact for item in chances.values()), seed=seed, notes=measured.notes,
         next=next_steps(
-            verdict,
-            differences,
-            models,
-            needed,
-            hours=_hours(measured, names),
-            rate=price,
+            verdict, differences, models, needed, hours=_hours(measured, names), rate=price,
             currency=currency,
         ),
-        verdict=verdict,
-        currency=currency,
-    )
+        verdict=verdict, currency=currency,
+    )  # fmt: skip
 
 
 def price_of(rate: float | str | None) -> tuple[float | None, str | None]:
@@ -181,15 +172,6 @@ def price_of(rate: float | str | None) -> tuple[float | None, str | None]:
     if match is None or (match[1] and match[3]):
         raise OptionError("rate", rate, "is not the price of an hour", "write 40 EUR, or 40")
     return float(match[2]), match[1] or match[3]
-
-
-def _must_assume_alike(frame: pl.DataFrame, names: Names) -> bool:
-    """Whether systems can be told from documents only as documents of a kind, several of each."""
-    system, document, _ = names.codes(frame)
-    sizes = (len(names.systems), len(names.documents))
-    fixed, _ = fixed_columns(system, document, None, sizes, documents=True)
-    several = frame.group_by("system").agg(pl.col("doc").n_unique())["doc"].min()
-    return bool(several > 1 and np.linalg.matrix_rank(fixed) < fixed.shape[1])  # type: ignore[operator]
 
 
 def _verdict(
@@ -214,13 +196,9 @@ def _hours(measured: Measured, names: Names) -> float | None:
 
 
 def _check_options(
-    margin: float | None,
-    human: str | None,
-    alike: float,
-    level: float,
-    time_weight: float,
+    margin: float | None, human: str | None, alike: float, level: float, time_weight: float,
     draws: int,
-) -> None:
+) -> None:  # fmt: skip
     if margin is not None and human is None:
         raise OptionError("margin", margin, "needs a human translation", "name it with `human`")
     if margin is not None and not 0 <= margin < 10:
@@ -248,21 +226,6 @@ def _fit_models(
             )
         progress("measures of effort", number, len(measured.measures))
     return models
-
-
-def _paid(
-    measured: Measured,
-    models: Mapping[str, EffortModel],
-    names: Names,
-    *,
-    time: str,
-    documents: bool,
-) -> EffortModel | None:
-    """The model of all seconds over all words, which hours and price follow from."""
-    if "time" not in models or time == "mean":
-        return models.get("time")
-    limits = LIMITS["time"]
-    return fit_model(measured.frame, "pace", names, documents=documents, limits=limits)
 
 
 def _components(model: EffortModel) -> dict[str, float]:
@@ -304,52 +267,35 @@ def _difference(
     known = without[~np.isnan(without)]
     p = t_p(value, error, degrees)
     less = names.systems[left if value < 0 else right]
-    return EffortDifference(
-        left=names.systems[left],
-        right=names.systems[right],
-        measure=model.measure,
-        difference=value,
-        stderr=error,
-        degrees=degrees,
-        low=interval.low,
-        high=interval.high,
-        p=p,
-        holm_p=p,
-        randomisation_p=chances.pairs[pair],
-        decided=decided,
-        verdict=f"{less} needs less effort" if decided else "undetermined",
-        least=float(known.min()) if known.size else float("nan"),
-        most=float(known.max()) if known.size else float("nan"),
-        deciding_editors=_deciding(model, without, pair, value, decided, degrees, names, level),
-    )
-
-
-def _deciding(
-    model: EffortModel,
-    without: np.ndarray,
-    pair: tuple[int, int],
-    value: float,
-    decided: bool,
-    degrees: float,
-    names: Names,
-    level: float,
-) -> tuple[str, ...]:
-    """Editors who turn the verdict, or a single one who turns the sign of an open difference."""
     # What lies between editors loses its share of freedom as what lies within them does.
     share = 1.0 if model.document_degrees else model.without_degrees / model.degrees
-    left = np.maximum(degrees * share, 1.0)
-    half = special.stdtrit(left, (1 + level) / 2) * model.without_stderr[:, *pair]
+    freedom = np.maximum(degrees * share, 1.0)
+    half = special.stdtrit(freedom, (1 + level) / 2) * model.without_stderr[:, *pair]
     turning = ~np.isnan(without) & ((np.abs(without) > half) != decided)
     # Where several editors turn the sign, nobody in particular does: it is just undetermined.
     reversing = without * value < 0
     deciding = turning if turning.any() else reversing & (reversing.sum() == 1)
-    return tuple(np.array(names.editors)[deciding].tolist())
+    return EffortDifference(
+        names.systems[left], names.systems[right], model.measure, value, error, degrees,
+        interval.low, interval.high, p, holm_p=p, randomisation_p=chances.pairs[pair],
+        decided=decided, verdict=f"{less} needs less effort" if decided else "undetermined",
+        least=float(known.min()) if known.size else float("nan"),
+        most=float(known.max()) if known.size else float("nan"),
+        deciding_editors=tuple(np.array(names.editors)[deciding].tolist()),
+    )  # fmt: skip
 
 
 def _time_warnings(frame: pl.DataFrame) -> list[Note]:
-    """Segments without time, and time that a few segments hold."""
+    """Segments without time, time that a few segments hold, and time in another unit."""
     seconds = frame["seconds"].drop_nulls().to_numpy()
     warnings = []
+    pace = seconds.sum() / max(float(frame.drop_nulls("seconds")["words"].sum()), 1.0)
+    if not LIKELY_PACE[0] <= pace <= LIKELY_PACE[1] and seconds.sum() > 0:
+        warnings.append(Note(
+            "time-unlikely",
+            f"1,000 words would take {1000 * pace / 3600:.2g} h, which nobody needs: are these"
+            " times in seconds? A column called Time (min), or ms, is read as such",
+        ))  # fmt: skip
     zero = int(np.sum(seconds == 0))
     if zero and zero >= ZERO_TIME_SHARE * seconds.size:
         warnings.append(Note(

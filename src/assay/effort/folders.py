@@ -40,7 +40,11 @@ class BilingualFile:
 def files_in(where: Sequence[Path], argument: str) -> tuple[list[BilingualFile], list[Path]]:
     """The bilingual files below folders, and the others, which are passed over."""
     found, other = [], []
-    for root in _matched(where):
+    roots: list[Path] = []
+    for path in where:  # patterns are replaced by what they match
+        pattern = not path.exists() and glob.has_magic(str(path))
+        roots += (sorted(map(Path, glob.glob(str(path)))) if pattern else []) or [path]  # noqa: PTH207
+    for root in roots:
         if not root.exists():
             raise OptionError(argument, root, "does not exist", "give the folder of the files")
         for path in [root] if root.is_file() else sorted(root.rglob("*")):
@@ -61,16 +65,6 @@ def files_in(where: Sequence[Path], argument: str) -> tuple[list[BilingualFile],
             "give the folder with the SDLXLIFF, MXLIFF, XLIFF, Excel, CSV or text files",
         )  # fmt: skip
     return found, other
-
-
-def _matched(where: Sequence[Path]) -> list[Path]:
-    """The paths, patterns replaced by what they match."""
-    found: list[Path] = []
-    for path in where:
-        pattern = not path.exists() and glob.has_magic(str(path))
-        every = sorted(map(Path, glob.glob(str(path)))) if pattern else []  # noqa: PTH207
-        found += every or [path]
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +113,11 @@ def _versions_of(
     name = place.name.casefold()
     able = [other for other in before if other.name.casefold() == name]
     if not able:
-        begun = [other for other in before if _begins(name, other.name.casefold())]
+        starts = [(other, other.name.casefold()) for other in before]
+        begun = [
+            other for other, start in starts
+            if name.startswith(start) and not name[len(start)].isalnum()
+        ]  # fmt: skip
         most = max((len(other.name) for other in begun), default=0)
         able = [other for other in begun if len(other.name) == most]
     here = {folder.casefold() for folder in place.folders}
@@ -127,10 +125,6 @@ def _versions_of(
     inside = [other for other in able if {f.casefold() for f in other.folders} <= here]
     most = max((len(other.folders) for other in inside), default=0)
     return [other for other in inside if len(other.folders) == most] or able
-
-
-def _begins(name: str, start: str) -> bool:
-    return name.startswith(start) and not name[len(start)].isalnum()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +190,12 @@ def _choose(
     written: Mapping[str, Sequence[str | None]], open_: Sequence[str],
 ) -> dict[str, str]:  # fmt: skip
     """The level that is each role's, where it can be told."""
-    alone = [name for name, values in levels.items() if not _is_shared(pairs, values)]
+    folders = [{folder.casefold() for folder in pair.before.folders} for pair in pairs]
+    # Levels whose names are not those of folders that the files before editing lie in too.
+    alone = [
+        name for name, values in levels.items()
+        if any(v.casefold() not in own for v, own in zip(values, folders, strict=True))
+    ]  # fmt: skip
     able = {
         "system": [n for n, v in levels.items() if n not in alone and _are_machines(v)]
         or [n for n, v in levels.items() if n not in alone and _agree(v, written["system"])],
@@ -210,14 +209,6 @@ def _choose(
             if known and (role == "editor" or rest[0] not in alone):
                 chosen[role] = rest[0]
     return chosen
-
-
-def _is_shared(pairs: Sequence[Pair], values: Sequence[str]) -> bool:
-    """Whether the files before editing lie in folders of these names too."""
-    return all(
-        value.casefold() in {folder.casefold() for folder in pair.before.folders}
-        for pair, value in zip(pairs, values, strict=True)
-    )
 
 
 def _are_machines(values: Sequence[str]) -> bool:

@@ -16,7 +16,6 @@ from sacrebleu.metrics import lib_ter
 
 Row: TypeAlias = NDArray[np.int64]
 """What rewriting the first words into every beginning of the reference costs."""
-
 _FAR = lib_ter._INT_INFINITY
 _KEEP, _REPLACE, _INSERT, _DELETE = " sid"
 

@@ -23,7 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import linalg, special
 
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, need_known
 from assay.results import Note, plural
 from assay.stats.intervals import Interval, interval_within, t_interval
 from assay.stats.progress import Progress, silent
@@ -73,11 +73,9 @@ class Names:
 
     def codes(self, frame: pl.DataFrame) -> tuple[Ints, Ints, Ints]:
         """System, document and editor of every row, as numbers."""
-        return (
-            _codes(frame["system"], self.systems),
-            _codes(frame["doc"], self.documents),
-            _codes(frame["editor"], self.editors),
-        )
+        columns = (("system", self.systems), ("doc", self.documents), ("editor", self.editors))
+        system, document, editor = (_codes(frame[name], own) for name, own in columns)
+        return system, document, editor
 
 
 def _codes(column: pl.Series, names: tuple[str, ...]) -> Ints:
@@ -99,13 +97,8 @@ def check_names(frame: pl.DataFrame, human: str | None) -> Names:
             f"only one editor ('{names.editors[0]}'): the editor's effort cannot be separated"
             " from the system's; add editors"
         )
-    if human is not None and human not in names.systems:
-        raise OptionError(
-            "human",
-            human,
-            f"is not among the systems{did_you_mean(human, names.systems)}",
-            f"choose from {', '.join(names.systems)}",
-        )
+    if human is not None:
+        need_known("human", human, names.systems, "is not among the systems")
     both = frame.group_by("editor", "doc", maintain_order=True).agg(pl.col("system").n_unique())
     for row in both.filter(pl.col("system") > 1).iter_rows(named=True):
         raise InputError(
@@ -304,7 +297,9 @@ def fit_model(
             " editors"
         )
     y = frame[measure].to_numpy()
-    segment = _segment_codes(document, frame["seg"])
+    keys = [f"{doc}\t{name}" for doc, name in zip(document, frame["seg"], strict=True)]
+    starts, segment = np.unique(keys, return_index=True, return_inverse=True)[1:]
+    segment = segment.astype(np.intp)
     first = np.unique(cell, return_index=True)[1]
     text = np.unique(document, return_inverse=True)[1]
     factors: Factors = (editor, segment, cell)
@@ -321,7 +316,7 @@ def fit_model(
         between_degrees=_between_degrees(fixed[first], editor[first]),
         text_degrees=int(segment.max()) + 1 - len(np.unique(document)),
         cell_sizes=np.bincount(cell).astype(float), cell_editor=editor[first],
-        cell_document=text[first], document_sizes=_segments_of(text, segment),
+        cell_document=text[first], document_sizes=np.bincount(text[starts]).astype(float),
         document_degrees=between, without=without[0], without_stderr=without[1],
         without_degrees=without[2], unlinked=unlinked, limits=limits,
     )  # fmt: skip
@@ -336,11 +331,6 @@ def _random_degrees(rows: Floats, document: Ints) -> int:
     if len(np.unique(document)) == len(document):
         return 0
     return _between_degrees(rows, document)
-
-
-def _segments_of(document: Ints, segment: Ints) -> Floats:
-    first = np.unique(segment, return_index=True)[1]
-    return np.bincount(document[first]).astype(float)
 
 
 def _sizes(codes: Ints) -> Ints:
@@ -367,11 +357,6 @@ def _without_spread(y: Floats, fixed: Floats, factors: Factors) -> bool:
 
 def _means(values: Floats, codes: Ints) -> Floats:
     return np.asarray(np.bincount(codes, weights=values) / np.bincount(codes))
-
-
-def _segment_codes(document: Ints, seg: pl.Series) -> Ints:
-    keys = [f"{doc}\t{name}" for doc, name in zip(document, seg, strict=True)]
-    return np.unique(keys, return_inverse=True)[1].astype(np.intp)
 
 
 def _refuse_confounded(measure: str, system: Ints, document: Ints, names: Names) -> None:
@@ -537,29 +522,17 @@ class Measured:
         )
 
 
-def _check_measures(measures: Sequence[str] | None) -> tuple[str, ...]:
-    """The measures asked for, in the order of :data:`MEASURES`."""
-    if measures is None:
-        return DEFAULT
+def measure_edits(
+    edits: Edits, measures: Sequence[str] | None = None, *, time: str = "mean",
+    progress: Progress = silent,
+) -> Measured:  # fmt: skip
+    """Measure every segment; time is left out, with a note, where the table has none."""
+    measures = DEFAULT if measures is None else measures
     for name in measures:
-        if name not in MEASURES:
-            raise OptionError(
-                "measures", name, "is not known", f"choose from {', '.join(MEASURES)}"
-            )
+        need_known("measures", name, list(MEASURES))
     if not measures:
         raise OptionError("measures", "", "names none", f"choose from {', '.join(MEASURES)}")
-    return tuple(name for name in MEASURES if name in measures)
-
-
-def measure_edits(
-    edits: Edits,
-    measures: Sequence[str] | None = None,
-    *,
-    time: str = "mean",
-    progress: Progress = silent,
-) -> Measured:
-    """Measure every segment; time is left out, with a note, where the table has none."""
-    wanted = _check_measures(measures)
+    wanted = tuple(name for name in MEASURES if name in measures)
     notes = [line if isinstance(line, Note) else Note("table", line) for line in edits.notes]
     frame = _with_words(edits.frame, notes)
     if "seconds" not in frame.columns:
@@ -571,14 +544,14 @@ def measure_edits(
         if not wanted:
             raise InputError("no segment has seconds and time is the only measure; name others")
     elif "time" in wanted and untimed:
-        notes.append(
-            Note("times-missing", f"{untimed:,} segments without seconds left out of time")
-        )  # fmt: skip
+        text = f"{untimed:,} segments without seconds left out of time"
+        notes.append(Note("times-missing", text))
     texts = list(zip(frame["mt"], frame["edited"], strict=True))
+    timed = pl.when(pl.col("seconds").is_not_null()).then(pl.col("words"))
     columns = [
         pl.Series("distance", [edit_distance(mt, edited) for mt, edited in texts]),
         pl.Series("changed", [float(mt != edited) for mt, edited in texts]),
-        (pl.col("seconds") / _timed_words()).alias("pace"),
+        (pl.col("seconds") / timed.mean().over("editor", "doc")).alias("pace"),
     ]
     if "hter" in wanted:
         columns.append(pl.Series("hter", _hter(texts, progress, notes)))
@@ -589,12 +562,6 @@ def measure_edits(
         units["time"] = unit
     frame = frame.with_columns(scaled.alias("time"))
     return Measured(frame, wanted, tuple(notes), units, {**LIMITS, "time": limits})
-
-
-def _timed_words() -> pl.Expr:
-    """The mean words of an editor's segments of a document that have seconds."""
-    timed = pl.when(pl.col("seconds").is_not_null()).then(pl.col("words"))
-    return timed.mean().over("editor", "doc")
 
 
 def _with_words(frame: pl.DataFrame, notes: list[Note]) -> pl.DataFrame:
@@ -611,13 +578,13 @@ def _with_words(frame: pl.DataFrame, notes: list[Note]) -> pl.DataFrame:
         raise InputError(f"document '{doc}' is empty: it has no words; leave it out")
     # A segment such as "***" has no word but takes a moment: it counts as one.
     if wordless := int((frame["words"] == 0).sum()):
-        notes.append(
-            Note("no-words", f"{wordless:,} segments without a word are counted as one word each")
-        )
+        text = f"{wordless:,} segments without a word are counted as one word each"
+        notes.append(Note("no-words", text))
     return frame.with_columns(pl.col("words").clip(lower_bound=1.0))
 
 
 def _hter(texts: list[tuple[str, str]], progress: Progress, notes: list[Note]) -> list[float]:
+    from rapidfuzz.distance import Levenshtein
     from sacrebleu.metrics.ter import TER
 
     from assay.effort.hter import edit_rate
@@ -627,12 +594,18 @@ def _hter(texts: list[tuple[str, str]], progress: Progress, notes: list[Note]) -
     progress("HTER of segments", 0, len(texts))
     for number, (mt, edited) in enumerate(texts, start=1):
         given, wanted = mt.lower().split(), edited.lower().split()
+        words = max(len(given), len(wanted))
         if mt == edited:
             values.append(0.0)
-        elif _can_search_shifts(given, wanted):
+        # In a long segment with many changes the search for shifts takes minutes.
+        elif words <= MOST_WORDS_SHIFTED or (
+            words <= MOST_WORDS_SEARCHED
+            and Levenshtein.distance(given, wanted) <= MOST_ERRORS_SEARCHED
+        ):
             values.append(edit_rate(given, wanted))
         else:
-            values.append(100.0 * _word_errors(given, wanted) / max(len(wanted), 1))
+            errors = Levenshtein.distance(given, wanted)
+            values.append(100.0 * errors / max(len(wanted), 1))
             long += 1
         progress("HTER of segments", number, len(texts))
     ter.sentence_score("", [""])  # there is a signature once something was scored
@@ -645,21 +618,6 @@ def _hter(texts: list[tuple[str, str]], progress: Progress, notes: list[Note]) -
         )
         notes.append(Note("hter-no-shifts", text))
     return values
-
-
-def _can_search_shifts(mt: list[str], edited: list[str]) -> bool:
-    """Whether shifts are found in seconds; in a long segment with many changes it takes minutes."""
-    words = max(len(mt), len(edited))
-    if words <= MOST_WORDS_SHIFTED:
-        return True
-    return words <= MOST_WORDS_SEARCHED and _word_errors(mt, edited) <= MOST_ERRORS_SEARCHED
-
-
-def _word_errors(mt: list[str], edited: list[str]) -> int:
-    """The words to delete, insert or replace."""
-    from rapidfuzz.distance import Levenshtein
-
-    return Levenshtein.distance(mt, edited)
 
 
 def _places(frame: pl.DataFrame) -> pl.Expr:
@@ -682,23 +640,20 @@ def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr,
     known = frame.select(each.drop_nulls()).to_series().to_numpy()
     if time == "winsorised":
         cap = float(np.quantile(known, 0.95)) if known.size else 0.0
-        notes.append(
-            Note("time-scale", f"time per word is capped at its 95% quantile, {cap:.2f} s")
-        )
+        text = f"time per word is capped at its 95% quantile, {cap:.2f} s"
+        notes.append(Note("time-scale", text))
         scaled, unit = each.clip(upper_bound=cap), f"{unit}, at most {cap:.2f}"
         limits = (0.0, cap) if cap > 0 else limits
     elif time == "log":
         # Without zeros differences of logs are ratios of times. A zero needs something added.
         extra = _OFFSET * float(known.mean()) if known.size and known.min() == 0 else 0.0
         unit = f"log({unit} + {extra:.3g})" if extra else f"log({unit})"
-        notes.append(
-            Note("time-scale", f"time is on the scale {unit}: differences are logarithms of ratios")
-        )
+        text = f"time is on the scale {unit}: differences are logarithms of ratios"
+        notes.append(Note("time-scale", text))
         # Where all times are 0 there is no scale.
         scaled, limits = (each + extra).log() if known.any() else each, UNLIMITED
     else:
         raise OptionError("time", time, "is not known", "choose from mean, log, winsorised")
-    notes.append(
-        Note("plain-time", "shares of documents, ratios, placings, hours and price use plain time")
-    )
+    text = "shares of documents, ratios, placings, hours and price use plain time"
+    notes.append(Note("plain-time", text))
     return scaled, unit, limits

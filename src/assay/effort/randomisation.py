@@ -27,7 +27,6 @@ from assay.effort.model import Names, fixed_columns
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-
 MOST_ASSIGNMENTS = 5040
 """Up to this many assignments, all are tried."""
 CELLS_AT_ONCE = 2_000_000
@@ -58,13 +57,9 @@ class Chances:
 
 
 def randomise(
-    cells: pl.DataFrame,
-    fixed: Mapping[str, tuple[str, ...]],
-    names: Names,
-    *,
-    draws: int,
+    cells: pl.DataFrame, fixed: Mapping[str, tuple[str, ...]], names: Names, *, draws: int,
     rng: np.random.Generator,
-) -> dict[str, Chances]:
+) -> dict[str, Chances]:  # fmt: skip
     """The tests of every measure, which allow for the fixed effects of its model.
 
     Cells without a value are left out, and kits dealt out among editors with values for the same
@@ -92,41 +87,27 @@ def randomise(
 
 
 def _chances(
-    values: Floats,
-    system: Ints,
-    editor: Ints,
-    nuisance: Floats,
-    dealt: Assignments,
-    *,
+    values: Floats, system: Ints, editor: Ints, nuisance: Floats, dealt: Assignments, *,
     places: bool,
-) -> Chances:
+) -> Chances:  # fmt: skip
     # Whether anything of a system is left when editors are allowed for.
     within = any(
         remainder((system == number).astype(float), editor, nuisance).any()
         for number in np.unique(system)
     )
     rest = remainder(values, editor if within else None, nuisance)
-    return Chances(
-        pairs={
-            pair: pair_p(values, system, pair, editor, nuisance, dealt, places=places)
-            for pair in combinations(range(int(system.max()) + 1), 2)
-        },
-        systems=system_ps(rest, system, dealt),
-        overall=overall_p(rest, system, dealt),
-        assignments=len(dealt.sources),
-        exact=dealt.exact,
-    )
+    pairs = {
+        pair: pair_p(values, system, pair, editor, nuisance, dealt, places=places)
+        for pair in combinations(range(int(system.max()) + 1), 2)
+    }
+    everybody = system_ps(rest, system, dealt), overall_p(rest, system, dealt)
+    return Chances(pairs, *everybody, len(dealt.sources), dealt.exact)
 
 
 def deal_kits(
-    editors: Ints,
-    documents: Ints,
-    systems: Ints,
-    places: Ints | None = None,
-    *,
-    draws: int,
+    editors: Ints, documents: Ints, systems: Ints, places: Ints | None = None, *, draws: int,
     rng: np.random.Generator,
-) -> Assignments:
+) -> Assignments:  # fmt: skip
     """All different assignments of kits to editors, or ``draws`` random ones; the actual one first.
 
     A kit is the systems of an editor's documents, and their places where they are given.
@@ -214,15 +195,9 @@ def _basis(editor: Ints | None, columns: Floats) -> Floats:
 
 
 def pair_p(
-    values: Floats,
-    systems: Ints,
-    pair: tuple[int, int],
-    editor: Ints,
-    columns: Floats,
-    dealt: Assignments,
-    *,
-    places: bool,
-) -> float:
+    values: Floats, systems: Ints, pair: tuple[int, int], editor: Ints, columns: Floats,
+    dealt: Assignments, *, places: bool,
+) -> float:  # fmt: skip
     """Do two systems differ, the others being what they are?
 
     ``columns`` are of documents and, as ``places`` says, of places. Editors are allowed for unless

@@ -57,11 +57,7 @@ def compare_ratings(result: Effort, ratings: Ratings, *, rng: Rng = None) -> tup
 
 
 def _relation(
-    compared_with: str,
-    measure: str,
-    left: np.ndarray,
-    right: list[float],
-    rng: np.random.Generator,
+    compared_with: str, measure: str, left: np.ndarray, right: list[float], rng: np.random.Generator
 ) -> Relation:
     known = np.isfinite(left) & np.isfinite(right)
     a, b = (_mean_ranks(values[known]) for values in (left, np.array(right)))

@@ -230,15 +230,11 @@ class Effort(Result, kind="effort"):
     def signature(self) -> str:
         """How the numbers came about."""
         return signature(
-            "effort",
-            "+".join(self.measures),
-            f"reml:{'+'.join(self.fixed)}",
-            editors=len(self.editors),
-            n=sum(item.segments for item in self.systems),
+            "effort", "+".join(self.measures), f"reml:{'+'.join(self.fixed)}",
+            editors=len(self.editors), n=sum(item.segments for item in self.systems),
             time=None if self.time == "mean" else self.time,
-            level=f"{self.level:g}".lstrip("0"),
-            seed=None if self.exact else self.seed,
-        )
+            level=f"{self.level:g}".lstrip("0"), seed=None if self.exact else self.seed,
+        )  # fmt: skip
 
     def to_frame(self) -> pl.DataFrame:
         """A row for each system and measure."""
@@ -250,14 +246,9 @@ class Effort(Result, kind="effort"):
 
 
 def summarise_systems(
-    cells: pl.DataFrame,
-    models: Mapping[str, EffortModel],
-    chances: Mapping[str, Chances],
-    paid: EffortModel | None,
-    names: Names,
-    level: float,
-    rate: float | None,
-) -> tuple[SystemEffort, ...]:
+    cells: pl.DataFrame, models: Mapping[str, EffortModel], chances: Mapping[str, Chances],
+    paid: EffortModel | None, names: Names, level: float, rate: float | None,
+) -> tuple[SystemEffort, ...]:  # fmt: skip
     """Every system's means and costs; ``paid`` is the model of the time that is paid for."""
     rows = []
     for number, system in enumerate(names.systems):
@@ -348,40 +339,29 @@ def _share(ends: list[float], alike: float) -> DocumentShare:
 
 
 def judge_parity(
-    models: Mapping[str, EffortModel],
-    names: Names,
-    human: str | None,
-    margin: float | None,
-    level: float,
-    *,
-    logs: bool,
-) -> tuple[Parity, ...]:
+    models: Mapping[str, EffortModel], names: Names, human: str | None, margin: float | None,
+    level: float, *, logs: bool,
+) -> tuple[Parity, ...]:  # fmt: skip
     """Non-inferiority: is ``system - (1 + margin) human`` below 0, by a one-sided test.
 
     With ``logs`` time is a logarithm, and it is ``system - human - log(1 + margin)``.
     """
     if human is None or margin is None:
         return ()
-    base = names.systems.index(human)
-    return tuple(
-        _parity(model, names, number, base, margin, level, log=logs and measure == "time")
-        for measure, model in models.items()
-        for number in range(len(names.systems))
-        if number != base
-    )
+    base, rows = names.systems.index(human), []
+    for measure, model in models.items():
+        log = logs and measure == "time"
+        for number in range(len(names.systems)):
+            if number != base:
+                rows.append(_parity(model, names.systems, number, base, margin, level, log=log))
+    return tuple(rows)
 
 
 def _parity(
-    model: EffortModel,
-    names: Names,
-    number: int,
-    base: int,
-    margin: float,
-    level: float,
-    *,
-    log: bool,
-) -> Parity:
-    weights = np.eye(len(names.systems))[number]
+    model: EffortModel, systems: Sequence[str], number: int, base: int, margin: float,
+    level: float, *, log: bool,
+) -> Parity:  # fmt: skip
+    weights = np.eye(len(systems))[number]
     weights[base] = -1.0 if log else -(1 + margin)
     value, error = model.contrast(weights)
     value -= np.log1p(margin) if log else 0.0
@@ -393,7 +373,7 @@ def _parity(
     else:
         excess = float(mean / human - 1) if human > 0 else float("nan")
     return Parity(
-        names.systems[number], names.systems[base], model.measure, margin, excess, p,
+        systems[number], systems[base], model.measure, margin, excess, p,
         "parity" if p < 1 - level else "no parity" if p > level else "undetermined",
     )  # fmt: skip
 

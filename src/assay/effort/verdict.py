@@ -109,12 +109,9 @@ def less_and_more(item: EffortDifference) -> tuple[str, str]:
 
 
 def needed_to_decide(
-    differences: Sequence[EffortDifference],
-    models: Mapping[str, EffortModel],
-    level: float,
-    *,
+    differences: Sequence[EffortDifference], models: Mapping[str, EffortModel], level: float, *,
     place: bool,
-) -> list[int | None]:
+) -> list[int | None]:  # fmt: skip
     """How many editors would find each difference if the one seen is the true one.
 
     Documents, where they are what limits it. The variance behind the standard error is taken to
@@ -153,14 +150,9 @@ def _variance(item: EffortDifference, models: Mapping[str, EffortModel]) -> floa
 
 
 def difference_warnings(
-    differences: Sequence[EffortDifference],
-    models: Mapping[str, EffortModel],
-    needed: Sequence[int | None],
-    level: float,
-    verdict: Verdict | None,
-    *,
-    place: bool,
-) -> list[Note]:
+    differences: Sequence[EffortDifference], models: Mapping[str, EffortModel],
+    needed: Sequence[int | None], level: float, verdict: Verdict | None, *, place: bool,
+) -> list[Note]:  # fmt: skip
     """Differences that hang on one editor, and gaps to the best too small for so few editors."""
     warnings = []
     for item, number in zip(differences, needed, strict=True):
@@ -201,15 +193,10 @@ def _limit(model: EffortModel) -> tuple[int, str]:
 
 
 def next_steps(
-    verdict: Verdict | None,
-    differences: Sequence[EffortDifference],
-    models: Mapping[str, EffortModel],
-    needed: Sequence[int | None],
-    *,
-    hours: float | None,
-    rate: float | None,
-    currency: str | None,
-) -> tuple[str, ...]:
+    verdict: Verdict | None, differences: Sequence[EffortDifference],
+    models: Mapping[str, EffortModel], needed: Sequence[int | None], *, hours: float | None,
+    rate: float | None, currency: str | None,
+) -> tuple[str, ...]:  # fmt: skip
     """How many more editors (documents) decide between the best system and its nearest rival.
 
     ``hours`` is what one editor of this comparison worked, at ``rate`` an hour.

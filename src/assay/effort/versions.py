@@ -94,7 +94,11 @@ def read_versions(
         raise InputError(
             f"no file could be joined with its version before editing: {_listed(faults)}"
         )
-    _refuse_unedited(kept)
+    if all(old[0].target == new[0].target for item in kept for old, new in item.groups):
+        raise InputError(
+            f"{kept[0].pair.after.path}: no segment of any file differs from before editing; give"
+            " the edited files as `after`, and those with the machine translation as `before`"
+        )
     _refuse_languages(kept)
     roles = _roles(kept, system, editor, pattern)
     rows = [row for k, item in enumerate(kept) for row in item.rows(roles, k)]
@@ -117,27 +121,21 @@ def _read(
     progress("files", 0, len(pairs))
     for number, pair in enumerate(pairs, start=1):
         try:
-            found.append(
-                (
-                    read_version(pair.before.path, "before", columns),
-                    read_version(pair.after.path, "after", columns),
-                )
-            )
+            old = read_version(pair.before.path, "before", columns)
+            found.append((old, read_version(pair.after.path, "after", columns)))
         except TableError as error:
             faults.append(error)
         progress("files", number, len(pairs))
     if len(faults) == 1:
         raise faults[0]
     if faults:
-        raise InputError(
-            f"{len(faults)} files cannot be read: {_listed(map(_first_problem, faults))}"
-        )
+        shown = []
+        for fault in faults:
+            first = fault.problems[0]
+            line = "" if first.line is None else f", line {first.line}"
+            shown.append(f"{fault.source}{line}: {first.message}")
+        raise InputError(f"{len(faults)} files cannot be read: {_listed(shown)}")
     return found
-
-
-def _first_problem(error: TableError) -> str:
-    first = error.problems[0]
-    return f"{error.source}{'' if first.line is None else f', line {first.line}'}: {first.message}"
 
 
 @dataclass
@@ -245,14 +243,6 @@ def _refuse_swapped(joined: Sequence[_Joined]) -> None:
         )
 
 
-def _refuse_unedited(joined: Sequence[_Joined]) -> None:
-    if all(old[0].target == new[0].target for item in joined for old, new in item.groups):
-        raise InputError(
-            f"{joined[0].pair.after.path}: no segment of any file differs from before editing; give"
-            " the edited files as `after`, and those with the machine translation as `before`"
-        )
-
-
 def _refuse_languages(joined: Sequence[_Joined]) -> None:
     """Refuse several target languages: what a language takes is no merit of an engine."""
     each = Counter(lang.split("-")[0] for item in joined if (lang := item.after.languages[1]))
@@ -304,11 +294,13 @@ def _documents(
     taken: set[tuple[str, tuple[str | None, ...]]] = set()
     found: list[str] = []
     for k, (item, name) in enumerate(zip(joined, names, strict=True)):
-        like = [
-            doc for doc, first in firsts.items()
-            if _overlap(texts[k], texts[first]) >= (SAME_TEXT if doc == name else SAME_TEXT_RENAMED)
-            and (doc, who[k]) not in taken
-        ]  # fmt: skip
+        like = []
+        for doc, first in firsts.items():
+            one, two = texts[k], texts[first]
+            same = len(one & two) / len(one | two) if one and two else 0.0
+            wanted = SAME_TEXT if doc == name else SAME_TEXT_RENAMED
+            if same >= wanted and (doc, who[k]) not in taken:
+                like.append(doc)
         if like:
             name = name if name in like else like[0]
         elif name in firsts and (texts[k] is not None or (name, who[k]) in taken):
@@ -322,13 +314,6 @@ def _documents(
 def _sources(item: _Joined) -> frozenset[str] | None:
     texts = frozenset("".join((one.source or "").split()) for one in item.before.segments)
     return texts - {""} or None
-
-
-def _overlap(one: frozenset[str] | None, two: frozenset[str] | None) -> float:
-    """The share of segments that two texts have in common."""
-    if one is None or two is None:
-        return 0.0
-    return len(one & two) / len(one | two)
 
 
 def _one_name_per_text(frame: pl.DataFrame) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, need_known
 from assay.estimation.kernels import overlap_of
 from assay.estimation.results import (
     Breakdown,
@@ -94,50 +94,31 @@ def _summary(name: str, population: int, differences: Sequence[Difference]) -> G
 
 
 def _wrapped(
-    study: Study,
-    by: str,
-    summaries: Sequence[GroupSummary],
-    rows: Sequence[Sequence[Mean]],
+    study: Study, by: str, summaries: Sequence[GroupSummary], rows: Sequence[Sequence[Mean]],
     notes: Sequence[Note],
-) -> Breakdown:
+) -> Breakdown:  # fmt: skip
     """The result: ``rows`` has one list per group, in the order of the systems."""
     estimates = tuple(
-        GroupEstimate(
-            group=summary.group,
-            system=system,
-            **scored(mean),
-            method=mean.method,
-        )
+        GroupEstimate(summary.group, system, **scored(mean), method=mean.method)
         for summary, row in zip(summaries, rows, strict=True)
         for system, mean in zip(study.test_set.systems, row, strict=True)
     )
     intervals = sum(bool(np.isfinite(item.high - item.low)) for item in estimates)
     missed = (1 - study.level) * sum(item.stderr > 0 for item in estimates)
-    remarks = [
-        Note(
-            "several-intervals",
-            f"{intervals:,} intervals are shown, each at {percent(study.level)} by itself: expect"
-            f" about {missed:.2g} of them to miss the truth by chance",
-        )
-    ]
-    none = len(estimates) - intervals
-    if none:
-        remarks.append(
-            Note("no-interval", f"{none} of {len(estimates)} have no interval: too few ratings"
-                 " there, or all alike")
-        )  # fmt: skip
-    return Breakdown(
-        by=by,
-        groups=tuple(summaries),
-        estimates=estimates,
-        intervals=intervals,
-        better=study.ratings.better,
-        level=study.level,
-        design=study.rated.design.name,
-        seed=study.rated.design.seed,
-        target=study.target,
-        notes=noted((*study.notes, *notes, *remarks)),
+    text = (
+        f"{intervals:,} intervals are shown, each at {percent(study.level)} by itself: expect"
+        f" about {missed:.2g} of them to miss the truth by chance"
     )
+    remarks = [Note("several-intervals", text)]
+    if none := len(estimates) - intervals:
+        text = f"{none} of {len(estimates)} have no interval: too few ratings there, or all alike"
+        remarks.append(Note("no-interval", text))
+    design, said = study.rated.design, noted((*study.notes, *notes, *remarks))
+    return Breakdown(
+        by=by, groups=tuple(summaries), estimates=estimates, intervals=intervals,
+        better=study.ratings.better, level=study.level, design=design.name, seed=design.seed,
+        target=study.target, notes=said,
+    )  # fmt: skip
 
 
 def _groups(test_set: TestSet, by: str) -> tuple[list[str], np.ndarray, list[Note]]:
@@ -154,10 +135,7 @@ def _groups(test_set: TestSet, by: str) -> tuple[list[str], np.ndarray, list[Not
     ]
     if column not in known:
         choices = list(dict.fromkeys([*known, "document", "length", "category"]))
-        raise OptionError(
-            "by", by, f"is not something to break down by{did_you_mean(by, choices)}",
-            f"choose from {', '.join(choices)}",
-        )  # fmt: skip
+        need_known("by", by, choices, "is not something to break down by")
     values = _of_segments(test_set, column)
     missing = values.is_null() | (values == "")
     values = values.set(missing, MISSING) if missing.any() else values
@@ -238,13 +216,8 @@ def _by_category(study: Study, errors: Errors) -> Breakdown:
     summaries, rows = [], []
     for name in names:
         part = _penalties(study, priced.filter(pl.col("category") == name))
-        summaries.append(
-            _summary(
-                name,
-                study.test_set.segments.height,
-                [part.difference(i, j) for i, j in combinations(range(count), 2)],
-            )
-        )
+        gaps = [part.difference(i, j) for i, j in combinations(range(count), 2)]
+        summaries.append(_summary(name, study.test_set.segments.height, gaps))
         rows.append([part.mean(i) for i in range(count)])
     lower = replace(study, ratings=replace(study.ratings, better="lower"))
     return _wrapped(lower, "category", summaries, rows, notes)
@@ -255,9 +228,7 @@ def _priced(study: Study, errors: Errors) -> tuple[pl.DataFrame, list[Note]]:
     frame = errors.frame.filter(pl.col("category").str.to_lowercase() != NO_ERROR.lower())
     kinds = frame.select("category", "severity").unique(maintain_order=True)
     weights = [GOOGLE_WEIGHTS.of(*kind) for kind in kinds.rows()]
-    odd = sorted(
-        {kind[1] for kind, weight in zip(kinds.rows(), weights, strict=True) if weight is None}
-    )
+    odd = sorted({kind[1] for kind, w in zip(kinds.rows(), weights, strict=True) if w is None})
     if odd:
         known = ", ".join(name for name, weight in GOOGLE_WEIGHTS.severities.items() if weight)
         raise InputError(f"errors have severities without a weight: {', '.join(odd)}; use {known}")
@@ -268,17 +239,11 @@ def _priced(study: Study, errors: Errors) -> tuple[pl.DataFrame, list[Note]]:
     key = _rated_key(study, frame)
     rated = study.ratings.genuine.drop_nulls("score").select(key).unique()
     kept = frame.join(rated, on=key, how="semi")
-    notes = [
-        *errors.notes,
-        Note("mqm-weights", "penalties are MQM weights, without a cap on their sum"),
-    ]
+    text = "penalties are MQM weights, without a cap on their sum"
+    notes = [*errors.notes, Note("mqm-weights", text)]
     if unrated := frame.height - kept.height:
-        notes.append(
-            Note(
-                "errors-unrated",
-                f"{unrated:,} errors belong to outputs without a rating and are not used",
-            )
-        )
+        text = f"{unrated:,} errors belong to outputs without a rating and are not used"
+        notes.append(Note("errors-unrated", text))
     return kept, notes
 
 

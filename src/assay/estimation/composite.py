@@ -24,7 +24,7 @@ is random in a metric makes slopes between single outputs flatter than those bet
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -140,7 +140,8 @@ def make_composite(
     layers = between_systems(study.test_set, history)
     if not MIN_SYSTEMS <= len(names) <= MOST_SYSTEMS or layers is None:
         return None
-    gap, variance = _matrices(names, estimates.differences)
+    gap, stderr = difference_matrices(names, estimates.differences)
+    variance = stderr**2
     if not np.isfinite(gap).all() or not (variance > 0).any():
         return None
     degrees = float(np.median([item.degrees for item in estimates.differences]))
@@ -237,18 +238,17 @@ def join(
     )  # fmt: skip
 
 
-def _matrices(
-    systems: Sequence[str], differences: Sequence[Difference]
+def difference_matrices(
+    systems: Sequence[str], differences: Iterable[Difference]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Differences (row minus column) and their variances, systems x systems."""
+    """Differences (row less column) and their standard errors, systems x systems."""
     place = {name: k for k, name in enumerate(systems)}
-    gap = np.zeros((len(systems), len(systems)))
-    variance = np.zeros_like(gap)
+    gap, stderr = np.zeros((2, len(place), len(place)))
     for item in differences:
         i, j = place[item.left], place[item.right]
         gap[i, j], gap[j, i] = item.difference, -item.difference
-        variance[i, j] = variance[j, i] = item.stderr**2
-    return gap, variance
+        stderr[i, j] = stderr[j, i] = item.stderr
+    return gap, stderr
 
 
 def _rows(
@@ -290,14 +290,9 @@ def _notes(
 
     ``turned`` pairs stand the other way round than by the ratings alone.
     """
+    text = "metrics and ratings disagree about {}: what the metrics say of it hardly counts here"
     notes = [
-        Note(
-            "metrics-misjudge",
-            f"metrics and ratings disagree about {row.system}: what the metrics say of it hardly"
-            " counts here",
-        )
-        for row in rows
-        if row.misjudged > LIKELY
+        Note("metrics-misjudge", text.format(row.system)) for row in rows if row.misjudged > LIKELY
     ]
     if worth < LITTLE_HELP:
         text = "the metrics add next to nothing between systems here; keep to the direct estimates"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from assay.designs.base import design_of
 from assay.errors import OptionError, did_you_mean
-from assay.estimation.composite import MOST_SYSTEMS, make_composite
+from assay.estimation.composite import MOST_SYSTEMS, difference_matrices, make_composite
 from assay.estimation.results import (
     Comparison,
     Difference,
@@ -31,9 +31,13 @@ from assay.stats.intervals import (
     POWER,
     UNKNOWN_REACH,
     Precision,
+    contrast_covariance,
     detectable_shift,
     holm,
     order_of_differences,
+    segments_to_decide,
+    shrunk_gap,
+    stable_ranking,
 )
 from assay.tables.history import add_history
 from assay.tables.tables import Errors, Ratings, Sample, TestSet
@@ -43,7 +47,6 @@ if TYPE_CHECKING:
 
 MIN_RATINGS_FOR_DIRECTION = 50
 """With fewer, a correlation with metrics says nothing about directions."""
-
 FEW_RATINGS = 30
 """Up to so many ratings of a system, the gain by metrics is itself uncertain."""
 
@@ -157,54 +160,35 @@ def estimate(
 
 def _with_stability(result: Estimates) -> Estimates:
     """How likely a repeat of the same size is to give the same order (Riley et al. 2024)."""
-    errors = _contrasts(result)
-    if errors is None:
+    known = _contrasts(result)
+    if known is None:
         return result
-    from assay.stats.intervals import stable_ranking
-
     sign = 1 if result.better == "higher" else -1
-    whole, pairs = stable_ranking(sign * errors.means, errors.covariance)
+    whole, pairs = stable_ranking(sign * known[0], known[1])
     place = {item.system: k for k, item in enumerate(result.systems)}
-    return replace(
-        result,
-        stable=whole,
-        differences=tuple(
-            replace(item, stable=float(pairs[place[item.left], place[item.right]]))
-            for item in result.differences
-        ),
+    differences = tuple(
+        replace(item, stable=float(pairs[place[item.left], place[item.right]]))
+        for item in result.differences
     )
+    return replace(result, stable=whole, differences=differences)
 
 
-class _Contrasts(NamedTuple):
-    """The systems' means and a covariance that gives their differences the stated errors."""
+def _contrasts(estimates: Estimates) -> tuple[np.ndarray, np.ndarray] | None:
+    """The systems' means and a covariance that gives their differences the stated errors.
 
-    means: np.ndarray
-    covariance: np.ndarray
-
-
-def _contrasts(estimates: Estimates) -> _Contrasts | None:
-    """None where a difference has no error, or there is none."""
+    None where a difference has no error, or there is none.
+    """
     if not estimates.differences or not all(item.stderr > 0 for item in estimates.differences):
         return None
-    from assay.stats.intervals import contrast_covariance
-
-    place = {item.system: k for k, item in enumerate(estimates.systems)}
-    stderr = np.zeros((len(place), len(place)))
-    for item in estimates.differences:
-        left, right = place[item.left], place[item.right]
-        stderr[left, right] = stderr[right, left] = item.stderr
-    means = np.array([item.estimate for item in estimates.systems])
-    return _Contrasts(means, contrast_covariance(stderr))
+    names = [item.system for item in estimates.systems]
+    _, stderr = difference_matrices(names, estimates.differences)
+    return np.array([item.estimate for item in estimates.systems]), contrast_covariance(stderr)
 
 
 def _check(
-    test_set: TestSet,
-    by: str | None,
-    compare: Sequence[str] | None,
-    remove_severity: bool,
-    borrow: bool,
+    test_set: TestSet, by: str | None, compare: Sequence[str] | None, fair: bool, borrow: bool
 ) -> None:
-    if remove_severity and by == "category":
+    if fair and by == "category":
         raise OptionError(
             "remove_severity", True, "has no effect on marked errors",
             "leave it out, or break down by something else",
@@ -317,13 +301,11 @@ def _direction(study: Study) -> list[Note]:
     if not signs or max(signs) > -0.1:
         return []
     other = "higher" if study.ratings.better == "lower" else "lower"
-    return [
-        Note(
-            "direction-doubtful",
-            f"warning: all metrics contradict the ratings; are {other} ratings better, or lower"
-            " values of these metrics? Check the directions you stated",
-        )
-    ]
+    text = (
+        f"warning: all metrics contradict the ratings; are {other} ratings better, or lower values"
+        " of these metrics? Check the directions you stated"
+    )
+    return [Note("direction-doubtful", text)]
 
 
 def _gain(means: list[Mean], features: Features | None) -> list[Note]:
@@ -335,26 +317,21 @@ def _gain(means: list[Mean], features: Features | None) -> list[Note]:
     if all(mean.n == mean.population for mean in means):
         return lines
     if not helped:
-        return [
-            *lines,
-            Note("metrics-unused", "the metrics explain nothing here, or there are too few"
-                                   " ratings: the plain mean is used"),
-        ]  # fmt: skip
+        text = (
+            "the metrics explain nothing here, or there are too few ratings: the plain mean is used"
+        )
+        return [*lines, Note("metrics-unused", text)]
     left = float(np.mean([mean.unexplained for mean in helped]))
     ratings = float(np.mean([mean.n for mean in helped]))
     worth = ratings / max(left, 1e-9)
-    lines.append(
-        Note(
-            "metrics-gain",
-            f"the metrics leave {left:.0%} of the variance unexplained ({helped[0].method}):"
-            f" {ratings:.0f} ratings are as precise as {worth:.0f} without metrics",
-        )
+    text = (
+        f"the metrics leave {left:.0%} of the variance unexplained ({helped[0].method}):"
+        f" {ratings:.0f} ratings are as precise as {worth:.0f} without metrics"
     )
+    lines.append(Note("metrics-gain", text))
     if ratings <= FEW_RATINGS:
-        lines.append(
-            Note("gain-uncertain", f"with {FEW_RATINGS} ratings or fewer, that gain is itself"
-                 " uncertain")
-        )  # fmt: skip
+        text = f"with {FEW_RATINGS} ratings or fewer, that gain is itself uncertain"
+        lines.append(Note("gain-uncertain", text))
     return lines
 
 
@@ -463,18 +440,13 @@ def compare_two(
     here = item.basis != "texts"
     if here and spread is not None and item.difference != 0:
         needed = max(2, spread.n_for_power(item.difference, power))
+    names = "left right difference low high stderr p n population decided"
+    detectable = item.stderr  # 0 or NaN
+    if item.stderr > 0:
+        detectable *= detectable_shift(item.degrees, estimates.level, power)
     return Comparison(
-        left=item.left,
-        right=item.right,
-        difference=item.difference,
-        low=item.low,
-        high=item.high,
-        stderr=item.stderr,
-        p=item.p,
-        n=item.n,
-        population=item.population,
-        decided=item.decided,
-        detectable=_detectable(item, estimates.level, power),
+        **{name: getattr(item, name) for name in names.split()},
+        detectable=detectable,
         needed=needed,
         everything=here and (needed == item.population or item.difference == 0),
         power=power,
@@ -503,13 +475,6 @@ def _pair(estimates: Estimates, left: str | None, right: str | None) -> Differen
     raise OptionError("compare", left, "is compared with itself", "name two systems")
 
 
-def _detectable(item: Difference, level: float, power: float) -> float:
-    """The smallest difference that is found with this probability at the given n."""
-    if not item.stderr > 0:
-        return item.stderr  # 0 or NaN
-    return detectable_shift(item.degrees, level, power) * item.stderr
-
-
 def _precision(item: Difference | SystemEstimate, estimates: Estimates) -> Precision | None:
     """The spread that would give this standard error in a simple random sample, beside raters.
 
@@ -520,9 +485,8 @@ def _precision(item: Difference | SystemEstimate, estimates: Estimates) -> Preci
         return None
     sd = np.sqrt(sampling * item.n / (1 - item.n / item.population))
     reach = UNKNOWN_REACH if has_note(estimates.notes, "raters-unknown") else 1.0
-    return Precision(
-        item.population, float(sd), estimates.level, floor=item.rater_stderr, reach=reach
-    )
+    sd, floor = float(sd), item.rater_stderr
+    return Precision(item.population, sd, estimates.level, floor=floor, reach=reach)
 
 
 def next_steps(estimates: Estimates) -> tuple[str, ...]:
@@ -537,7 +501,12 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
     if estimates.target == "texts":
         return _more_texts(estimates)
     if any(item.basis == "texts" for item in estimates.systems):
-        return _second_opinions(estimates)
+        # Most is rated, and nothing tells how far raters differ.
+        segments = max(1, round(max(item.population for item in estimates.systems) / 10))
+        return (
+            "to learn how much raters differ, have a second rater do a tenth of the tasks, about"
+            f" {_amount(segments, estimates)}",
+        )
     if not design_of(estimates.design).error_falls_with_ratings:
         return (
             "rate more documents: ratings of one document are correlated, so the number of"
@@ -570,15 +539,6 @@ def _more_texts(estimates: Estimates) -> tuple[str, ...]:
     return (
         f"to halve the widest interval ({widest.system}, ±{half:.3g}), rate about four times as"
         f" many {unit}, rated as these are",
-    )
-
-
-def _second_opinions(estimates: Estimates) -> tuple[str, ...]:
-    """What would tell how far raters differ, once most is rated and nothing says so."""
-    segments = max(1, round(max(item.population for item in estimates.systems) / 10))
-    return (
-        "to learn how much raters differ, have a second rater do a tenth of the tasks, about"
-        f" {_amount(segments, estimates)}",
     )
 
 
@@ -651,18 +611,15 @@ def _needed(item: Difference, spread: Precision, estimates: Estimates) -> tuple[
 
     What is observed is the larger the luckier, so it is shrunk towards the differences of all.
     """
-    errors = _contrasts(estimates)
-    if errors is None:
+    known = _contrasts(estimates)
+    if known is None:
         return abs(item.difference), spread.n_for_power(item.difference, POWER)
-    from assay.stats.intervals import segments_to_decide, shrunk_gap
-
     place = {one.system: k for k, one in enumerate(estimates.systems)}
-    gaps, sds = shrunk_gap(errors.means, errors.covariance)
     at = place[item.left], place[item.right]
-    needed = segments_to_decide(
-        spread, item.n, item.difference, gap=float(gaps[at]), sd=float(sds[at]), power=POWER
+    gap, sd = (float(found[at]) for found in shrunk_gap(*known))
+    return abs(gap), segments_to_decide(
+        spread, item.n, item.difference, gap=gap, sd=sd, power=POWER
     )
-    return abs(float(gaps[at])), needed
 
 
 def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:

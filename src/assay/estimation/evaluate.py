@@ -21,7 +21,7 @@ from assay.designs.base import SamplingDesign, find_design
 from assay.designs.population import Population
 from assay.designs.units import DesignUnits
 from assay.engine import Workers, run
-from assay.errors import InputError, OptionError, need_count, need_level
+from assay.errors import InputError, OptionError, need_count, need_known, need_level
 from assay.estimation.composite import CompositeRecord
 from assay.estimation.kernels import METHODS, Adjusted, Predictors, adjusted_means, check_method
 from assay.estimation.looking import look_sizes, usual_sizes
@@ -161,10 +161,8 @@ def parse_method(text: str) -> tuple[SamplingDesign, str]:
         known = first.partition(":")[0] in (*METHODS, "history")
         return find_design("segments" if known else first), first if known else "mean"
     if second.partition(":")[0] not in (*METHODS, "history"):
-        raise OptionError(
-            "methods", text, f"has no estimator '{second}'",
-            f"choose from {', '.join(METHODS)}, history",
-        )  # fmt: skip
+        remedy = f"choose from {', '.join(METHODS)}, history"
+        raise OptionError("methods", text, f"has no estimator '{second}'", remedy)
     return find_design(first), second
 
 
@@ -201,17 +199,11 @@ def _record(
     known = np.isfinite(half_width)  # a sample that shows no spread has no interval
     hits = (np.abs(off) <= half_width + 1e-12)[known]
     return EvaluationRecord(
-        method=trial.method,
-        system=trial.population.test_set.systems[0],
-        size=size,
-        n=n,
-        draws=trial.draws,
-        error=float(np.abs(off).mean()),
-        sd=float(np.abs(off).std()),
-        bias=float(off.mean()),
-        coverage=float(hits.mean()) if known.any() else float("nan"),
-        half_width=float(half_width[known].mean()) if known.any() else float("nan"),
-    )
+        trial.method, trial.population.test_set.systems[0], size, n, trial.draws,
+        float(np.abs(off).mean()), float(np.abs(off).std()), float(off.mean()),
+        float(hits.mean()) if known.any() else float("nan"),
+        float(half_width[known].mean()) if known.any() else float("nan"),
+    )  # fmt: skip
 
 
 def _try_incremental(trial: _Trial, rng: np.random.Generator) -> list[EvaluationRecord]:
@@ -266,16 +258,11 @@ def summarise_evaluation(
     base = groups.get("baseline")
     rows = tuple(_row(name, group, base) for name, group in groups.items())
     return Evaluation(
-        methods=rows,
-        records=listed,
-        draws=listed[0].draws if listed else 0,
-        seed=seed,
-        stopping=tuple(stopping),
-        half_width=half_width,
+        methods=rows, records=listed, draws=listed[0].draws if listed else 0, seed=seed,
+        stopping=tuple(stopping), half_width=half_width,
         metrics=() if test_set is None else test_set.metrics,
-        notes=() if test_set is None else noted(test_set.notes),
-        composite=tuple(composite),
-    )
+        notes=() if test_set is None else noted(test_set.notes), composite=tuple(composite),
+    )  # fmt: skip
 
 
 def _row(
@@ -361,10 +348,7 @@ def evaluate_stopping(
     (4, True)
     """
     for method in methods:
-        if method not in STOPPING_METHODS:
-            raise OptionError(
-                "methods", method, "is not known", f"choose from {', '.join(STOPPING_METHODS)}"
-            )
+        need_known("methods", method, STOPPING_METHODS)
         if method in ("hoeffding", "betting") and ratings.range is None:
             raise InputError(f"{method} needs the range of the ratings; give `range`")
     check_trial(draws, level)
@@ -395,21 +379,23 @@ def _try_stopping(trial: _StoppingTrial, rng: np.random.Generator) -> StoppingRe
         interleaved_order(document, rng) if mixed else rng.permutation(size)
         for _ in range(trial.draws)
     ])  # fmt: skip
-    ends = _sequences(trial, order) if trial.method == "betting" else None
+    ends = None
+    if trial.method == "betting" and trial.limits is not None:
+        given = size, *trial.limits, trial.level
+        # Both ends of the any-time interval: runs x numbers of ratings.
+        ends = np.stack([betting_sequence(trial.x[one], *given) for one in order], axis=1)
     share, right = np.ones(trial.draws), np.ones(trial.draws, dtype=bool)
     going = np.arange(trial.draws)
     for n in usual_sizes(size, "score") if planned else look_sizes(size, size):
         if ends is not None:
-            low, high = ends[0][going, n - 1], ends[1][going, n - 1]
+            low, high = ends[:, going, n - 1]
         else:
             low, high = _limits(trial, order[going, :n], mixed)
         done = ((high - low) / 2 <= trial.half_width) | (n == size)
         if planned:  # the fixed-width interval that monitor states
             middle = (low + high) / 2
-            low, high = (
-                np.minimum(low, middle - trial.half_width),
-                np.maximum(high, middle + trial.half_width),
-            )
+            low = np.minimum(low, middle - trial.half_width)
+            high = np.maximum(high, middle + trial.half_width)
         share[going[done]] = n / size
         right[going[done]] = ((low <= truth) & (truth <= high))[done]
         going = going[~done]
@@ -418,15 +404,6 @@ def _try_stopping(trial: _StoppingTrial, rng: np.random.Generator) -> StoppingRe
     return StoppingRecord(
         trial.system, trial.method, float(share.mean()), float(right.mean()), trial.draws
     )
-
-
-def _sequences(trial: _StoppingTrial, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper ends of the any-time interval: runs x numbers of ratings."""
-    assert trial.limits is not None
-    ends = [
-        betting_sequence(trial.x[one], len(trial.x), *trial.limits, trial.level) for one in order
-    ]
-    return np.stack([low for low, _ in ends]), np.stack([high for _, high in ends])
 
 
 def _limits(trial: _StoppingTrial, where: np.ndarray, mixed: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -24,11 +24,9 @@ import polars as pl
 
 from assay.designs.base import FULL_LEVERAGE, SamplingDesign
 from assay.designs.units import DesignUnits
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, did_you_mean, need_known
 from assay.results import Note
-from assay.stats.betting import betting_interval
-from assay.stats.bounds import bernstein_bound, hoeffding_bound
-from assay.stats.intervals import Interval, chi_squared_quantile
+from assay.stats.intervals import chi_squared_quantile
 from assay.stats.neighbours import neighbour_predictions, sorted_neighbours, walk_neighbours
 from assay.tables.tables import Ratings, Sample, TestSet
 
@@ -61,69 +59,38 @@ class Adjusted:
     n: np.ndarray
     used: np.ndarray
     unexplained: np.ndarray
+    fit: Fit | None = None
 
 
-def check_method(method: str, names: tuple[str, ...] | None = None) -> str:
+def check_method(method: str, names: tuple[str, ...]) -> None:
     """Refuse a method that is not known; ``cv-single:METRIC`` names the metric to take."""
     head, sign, metric = method.partition(":")
     if head not in METHODS or (sign and not head.startswith("cv-single")):
-        raise OptionError(
-            "method", method, f"is not known{did_you_mean(head, METHODS)}",
-            f"choose from {', '.join(METHODS)}",
-        )  # fmt: skip
-    if sign and names is not None and metric not in names:
-        raise OptionError(
-            "method", method, f"names no metric{did_you_mean(metric, names)}",
-            f"the metrics are {', '.join(names) or 'none'}",
-        )  # fmt: skip
-    return method
+        remedy = f"choose from {', '.join(METHODS)}"
+        raise OptionError("method", method, f"is not known{did_you_mean(head, METHODS)}", remedy)
+    if sign and metric not in names:
+        remedy = f"the metrics are {', '.join(names) or 'none'}"
+        raise OptionError("method", method, f"names no metric{did_you_mean(metric, names)}", remedy)
 
 
 def adjusted_means(
-    x: np.ndarray,
-    drawn: np.ndarray,
-    units: DesignUnits,
-    method: str,
+    x: np.ndarray, drawn: np.ndarray, units: DesignUnits, method: str,
     predictors: Predictors | None = None,
-) -> Adjusted:
+) -> Adjusted:  # fmt: skip
     """Estimate the mean of all segments from those drawn: one estimate per row of ``drawn``.
 
     ``x`` are the ratings of all segments; those of segments that a sample lacks are not looked at.
     """
-    return _adjusted(x, drawn, units, method, predictors)[0]
-
-
-def adjusted_mean(
-    x: np.ndarray,
-    drawn: np.ndarray,
-    units: DesignUnits,
-    method: str,
-    predictors: Predictors | None = None,
-) -> tuple[Adjusted, Fitted | None]:
-    """One estimate, and the predictions behind it, to be summed over groups; None for the mean."""
-    found, fit = _adjusted(x, drawn[None, :], units, method, predictors)
-    if fit is None or not found.used[0]:
-        return found, None
-    x = np.where(drawn, x, 0.0)
-    shift = np.zeros(len(x))
-    if method in ("auto", "regression"):
-        shift = _shift(fit, drawn[None, :], units.pi)[0]
-    return found, Fitted(x - (fit.residuals * (1 - fit.leverage))[0], fit.residuals[0], shift)
-
-
-def _adjusted(
-    x: np.ndarray, drawn: np.ndarray, units: DesignUnits, method: str, predictors: Predictors | None
-) -> tuple[Adjusted, Fit | None]:
     plain = _plain(x, drawn, units)
     if method == "mean" or predictors is None:
-        return plain, None
+        return plain
     x = np.where(drawn.any(axis=0), x, 0.0)
     enough = plain.n >= (MIN_RATINGS_FOR_METRICS if method == "auto" else 3)
     slopes = predictors.values.shape[1] if method in ("auto", "regression") else 0.0
     slopes = predictors.metrics / MOST_SLOPES if method.startswith("cv-multi") else slopes
     enough &= ~_constant(x, drawn) & (plain.n > slopes)
     if not enough.any():
-        return plain, None
+        return plain
     fit = _fit(x, drawn, units, "regression" if method == "auto" else method, predictors)
     found = _wrap(fit, x, drawn, units, predictors)
     # Slopes for every other rating leave nothing to tell the error by.
@@ -131,8 +98,23 @@ def _adjusted(
     if method == "auto":  # metrics that explain nothing may only add noise: then the mean stands
         use &= found.unexplained < 1
     names = ("center", "stderr", "degrees", "n", "used", "unexplained")
-    chosen = (np.where(use, getattr(found, name), getattr(plain, name)) for name in names)
-    return Adjusted(*chosen), fit
+    chosen = {name: np.where(use, getattr(found, name), getattr(plain, name)) for name in names}
+    return Adjusted(**chosen, fit=fit)
+
+
+def adjusted_mean(
+    x: np.ndarray, drawn: np.ndarray, units: DesignUnits, method: str, predictors: Predictors | None
+) -> tuple[Adjusted, Fitted | None]:
+    """One estimate, and the predictions behind it, to be summed over groups; None for the mean."""
+    found = adjusted_means(x, drawn[None, :], units, method, predictors)
+    fit = found.fit
+    if fit is None or not found.used[0]:
+        return found, None
+    x = np.where(drawn, x, 0.0)
+    shift = np.zeros(len(x))
+    if method in ("auto", "regression"):
+        shift = _shift(fit, drawn[None, :], units.pi)[0]
+    return found, Fitted(x - (fit.residuals * (1 - fit.leverage))[0], fit.residuals[0], shift)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,7 +183,8 @@ def _fit(
     head, _, metric = method.partition(":")
     match head:
         case "regression":
-            return _unbiased(fit_ridge(x, features, weights, RIDGE), drawn, units.pi)
+            fit = fit_ridge(x, features, weights, RIDGE)
+            return replace(fit, center=fit.center + _shift(fit, drawn, units.pi).mean(axis=1))
         case "cv-multi":
             return fit_ridge(x, single, weights, 0.0)
         case "cv-multi-literal":
@@ -222,17 +205,13 @@ def _fit(
     return fit_slope(x, np.broadcast_to(z, drawn.shape), weights)
 
 
-def _unbiased(fit: Fit, drawn: np.ndarray, pi: np.ndarray) -> Fit:
-    """The regression estimator without its bias of order 1/n, which skewed ratings make felt.
+def _shift(fit: Fit, drawn: np.ndarray, pi: np.ndarray) -> np.ndarray:
+    """What takes from the regression estimator its bias of order 1/n, felt with skewed ratings.
 
     A segment's own rating must not help to predict it: 1/N sum_i (f_i + I_i/pi_i (x_i - f_i)), f_i
     the prediction from all other drawn segments, is unbiased where segments are drawn one by one.
     It differs from the usual estimator by 1/N sum over the sample of (1/pi - 1) (e_i^loo - e_i).
     """
-    return replace(fit, center=fit.center + _shift(fit, drawn, pi).mean(axis=1))
-
-
-def _shift(fit: Fit, drawn: np.ndarray, pi: np.ndarray) -> np.ndarray:
     return np.where(drawn, (1 / pi - 1) * fit.residuals * fit.leverage, 0.0)
 
 
@@ -302,36 +281,20 @@ def _second_phase(fit: Fit, predictors: Predictors) -> np.ndarray | float:
     return np.asarray(fit.slopes[:, -1] ** 2 * inside.var(ddof=1) * left)
 
 
-def document_stderr(
-    x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, pi: np.ndarray, document: np.ndarray
-) -> tuple[float, float]:
-    """The standard error of an estimate around the mean of all such documents, and its degrees.
+def document_parts(
+    x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, pi: np.ndarray, document: np.ndarray,
+    count: int,
+) -> np.ndarray:  # fmt: skip
+    """What each of ``count`` documents adds to an estimate, z_d / N.
 
     A test set is itself a sample: another set of documents of the same kind would give another
-    score. With documents drawn independently, and segments drawn inside them, what each document
-    adds to the estimate is z_d = sum over its segments of (prediction - mean prediction) + sum over
-    its drawn segments of (residual - mean residual) / pi. The z_d are independent and vary by both,
-    the choice of documents and the draws inside them, so their spread is the variance of the
-    estimate around the mean of all such documents: no variance of the design is added, and nothing
-    is taken off because the test set is finite (the *ultimate clusters* of Sarndal, Swensson and
-    Wretman 1992, section 4.6).
-
-    sqrt(k/(k-1) sum_d z_d^2) / N, with k - 1 degrees, k the documents that have ratings. NaN for
-    fewer than two.
+    score. With documents drawn independently, and segments drawn inside them, z_d = sum over its
+    segments of (prediction - mean prediction) + sum over its drawn segments of (residual - mean
+    residual) / pi. The z_d are independent and vary by both, the choice of documents and the draws
+    inside them, so their spread is the variance of the estimate around the mean of all such
+    documents: no variance of the design is added, and nothing is taken off because the test set is
+    finite (the *ultimate clusters* of Sarndal, Swensson and Wretman 1992, section 4.6).
     """
-    parts = document_parts(x, drawn, fit, pi, document, int(document.max()) + 1)
-    return documents_error(parts, len(np.unique(document[drawn])))
-
-
-def document_parts(
-    x: np.ndarray,
-    drawn: np.ndarray,
-    fit: Fitted | None,
-    pi: np.ndarray,
-    document: np.ndarray,
-    count: int,
-) -> np.ndarray:
-    """What each of ``count`` documents adds to an estimate: z_d / N of :func:`document_stderr`."""
     w = np.where(drawn, 1 / pi, 0.0)
     w = w / w.sum()
     if fit is None or drawn.all():
@@ -345,8 +308,9 @@ def document_parts(
 def documents_error(parts: np.ndarray, k: int) -> tuple[float, float]:
     """The standard error of a sum over documents, k of which have ratings, and its degrees.
 
-    ``parts`` may be those of one estimate less those of another: what both have in common drops
-    out where it is shared (Liang and Zeger 1986).
+    sqrt(k/(k-1) sum_d z_d^2) / N, with k - 1 degrees; NaN for fewer than two documents. ``parts``
+    may be those of one estimate less those of another: what both have in common drops out where it
+    is shared (Liang and Zeger 1986).
     """
     if k < 2:
         return float("nan"), 1.0
@@ -445,10 +409,7 @@ def check_interval(
             "use skew-t, which also works with regression, snippets and balanced samples",
         )  # fmt: skip
     if name not in INTERVALS:
-        raise OptionError(
-            "interval", name, f"is not known{did_you_mean(name, INTERVALS)}",
-            f"choose from {', '.join(INTERVALS)}",
-        )  # fmt: skip
+        need_known("interval", name, INTERVALS)
     if name in ("auto", "t"):
         return
     skewed = name == "skew-t"
@@ -465,32 +426,6 @@ def check_interval(
         )
     if not skewed and limits is None:
         raise InputError(f"the {name} interval needs the range of the ratings; give `range`")
-
-
-def mean_interval(
-    name: str,
-    values: np.ndarray,
-    population: int,
-    limits: tuple[float, float],
-    level: float,
-    rng: np.random.Generator,
-) -> Interval:
-    """An interval for the mean of all from a simple random sample of values.
-
-    The values are put in random order first, which betting depends on.
-    """
-    x = rng.permutation(values)
-    center, n = float(x.mean()), len(x)
-    if n == population:
-        return Interval(center, center, level)
-    low, high = limits
-    if name == "betting":
-        return betting_interval(x, population, low, high, level)
-    if name == "hoeffding":
-        margin = hoeffding_bound(n, population, high - low, level)
-    else:
-        margin = bernstein_bound(x, population, high - low, level)
-    return Interval(max(low, center - margin), min(high, center + margin), level)
 
 
 def with_raters(found: Adjusted, part: float, degrees: float) -> Adjusted:
@@ -553,55 +488,55 @@ class RaterVariance(NamedTuple):
     alone: tuple[float, float]
 
 
-def rater_variance(
-    score: np.ndarray,
-    system: np.ndarray,
-    segment: np.ndarray,
-    task: np.ndarray,
-    rater: np.ndarray,
-) -> RaterVariance | None:
+class Answers(NamedTuple):
+    """An entry for each rating of a campaign; all but the scores are numbers from 0."""
+
+    score: np.ndarray
+    system: np.ndarray
+    segment: np.ndarray
+    task: np.ndarray
+    rater: np.ndarray
+
+
+def rater_variance(given: Answers) -> RaterVariance | None:
     """The variance over raters from all outputs that several rated; None where there are none.
 
-    The arrays have an entry per rating; all but the scores are numbers from 0. With two raters and
-    e_t the sum over the segments of task t of what the first says less what the second says, it is
-    v = sum e_t^2 / 2 / segments; for differences of two systems with the difference by each rater,
-    averaged over the pairs. With k raters of an output, deviations from their mean over sqrt(k - 1)
-    take the place of e_t / sqrt(2).
+    With two raters and e_t the sum over the segments of task t of what the first says less what the
+    second says, it is v = sum e_t^2 / 2 / segments; for differences of two systems with the
+    difference by each rater, averaged over the pairs. With k raters of an output, deviations from
+    their mean over sqrt(k - 1) take the place of e_t / sqrt(2).
 
     >>> score = np.array([1.0, 2.0, 5.0, 4.0, 0.0, 1.0, 6.0, 4.0])
     >>> number = np.arange(8)
-    >>> v = rater_variance(score, 0 * number, number % 4, number % 4 // 2, number // 4)
+    >>> segment = number % 4
+    >>> v = rater_variance(Answers(score, 0 * number, segment, segment // 2, number // 4))
     >>> v.scores, v.tasks  # (2^2 + 1^2) / 2 / 4
     (0.625, 2)
     """
-    output = system * (segment.max(initial=0) + 1) + segment
-    _, output, counts = np.unique(output, return_inverse=True, return_counts=True)
+    score, system, segment, task, rater = given
+    output, _ = _numbered(system, segment)
+    counts = np.bincount(output)
     several = counts[output] > 1
     if not several.any():
         return None
     means = np.bincount(output, score) / counts
     deviation = ((score - means[output]) / np.sqrt(np.maximum(counts[output] - 1, 1)))[several]
-    system, task, rater = system[several], task[several], rater[several]
+    system, segment, task, rater = (part[several] for part in (system, segment, task, rater))
     rated = float((1 / counts[output[several]]).sum())
-    number = task * (rater.max() + 1) + rater
-    by_task, cells = _sums(deviation, system, number)
-    segment = segment[several]
-    by_segment, _ = _sums(deviation, system, segment * (rater.max() + 1) + rater)
+    own, _ = _numbered(system)
+
+    def sums(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What each rater adds up to in each group, a row, for every system; where it begins."""
+        cell, first = _numbered(group, rater)
+        e = np.zeros((len(first), own.max() + 1))
+        np.add.at(e, (cell, own), deviation)
+        return e, first
+
+    by_task, first = sums(task)
     return RaterVariance(
-        *_variances(by_task, rated), _degrees(by_task, cells // (rater.max() + 1)),
-        len(np.unique(task)), _variances(by_segment, rated),
+        *_variances(by_task, rated), _degrees(by_task, task[first]), len(np.unique(task)),
+        _variances(sums(segment)[0], rated),
     )  # fmt: skip
-
-
-def _sums(
-    deviation: np.ndarray, system: np.ndarray, number: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """What each rater adds up to in each task, a row, for every system, and the rows' numbers."""
-    cells, cell = np.unique(number, return_inverse=True)
-    systems, own = np.unique(system, return_inverse=True)
-    e = np.zeros((len(cells), len(systems)))
-    np.add.at(e, (cell, own), deviation)
-    return e, cells
 
 
 def _variances(e: np.ndarray, rated: float) -> tuple[float, float]:
@@ -652,34 +587,27 @@ class _Moment(NamedTuple):
     noise: float
 
 
-def severity_variance(
-    score: np.ndarray,
-    system: np.ndarray,
-    segment: np.ndarray,
-    task: np.ndarray,
-    rater: np.ndarray,
-) -> SeverityVariance | None:
+def severity_variance(given: Answers) -> SeverityVariance | None:
     """The variance of raters' severities; None where no output has several raters.
 
-    The arrays are those of :func:`rater_variance`. Doubly rated tasks tell by what their raters
-    differ there (:func:`_severity_in_common`); so do the levels of what each rater did, tasks being
-    dealt at random (:func:`_severity_apart`). The two are weighted by their precision, were there
-    no severity. The result is not below 0, nor above what all that the raters of a task differ by
-    may be: tasks that were not dealt at random must not pass for severity. Where everybody did
-    everything it is that of the two-way analysis of variance, (MS_raters - MS_rest) / tasks, with
-    R - 1 degrees.
+    Doubly rated tasks tell by what their raters differ there (:func:`_severity_in_common`); so do
+    the levels of what each rater did, tasks being dealt at random (:func:`_severity_apart`). The
+    two are weighted by their precision, were there no severity. The result is not below 0, nor
+    above what all that the raters of a task differ by may be: tasks that were not dealt at random
+    must not pass for severity. Where everybody did everything it is that of the two-way analysis of
+    variance, (MS_raters - MS_rest) / tasks, with R - 1 degrees.
 
     >>> score = np.array([1.0, 2.0, 5.0, 3.0, 4.5, 8.0])  # two raters, 2.5 apart
     >>> number = np.arange(6)
-    >>> found = severity_variance(score, 0 * number, number % 3, number % 3, number // 3)
+    >>> found = severity_variance(Answers(score, 0 * number, *[number % 3] * 2, number // 3))
     >>> round(found.variance, 3), found.degrees  # 2.5^2 / 2, less the variance of 2, 2.5, 3 over 6
     (3.083, 1.0)
     """
-    work = _work_in_common(score, system, segment, task, rater)
+    work = _work_in_common(given)
     if work is None:
         return None
     most, one = _severity_in_common(work)
-    two = _severity_apart(score, system, task, rater)
+    two = _severity_apart(given)
     both = [item for item in (one, two) if item is not None]
     if not both:  # nobody did two tasks: all there is of severity is in that over tasks
         return SeverityVariance(0.0, 1.0)
@@ -739,9 +667,8 @@ class _Work(NamedTuple):
     q: _Matrix
 
 
-def _work_in_common(
-    score: np.ndarray, system: np.ndarray, segment: np.ndarray, task: np.ndarray, rater: np.ndarray
-) -> _Work | None:
+def _work_in_common(given: Answers) -> _Work | None:
+    score, system, segment, task, rater = given
     output, _ = _numbered(system, segment)
     counts = np.bincount(output)
     several = counts[output] > 1
@@ -807,20 +734,14 @@ class LastingTaste(NamedTuple):
     errors: float
 
 
-def lasting_taste(
-    score: np.ndarray,
-    system: np.ndarray,
-    segment: np.ndarray,
-    task: np.ndarray,
-    rater: np.ndarray,
-) -> LastingTaste | None:
+def lasting_taste(given: Answers) -> LastingTaste | None:
     """Raters' lasting preferences for systems; None where tasks in common cannot show any.
 
     As in :func:`severity_variance`, by the products of what a rater says of a system in two tasks,
     less what the rater says of all systems there. Without lasting taste they are as often
     negative, and the sum of their squares is the variance of their sum.
     """
-    work = _work_in_common(score, system, segment, task, rater)
+    work = _work_in_common(given)
     if work is None or len(np.unique(work.system)) < 2:
         return None
     cell, _ = _numbered(work.task, work.rater)
@@ -840,22 +761,25 @@ def lasting_taste(
     return LastingTaste(float(np.sqrt(max(variance, 0.0))), float(together / np.sqrt(2 * squares)))
 
 
-def _severity_apart(
-    score: np.ndarray, system: np.ndarray, task: np.ndarray, rater: np.ndarray
-) -> _Moment | None:
+def _severity_apart(given: Answers) -> _Moment | None:
     """The variance of raters' levels from tasks that were dealt to them at random.
 
     Half of what the means of two tasks differ by, squared: of two raters, less that of one rater.
     None where nobody did two tasks, or all tasks are one rater's.
     """
+    score, system, _, task, rater = given
     cell, first = _numbered(system, task, rater)
     z = np.bincount(cell, score) / np.bincount(cell)
     system, task, rater = system[first], task[first], rater[first]
     z = z - (np.bincount(system, z) / np.maximum(np.bincount(system), 1))[system]
-    every, same, together = (
-        _pairs_inside(z, _numbered(*columns)[0])
-        for columns in ((system,), (system, rater), (system, task))
-    )
+    pairs_in = []
+    for columns in ((system,), (system, rater), (system, task)):
+        group, _ = _numbered(*columns)
+        n, total = np.bincount(group), np.bincount(group, z)
+        # Half the sum of all squared differences inside groups, and the number of the pairs.
+        half = n * np.bincount(group, z**2) - total**2
+        pairs_in.append((float(half.sum()), float((n * (n - 1)).sum())))
+    every, same, together = pairs_in
     pairs = every[1] - same[1] - together[1]
     if not pairs > 0 or not same[1] > 0:
         return None
@@ -868,12 +792,6 @@ def _severity_apart(
     typical = (n.sum() - (n**2).sum() / n.sum()) / max(len(n) - 1, 1)
     noise = 2 * inside**2 * (1 / degrees + 1 / max(n.sum() - len(n), 1)) / typical**2
     return _Moment(between - inside, degrees, noise)
-
-
-def _pairs_inside(z: np.ndarray, group: np.ndarray) -> tuple[float, float]:
-    """Half the sum of all squared differences inside groups, and the number of the pairs."""
-    n, total = np.bincount(group), np.bincount(group, z)
-    return float((n * np.bincount(group, z**2) - total**2).sum()), float((n * (n - 1)).sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -971,8 +889,8 @@ def overlap_of(
     used = ~np.isnan(scores[system, segment])
     rater = (rows["rater"].rank("dense").cast(pl.Int64).to_numpy() - 1)[used]
     system, segment = system[used], segment[used]
-    given = rows["score"].to_numpy()[used], system, segment, tasks[segment], rater
-    variance, severity = rater_variance(*given), severity_variance(*given)
+    given = Answers(rows["score"].to_numpy()[used], system, segment, tasks[segment], rater)
+    variance, severity = rater_variance(given), severity_variance(given)
     if variance is None or severity is None or variance.tasks < MIN_DOUBLED_TASKS:
         return None
     count = np.zeros(scores.shape)
@@ -980,7 +898,7 @@ def overlap_of(
     share = np.where(count > 0, 1 / np.maximum(count, 1), np.nan)
     severities = Severities(severity, system, segment, rater, tasks, share[system, segment])
     return Overlap(
-        variance, share, _typical(scores), len(np.unique(rater)), severities, lasting_taste(*given)
+        variance, share, _typical(scores), len(np.unique(rater)), severities, lasting_taste(given)
     )
 
 

@@ -199,24 +199,15 @@ class Followed(NamedTuple):
 def follow(watched: Watched, plan: LookPlan, item: Item, past: Mapping[int, Look]) -> Followed:
     """The planned looks at one item; those that are ``past`` stay what they were."""
     complete = plan.sizes[: watched.progress.complete(item, plan.sizes)]
-    looks = tuple(_planned_looks(watched, plan, item, past, complete))
+    looks: tuple[Look, ...] = ()
+    for k, n in enumerate(plan.sizes):
+        if (n not in past and n not in complete) or (looks and looks[-1].met):
+            break
+        looks += (past[n] if n in past else _judged(watched, plan, item, n, k),)
     n = max([watched.latest(item), *complete, *(look.n for look in looks)])
     if looks and n == looks[-1].n:
         return Followed(item, looks, looks[-1], plan.sizes)
     return Followed(item, looks, watched.seen(item, n), plan.sizes)
-
-
-def _planned_looks(
-    watched: Watched, plan: LookPlan, item: Item, past: Mapping[int, Look], complete: Sequence[int]
-) -> Iterator[Look]:
-    """The looks that have taken place, until one meets the goal."""
-    for k, n in enumerate(plan.sizes):
-        if n not in past and n not in complete:
-            return
-        look = past[n] if n in past else _judged(watched, plan, item, n, k)
-        yield look
-        if look.met:
-            return
 
 
 def _judged(watched: Watched, plan: LookPlan, item: Item, n: int, k: int) -> Look:

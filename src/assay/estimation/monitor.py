@@ -19,10 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
 from assay.designs.base import design_of, watchable_designs
-from assay.errors import InputError, OptionError, need_count
+from assay.errors import InputError, OptionError, need_count, need_known
 from assay.estimation.looking import (
     FIRST_LOOK,
     LOOKS,
@@ -42,7 +41,7 @@ from assay.estimation.rated_order import (
     items_of,
     make_rated_order,
 )
-from assay.estimation.results import _frame, noted
+from assay.estimation.results import noted
 from assay.estimation.skipping import skipping_notes
 from assay.estimation.study import Study, make_study
 from assay.pay import UNPAID, Costs, pay_of
@@ -80,7 +79,7 @@ class Monitored:
 
 
 @dataclass(frozen=True, slots=True)
-class Monitoring(Result, kind="monitoring"):
+class Monitoring(Result, kind="monitoring", listing="looks"):
     """The verdict on a campaign so far, and every look behind it.
 
     ``planned`` are the sizes of the looks, ``limits`` those of |Z| there (pairs; with few ratings
@@ -114,18 +113,11 @@ class Monitoring(Result, kind="monitoring"):
     def signature(self) -> str:
         """How this verdict came about, in one line."""
         return signature(
-            self.design,
-            "betting" if self.guarantee else f"looks:{len(self.planned)}",
+            self.design, "betting" if self.guarantee else f"looks:{len(self.planned)}",
             n=f"{self.n}/{self.population}",
             target=None if self.target is None else f"{self.target:g}",
-            goal=self.goal,
-            level=f"{self.level:g}",
-            seed=self.seed,
-        )
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per system or pair and look."""
-        return _frame(self.looks)
+            goal=self.goal, level=f"{self.level:g}", seed=self.seed,
+        )  # fmt: skip
 
 
 def monitor(
@@ -170,16 +162,11 @@ def monitor(
     if isinstance(sample, Sample) and isinstance(test_set, TestSet):
         sample = sample.placed_in(test_set)  # once, for all that follows
     study = make_study(
-        test_set,
-        ratings,
-        sample=sample,
-        assume=None,
-        method="auto",
-        interval="t",
-        level=level,
+        test_set, ratings, sample=sample, assume=None, method="auto", interval="t", level=level,
         target="answers" if guarantee else None,
-    )
-    _need_pairs(test_set, goal)
+    )  # fmt: skip
+    if goal == "ranking" and len(test_set.systems) < 2:
+        raise InputError("a ranking needs two systems, and there is one; choose the goal score")
     ends = _beginnings(sample, guarantee, study.ratings)
     progress = make_rated_order(study, sample.order(test_set), per_output, strict=guarantee)
     watched, items = Watched(study, sample, progress, ends), items_of(test_set.systems, goal)
@@ -223,27 +210,21 @@ def _wrapped(watched: Watched, plan: LookPlan, found: Sequence[Followed], goal: 
         *_unmet_note(watched, plan, [one for one in open_ if one.item not in waiting], goal),
         *_skipped_notes(watched, found),
         *awaited_notes(watched.progress, awaited, end if plan.sizes else None, used),
-        *_rest_note(rest if waiting else (), goal),
     )
+    if rest and waiting:
+        why = "precise enough" if goal == "score" else "every difference of theirs is settled"
+        notes += (Note("may-rest", f"{', '.join(rest)} may rest: {why}"),)
+    design = study.rated.design
     return Monitoring(
         stop=bool(found) and all(_over(watched, one) for one in found),
         items=tuple(_monitored(watched, plan, one) for one in found),
         looks=tuple(look for one in found for look in one.looks),
         n=min((one.now.n for one in open_), default=max(used, default=0)),
-        population=watched.population,
-        target=plan.target,
-        goal=goal,
-        guarantee=not plan.sizes,
-        level=study.level,
-        design=study.rated.design.name,
-        seed=study.rated.design.seed,
-        planned=plan.sizes,
-        limits=plan.limits,
-        rest=rest,
-        ahead=_ahead(watched, waiting, end),
-        awaited=awaited,
+        population=watched.population, target=plan.target, goal=goal, guarantee=not plan.sizes,
+        level=study.level, design=design.name, seed=design.seed, planned=plan.sizes,
+        limits=plan.limits, rest=rest, ahead=_ahead(watched, waiting, end), awaited=awaited,
         notes=noted(notes),
-    )
+    )  # fmt: skip
 
 
 def _ahead(watched: Watched, waiting: Sequence[Item], end: int) -> int:
@@ -369,13 +350,6 @@ def _skipped_notes(watched: Watched, found: Sequence[Followed]) -> list[Note]:
     return skipping_notes(study.test_set, drawn, rated, study.rated.classes)
 
 
-def _rest_note(rest: Sequence[str], goal: str) -> list[Note]:
-    if not rest:
-        return []
-    why = "precise enough" if goal == "score" else "every difference of theirs is settled"
-    return [Note("may-rest", f"{', '.join(rest)} may rest: {why}")]
-
-
 # --- checks -------------------------------------------------------------------------------------
 
 
@@ -386,15 +360,10 @@ def check_half_width(half_width: float) -> None:
 
 
 def _check(
-    half_width: float | None,
-    goal: str,
-    per_output: int,
-    guarantee: bool,
-    looks: int | Sequence[int] | None,
-    before: Monitoring | None,
-) -> None:
-    if goal not in LOOKS:
-        raise OptionError("goal", goal, "is not known", f"choose from {', '.join(LOOKS)}")
+    half_width: float | None, goal: str, per_output: int, guarantee: bool,
+    looks: int | Sequence[int] | None, before: Monitoring | None,
+) -> None:  # fmt: skip
+    need_known("goal", goal, tuple(LOOKS))
     if half_width is not None:
         check_half_width(half_width)
     elif goal == "score":
@@ -417,11 +386,6 @@ def _check(
         )
     if (looks if isinstance(looks, int) else len(sizes or ())) > MOST_LOOKS:
         raise OptionError("looks", looks, "are too many", f"plan at most {MOST_LOOKS}")
-
-
-def _need_pairs(test_set: TestSet, goal: str) -> None:
-    if goal == "ranking" and len(test_set.systems) < 2:
-        raise InputError("a ranking needs two systems, and there is one; choose the goal score")
 
 
 def _beginnings(sample: Sample, guarantee: bool, ratings: Ratings) -> np.ndarray:

@@ -11,6 +11,7 @@ import polars as pl
 
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.estimation.kernels import (
+    Answers,
     Overlap,
     SeverityVariance,
     find_tasks,
@@ -31,17 +32,14 @@ from assay.tables.tables import Ratings, Sample, TestSet
 OUTLIER_DEVIATIONS, OUTLIER_ERRORS = 3.5, 2.0
 """Robust standard deviations that make an outlier (Iglewicz & Hoaglin 1993), and the standard
 errors a deviation must exceed to be more than chance."""
-
 MIN_RATERS, MIN_OUTPUTS, MIN_OUTPUTS_WITHOUT_CORRELATION = 5, 10, 30
 """The fewest raters for a robust spread, the fewest outputs for a correlation that counts, and
 those on which a correlation of 0 or less is a verdict by itself."""
-
 MIN_CHECKS = 5
 """The fewest attention checks that say something about a rater."""
 GUESSING, ATTENTIVE, LIKELIER = 0.5, 0.9, 10.0
 """The share of checks that guessing passes, and attention; a rater stands apart whose checks are so
 many times likelier by guessing."""
-
 MIN_RATINGS_ALONE = 10
 """With fewer ratings of a system, a rater alone says nothing about it."""
 
@@ -73,11 +71,7 @@ def rater_summaries(test_set: TestSet, ratings: Ratings) -> tuple[tuple[RaterSum
 
 
 def rater_report(
-    test_set: TestSet,
-    ratings: Ratings,
-    *,
-    sample: Sample | None = None,
-    assume: str | None = None,
+    test_set: TestSet, ratings: Ratings, *, sample: Sample | None = None, assume: str | None = None
 ) -> RaterReport:
     """Describe every rater and how well the raters agree.
 
@@ -157,20 +151,12 @@ def _estimates(
         rated = ~np.isnan(ratings.placed_in(test_set).matrix(test_set))
         pairs = test_set.segments["lp"].n_unique() if "lp" in test_set.key else 1
         if (test_set.present & ~rated).any() or pairs > 1:
-            return (), (
-                Note("no-scores-by-rater", "no scores by rater: they need the sample that the"
-                     " ratings were drawn with"),
-            )  # fmt: skip
+            text = "no scores by rater: they need the sample that the ratings were drawn with"
+            return (), (Note("no-scores-by-rater", text),)
     study = make_study(
-        test_set,
-        ratings,
-        sample=sample,
-        assume=assume,
-        method="auto",
-        interval="t",
-        level=LEVEL,
+        test_set, ratings, sample=sample, assume=assume, method="auto", interval="t", level=LEVEL,
         target="answers",
-    )
+    )  # fmt: skip
     return _by_rater(study), study.rated.notes if stated else ()
 
 
@@ -276,27 +262,22 @@ def without_severity(test_set: TestSet, ratings: Ratings) -> tuple[Ratings, Seve
     effects = dict(zip(given.names, fit.effects.tolist(), strict=True))
     moved = pl.col("score") - pl.col("rater").replace_strict(effects, default=0.0)
     frame = given.placed.frame.with_columns(moved.alias("score"))
-    notes = [
-        Note(
-            "severity-removed",
-            f"severity of {len(given.names)} raters removed ({MODELS[model]}): scores moved by"
-            f" {-fit.effects.max():+.3g} to {-fit.effects.min():+.3g}, grand mean kept",
-        )
-    ]
+    text = (
+        f"severity of {len(given.names)} raters removed ({MODELS[model]}): scores moved by"
+        f" {-fit.effects.max():+.3g} to {-fit.effects.min():+.3g}, grand mean kept"
+    )
+    notes = [Note("severity-removed", text)]
     if kept < 1:
         text = f"severities shrunk to {kept:.0%}: more would move a system's mean out of the range"
         notes.append(Note("severity-shrunk", text))
     if len(groups) > 1:
-        notes.append(
-            Note("severity-by-group", f"{_not_identified(groups)}; removed inside the groups only")
-        )
+        text = f"{_not_identified(groups)}; removed inside the groups only"
+        notes.append(Note("severity-by-group", text))
     limits = ratings.range
     low, high = float(frame["score"].min()), float(frame["score"].max())  # type: ignore[arg-type]
     if limits is not None and not (limits[0] <= low and high <= limits[1]):
-        notes.append(
-            Note("outside-range", f"some scores now lie outside the range {limits[0]:g} to"
-                 f" {limits[1]:g}")
-        )  # fmt: skip
+        text = f"some scores now lie outside the range {limits[0]:g} to {limits[1]:g}"
+        notes.append(Note("outside-range", text))
         limits = None
     moved_ratings = replace(ratings, frame=frame, notes=(*ratings.notes, *notes), range=limits)
     _, output, raters = np.unique(given.output, return_inverse=True, return_counts=True)
@@ -306,7 +287,9 @@ def without_severity(test_set: TestSet, ratings: Ratings) -> tuple[Ratings, Seve
     error = SeverityError(
         given.system, given.segment, given.rater, 1 / raters[output], fit.covariance, fit.degrees,
         len(given.names) - len(groups), left,
-        severity_variance(given.score, given.system, given.segment, given.task, given.rater),
+        severity_variance(
+            Answers(given.score, given.system, given.segment, given.task, given.rater)
+        ),
     )  # fmt: skip
     return moved_ratings, error
 
@@ -437,10 +420,8 @@ def _severity(given: _Given) -> tuple[str, RaterEffects]:
 
 
 def _groups(given: _Given, fit: RaterEffects) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        tuple(np.array(given.names, dtype=object)[fit.groups == group])
-        for group in range(int(fit.groups.max()) + 1)
-    )
+    names = np.array(given.names, dtype=object)
+    return tuple(tuple(names[fit.groups == k]) for k in range(int(fit.groups.max()) + 1))
 
 
 def _not_identified(groups: Sequence[Sequence[str]]) -> str:
@@ -568,12 +549,7 @@ def attention_checks(
     genuine = ratings.genuine.select(*place, _genuine="score")
     pairs = controls.join(genuine, on=place, how="left").drop_nulls(["score", "_genuine"])
     worse = sign * (pairs["score"] - pairs["_genuine"]) > 0
-    counted = (
-        pairs.select("rater")
-        .with_columns(passed=worse)
-        .group_by("rater")
-        .agg(pl.len().alias("done"), pl.col("passed").sum())
-    )
+    counted = pairs.select("rater", passed=worse).group_by("rater").agg(pl.len(), pl.sum("passed"))
     counts = {name: (done, passed) for name, done, passed in counted.rows()}
     done, passed = np.array([counts.get(name, (0, 0)) for name in names], dtype=int).T
     alone = controls.height - pairs.height

@@ -10,7 +10,7 @@ import polars as pl
 
 from assay.estimation.composite import Composite, CompositeRecord
 from assay.pay import UNPAID, Costs
-from assay.results import Note, Result, plain, signature
+from assay.results import Note, Result, signature
 from assay.stats.intervals import Interval
 from assay.tables.tables import Design
 
@@ -52,10 +52,6 @@ def scored(mean: Mean) -> dict[str, Any]:
         "estimate": mean.center, "low": mean.interval.low, "high": mean.interval.high,
         "stderr": mean.stderr, "n": mean.n, "population": mean.population,
     }  # fmt: skip
-
-
-def _frame(rows: Iterable[object]) -> pl.DataFrame:
-    return pl.DataFrame([plain(row) for row in rows], infer_schema_length=None)
 
 
 # --- scores -----------------------------------------------------------------------------------
@@ -117,13 +113,9 @@ class Difference:
     def reversed(self) -> Difference:
         """The same difference the other way round."""
         return replace(
-            self,
-            left=self.right,
-            right=self.left,
-            difference=-self.difference,
-            low=-self.high,
+            self, left=self.right, right=self.left, difference=-self.difference, low=-self.high,
             high=-self.low,
-        )
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +183,7 @@ class GroupSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Breakdown(Result, kind="breakdown"):
+class Breakdown(Result, kind="breakdown", listing="estimates"):
     """Every system in every group, and what is decided inside each group."""
 
     renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {"target": FORMER_TARGETS}
@@ -215,11 +207,6 @@ class Breakdown(Result, kind="breakdown"):
             t=f"{self.level:g}", better=self.better, seed=self.seed,
         )  # fmt: skip
 
-    def to_frame(self) -> pl.DataFrame:
-        """One row per group and system."""
-        numbers = ("estimate", "low", "high", "stderr")
-        return _frame(self.estimates).with_columns(pl.col(numbers).cast(pl.Float64))
-
 
 @dataclass(frozen=True, slots=True)
 class RatingsChange:
@@ -241,7 +228,7 @@ class RatingsChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimates(Result, kind="estimates"):
+class Estimates(Result, kind="estimates", listing="systems"):
     """Systems, best first, and every difference between two of them.
 
     ``target`` says what the intervals are for: raters like these (``raters``), texts like these
@@ -315,10 +302,6 @@ class Estimates(Result, kind="estimates"):
             seed=self.seed,
         )
 
-    def to_frame(self) -> pl.DataFrame:
-        """One row per system."""
-        return _frame(self.systems)
-
 
 # --- raters -----------------------------------------------------------------------------------
 
@@ -372,7 +355,7 @@ class RaterEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class RaterReport(Result, kind="raters"):
+class RaterReport(Result, kind="raters", listing="raters"):
     """Every rater, and how far they agree.
 
     ``alpha`` is Krippendorff's for the interval metric, ``alpha_ordinal`` for the ordinal one, both
@@ -407,21 +390,14 @@ class RaterReport(Result, kind="raters"):
     def signature(self) -> str:
         """How these numbers came about, in one line."""
         return signature(
-            "raters",
-            f"rater+{self.model}",
-            raters=len(self.raters),
-            n=self.ratings,
-            overlap=f"{self.overlapping}/{self.outputs}",
-            better=self.better,
-        )
+            "raters", f"rater+{self.model}", raters=len(self.raters), n=self.ratings,
+            overlap=f"{self.overlapping}/{self.outputs}", better=self.better,
+        )  # fmt: skip
 
     def to_frame(self) -> pl.DataFrame:
         """One row per rater."""
-        rows = [plain(item) | {"reasons": ", ".join(item.reasons)} for item in self.raters]
-        numbers = (
-            "mean", "severity", "stderr", "spread", "seconds", "correlation", "self_difference",
-        )  # fmt: skip
-        return _frame(rows).with_columns(pl.col(numbers).cast(pl.Float64))
+        frame = super(RaterReport, self).to_frame()
+        return frame.with_columns(pl.Series("reasons", [", ".join(r.reasons) for r in self.raters]))
 
 
 # --- trials -----------------------------------------------------------------------------------
@@ -481,7 +457,7 @@ class MethodEvaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation(Result, kind="evaluation"):
+class Evaluation(Result, kind="evaluation", listing="methods"):
     """The methods, and every record behind them.
 
     ``stopping`` has the rules that were tried until intervals had the ``half_width``, if any were.
@@ -504,7 +480,3 @@ class Evaluation(Result, kind="evaluation"):
         sizes = sorted({record.size for record in self.records})
         span = f"{sizes[0]:g}-{sizes[-1]:g}" if sizes else "none"
         return signature("evaluate", sizes=span, draws=self.draws, seed=self.seed)
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per method."""
-        return _frame(self.methods)

@@ -146,7 +146,11 @@ def _by_document(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> li
     own = test_set.document[here]
     if len(np.unique(own)) < 2:
         return []
-    if _excess(np.unique(own, return_inverse=True)[1], skipped) <= SKIPPING_ALARM:
+    group = np.unique(own, return_inverse=True)[1]
+    size, share = np.bincount(group), skipped.mean()
+    gone, degrees = np.bincount(group, skipped), size.size - 1
+    square = ((gone - share * size) ** 2 / (size * share * (1 - share))).sum()
+    if (square - degrees) / np.sqrt(2 * degrees) <= SKIPPING_ALARM:  # the z of their chi-square
         return []
     names = test_set.documents[test_set.key[-2]].to_list()
     shares = {k: skipped[own == k].mean() for k in np.unique(own)}
@@ -175,12 +179,3 @@ def _by_system(test_set: TestSet, drawn: np.ndarray, rated: np.ndarray) -> list[
         f" rated, {test_set.systems[most]} {rates[most]:.0%}): estimates may be biased"
     )
     return [Note("skipping-by-system", text)]
-
-
-def _excess(group: np.ndarray, skipped: np.ndarray) -> float:
-    """How far the shares of groups differ beyond chance: the z of their chi-square."""
-    size, share = np.bincount(group), skipped.mean()
-    gone = np.bincount(group, skipped)
-    square = ((gone - share * size) ** 2 / (size * share * (1 - share))).sum()
-    degrees = len(size) - 1
-    return float((square - degrees) / np.sqrt(2 * degrees))

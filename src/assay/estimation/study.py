@@ -31,7 +31,7 @@ import numpy as np
 from assay.designs.base import SamplingDesign, Strata, design_of, find_design
 from assay.designs.units import TOLERANCE, DesignUnits, SampledUnits, complete, need_population
 from assay.designs.unsampled import ASSUMPTIONS, Census
-from assay.errors import USABLE_LEVELS, InputError, OptionError, did_you_mean, need_level
+from assay.errors import USABLE_LEVELS, InputError, OptionError, need_known, need_level
 from assay.estimation.kernels import (
     GUARANTEED,
     MIN_DOUBLED_TASKS,
@@ -44,18 +44,16 @@ from assay.estimation.kernels import (
     check_interval,
     check_method,
     document_parts,
-    document_stderr,
     documents_error,
     find_overlap,
     group_mean,
-    mean_interval,
     raters_by_system,
     with_raters,
 )
 from assay.estimation.results import FORMER_TARGETS, Basis, Difference, Mean
 from assay.estimation.skipping import Classes, make_classes, responded, skipping_notes
 from assay.results import Note
-from assay.stats.bounds import skew_t_interval, skew_terms
+from assay.stats.bounds import mean_interval, skew_t_interval, skew_terms
 from assay.stats.intervals import interval_within, t_interval, t_probability
 from assay.tables.tables import Ratings, Sample, TestSet
 
@@ -193,15 +191,11 @@ class Study:
 
         What two systems share that were rated apart is little, and there by chance.
         """
-        if self._rated_apart(i, j):
-            return replace(self._difference(self._between(i, j), i, j), apart=True)
-        return self._difference(self._estimate(self._pair(i, j)), i, j)
-
-    def _rated_apart(self, i: int, j: int) -> bool:
-        """Whether fewer than half of the segments that either system has ratings of are common."""
         one, other = ~np.isnan(self.rated.scores[i]), ~np.isnan(self.rated.scores[j])
         few = 2 * (one & other).sum() < min(one.sum(), other.sum())
-        return bool(few) and self.interval not in GUARANTEED
+        if few and self.interval not in GUARANTEED:
+            return replace(self._difference(self._between(i, j), i, j), apart=True)
+        return self._difference(self._estimate(self._pair(i, j)), i, j)
 
     def _between(self, i: int, j: int) -> Mean:
         """One score less another; segments that both have make the error err on the safe side.
@@ -288,19 +282,19 @@ class Study:
     def _difference(self, found: Mean, i: int, j: int) -> Difference:
         low, high = found.interval.low, found.interval.high
         return Difference(
-            left=self.test_set.systems[i],
-            right=self.test_set.systems[j],
-            difference=found.center,
-            low=low,
-            high=high,
-            stderr=found.stderr,
-            n=found.n,
-            decided=low < high and (low > 0 or high < 0),
-            p=t_probability(found.center, found.stderr, found.degrees),
-            degrees=found.degrees,
-            population=found.population,
-            basis=found.basis,
-            rater_stderr=found.rater_stderr,
+            self.test_set.systems[i],
+            self.test_set.systems[j],
+            found.center,
+            low,
+            high,
+            found.stderr,
+            found.n,
+            low < high and (low > 0 or high < 0),
+            t_probability(found.center, found.stderr, found.degrees),
+            found.degrees,
+            found.population,
+            found.basis,
+            found.rater_stderr,
         )
 
     def _estimate(self, target: Target) -> Mean:
@@ -311,7 +305,11 @@ class Study:
         found, fit = adjusted_mean(x, drawn, units, self.method, predictors)
         mean = self._with_error(found, target, x, places, fit, units)
         if self._corrects_skew(target, mean):
-            return self._inside(self._skewed(mean, x, drawn, fit, units), target)
+            # Hall's correction for the skewness of what each rating adds to the estimate.
+            left = x[drawn] - mean.center if fit is None else fit.residuals[drawn]
+            terms = skew_terms(left / units.pi[drawn], len(x))
+            interval = skew_t_interval(mean.center, mean.stderr, *terms, mean.degrees, self.level)
+            return self._inside(mean._replace(interval=interval, kind="skew-t"), target)
         if self.interval not in GUARANTEED:
             return self._inside(mean, target)
         if np.ptp(units.pi[drawn]) > 1e-9:
@@ -350,15 +348,6 @@ class Study:
         known = MIN_RATINGS_FOR_SKEWNESS <= found.n < MIN_RATINGS_FOR_T
         return fits and found.basis != "texts" and known
 
-    def _skewed(
-        self, found: Mean, x: np.ndarray, drawn: np.ndarray, fit: Fitted | None, units: DesignUnits
-    ) -> Mean:
-        """With Hall's correction for the skewness of what each rating adds to the estimate."""
-        left = x[drawn] - found.center if fit is None else fit.residuals[drawn]
-        terms = skew_terms(left / units.pi[drawn], len(x))
-        interval = skew_t_interval(found.center, found.stderr, *terms, found.degrees, self.level)
-        return found._replace(interval=interval, kind="skew-t")
-
     def _grouped(self, target: Target, group: np.ndarray, count: int) -> list[Mean]:
         """Every group by itself, with slopes from all ratings: small groups borrow only these."""
         places, x, units, predictors = self._laid_out(target)
@@ -379,14 +368,9 @@ class Study:
         return means
 
     def _with_error(
-        self,
-        found: Adjusted,
-        target: Target,
-        x: np.ndarray,
-        places: np.ndarray,
-        fit: Fitted | None,
-        units: DesignUnits,
-    ) -> Mean:
+        self, found: Adjusted, target: Target, x: np.ndarray, places: np.ndarray,
+        fit: Fitted | None, units: DesignUnits,
+    ) -> Mean:  # fmt: skip
         """The same estimate with the error for what is asked."""
         drawn = ~np.isnan(x)
         found, basis, part = self._for_target(found, target, x, drawn, fit, units)
@@ -401,10 +385,13 @@ class Study:
             pool, degrees = self._pool_severity(target.i, places[drawn], units.pi[drawn])
         found = found if pool == 0 else with_raters(found, pool, degrees)
         stderr = self._beyond_rounding(float(found.stderr[0]), target.i, target.j, drawn.all())
-        mean = self._wrapped(replace(found, stderr=np.array([stderr])), basis, len(x))
-        return mean._replace(
-            rater_stderr=float(np.sqrt(part + pool)), severity_stderr=float(np.sqrt(pool))
-        )
+        center, degrees = float(found.center[0]), float(found.degrees[0])
+        used = "regression" if self.method == "auto" else self.method
+        return Mean(
+            center, stderr, degrees, t_interval(center, stderr, degrees, self.level),
+            int(found.n[0]), len(x), used if found.used[0] else "mean",
+            float(found.unexplained[0]), basis, float(np.sqrt(part + pool)), float(np.sqrt(pool)),
+        )  # fmt: skip
 
     def _pool_severity(self, i: int, places: np.ndarray, pi: np.ndarray) -> tuple[float, float]:
         """The variance of a score for raters beyond these that is not in its error yet.
@@ -440,14 +427,9 @@ class Study:
         return 0.0 if all_rated else float("nan")
 
     def _for_target(
-        self,
-        found: Adjusted,
-        target: Target,
-        x: np.ndarray,
-        drawn: np.ndarray,
-        fit: Fitted | None,
-        units: DesignUnits,
-    ) -> tuple[Adjusted, Basis, float]:
+        self, found: Adjusted, target: Target, x: np.ndarray, drawn: np.ndarray,
+        fit: Fitted | None, units: DesignUnits,
+    ) -> tuple[Adjusted, Basis, float]:  # fmt: skip
         """With the error for what is asked, its name, and the raters' part of the variance."""
         if self.target == "raters" and self.overlap is not None:
             part = self.overlap.part(target.i, target.j, x[drawn], len(x))
@@ -455,23 +437,12 @@ class Study:
         if self.target == "texts" or (self.cautious and 2 * drawn.sum() > len(drawn)):
             by_documents = self._by_documents(units.document[drawn])
             document = units.document if by_documents else np.arange(len(x))
-            stderr, degrees = document_stderr(x, drawn, fit, units.pi, document)
+            parts = document_parts(x, drawn, fit, units.pi, document, int(document.max()) + 1)
+            stderr, degrees = documents_error(parts, len(np.unique(document[drawn])))
             if self.target == "texts" or stderr > found.stderr[0]:
                 wider = replace(found, stderr=np.array([stderr]), degrees=np.array([degrees]))
                 return wider, "texts", 0.0
         return found, "answers", 0.0
-
-    def _wrapped(self, found: Adjusted, basis: Basis, population: int) -> Mean:
-        """The only estimate of the batch."""
-        center, stderr, degrees = (
-            float(values[0]) for values in (found.center, found.stderr, found.degrees)
-        )
-        used = "regression" if self.method == "auto" else self.method
-        return Mean(
-            center, stderr, degrees, t_interval(center, stderr, degrees, self.level),
-            int(found.n[0]), population, used if found.used[0] else "mean",
-            float(found.unexplained[0]), basis,
-        )  # fmt: skip
 
     def _nothing(self, population: int) -> Mean:
         unknown = float("nan")
@@ -513,11 +484,8 @@ def _check_target(target: str | None, interval: str) -> Basis | None:
     if target in FORMER_TARGETS:
         now = FORMER_TARGETS[str(target)]
         raise OptionError("target", target, f"is now called {now}", f"give {now}")
-    if target is not None and target not in TARGETS:
-        raise OptionError(
-            "target", target, f"is not known{did_you_mean(target, TARGETS)}",
-            f"choose from {', '.join(TARGETS)}",
-        )  # fmt: skip
+    if target is not None:
+        need_known("target", target, TARGETS)
     named = cast("Basis | None", target)
     if named in (None, "answers"):
         return named
@@ -543,16 +511,13 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
     """What the intervals hold for."""
     rated, overlap = study.rated, study.overlap
     if study.target == "raters" and overlap is not None:
-        tasks = overlap.variance.tasks
-        said = [
-            Note(
-                "for-raters",
-                f"intervals are for this test set and raters like these {overlap.raters}:"
-                f" {tasks:,} tasks have two or more raters, which shows how much they differ; a"
-                " stricter pool would move all systems alike, so differences are more certain"
-                " than scores",
-            )
-        ]
+        text = (
+            f"intervals are for this test set and raters like these {overlap.raters}:"
+            f" {overlap.variance.tasks:,} tasks have two or more raters, which shows how much"
+            " they differ; a stricter pool would move all systems alike, so differences are more"
+            " certain than scores"
+        )
+        said = [Note("for-raters", text)]
         found = overlap.severities.found if study.severity is None else study.severity.found
         if overlap.raters <= FEW_RATERS and found is not None and found.variance > 0:
             text = (
@@ -576,9 +541,8 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
     text = "no output has two raters, so intervals do not show how much other raters would differ"
     if study.ratings.raters and len(study.ratings.raters) < study.ratings.genuine.height:
         text = text.replace("no output has", f"fewer than {MIN_DOUBLED_TASKS} tasks have")
-    notes = [
-        Note("raters-unknown", f"{text}; a second rater for a tenth of the tasks would show it")
-    ]
+    text += "; a second rater for a tenth of the tasks would show it"
+    notes = [Note("raters-unknown", text)]
     if 2 * (~np.isnan(rated.scores)).sum() > rated.present.sum():
         units = "documents" if study.test_set.has_documents else "segments"
         text = (
@@ -686,8 +650,8 @@ def rated_outputs(
                 " drawn; leave out `assume`"
             )
         return _sampled(scores, test_set, sample)
-    if assume is not None and assume not in ASSUMPTIONS:
-        raise OptionError("assume", assume, "is not known", f"choose from {', '.join(ASSUMPTIONS)}")
+    if assume is not None:
+        need_known("assume", assume, list(ASSUMPTIONS))
     missing = int((test_set.present & np.isnan(scores)).sum())
     pi = np.ones_like(scores)
     if not missing:
@@ -742,12 +706,9 @@ def _sampled(scores: np.ndarray, test_set: TestSet, sample: Sample) -> Rated:
 
 
 def _begun(
-    carried: SampledUnits,
-    rated: np.ndarray,
-    design: SamplingDesign,
-    order: np.ndarray,
+    carried: SampledUnits, rated: np.ndarray, design: SamplingDesign, order: np.ndarray,
     test_set: TestSet,
-) -> tuple[SampledUnits, list[Note]]:
+) -> tuple[SampledUnits, list[Note]]:  # fmt: skip
     """The beginning of a sample that was rated, where it is as good a sample as the whole."""
     done = np.flatnonzero(rated[:, order].any(axis=0))
     count = int(done[-1]) + 1 if len(done) else len(order)
@@ -861,7 +822,12 @@ def make_features(test_set: TestSet) -> Features | None:
             notes.append(Note("metric-missing", text))
         layers.append(values)
         names.append(name)
-    history = _history(test_set)
+    history = known = None
+    if test_set.history is not None:
+        past = test_set.matrix(test_set.history)
+        history, _ = _standardised(past, test_set.present)
+        everywhere = (np.isfinite(past) | ~test_set.present).all()
+        known = None if everywhere else np.isfinite(past)
     if not layers and history is None:
         return None
     parts, consensus = list(layers), np.zeros(test_set.present.shape)
@@ -870,7 +836,9 @@ def make_features(test_set: TestSet) -> Features | None:
         parts.append(_scaled(consensus**2, test_set.present))
         names.append("consensus squared")
         if test_set.has_documents and test_set.documents.height > 1:
-            parts.append(_scaled(_document_mean(consensus, test_set.document), test_set.present))
+            own, sizes = test_set.document, np.bincount(test_set.document)
+            means = [np.bincount(own, row)[own] / sizes[own] for row in consensus]
+            parts.append(_scaled(np.stack(means), test_set.present))
             names.append("consensus of the document")
     if history is not None:
         parts.append(history)
@@ -878,20 +846,8 @@ def make_features(test_set: TestSet) -> Features | None:
     values = np.stack(parts, axis=-1)
     return Features(
         values, consensus, tuple(names), len(layers), tuple(notes), history is not None,
-        None if history is None else _known(test_set), frozenset(test_set.lower_metrics),
+        known if history is not None else None, frozenset(test_set.lower_metrics),
     )  # fmt: skip
-
-
-def _known(test_set: TestSet) -> np.ndarray | None:
-    known = np.isfinite(test_set.matrix("history"))
-    return None if (known | ~test_set.present).all() else known
-
-
-def _history(test_set: TestSet) -> np.ndarray | None:
-    """What other systems' ratings say, standardised; None where nothing."""
-    if test_set.history is None:
-        return None
-    return _standardised(test_set.matrix(test_set.history), test_set.present)[0]
 
 
 def _standardised(values: np.ndarray, present: np.ndarray) -> tuple[np.ndarray | None, int]:
@@ -922,12 +878,6 @@ def _consensus(stack: np.ndarray) -> np.ndarray:
     mean = stack @ signs / len(signs)
     spread = mean.std(axis=1, keepdims=True)
     return np.asarray(np.divide(mean, spread, out=np.zeros_like(mean), where=spread > 0))
-
-
-def _document_mean(consensus: np.ndarray, document: np.ndarray) -> np.ndarray:
-    sizes = np.bincount(document)
-    rows = [np.bincount(document, row)[document] / sizes[document] for row in consensus]
-    return np.stack(rows)
 
 
 def _scaled(values: np.ndarray, present: np.ndarray) -> np.ndarray:

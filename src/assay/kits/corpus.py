@@ -17,10 +17,8 @@ from assay.tables.packed import need_sound_archive
 
 MOST_PARAGRAPHS = 1_000_000
 """More are no texts to choose a few pieces from."""
-
 LONGEST_WRAPPED_LINE = 120
 """Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""
-
 SPACES = r"(?:(?<!\s)\s+)?"
 """Spaces before something, from the first on: tried once for a run of them, not at every space."""
 CITATION = re.compile(SPACES + r"\([^()]{0,500}\b(?:1[5-9]|20)\d\d[a-z]?\b[^()]{0,500}\)")
@@ -29,7 +27,6 @@ NOTE = re.compile(
 )
 ADDRESS = re.compile(SPACES + r"\b(?:https?://|www\.)\S+")
 END = re.compile(r"[.!?:;…。！？][\"'’”»)\]]*$")
-
 UNSPACED = re.compile(
     r"[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]"
 )

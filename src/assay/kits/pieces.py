@@ -44,12 +44,10 @@ from assay.stats.progress import Progress, silent
 NEUTRAL_FEATURES = ("lix", "chars_per_word", "type_token")
 ENGLISH_FEATURES = ("flesch", "lix", "dale_chall", "chars_per_word", "type_token")
 PROFILES = ("paper", "standard")
-
 PAPER_WORD = re.compile(r"\b[-\w]+\b")
 STANDARD_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 LONG_WORD = 7
 """A long word has at least this many characters."""
-
 _Span: TypeAlias = tuple[CorpusText, int, int]
 
 

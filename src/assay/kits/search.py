@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 Pair: TypeAlias = tuple[int, int, float]
 Points: TypeAlias = NDArray[np.float64]
 Block: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Points]
-
 MOST_POINTS_AT_ONCE = 3_000
 """Up to this many points, all pairs are made at once."""
 MANY_PAIRS = 1_000_000

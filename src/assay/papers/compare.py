@@ -23,12 +23,12 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
-from assay.engine import Workers
+from assay.engine import Workers, run
 from assay.errors import InputError, Problem, TableError
 from assay.results import Note, Result, signature
 
@@ -173,6 +173,31 @@ class PaperRequest:
     figures: bool
 
 
+@dataclass(frozen=True, eq=False)
+class PaperWork:
+    """What is simulated and computed for a paper's tables: ``finish(run())`` makes them."""
+
+    data: Any
+    runs: tuple[Any, ...]
+    request: PaperRequest
+    do: ClassVar[Any]
+    """The function that does one of the runs; the same whoever calls it."""
+
+    @property
+    def steps(self) -> int:
+        """How many records :meth:`run` yields."""
+        return len(self.runs)
+
+    def run(self) -> Iterator[Any]:
+        """The records one by one, so that long work can be watched."""
+        request = self.request
+        return run(type(self).do, self.runs, rng=request.rng, workers=request.workers)
+
+    def finish(self, steps: Iterable[Any]) -> Reproduction:
+        """The tables from what :meth:`run` yielded."""
+        raise NotImplementedError
+
+
 @cache
 def read_printed(paper: str) -> tuple[PrintedNumber, ...]:
     """The printed numbers of a paper, in its order.
@@ -185,16 +210,23 @@ def read_printed(paper: str) -> tuple[PrintedNumber, ...]:
     return tuple(_printed(row) for row in csv.DictReader(lines))
 
 
+def printed_values(paper: str) -> dict[str, float]:
+    """The printed numbers of a paper by their names."""
+    return {item.number: item.value for item in read_printed(paper)}
+
+
+def mean_error(values: np.ndarray) -> tuple[float, float]:
+    """Mean over runs and its Monte-Carlo error, which a single run does not tell."""
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else math.nan
+    return float(values.mean()), error
+
+
 def _printed(row: dict[str, str]) -> PrintedNumber:
     whole, _, power = row["value"].partition("e")
-    digits = len(whole.partition(".")[2])
-    of = int(row["of"]) if row["of"] else None
-    names = {name: row[name] for name in ("table", "row", "column", "number")}
-    rest = {name: row[name] for name in ("per", "rival", "mark", "needs")}
+    digits, texts = len(whole.partition(".")[2]), dict(row)
+    value, of = float(texts.pop("value")), texts.pop("of")
     unit = 10.0 ** (int(power or 0) - digits)
-    return PrintedNumber(
-        **names, value=float(row["value"]), unit=unit, digits=digits, of=of, **rest
-    )
+    return PrintedNumber(**texts, value=value, unit=unit, digits=digits, of=int(of) if of else None)
 
 
 def compare(
@@ -217,19 +249,20 @@ def compare(
     cells = [
         _cell(item, ours.get(item.number, OurNumber()), marked[item.number]) for item in printed
     ]
-    cells = _in_order([*cells, *beside])
-    outcomes = tuple(_count(by_number.values(), marked))
-    counts: dict[str, int] = {
-        name: sum(outcome == name for outcome, _ in marked.values()) for name in OUTCOMES
-    }
+    cells += beside
+    tables = list(dict.fromkeys(cell.table for cell in cells))  # in the order they first come
+    found: dict[str, list[Outcome]] = {}
+    for item in by_number.values():
+        found.setdefault(item.table, []).append(marked[item.number][0])
+    counts = [sum(outcome == name for outcome, _ in marked.values()) for name in OUTCOMES]
     return Reproduction(
         paper,
         request.draws,
         request.seed,
-        counts,
-        outcomes,
+        dict(zip(OUTCOMES, counts, strict=True)),
+        tuple(TableOutcomes(name, *map(own.count, OUTCOMES)) for name, own in found.items()),
         tuple(notes),
-        tuple(cells),
+        tuple(sorted(cells, key=lambda cell: tables.index(cell.table))),
         tuple(panels),
     )
 
@@ -241,22 +274,6 @@ def _cell(item: PrintedNumber, ours: OurNumber, marked: tuple[Outcome, str]) -> 
         item.table, item.row, item.column, item.value, ours.value, finite(ours.error), matches,
         outcome, reason, ours.note, item.number, item.of, ours.of, item.digits,
     )  # fmt: skip
-
-
-def _in_order(cells: Sequence[PrintedCell]) -> list[PrintedCell]:
-    """The cells of a table together, tables in the order in which they first come."""
-    tables = list(dict.fromkeys(cell.table for cell in cells))
-    return sorted(cells, key=lambda cell: tables.index(cell.table))
-
-
-def _count(
-    numbers: Iterable[PrintedNumber], marked: Mapping[str, tuple[Outcome, str]]
-) -> Iterator[TableOutcomes]:
-    tables: dict[str, list[Outcome]] = {}
-    for item in numbers:
-        tables.setdefault(item.table, []).append(marked[item.number][0])
-    for table, found in tables.items():
-        yield TableOutcomes(table, *(found.count(outcome) for outcome in OUTCOMES))
 
 
 def _marked(

@@ -2,45 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
 
 from assay.engine import Workers
-from assay.errors import InputError, OptionError, did_you_mean
-from assay.papers.compare import PaperRequest, Reproduction
+from assay.errors import InputError, OptionError, need_known
+from assay.papers.compare import PaperRequest, PaperWork, Reproduction
 from assay.stats.random import Rng, seeded
 
 PAPERS = ("koehn2012", "korotaev2022", "lo2023", "saldias2022")
-
-
-class PaperWork(Protocol):
-    """The simulations and computations behind a paper's tables."""
-
-    @property
-    def steps(self) -> int:
-        """How many records :meth:`run` yields."""
-        ...
-
-    def run(self) -> Iterator[Any]:
-        """The records one by one, so that long work can be watched."""
-        ...
-
-    def finish(self, steps: Iterable[Any]) -> Reproduction:
-        """The tables from the records."""
-        ...
-
-
-class Paper(Protocol):
-    """A module with a paper's work: how many draws it makes unless told, and at least."""
-
-    DRAWS: int
-    LEAST: int
-
-    def list_work(self, request: PaperRequest) -> PaperWork:
-        """Read the folder and list the work."""
-        ...
 
 
 def start_paper(
@@ -57,22 +27,18 @@ def start_paper(
     Without ``draws``, as many as the paper's module says; ``figures`` adds what the paper's figures
     are drawn from.
     """
-    if paper not in PAPERS:
-        raise OptionError(
-            "paper", paper, f"is not known{did_you_mean(paper, PAPERS)}",
-            f"choose from {', '.join(PAPERS)}",
-        )  # fmt: skip
-    module = cast("Paper", import_module(f"assay.papers.{paper}.ours"))
+    need_known("paper", paper, PAPERS)
+    module = import_module(f"assay.papers.{paper}.ours")
     draws = module.DRAWS if draws is None else draws
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < module.LEAST:
-        raise OptionError(
-            "draws", draws, "is not a number of draws", f"give {module.LEAST} or more"
-        )
+        remedy = f"give {module.LEAST} or more"
+        raise OptionError("draws", draws, "is not a number of draws", remedy)
     if not Path(folder).is_dir():
         raise InputError(f"data ({folder}) is not a folder; give the one with the paper's files")
     generator, seed = seeded(rng)
     request = PaperRequest(Path(folder), draws, seed, generator, workers, figures)
-    return module.list_work(request)
+    work: PaperWork = module.list_work(request)
+    return work
 
 
 def reproduce(

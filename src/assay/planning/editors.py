@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import polars as pl
-
 from assay.errors import OptionError, need_known, need_positive, need_share, need_whole
 from assay.planning.plan import Plan
-from assay.results import Note, plain, signature
+from assay.results import Note, signature
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.reml import MOST_EDITORS, detectable_gap, editors_needed, gap_power
 
@@ -24,7 +22,6 @@ KOROTAEV: Mapping[str, tuple[float, float]] = {
 }
 """Variances of editor x document and of the residual, fitted to the edits of korotaev2022: six
 editors, three documents of 22 to 24 segments, English to Russian."""
-
 SEGMENTS = 23
 SIZES = (6, 12, 24, 48, 96)
 MOST_SYSTEMS = 100
@@ -42,7 +39,7 @@ class EditorsPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class EditorsPlan(Plan, kind="editors-plan"):
+class EditorsPlan(Plan, kind="editors-plan", listing="points"):
     """How many editors are needed, and what was assumed."""
 
     complete: int | None
@@ -67,10 +64,6 @@ class EditorsPlan(Plan, kind="editors-plan"):
             power=f"{self.power:g}", segments=self.segments,
             place="allowed for" if self.place else None,
         )  # fmt: skip
-
-    def to_frame(self) -> pl.DataFrame:
-        """A row for each number of editors."""
-        return pl.DataFrame([plain(point) for point in self.points], infer_schema_length=None)
 
 
 def plan_editors(
@@ -103,11 +96,8 @@ def plan_editors(
     """
     _check(systems, gap, segments, power, level, sizes, least=4 if place else 3)
     cell, residual, source = _spread(measure, pilot, cell, residual)
-    given: dict[str, Any] = {
-        "variance": cell + residual / segments,
-        "systems": systems,
-        "level": level,
-    }
+    variance = cell + residual / segments
+    given: dict[str, Any] = {"variance": variance, "systems": systems, "level": level}
     needed = editors_needed(gap, power=power, place=place, **given)
     rotated = needed if place else editors_needed(gap, power=power, place=True, **given)
     points = tuple(

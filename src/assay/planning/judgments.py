@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-import polars as pl
-
 from assay.errors import InputError, OptionError, need_positive, need_share
 from assay.pay import UNPAID, Costs, parse_amount, pay_of
 from assay.planning.model import (
@@ -21,7 +19,7 @@ from assay.planning.model import (
     votes,
 )
 from assay.planning.plan import Plan
-from assay.results import Note, plain, signature
+from assay.results import Note, signature
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
@@ -29,7 +27,6 @@ from assay.tables.judgments import Judgments
 
 SHARES = (0.5, 0.7, 0.8, 0.9)
 """Shares of significant pairs that every plan shows (the columns of the paper's Table 4)."""
-
 MOST_MISFIT = 0.05
 """Expected and observed shares of significant pairs further apart than this are warned of."""
 
@@ -49,7 +46,7 @@ class JudgmentsPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgmentsPlan(Plan, kind="plan-judgments"):
+class JudgmentsPlan(Plan, kind="plan-judgments", listing="curve"):
     """How many judgments to collect, and everything that was assumed to say so.
 
     ``needed`` reaches the ``target`` (of ``goal`` significant, clusters or range_size) by ``test``,
@@ -102,10 +99,6 @@ class JudgmentsPlan(Plan, kind="plan-judgments"):
             sides=self.sides, spend=self.spend, seed=self.seed,
             **{self.goal: f"{self.target:g}"},
         )  # fmt: skip
-
-    def to_frame(self) -> pl.DataFrame:
-        """Judgments by share of significant pairs."""
-        return pl.DataFrame([plain(point) for point in self.curve], infer_schema_length=None)
 
 
 def plan_judgments(
@@ -161,17 +154,20 @@ def plan_judgments(
     judged = 0 if known is None else known.judged
     more = None if needed is None else max(0, needed - judged)
     bought = _bought(spend, paid, model)
-    planned = goal == "significant" and needed is not None
-    by_curve = None if known is None or not planned else model.for_share(
-        target, test, known.curve_sigma
-    )  # fmt: skip
+    notes: list[Note] = []
+    by_curve = None
+    if known is not None:
+        notes += known.notes
+        if goal == "significant" and needed is not None:
+            by_curve = model.for_share(target, test, known.curve_sigma)
+        if needed is not None:
+            notes += _uneven(model, known, test, by_curve)
+    if needed is None and math.isfinite(model.sigma):
+        most = "a billion" if goal == "significant" else f"{MOST_JUDGMENTS:,}"
+        notes.append(Note("out-of-reach", f"the goal is out of reach of {most} judgments"))
     return JudgmentsPlan(
         needed=needed, level=level, source="given" if known is None else "pilot",
-        notes=(
-            *(known.notes if known is not None else ()),
-            *(_uneven(model, known, test, by_curve) if needed is not None else ()),
-            *_out_of_reach(model, goal, needed),
-        ),
+        notes=tuple(notes),
         needed_by=by, more=more, needed_range=_ends(model, known, goal, target, test),
         goal=goal, target=target, test=test, systems=model.systems, sigma=model.sigma,
         sigma_interval=None if known is None else known.sigma_interval,
@@ -249,10 +245,10 @@ def _ends(
 
 
 def _uneven(
-    model: JudgmentsModel, known: JudgmentsPilot | None, test: str, by_curve: int | None
+    model: JudgmentsModel, known: JudgmentsPilot, test: str, by_curve: int | None
 ) -> tuple[Note, ...]:
     """A warning where the model does not fit the pilot."""
-    if known is None or known.sigma_interval is None or known.agreeing:
+    if known.sigma_interval is None or known.agreeing:
         return ()
     expected, observed = model.expected(known.judged)["sign"], known.observed["sign"]
     if abs(expected - observed) <= MOST_MISFIT:
@@ -265,13 +261,6 @@ def _uneven(
         f" evenly spread (is one far from the rest?). Sigma {known.curve_sigma:.3g} matches the"
         f" pilot's significant pairs{takes}; plan with that",
     ),)  # fmt: skip
-
-
-def _out_of_reach(model: JudgmentsModel, goal: str, needed: int | None) -> tuple[Note, ...]:
-    if needed is not None or not math.isfinite(model.sigma):
-        return ()
-    most = "a billion" if goal == "significant" else f"{MOST_JUDGMENTS:,}"
-    return (Note("out-of-reach", f"the goal is out of reach of {most} judgments"),)
 
 
 def _curve(model: JudgmentsModel, judged: int) -> tuple[JudgmentsPoint, ...]:

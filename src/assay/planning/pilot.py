@@ -18,10 +18,8 @@ from assay.tables.tables import SAME_AS_RATINGS, Ratings, TestSet
 
 MIN_SEGMENTS_FOR_CORRELATION = 10
 """With fewer rated segments a correlation would be a guess."""
-
 FEW_TASKS = 10
 """Fewer doubly rated tasks say little of what raters differ by."""
-
 RIDGE = 1e-6
 """Share of a metric's variance added to the normal equations, so that two equal metrics do no
 harm."""
@@ -115,40 +113,33 @@ def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: boo
         order=_order(scores, overlap, opinions, test_set),
         alike=_alike(y, blocks, groups, test_set),
         documents=test_set.documents.height if _has_documents(test_set) else None,
-        notes=(
-            _drawn(segments), _said(single, low, high, degrees, level, differences), explained,
-            *_about_raters(raters),
+        notes=_notes(
+            segments, (single, low, high), degrees, level, explained, raters, differences
         ),
     )  # fmt: skip
 
 
-def _drawn(segments: int) -> Note:
+def _notes(
+    segments: int, sd: tuple[float, float, float], degrees: float, level: float, explained: Note,
+    raters: RaterPart | None, differences: bool,
+) -> tuple[Note, ...]:  # fmt: skip
+    """What the pilot was taken for, and what it says."""
     text = f"pilot: the {segments:,} rated segments are taken as a simple random sample"
-    return Note("pilot-random", text)
-
-
-def _said(
-    sd: float, low: float, high: float, degrees: float, level: float, differences: bool
-) -> Note:
     what = "differences of single ratings" if differences else "single ratings"
-    return Note(
-        "pilot-sd",
-        f"pilot: {what} have sd {sd:.4g}, {level:.0%} interval {low:.3g} to {high:.3g} (chi-square"
-        f" with {degrees:.1f} degrees of freedom, fewer than segments where scores have long"
-        " tails)",
+    said = (
+        f"pilot: {what} have sd {sd[0]:.4g}, {level:.0%} interval {sd[1]:.3g} to {sd[2]:.3g}"
+        f" (chi-square with {degrees:.1f} degrees of freedom, fewer than segments where scores have"
+        " long tails)"
     )
-
-
-def _about_raters(raters: RaterPart | None) -> list[Note]:
+    notes = Note("pilot-random", text), Note("pilot-sd", said), explained
     if raters is None:
-        return []
+        return notes
     rough = ": few, so this is rough" if raters.tasks < FEW_TASKS else ""
-    return [Note(
-        "pilot-raters",
+    text = (
         f"pilot: raters differ with a variance of {raters.variance:.3g} a segment by tasks"
-        f" ({raters.noise:.3g} by single segments), from {raters.tasks} doubly rated"
-        f" tasks{rough}",
-    )]  # fmt: skip
+        f" ({raters.noise:.3g} by single segments), from {raters.tasks} doubly rated tasks{rough}"
+    )
+    return (*notes, Note("pilot-raters", text))
 
 
 def _rater_part(overlap: Overlap, differences: bool, sd: float, opinions: float) -> RaterPart:

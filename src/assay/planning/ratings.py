@@ -18,7 +18,6 @@ from assay.tables.tables import Ratings, TestSet
 
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)
 """Sizes of a curve where the user names none."""
-
 USUAL_SHARE = 0.2
 """Of the test set: what is shared out among segments and raters where nothing else is said."""
 
@@ -240,50 +239,31 @@ def _common(
     ends = [goal.needed(replace(base, sd=sd)) for sd in given.sd_interval or ()]
     each = systems * given.ratings_per_output
     ratings, ratings_with_metrics = (None if n is None else n * each for n in (needed, fewer))
+    widest = None
+    if given.widest is not None:
+        name, sd = given.widest
+        widest = Widest(name, sd, goal.needed(replace(base, sd=sd)))
     paid = None
     if spend is not None:
         paid = pay.ratings(parse_amount(spend, argument="spend"), argument="spend")
+    shared_out = paid or ratings or USUAL_SHARE * base.population * systems
     return {
-        "needed": needed,
-        "level": base.level,
-        "source": given.source,
+        "needed": needed, "level": base.level, "source": given.source,
         "notes": (*given.notes, *_remarks(given, goal, needed, fewer, systems)),
         "needed_with_metrics": fewer,
         "needed_range": None if needed is None or not ends else tuple(ends),
-        "everything": needed == base.population,
-        "population": base.population,
+        "everything": needed == base.population, "population": base.population,
         "sd_interval": given.sd_interval,
         "correlation": None if better is None else better.correlation,
-        "features": 0 if better is None else better.features,
-        "design_effect": base.effect,
-        "ratings_per_output": given.ratings_per_output,
-        "pay": pay,
-        "ratings": ratings,
-        "minutes": pay.minutes(ratings),
-        "minutes_with_metrics": pay.minutes(ratings_with_metrics),
-        "money": pay.money(ratings),
-        "money_with_metrics": pay.money(ratings_with_metrics),
+        "features": 0 if better is None else better.features, "design_effect": base.effect,
+        "ratings_per_output": given.ratings_per_output, "pay": pay, "ratings": ratings,
+        "minutes": pay.minutes(ratings), "minutes_with_metrics": pay.minutes(ratings_with_metrics),
+        "money": pay.money(ratings), "money_with_metrics": pay.money(ratings_with_metrics),
         "curve": _curve(given, _sizes(sizes, base.population), systems, goal.gap),
-        "raters": base.raters,
-        "opinions": base.opinions,
-        "widest": _widest(given, goal),
-        "splits": share_out(
-            paid or ratings or USUAL_SHARE * base.population * systems,
-            base,
-            systems,
-            pay,
-            gap=goal.gap,
-        ),
-        "spend": spend,
+        "raters": base.raters, "opinions": base.opinions, "widest": widest,
+        "splits": share_out(shared_out, base, systems, pay, gap=goal.gap), "spend": spend,
         "bought": None if paid is None else _bought(given, paid, systems, goal.gap, spend),
-    }
-
-
-def _widest(given: _Assumptions, goal: _Goal) -> Widest | None:
-    if given.widest is None:
-        return None
-    name, sd = given.widest
-    return Widest(name, sd, goal.needed(replace(given.plain, sd=sd)))
+    }  # fmt: skip
 
 
 def _bought(
@@ -363,7 +343,11 @@ def _curve(
             return unknown
         return [spread.power(n, gap) for n in sizes]
 
-    stable = [_stable(given.order if gap is None else None, size) for size in sizes]
+    order = given.order if gap is None else None
+    stable: list[tuple[float | None, float | None]] = [(None, None)] * len(sizes)
+    if order is not None:
+        now = order.errors(order.n)
+        stable = [expected_stability(order.means, now, order.errors(size)) for size in sizes]
     columns = (
         sizes, [n / base.population for n in sizes], widths(base), widths(given.with_metrics),
         powers(base), powers(given.with_metrics),
@@ -371,9 +355,3 @@ def _curve(
         ratings, [order for order, _ in stable], [pairs for _, pairs in stable],
     )  # fmt: skip
     return tuple(PlanPoint(*row) for row in zip(*columns, strict=True))
-
-
-def _stable(order: PilotOrder | None, n: int) -> tuple[float | None, float | None]:
-    if order is None:
-        return None, None
-    return expected_stability(order.means, order.errors(order.n), order.errors(n))

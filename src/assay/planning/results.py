@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import polars as pl
-
 from assay.pay import UNPAID, Costs
 from assay.planning.plan import Plan
 from assay.planning.spending import Split
 from assay.planning.spread import RaterPart
-from assay.results import plain, signature
+from assay.results import signature
 
 PAIR = 2
 
@@ -47,7 +45,7 @@ class Widest:
 
 
 @dataclass(frozen=True, slots=True)
-class PrecisionPlan(Plan):
+class PrecisionPlan(Plan, listing="curve"):
     """How many segments to rate, and everything that was assumed to say so.
 
     ``needed`` segments of every system reach the goal (None: no number does, or no goal was set),
@@ -85,17 +83,12 @@ class PrecisionPlan(Plan):
 
     @property
     def systems_rated(self) -> int:
-        """How many systems the ratings are shared out among."""
-        raise NotImplementedError
+        """How many systems the ratings are shared out among; a comparison has two."""
+        return int(getattr(self, "systems", PAIR))
 
     def ratings_for(self, segments: int) -> float:
         """Ratings of so many segments of all systems."""
         return segments * self.systems_rated * self.ratings_per_output
-
-    def to_frame(self) -> pl.DataFrame:
-        """The curve, one row per size."""
-        frame = pl.DataFrame([plain(point) for point in self.curve], infer_schema_length=None)
-        return frame.with_columns(pl.all().exclude("n").cast(pl.Float64))
 
     def _signature(self, sd: float, **goal: str | None) -> str:
         return signature(
@@ -119,11 +112,6 @@ class RatingsPlan(PrecisionPlan, kind="plan-ratings"):
     systems: int
 
     @property
-    def systems_rated(self) -> int:
-        """All of them."""
-        return self.systems
-
-    @property
     def signature(self) -> str:
         """How these numbers came about, in one line."""
         goal = None if self.half_width is None else f"{self.half_width:g}"
@@ -140,11 +128,6 @@ class ComparisonPlan(PrecisionPlan, kind="plan-comparison"):
     gap: float
     power: float
     difference_sd: float
-
-    @property
-    def systems_rated(self) -> int:
-        """Two are compared."""
-        return PAIR
 
     @property
     def signature(self) -> str:

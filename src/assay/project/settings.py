@@ -97,6 +97,8 @@ class Screen:
     """Segments shown before and after those that are rated."""
     merge: Literal["stretch", "segment", "no"] = "stretch"
     """Where identical outputs are shown once."""
+    editing: Literal["light", "full"] = "full"
+    """How much editors change: what is needed to understand the text, or to publish it."""
     sets: Literal["planned", "best", "order"] = "planned"
     """For comparisons: dealt evenly beforehand, or chosen by the results so far, to find the
     ``best`` system or the whole ``order`` soon."""
@@ -122,6 +124,8 @@ class Raters:
     """Minutes after which a task that was opened goes to somebody else."""
     quota: Count | None = None
     """Most tasks of one rater."""
+    minutes: Count | None = None
+    """Most minutes of one rater's work; a task that was begun is finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,16 @@ class Checks:
     """A table of solved examples to begin with."""
     block_after: Count | None = None
     """So many failed checks end a rater's work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """Questions to the raters about themselves and the work."""
+
+    before: FileName | None = None
+    """A table of questions to begin with: ``question``, ``answers`` (``yes|no``), ``optional``."""
+    after: FileName | None = None
+    """A table of questions to end with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +264,8 @@ class Settings:
     """Who rates."""
     checks: Checks = Checks()
     """How attention is watched, and how raters are taught."""
+    forms: Forms = Forms()
+    """Questions to the raters about themselves and the work."""
     stop: Stop = Stop()
     """When enough has been rated."""
     pay: Pay = Pay()

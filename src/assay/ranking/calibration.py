@@ -22,14 +22,11 @@ from assay.worlds.judgments import draw_qualities, draw_screens
 
 RESAMPLES = 1000
 """Resamples of a simulated campaign."""
-
 LEVELS = 1 - np.geomspace(1 / RESAMPLES, 0.4, 250)
 """Levels that are tried, the highest first: no range can leave out less than one resample."""
-
 MAX_SETS_SIMULATED = 2000
 """Sets beyond which a campaign is not simulated set by set: its scores are drawn around the
 expected ones, with the variance of this many sets scaled down."""
-
 MAX_SYSTEMS_CALIBRATED = 100
 """The most systems for which a level is calibrated: simulating more takes too long."""
 

@@ -35,16 +35,12 @@ WHY = {
 
 MAX_SYSTEMS = 1000
 """The most systems that are compared: tables of all pairs grow with the square."""
-
 MIN_UNITS = 30
 """Units below which ranges from them are called rough."""
-
 MIN_RATERS = 5
 """Raters from which on judgments show how much their tastes differ."""
-
 MIN_JUDGMENTS_OF_PAIR = 10
 """Judgments of a pair below which the expected win is called unsteady."""
-
 MAX_SPREAD = 4
 """Numbers up to so many times their count are told apart by a table, faster than by sorting."""
 
@@ -182,7 +178,9 @@ def renumbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def find_units(judgments: Judgments, resample: str) -> JudgmentUnits:
     """The unit that was asked for; ``auto`` is the segment, else the screen, else the judgment."""
-    rater = _tasting(judgments) if resample == "auto" else None
+    rater = block_numbers(judgments, "rater") if resample == "auto" else None
+    if rater is not None and int(rater.max()) + 1 < MIN_RATERS:
+        rater = None  # too few to show how much their tastes differ
     unit, block, notes = (
         _largest(judgments, rater) if resample == "auto" else _asked(judgments, resample)
     )
@@ -192,12 +190,6 @@ def find_units(judgments: Judgments, resample: str) -> JudgmentUnits:
     if blocks < MIN_UNITS:
         notes.append(Note("few-units", f"with only {blocks} units, ranges and p values are rough"))
     return JudgmentUnits(unit, None if unit == "pair" else block, blocks, tuple(notes), rater)
-
-
-def _tasting(judgments: Judgments) -> np.ndarray | None:
-    """The raters, if they are enough to show how much their tastes differ."""
-    rater = block_numbers(judgments, "rater")
-    return None if rater is None or int(rater.max()) + 1 < MIN_RATERS else rater
 
 
 def _largest(judgments: Judgments, rater: np.ndarray | None) -> tuple[str, np.ndarray, list[Note]]:
@@ -215,14 +207,18 @@ def _largest(judgments: Judgments, rater: np.ndarray | None) -> tuple[str, np.nd
         named = "no more than one segment or screen" if notes else "neither segments nor screens"
         reason = f"single judgments, because the table names {named}"
     choice = ["document"] if rater is not None else ["document", "rater"]
-    others = [name for name in choice if _fewer(judgments, name, int(block.max()) + 1)]
-    return unit, block, [*notes, _unit_note(unit, block, reason), *_other_units(judgments, others)]
-
-
-def _fewer(judgments: Judgments, unit: str, blocks: int) -> bool:
-    """Whether the table names such units, and a unit holds several of the blocks."""
-    block = block_numbers(judgments, unit)
-    return block is not None and 1 < int(block.max()) + 1 < blocks
+    # Units that only the user can choose, each of which holds several of the blocks.
+    numbers = {name: block_numbers(judgments, name) for name in choice}
+    sizes = {name: int(own.max()) + 1 for name, own in numbers.items() if own is not None}
+    several = {name: size for name, size in sizes.items() if 1 < size < int(block.max()) + 1}
+    notes.append(_unit_note(unit, block, reason))
+    if several:
+        text = (
+            f"the table also names {' and '.join(f'{k:,} {name}s' for name, k in several.items())}:"
+            f" if their judgments are correlated, resample by {' or by '.join(several)}"
+        )
+        notes.append(Note("other-units", text))
+    return unit, block, notes
 
 
 def _asked(judgments: Judgments, unit: str) -> tuple[str, np.ndarray, list[Note]]:
@@ -237,19 +233,6 @@ def _asked(judgments: Judgments, unit: str) -> tuple[str, np.ndarray, list[Note]
 
 def _unit_note(unit: str, block: np.ndarray, reason: str) -> Note:
     return Note("unit", f"unit: {unit} ({int(block.max()) + 1:,} of them); {reason}")
-
-
-def _other_units(judgments: Judgments, units: list[str]) -> list[Note]:
-    """Units the table names that only the user can choose."""
-    if not units:
-        return []
-    blocks = {unit: block_numbers(judgments, unit) for unit in units}
-    several = {unit: 1 + int(block.max()) for unit, block in blocks.items() if block is not None}
-    text = (
-        f"the table also names {' and '.join(f'{k:,} {unit}s' for unit, k in several.items())}: if"
-        f" their judgments are correlated, resample by {' or by '.join(several)}"
-    )
-    return [Note("other-units", text)]
 
 
 def evidence(counts: Counts, block: np.ndarray | None, ties: str) -> np.ndarray:
@@ -350,8 +333,14 @@ def check_counts(
     met = counted + counted.T > 0
     notes = _never_compared(counts.systems, met)
     games = (counted + counted.T)[np.triu(met, 1)]
-    if method == "expected-win" and ranges == "bootstrap":
-        notes += _few_judgments(games)
+    rough = np.median(games) < MIN_JUDGMENTS_OF_PAIR
+    if method == "expected-win" and ranges == "bootstrap" and rough:
+        text = (
+            f"half the pairs have fewer than {MIN_JUDGMENTS_OF_PAIR} judgments; the expected win"
+            " gives them the same weight as the others, which makes it rough; the pooled test and"
+            " bradley-terry are better here"
+        )
+        notes.append(Note("few-judgments-per-pair", text))
     tied = int(np.triu(counts.ties).sum())
     if tied:
         treated = "count as wins of both" if method == "better-or-equal" else TREATED[ties]
@@ -402,17 +391,6 @@ def _never_compared(systems: tuple[str, ...], met: np.ndarray) -> list[Note]:
         f" only tied, and are skipped: {pairs}"
     )
     return [Note("never-compared", text)]
-
-
-def _few_judgments(games: np.ndarray) -> list[Note]:
-    if np.median(games) >= MIN_JUDGMENTS_OF_PAIR:
-        return []
-    text = (
-        f"half the pairs have fewer than {MIN_JUDGMENTS_OF_PAIR} judgments; the expected win"
-        " gives them the same weight as the others, which makes it rough; the pooled test and"
-        " bradley-terry are better here"
-    )
-    return [Note("few-judgments-per-pair", text)]
 
 
 def first_judgments(judgments: Judgments, *, screens: bool = True) -> tuple[Judgments, list[Note]]:

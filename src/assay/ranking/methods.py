@@ -19,12 +19,9 @@ from assay.ranking.counts import effective_wins, listed
 from assay.results import Note
 
 METHODS = ("expected-win", "bojar", "better-or-equal", "lopez", "bradley-terry")
-
 ALIASES = {"expected": "expected-win", "bt": "bradley-terry"}
-
 MAX_LOG_STRENGTH = 30.0
 """Strengths are kept within exp(-30) and exp(30): whoever never loses has no finite one."""
-
 MAX_EXACT = 20
 """The largest circle of systems that is ordered exactly; 2^20 subsets take 8 MiB."""
 

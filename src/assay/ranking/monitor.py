@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -53,7 +53,7 @@ class WatchedPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgmentsMonitoring(Result, kind="monitoring-judgments"):
+class JudgmentsMonitoring(Result, kind="monitoring-judgments", listing="pairs"):
     """Which pairs are decided so far, valid however often one looks and however pairs are chosen.
 
     ``family`` is whether the level holds for all pairs together, or for each by itself; a pair is
@@ -80,10 +80,6 @@ class JudgmentsMonitoring(Result, kind="monitoring-judgments"):
             "any-time", n=len(self.systems), judgments=self.judgments, ties="half",
             family="yes" if self.family else "no", level=f"{self.level:g}",
         )  # fmt: skip
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per pair."""
-        return pl.DataFrame([asdict(pair) for pair in self.pairs], infer_schema_length=None)
 
 
 def monitor_judgments(
@@ -115,12 +111,15 @@ def monitor_judgments(
     number = len(names) * (len(names) - 1) // 2
     needed = (number if family else 1) / (1 - level)
     pairs = _watched(counts.systems, counts.wins, counts.ties, needed)
+    notes = [*judgments.notes, *repeated]
+    if len(pairs) < number:
+        text = f"{number - len(pairs):,} of {number:,} pairs have no judgment yet"
+        notes.append(Note("not-judged-yet", text))
     decided = sum(pair.decided for pair in pairs)
     return JudgmentsMonitoring(
         stop=decided == number, systems=names, best=_best(names, pairs), pairs=pairs,
         decided=decided, judgments=len(judgments), level=level, family=family, needed=needed,
-        pay=pay_of(pay),
-        notes=(*judgments.notes, *repeated, *_not_judged(number, pairs), *_same_segment(judgments)),
+        pay=pay_of(pay), notes=(*notes, *_same_segment(judgments)),
     )  # fmt: skip
 
 
@@ -160,13 +159,6 @@ def _best(names: tuple[str, ...], pairs: tuple[WatchedPair, ...]) -> str | None:
     """The system that is decidedly better than every other."""
     beaten = [pair.better for pair in pairs]
     return next((name for name in names if beaten.count(name) == len(names) - 1), None)
-
-
-def _not_judged(number: int, pairs: tuple[WatchedPair, ...]) -> list[Note]:
-    if len(pairs) == number:
-        return []
-    text = f"{number - len(pairs):,} of {number:,} pairs have no judgment yet"
-    return [Note("not-judged-yet", text)]
 
 
 def _same_segment(judgments: Judgments) -> list[Note]:

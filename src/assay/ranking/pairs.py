@@ -34,13 +34,10 @@ from assay.stats.intervals import rank_ranges
 
 MAX_DENSE = 20_000_000
 """Numbers in the table of blocks x systems beyond which it is kept sparse."""
-
 MAX_P_OF_MISFIT = 0.01
 """P value below which one scale is said not to fit."""
-
 NO_SPREAD = 1e-9
 """A variance that is a smaller part of the sum of squares is one of rounding."""
-
 MAX_PAIRS_CHECKED = 800
 """Pairs beyond which the fit is not checked: the variance of so many needs too many blocks."""
 
@@ -191,13 +188,16 @@ def pooled_test(
     strength, inverse = solve(laplacian, net)
     residual = y - np.take_along_axis(strength, i, 1) + np.take_along_axis(strength, j, 1)
     if many == 1 and blocks * systems > MAX_DENSE:
-        meat = _sparse_meat(i[0], j[0], residual[0], b[0], (blocks, systems))[None]
+        where = np.concatenate([b[0], b[0]]), np.concatenate([i[0], j[0]])
+        values = np.concatenate([residual[0], -residual[0]])
+        sums = sparse.csr_array((values, where), shape=(blocks, systems))
+        meat = np.asarray((sums.T @ sums).toarray())[None]
     else:
         start = (run * blocks + b) * systems
         score = _scatter(start + i, residual, (many, blocks, systems))
         score -= _scatter(start + j, residual, (many, blocks, systems))
         meat = np.swapaxes(score, 1, 2) @ score
-    used = _blocks_used(b, blocks)
+    used = (_scatter(run * blocks + b, None, (many, blocks)) > 0).sum(axis=1)
     test = _wrap(strength, inverse, meat, used, used - 1)
     return Pooled(*(part.reshape(shape[:-1] + part.shape[1:]) for part in test))
 
@@ -269,17 +269,3 @@ def _scatter(index: np.ndarray, weights: np.ndarray | None, shape: tuple[int, ..
     size = int(np.prod(shape, dtype=np.int64))
     flat = None if weights is None else np.asarray(weights, dtype=float).ravel()
     return np.bincount(index.ravel(), flat, minlength=size).reshape(shape).astype(float)
-
-
-def _blocks_used(block: np.ndarray, blocks: int) -> np.ndarray:
-    """How many blocks each campaign has."""
-    run = np.arange(len(block))[:, None]
-    return np.asarray((_scatter(run * blocks + block, None, (len(block), blocks)) > 0).sum(axis=1))
-
-
-def _sparse_meat(
-    i: np.ndarray, j: np.ndarray, residual: np.ndarray, block: np.ndarray, shape: tuple[int, int]
-) -> np.ndarray:
-    values, rows = np.concatenate([residual, -residual]), np.concatenate([block, block])
-    score = sparse.csr_array((values, (rows, np.concatenate([i, j]))), shape=shape)
-    return np.asarray((score.T @ score).toarray())

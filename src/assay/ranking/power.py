@@ -22,26 +22,19 @@ from assay.ranking.strengths import Strengths
 
 SCALE = 10.0
 """Qualities lie between 0 and this."""
-
 MAX_SD_EXACT = 9.0
 """Standard deviation of a pair's number of judgments up to which the exact sum is used: it is
 short there, and the normal approximation would be off by more than 1 % of the judgments."""
-
 MAX_SDS = 6.5
 """Standard deviations of a pair's number of judgments that the exact sum goes through: what lies
 beyond has a probability of 1e-10."""
-
 MAX_TABLED = 4096
 """Numbers of judgments of a pair whose critical wins are computed once."""
-
 MAX_LOG_ERROR = 0.4
 """How far the quick form may be off, as a logarithm; further off is searched, too."""
-
 MAX_JUDGMENTS = 1e9
 """More judgments than this are out of reach."""
-
 Floats = NDArray[np.float64]
-
 Noise = float | Strengths
 """sigma, for systems of which no more is known, or what a pilot says of their strengths."""
 
@@ -133,14 +126,9 @@ def pooled_share(
 
 @lru_cache(maxsize=1024)
 def judgments_for(
-    share: float,
-    systems: int,
-    sigma: Noise,
-    *,
-    test: str = "sign",
-    per_set: int = 5,
+    share: float, systems: int, sigma: Noise, *, test: str = "sign", per_set: int = 5,
     level: float = 0.05,
-) -> float:
+) -> float:  # fmt: skip
     """How many judgments make the expected share of significant pairs this large.
 
     ``test`` is ``sign`` or ``pooled``. Where shares jump (few sets, all systems on every screen) it

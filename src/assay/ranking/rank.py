@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import polars as pl
 
 from assay.errors import OptionError, need_known, need_level
 from assay.pay import Costs, pay_of
@@ -70,7 +69,7 @@ class PairComparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking(Result, kind="ranking"):
+class Ranking(Result, kind="ranking", listing="systems"):
     """Systems, best first, and the pairs that were tested.
 
     Either ``judgments`` or ``ratings`` is how many there were. ``unit`` is what was resampled, or
@@ -127,10 +126,6 @@ class Ranking(Result, kind="ranking"):
             better="lower" if self.better == "lower" else None,
             resamples=self.resamples, seed=self.seed,
         )  # fmt: skip
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per system."""
-        return pl.DataFrame([asdict(item) for item in self.systems], infer_schema_length=None)
 
 
 def rank(
@@ -205,6 +200,11 @@ def rank(
         )  # fmt: skip
     systems = _systems(counts.systems, score(method, counts.wins, counts.ties, ties), sure)
     comparisons = _comparisons(counts, systems, sure, rule)
+    notes += [*units.notes, *sure.notes, *_calibrated(chosen)]
+    odd = [item.system for item in systems if not item.low_rank <= item.rank <= item.high_rank]
+    if odd:
+        text = f"the rank by score lies outside the rank range: {', '.join(odd)}"
+        notes.append(Note("rank-outside-range", text))
     return Ranking(
         systems=systems, comparisons=comparisons, pairs=len(comparisons),
         significant_pairs=sum(item.decided for item in comparisons),
@@ -213,8 +213,7 @@ def rank(
         raters=None if ranges == "sign" else units.raters,
         ties="win" if method == "better-or-equal" else ties, level=level,
         calibrated=None if chosen is None else chosen.level, sides=sides, holm=holm,
-        resamples=drawn, seed=seed,
-        notes=(*notes, *units.notes, *sure.notes, *_calibrated(chosen), *_outside(systems)),
+        resamples=drawn, seed=seed, notes=tuple(notes),
         next=next_steps(
             comparisons, counts.systems, sure.p, len(judgments), "judgments",
             alpha=rule.alpha_of_closest(sum(not item.decided for item in comparisons)), pay=paid,
@@ -333,12 +332,6 @@ def _systems(
     columns = ranks, scores, sure.low, sure.high, cluster_numbers(sure.low, sure.high)
     rows = zip(names, *(column.tolist() for column in columns), strict=True)
     return tuple(sorted((SystemRank(*row) for row in rows), key=lambda item: item.rank))
-
-
-def _outside(systems: tuple[SystemRank, ...]) -> list[Note]:
-    odd = [item.system for item in systems if not item.low_rank <= item.rank <= item.high_rank]
-    text = f"the rank by score lies outside the rank range: {', '.join(odd)}"
-    return [Note("rank-outside-range", text)] if odd else []
 
 
 def _comparisons(

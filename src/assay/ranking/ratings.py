@@ -167,16 +167,15 @@ def _order_notes(systems: tuple[SystemRank, ...], better: np.ndarray) -> list[No
             " their means; no cluster ends there"
         )
         notes.append(Note("opposite-order", text))
-    crossing = [item.system for item in systems if _leaves(item, systems)]
+    crossing = []
+    for item in systems:
+        ranks = [other.rank for other in systems if other.cluster == item.cluster]
+        if item.low_rank < min(ranks) or item.high_rank > min(ranks) + len(ranks) - 1:
+            crossing.append(item.system)
     if crossing:
         text = f"rank ranges reach beyond their cluster: {listed(crossing)}"
         notes.append(Note("range-beyond-cluster", text))
     return notes
-
-
-def _leaves(item: SystemRank, systems: tuple[SystemRank, ...]) -> bool:
-    ranks = [other.rank for other in systems if other.cluster == item.cluster]
-    return item.low_rank < min(ranks) or item.high_rank > min(ranks) + len(ranks) - 1
 
 
 def _scored(ratings: Ratings, method: str) -> tuple[pl.DataFrame, list[Note]]:

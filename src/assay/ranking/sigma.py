@@ -36,10 +36,8 @@ from assay.tables.judgments import Judgments
 
 GRID = np.geomspace(0.3, 300.0, 100)
 """Values of sigma at which the likelihood is looked at first."""
-
 MIN_QUASI_VARIANCE = 0.01
 """No system's variance is smaller than this part of the least variance of a difference."""
-
 RIDGE = 1e-3
 """Precision of a normal prior of the strengths: keeps whoever never lost at a finite distance."""
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy import special
 
 Floats = NDArray[np.float64]
-
 OUTSIDE = 0.1
 """The prior probability of a system that it is not spread like the others."""
 DRAWS = 400

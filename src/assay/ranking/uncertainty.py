@@ -34,13 +34,10 @@ from assay.stats.progress import Progress
 
 MIN_BLOCKS = 10
 """Blocks of a system from which on drawing them anew shows what they leave open."""
-
 MAX_NUMBERS = 4_000_000
 """Numbers held at a time: 32 MiB of each array."""
-
 MAX_SPARSE_SHARE = 0.06
 """Share of filled cells below which a sparse product is faster."""
-
 MAX_FLOAT32 = 2**23
 """Judgments up to which float32 counts them exactly, a resample with more in a cell included."""
 

@@ -15,10 +15,8 @@ import scipy  # its parts are loaded when first used: they are slow to load
 from assay.errors import OptionError
 
 Metric = Literal["interval", "nominal", "ordinal"]
-
 MIN_COMMON_UNITS = 3
 """With two common units a correlation is always 1 or -1: it takes at least this many."""
-
 MIN_VARIANCE = 1e-12
 """A variance below this share of the whole is rounding, not spread."""
 
@@ -39,7 +37,10 @@ def krippendorff_alpha(
     """
     if metric not in ("interval", "nominal", "ordinal"):
         raise OptionError("metric", metric, "is not known", "give interval, ordinal or nominal")
-    values, units, m = _pairable(values, units)
+    _, code, counts = np.unique(units, return_inverse=True, return_counts=True)
+    kept = counts[code] > 1
+    _, units, m = np.unique(code[kept], return_inverse=True, return_counts=True)
+    values = np.asarray(values, dtype=float)[kept]
     if len(values) < 2 or np.ptp(values) == 0:
         return float("nan")
     if metric == "nominal":
@@ -50,14 +51,6 @@ def krippendorff_alpha(
     squares = np.bincount(units, (values - mean[units]) ** 2)
     observed = float(np.sum(m * squares / (m - 1)) / len(values))
     return 1 - observed / float(np.var(values, ddof=1))
-
-
-def _pairable(values: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values of units that have two or more, their units numbered anew, and the units' sizes."""
-    _, code, counts = np.unique(units, return_inverse=True, return_counts=True)
-    kept = counts[code] > 1
-    _, again, sizes = np.unique(code[kept], return_inverse=True, return_counts=True)
-    return np.asarray(values, dtype=float)[kept], again, sizes
 
 
 def _nominal_alpha(values: np.ndarray, units: np.ndarray, m: np.ndarray) -> float:

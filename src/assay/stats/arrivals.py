@@ -86,12 +86,9 @@ def _nodes(units: int, low: float, high: float) -> int:
 
 
 def _quadrature(
-    values: np.ndarray,
-    counts: np.ndarray,
-    kinds: np.ndarray,
-    times: np.ndarray,
+    values: np.ndarray, counts: np.ndarray, kinds: np.ndarray, times: np.ndarray,
     weights: np.ndarray,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """The integral for every kind (size, limit); ``values`` are the sizes, ``counts`` of each."""
     from scipy import fft  # slow to load, and only needed here
 

@@ -20,16 +20,12 @@ from assay.stats.intervals import Interval
 
 STAKES = np.linspace(0.02, 0.98, 49)
 """Shares of the money that a bet may put at stake."""
-
 MAX_STAKE = 0.99
 """No bet stakes more than this share on one value, so that nobody is ever ruined."""
-
 PRIOR_COUNT = 0.25
 """Either end of the range counts as seen this many times before the first value comes."""
-
 REVISION_FACTOR = 1.25
 """Bets are revised each time the number of values has grown by this factor."""
-
 HORIZON_FACTOR = 3.0
 """Any-time bets are smaller than those for a known n, as if n were this many times as large.
 
@@ -39,7 +35,6 @@ samples of 3 to 50 % of one to two thousand segments. Any positive number is val
 
 CANDIDATE_DISTANCES = np.geomspace(1e-4, 1.0, 600)
 """Distances from the mean, in parts of the range, at which candidates for a limit are tried."""
-
 AIMED_LOG = np.log(2 / 0.05)
 """Bets aim at the 95 % limit, whatever the level: then intervals are nested in the level."""
 
@@ -68,7 +63,9 @@ def betting_interval(
     lower, upper = (
         _search(side, population, _bets(side, horizon) * weight, threshold) for side in (x, 1 - x)
     )
-    return _scaled(lower, 1 - upper, low, high, level)
+    # As in betting_sequence, limits may have crossed.
+    first, last = min(lower, 1 - upper), max(lower, 1 - upper)
+    return Interval(low + (high - low) * first, low + (high - low) * last, level)
 
 
 def betting_sequence(
@@ -134,13 +131,11 @@ def _fortunes(x: np.ndarray, population: int, bets: np.ndarray, means: np.ndarra
     return np.cumsum(np.log1p(np.minimum(bets, MAX_STAKE / m) * (x - m)), axis=1)
 
 
-def _search(
-    x: np.ndarray, population: int, bets: np.ndarray, threshold: float, rounds: int = 5
-) -> float:
+def _search(x: np.ndarray, population: int, bets: np.ndarray, threshold: float) -> float:
     """The largest m that is ruled out at some time, or else the least m that is possible."""
     below = x.sum() / population
     above = below + 1 - len(x) / population
-    for _ in range(rounds):
+    for _ in range(5):
         means = np.linspace(below, above, 32)
         fortune = _fortunes(x, population, bets, means).max(axis=1, initial=0.0)
         out = int(np.sum(fortune >= threshold))
@@ -162,12 +157,6 @@ def _follow(x: np.ndarray, population: int, bets: np.ndarray, threshold: float) 
     return np.maximum.accumulate(np.concatenate([[0.0], means])[out])
 
 
-def _scaled(first: float, last: float, low: float, high: float, level: float) -> Interval:
-    """Back to the scale of the values; see betting_sequence about limits that crossed."""
-    first, last = min(first, last), max(first, last)
-    return Interval(low + (high - low) * first, low + (high - low) * last, level)
-
-
 def coin_evidence(wins: np.ndarray, n: np.ndarray) -> np.ndarray:
     """The logarithm of what bets against a fair coin have won: W wins (a tie is half) of n tosses.
 
@@ -180,12 +169,8 @@ def coin_evidence(wins: np.ndarray, n: np.ndarray) -> np.ndarray:
     [1.0, 50.3, 32.6]
     """
     lost = np.asarray(n) - wins
-    log = (
-        scipy.special.betaln(wins + 0.5, lost + 0.5)
-        - scipy.special.betaln(0.5, 0.5)
-        + n * np.log(2.0)
-    )
-    return np.asarray(log)
+    fortune = scipy.special.betaln(wins + 0.5, lost + 0.5) - scipy.special.betaln(0.5, 0.5)
+    return np.asarray(fortune + n * np.log(2.0))
 
 
 def coin_interval(

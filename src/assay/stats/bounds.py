@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assay.stats.betting import betting_interval
 from assay.stats.intervals import Interval, t_interval, t_quantile
 
 
@@ -60,6 +61,28 @@ def bernstein_bound(
     return float(s * np.sqrt(2 * rho_n * log / n) + kappa * width * log / n)
 
 
+def mean_interval(
+    name: str, values: np.ndarray, population: int, limits: tuple[float, float], level: float,
+    rng: np.random.Generator,
+) -> Interval:  # fmt: skip
+    """The guaranteed interval of this name for the mean of all, from a simple random sample.
+
+    The values are put in random order first, which betting depends on.
+    """
+    x = rng.permutation(values)
+    center, n = float(x.mean()), len(x)
+    if n == population:
+        return Interval(center, center, level)
+    low, high = limits
+    if name == "betting":
+        return betting_interval(x, population, low, high, level)
+    if name == "hoeffding":
+        margin = hoeffding_bound(n, population, high - low, level)
+    else:
+        margin = bernstein_bound(x, population, high - low, level)
+    return Interval(max(low, center - margin), min(high, center + margin), level)
+
+
 def skew_terms(values: np.ndarray, population: int) -> tuple[float, float]:
     """What skewed values do to the t ratio of their mean: the two terms of the interval below.
 
@@ -104,12 +127,8 @@ def skew_t_interval(
     if np.isnan(stderr) or stderr == 0 or (a == 0 and b == 0):
         return t_interval(center, stderr, degrees, level)
     quantile = t_quantile(0.5 + level / 2, degrees)
-    low, high = (_untransform(y, a, b) for y in (quantile, -quantile))
-    return Interval(center - low * stderr, center - high * stderr, level)
-
-
-def _untransform(y: float, a: float, b: float) -> float:
-    """The t ratio that Hall's transformation takes to y."""
     if abs(a) < 1e-8:
-        return y - b
-    return float((np.cbrt(1 + 3 * a * (y - b)) - 1) / a)
+        low, high = quantile - b, -quantile - b
+    else:
+        low, high = (float((np.cbrt(1 + 3 * a * (y - b)) - 1) / a) for y in (quantile, -quantile))
+    return Interval(center - low * stderr, center - high * stderr, level)

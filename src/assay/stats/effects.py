@@ -59,7 +59,9 @@ def rater_effects(
     count = int(raters.max()) + 1
     rows, ones = np.arange(len(units)), np.ones(len(units))
     member = scipy.sparse.csr_array((ones, (units, rows)))
-    design = _dummies(raters, beside)
+    known = [codes for codes in (raters, beside) if codes is not None]
+    dummies = [scipy.sparse.csr_array((ones, (rows, codes))) for codes in known]
+    design = scipy.sparse.csr_array(scipy.sparse.hstack(dummies, format="csr"))
     totals = scipy.sparse.csr_array(member @ design)
     share = 1 / np.maximum(np.bincount(units), 1)
     means = scipy.sparse.csr_array(totals.multiply(share[:, None]))
@@ -72,7 +74,9 @@ def rater_effects(
     scores = (design.T @ error - means.T @ (member @ error)).toarray()
     groups = _groups(null[:count])
     weight = np.bincount(raters, minlength=count).astype(float)
-    contrast = _contrast(groups, weight)
+    same = groups[:, None] == groups[None, :]
+    # Raters x raters: each less the weighted mean of its group.
+    contrast = np.eye(len(groups)) - same * weight / (same @ weight)[:, None]
     spread = contrast @ inverse[:count] @ scores
     parts = spread.shape[1]
     stderr = np.full(count, np.nan)
@@ -89,13 +93,9 @@ def rater_effects(
 
 
 def _variance_by_tasks(
-    y: np.ndarray,
-    residual: np.ndarray,
-    units: np.ndarray,
-    raters: np.ndarray,
-    tasks: np.ndarray,
+    y: np.ndarray, residual: np.ndarray, units: np.ndarray, raters: np.ndarray, tasks: np.ndarray,
     fitted: int,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """The variance of a rating as it counts for effects, and its degrees of freedom.
 
     With e the sum of the residuals of one rater in one task, it is sum e^2 over what that would be
@@ -121,19 +121,6 @@ def _variance_by_tasks(
     e = np.bincount(number, (residual if enough else y)[shared])
     v = float((e**2).sum()) / expected
     return (v * contrasts / left, float(left)) if enough else (v, float(max(contrasts, 1)))
-
-
-def _dummies(raters: np.ndarray, beside: np.ndarray | None) -> scipy.sparse.csr_array:
-    rows, ones = np.arange(len(raters)), np.ones(len(raters))
-    known = [codes for codes in (raters, beside) if codes is not None]
-    parts = [scipy.sparse.csr_array((ones, (rows, codes))) for codes in known]
-    return scipy.sparse.csr_array(scipy.sparse.hstack(parts, format="csr"))
-
-
-def _contrast(groups: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Raters x raters: each less the weighted mean of its group."""
-    same = groups[:, None] == groups[None, :]
-    return np.asarray(np.eye(len(groups)) - same * weight / (same @ weight)[:, None])
 
 
 def _solve(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -96,11 +96,7 @@ def spreads_of(squares: np.ndarray, degrees: np.ndarray, prior: float) -> np.nda
 
 
 def _largest_deficit(
-    sigma: np.ndarray,
-    sizes: np.ndarray,
-    taken: np.ndarray,
-    total: int,
-    rng: np.random.Generator,
+    sigma: np.ndarray, sizes: np.ndarray, taken: np.ndarray, total: int, rng: np.random.Generator
 ) -> np.ndarray:
     """For every row, the stratum whose target for the next total is most above what it has.
 

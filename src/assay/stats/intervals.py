@@ -215,11 +215,13 @@ def t_quantile(p: float, degrees: float) -> float:
     if degrees > MANY_DEGREES:
         return math.copysign(t, p - 0.5)
     low, high = 0.0, math.inf
+    front = _gamma_ratio(degrees / 2) / math.sqrt(degrees * math.pi)
     while True:
         tail = _tail(t, degrees)
         low, high = (t, high) if tail > wanted else (low, t)
+        density = front * math.exp(-(degrees + 1) / 2 * math.log1p(t * t / degrees))
         # On the scale of the logarithm, where the tail is nearly straight.
-        step = tail * math.log(tail / wanted) / _density(t, degrees)
+        step = tail * math.log(tail / wanted) / density
         if abs(step) < 1e-9 * t:  # each step squares the error of the one before
             return math.copysign(t + step, p - 0.5)
         t = t + step if low < t + step < high else min((low + high) / 2, 2 * t)
@@ -315,11 +317,6 @@ def _gamma_ratio(a: float) -> float:
     return math.sqrt(a) * (series - 399 / (262144 * a**5))
 
 
-def _density(t: float, degrees: float) -> float:
-    front = _gamma_ratio(degrees / 2) / math.sqrt(degrees * math.pi)
-    return front * math.exp(-(degrees + 1) / 2 * math.log1p(t * t / degrees))
-
-
 def _scale_density(s: np.ndarray, degrees: float) -> np.ndarray:
     """The density of the root of a chi-squared variable over its degrees.
 
@@ -403,7 +400,8 @@ class Precision:
 
     def half_width(self, n: np.ndarray) -> np.ndarray:
         """Half the t interval: falls with n, down to the floor's when everything is rated."""
-        return np.asarray(self._quantile(n) * self.stderr(n))
+        quantile = np.vectorize(t_quantile, otypes=[float])
+        return np.asarray(quantile(0.5 + self.level / 2, self.degrees(n)) * self.stderr(n))
 
     def power(self, n: np.ndarray, gap: float) -> np.ndarray:
         """The probability that the interval of a difference ``gap`` leaves out zero.
@@ -435,10 +433,6 @@ class Precision:
             return found
         return smallest(holds, self.population, max(half + 1, low))
 
-    def _quantile(self, n: np.ndarray) -> np.ndarray:
-        quantile = np.vectorize(t_quantile, otypes=[float])
-        return np.asarray(quantile(0.5 + self.level / 2, self.degrees(n)))
-
 
 def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray:
     """The probability that a t interval leaves out zero, the truth ``shift`` standard errors away.
@@ -462,12 +456,9 @@ def power_of(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray
 def _interpolated_power(shift: np.ndarray, degrees: np.ndarray, level: float) -> np.ndarray:
     """The same of very many, between points of a grid; right to about .001."""
     # Power rises within a few errors and then no more: the points are close where it does.
-    grid = [
-        np.unique(
-            np.r_[np.linspace(0, 6, POWER_POINTS), np.geomspace(6, SURELY_FOUND, POWER_POINTS)]
-        ),
-        np.unique(np.linspace((1 / degrees).min(), (1 / degrees).max(), POWER_POINTS // 2)),
-    ]
+    rising, flat = np.linspace(0, 6, POWER_POINTS), np.geomspace(6, SURELY_FOUND, POWER_POINTS)
+    places = np.linspace((1 / degrees).min(), (1 / degrees).max(), POWER_POINTS // 2)
+    grid = [np.unique(np.r_[rising, flat]), np.unique(places)]
     table = power_of(grid[0][:, None], 1 / grid[1][None, :], level)
     place = [
         np.interp(values, points, np.arange(len(points)))
@@ -517,13 +508,9 @@ def detectable_shift(degrees: float, level: float, power: float) -> float:
 
 
 def root_between(
-    rising: Callable[[float], float],
-    low: float,
-    below: float,
-    high: float,
-    above: float,
+    rising: Callable[[float], float], low: float, below: float, high: float, above: float,
     tolerance: float,
-) -> float:
+) -> float:  # fmt: skip
     """Where a function is zero, ``below`` at ``low`` and ``above`` at ``high``, by Illinois.
 
     Loading scipy's root finders takes longer than a small estimation. It is the value within the
@@ -664,17 +651,11 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 GRID = 60
 """Values of tau, at equal steps of its prior probability."""
-
-
 PRIOR_SCALE = 2.0
 """Scale of the half-Cauchy law of tau, in errors. With 1 or 2 and 5 the stated chances of pairs
 agreed as well with those of repeats where the true spread was between 1/2 and 10 errors."""
-
-
 DRAWS = 20_000
 """Repeats drawn for the chance of the whole order: it is right to .0035."""
-
-
 PLANNED_DRAWS = 4_000
 """The same for campaigns to come, which are shown for several sizes."""
 

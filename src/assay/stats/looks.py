@@ -112,12 +112,7 @@ def _limit(
 
 
 def _carried(
-    points: np.ndarray,
-    mass: np.ndarray,
-    share: float,
-    passed: float,
-    limit: float,
-    coming: float,
+    points: np.ndarray, mass: np.ndarray, share: float, passed: float, limit: float, coming: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points between the limits at this look, and the density there times Simpson's weights."""
     edge = min(limit, FURTHEST) * share**0.5

@@ -130,12 +130,9 @@ def _stream(rng: np.random.Generator):  # type: ignore[no-untyped-def]
 
 
 def _in_step(
-    probabilities: np.ndarray,
-    position: np.ndarray,
-    group: np.ndarray,
-    rng: np.random.Generator,
+    probabilities: np.ndarray, position: np.ndarray, group: np.ndarray, rng: np.random.Generator,
     draws: int,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     size = len(probabilities)
     p = np.tile(np.append(probabilities.astype(float), 0.0), (draws, 1))
     open_ = np.flatnonzero((probabilities > DECIDED_WITHIN) & (probabilities < 1 - DECIDED_WITHIN))
@@ -197,13 +194,9 @@ class _Lists:
 
 
 def _nearest_of_each(
-    rows: np.ndarray,
-    i: np.ndarray,
-    x: np.ndarray,
-    everywhere: _Lists,
-    inside: _Lists,
+    rows: np.ndarray, i: np.ndarray, x: np.ndarray, everywhere: _Lists, inside: _Lists,
     leftmost: np.ndarray,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """The nearest undecided unit of each row; ties go left or right as ``leftmost`` says."""
     best = np.full(len(rows), np.inf)
     found = np.full(len(rows), len(x) - 1)

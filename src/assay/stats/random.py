@@ -15,7 +15,6 @@ import numpy as np
 from assay.errors import OptionError
 
 Rng: TypeAlias = int | np.random.Generator | None
-
 SEEDS = 2**32
 """Fresh seeds are drawn below this, short enough to be typed again from a report."""
 

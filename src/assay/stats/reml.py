@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from scipy import linalg, optimize, special
 
 from assay.errors import ConvergenceError
+from assay.stats.intervals import smallest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
-
 _CEILING = 1e6
 """The largest ratio of variances looked at; beyond it the residual is practically zero."""
 _EXACT = 1e-10
@@ -113,7 +113,10 @@ class MixedDesign:
         unit = float(rest.std())
         if unit <= _EXACT * float(np.abs(y).max()):
             rest, unit, ratios = np.zeros(len(y)), 1.0, np.zeros(len(self.sizes))
-        data = self._products(rest / unit)
+        y = rest / unit
+        zxy, xy = np.hstack([self._zx, self._sums(y[:, None])]), self.fixed.T @ y
+        outer = np.block([[self._xx, xy[:, None]], [xy[None, :], np.array([[y @ y]])]])
+        data = zxy, outer  # Z'[X y] and [X y]'[X y]
         found = self._search(data) if ratios is None else np.asarray(ratios, float)[self._order]
         return self._solve(found, data, start, unit)
 
@@ -132,13 +135,6 @@ class MixedDesign:
             for number, column in enumerate(columns.T):
                 sums[:, number] += np.bincount(codes, weights=column, minlength=total)
         return sums
-
-    def _products(self, y: Floats) -> tuple[Floats, Floats]:
-        """``Z'[X y]`` and ``[X y]'[X y]``."""
-        zxy = np.hstack([self._zx, self._sums(y[:, None])])
-        xy = self.fixed.T @ y
-        outer = np.block([[self._xx, xy[:, None]], [xy[None, :], np.array([[y @ y]])]])
-        return zxy, outer
 
     def _weighted(self, ratios: Floats, data: tuple[Floats, Floats]) -> _Weighted:
         """Cross products in the metric of ``V = I + sum_k g_k Z_k Z_k'``.
@@ -227,14 +223,10 @@ class MixedDesign:
         """
         for _ in range(_RESTARTS):
             end = optimize.minimize(
-                self._deviance,
-                start,
-                args=(data,),
-                method="L-BFGS-B",
-                jac=True,
+                self._deviance, start, args=(data,), method="L-BFGS-B", jac=True,
                 bounds=[(0.0, _CEILING)] * len(self.sizes),
                 options={"ftol": 1e-13, "gtol": 1e-6, "maxiter": 300},
-            )
+            )  # fmt: skip
             if not end.success or _at_rest(end):
                 break
             start = end.x
@@ -253,14 +245,9 @@ class MixedDesign:
         places = np.argsort(self._order)
         by_factor = np.split(loads, np.cumsum(self.sizes)[:-1])
         return MixedFit(
-            coefficients=start + unit * part.beta,
-            covariance=residual * part.inverse,
-            components=residual * ratios[places],
-            residual=residual,
-            ratios=ratios[places],
-            loglik=loglik,
-            loads=tuple(by_factor[place] for place in places),
-        )
+            start + unit * part.beta, residual * part.inverse, residual * ratios[places], residual,
+            ratios[places], loglik, tuple(by_factor[place] for place in places),
+        )  # fmt: skip
 
 
 def _at_rest(end: optimize.OptimizeResult) -> bool:
@@ -346,13 +333,7 @@ def gap_power(
 
 
 def editors_needed(
-    gap: float,
-    *,
-    variance: float,
-    systems: int,
-    level: float,
-    power: float,
-    place: bool = False,
+    gap: float, *, variance: float, systems: int, level: float, power: float, place: bool = False
 ) -> int | None:
     """The fewest editors with this power, or None where even very many would not do."""
     options = {"variance": variance, "systems": systems, "level": level, "place": place}
@@ -365,21 +346,11 @@ def editors_needed(
         high *= 2
         if high > MOST_EDITORS:
             return None
-    low = max(high // 2, 2)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return smallest(enough, high, max(high // 2, 2) + 1)
 
 
 def detectable_gap(
-    *,
-    variance: float,
-    editors: int,
-    systems: int,
-    level: float,
-    power: float,
-    place: bool = False,
+    *, variance: float, editors: int, systems: int, level: float, power: float, place: bool = False
 ) -> float:
     """The gap that this many editors find with this power; not a number below three editors."""
     if kit_degrees(editors, systems, place=place) < 1:
@@ -389,8 +360,7 @@ def detectable_gap(
     unit = float(np.sqrt(2 * variance / editors))
 
     def lack(gap: float) -> float:
-        return power - gap_power(
-            gap, variance=variance, editors=editors, systems=systems, level=level, place=place
-        )
+        options = {"variance": variance, "level": level, "place": place}
+        return power - gap_power(gap, editors=editors, systems=systems, **options)  # type: ignore[arg-type]
 
     return float(optimize.brentq(lack, 0.0, 200 * unit))

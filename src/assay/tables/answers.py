@@ -13,7 +13,16 @@ from assay.errors import InputError
 from assay.results import Note, plural
 from assay.tables.guess import JOIN, Guess, side_of
 from assay.tables.layout import filled_down, rows_alone
-from assay.tables.load import MAX_LISTED, Findings, Raw, Source, lines_of, load, to_text
+from assay.tables.load import (
+    MAX_LISTED,
+    Findings,
+    Raw,
+    Source,
+    lines_of,
+    load,
+    to_number,
+    to_text,
+)
 from assay.tables.numerals import seconds_of, understood
 from assay.tables.schemas import RESERVED, SCHEMAS
 from assay.tables.tables import ANSWER, Ratings, TestSet, read_scores
@@ -47,6 +56,11 @@ def as_guessed(source: Source, found: Guess, file: str | None = None) -> Raw:
     raw = load(source, text=lambda name: name not in (*found.melted, *found.metrics))
     if file is not None and "file" in found.columns.values() and "file" not in raw.frame.columns:
         raw = replace(raw, frame=raw.frame.with_columns(file=pl.lit(file)))
+    return rows_as_guessed(raw, found)
+
+
+def rows_as_guessed(raw: Raw, found: Guess) -> Raw:
+    """What :func:`as_guessed` makes of a table that was loaded."""
     raw = _with_numbers(_as_laid_out(raw, found), found)
     if found.melted:
         return _long(raw, found)
@@ -72,18 +86,29 @@ def _with_numbers(raw: Raw, found: Guess) -> Raw:
             changed.append(read[0].alias(name))
             said.setdefault(read[1], []).append(name)
     if "seconds" in own:
-        times = raw.frame[own["seconds"]]
-        clock = seconds_of(times)
-        if clock is not None:
-            changed.append(clock.alias(times.name))
-            said.setdefault("hours, minutes and seconds", []).append(times.name)
-        elif (scale := found.scaled("seconds")) != 1:
-            changed.append(times.cast(pl.Float64, strict=False) * scale)
+        times, how = _in_seconds(raw, raw.frame[own["seconds"]], found.scaled("seconds"))
+        changed.append(times)
+        if how:
+            said.setdefault(how, []).append(times.name)
     if not changed:
         return raw
     read_as = "; ".join(f"{', '.join(names)} (read {how})" for how, names in said.items())
     notes = (Note("numbers-read", f"numbers written for people: {read_as}"),) if said else ()
     return replace(raw, frame=raw.frame.with_columns(changed), notes=(*raw.notes, *notes))
+
+
+def _in_seconds(raw: Raw, times: pl.Series, scale: float) -> tuple[pl.Series, str]:
+    """Times in seconds, by the unit that the name of their column says; how they were written."""
+    if (clock := seconds_of(times)) is not None:
+        return clock.alias(times.name), "hours, minutes and seconds"
+    if (read := understood(times)) is not None:
+        return (read[0] * scale).alias(times.name), read[1]
+    if scale == 1:
+        return times, ""
+    findings = Findings(raw)
+    number = to_number(times, findings, times.name)
+    findings.stop()
+    return (number * scale).alias(times.name), ""
 
 
 def _texts(frame: pl.DataFrame, found: Guess) -> list[str]:

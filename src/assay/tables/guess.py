@@ -562,7 +562,7 @@ class _Reading:
         machines = sum(bool(MACHINES.fullmatch(name)) for name in names) > len(names) / 2
         if "system" in open_ and (len(open_) == 1 or machines):
             self.found["system"] = place.name
-        elif "system" not in open_ and self._stand_twice():
+        elif "system" not in open_ and (open_[0] in self.schema.required or self._stand_twice()):
             self.found[open_[0]] = place.name
         elif "system" in open_:
             what = f"Is each {place.name} ({_some(sorted(names))}) a system or a {open_[1]}?"

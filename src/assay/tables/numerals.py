@@ -6,6 +6,8 @@ and nothing else.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import polars as pl
 
 from assay.tables.load import MISSING
@@ -15,6 +17,7 @@ CLOCK = r"\d+:[0-5]?\d:[0-5]?\d(\.\d+)?"
 OUT_OF = r"(\d+(?:\.\d+)?)\s*/\s*(\d+)"
 LABELLED = r"([+-]?\d+(?:\.\d+)?)\s*[-\u2013\u2014:=.(]\s*([^\d\s][^\d]*?)\)?"
 
+DAY_NOUGHT, LONGEST = datetime(1899, 12, 31), 86400.0
 MOST_STEPS = 12
 """Of more different texts, or of texts that hardly repeat, none is a step of a scale."""
 
@@ -60,6 +63,10 @@ def seconds_of(values: pl.Series) -> pl.Series | None:
     """
     if values.dtype in (pl.Time, pl.Duration):
         return values.cast(pl.Duration).dt.total_milliseconds() / 1000
+    if isinstance(values.dtype, pl.Datetime):
+        # A spreadsheet's times without a day are of the day before its first.
+        past = (values - DAY_NOUGHT).dt.total_milliseconds() / 1000
+        return past if past.is_between(0, LONGEST).all() else None
     if values.dtype != pl.String:
         return None
     words = values.str.strip_chars()

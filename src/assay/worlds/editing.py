@@ -20,7 +20,6 @@ from assay.tables.edits import Edits
 
 Seen = tuple[str, str, str]
 """Editor, document and system: one document of a kit, in the order of work."""
-
 _LETTERS = np.array(list("abcdefghiklmnoprstuvw"))
 _SIGNS = "xqzjy#¤"
 """What editors write; some text lacks the first, none in earnest has all."""

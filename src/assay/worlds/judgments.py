@@ -28,13 +28,10 @@ from assay.tables.judgments import Judgments, read_judgments
 
 SCALE = 10.0
 """Qualities are drawn between 0 and this."""
-
 MAX_SETS_LISTED = 60_000
 """Up to this many different sets they are listed and drawn by number, which is fastest."""
-
 SETS_AT_ONCE = 5000
 """Sets simulated at once; with their pairs they fit into the cache."""
-
 Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int64]

@@ -20,7 +20,6 @@ from assay.errors import OptionError
 
 MOST_ERRORS = 5
 """WMT20 raters marked at most five errors in a segment, the worst ones."""
-
 ERROR_WEIGHTS = (0.1, 1.0, 5.0, 25.0)
 """Minor punctuation, other minor, major, non-translation."""
 

@@ -46,7 +46,6 @@ from assay.worlds.profiles import PROFILES, Profile
 from assay.worlds.texts import SEVERITIES, rows, spans, write
 
 DOMAINS = ("news", "social", "speech", "reviews")
-
 HIGHEST = 25.0
 """The highest MQM score."""
 

@@ -73,6 +73,13 @@ def test_post_editing_keeps_the_text_and_the_work(serve: Serve, open_page: Open,
     assert stored(served)[0]["edited"] == f"{before} ab1{FAMILY}"
 
 
+def test_light_editing_asks_for_less(serve: Serve, open_page: Open) -> None:
+    page = open_page(serve("post-edit", editing="light").rater)
+    assert "as little as needed" in page.locator(".lead").inner_text()
+    page.locator(".top button", has_text="Guide").click()
+    assert "as little as needed" in page.locator("dialog").inner_text()
+
+
 def test_an_output_may_be_left_as_it_is_or_skipped(serve: Serve, open_page: Open) -> None:
     served = serve("post-edit", systems=1)
     page = open_page(served.rater)

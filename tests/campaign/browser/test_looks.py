@@ -84,6 +84,29 @@ def test_windows_and_the_other_pages(serve: Serve, open_page: Open) -> None:
     assert violations(page) == []
 
 
+def test_a_break_is_suggested_after_long_work_without_one(serve: Serve, open_page: Open) -> None:
+    page = open_page(serve("esa").rater, allow="429")  # an hour passes in a second
+    page.clock.install()
+    page.reload()
+    page.wait_for_selector("#send:visible")
+
+    def work(minutes: int) -> None:
+        for _ in range(minutes):
+            page.keyboard.press("Tab")
+            page.clock.run_for(60_000)
+
+    work(40)
+    page.clock.run_for(6 * 60_000)
+    work(45)
+    assert page.locator("aside").count() == 0
+    work(6)
+    assert "worked for 50 minutes" in page.locator("aside").inner_text()
+    assert violations(page) == []
+    page.locator("aside button", has_text="Pause").click()
+    assert page.locator("dialog.paused").is_visible()
+    assert page.locator("aside").count() == 0
+
+
 def test_pages_without_a_link_say_so(serve: Serve, open_page: Open) -> None:
     served = serve("esa")
     page = open_page(f"{served.url}/rate", wait=".message", allow="401")
@@ -115,6 +138,7 @@ def test_nothing_that_a_rater_gets_names_a_system(serve: Serve, open_page: Open)
             if page.locator(".message").count():
                 break
             finish_screen(page, protocol)
+        page.close()  # the next link takes its cookie's place
 
 
 def finish_screen(page: Page, protocol: str) -> None:

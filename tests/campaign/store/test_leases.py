@@ -178,6 +178,22 @@ def test_a_quota_ends_the_work(place: Place) -> None:
             campaign.finish(two)
 
 
+def test_so_does_the_time_that_one_may_work(place: Place) -> None:
+    settings = Settings(protocol="esa", raters=Raters(number=2, minutes=5))
+    made = make(place, settings)
+    with opened(place) as campaign:
+        one, two = rater_links(campaign, made)
+        for minutes in (2, 3):
+            task = campaign.next(one)
+            for screen in range(len(task["screens"])):
+                timing = {"active_ms": 0 if screen else minutes * 60_000}
+                sent = body(task, screen) | {"timing": timing}
+                last = campaign.send(one, task["lease"], screen, sent)
+        assert last["next"] == "done"
+        assert campaign.next(one)["state"] == "done"
+        assert campaign.next(two)["state"] == "task"
+
+
 def test_long_tasks_are_dealt_in_blocks(place: Place) -> None:
     settings = Settings(
         protocol="da", screen=Screen(most_outputs=4), raters=Raters(number=2, overlap="0%")

@@ -40,7 +40,7 @@ def _make(settings: Settings) -> Protocol:
     if name == "ranking":
         return RankingProtocol()
     if name == "post-edit":
-        return PostEdit(better="lower")
+        return PostEdit(better="lower", editing=settings.screen.editing)
     if name == "mqm":
         taxonomy = make_taxonomy(settings.categories, settings.severities, settings.weights)
         cap = taxonomy.weights.cap

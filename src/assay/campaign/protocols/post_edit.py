@@ -32,9 +32,13 @@ class PostEdit(OutputProtocol):
     keys: ClassVar = ("edited", "keys", "pauses", "sessions")
     from_scratch: ClassVar = True
 
+    editing: str = "full"
+
     def wire(self) -> dict[str, Any]:
-        """Which keys are counted, and from when on a pause is one."""
-        return self._wire(idle_ms=IDLE_MS, pauses_ms=list(PAUSES_MS), keys=list(KEYS))
+        """How much to change, which keys are counted, and from when on a pause is one."""
+        return self._wire(
+            editing=self.editing, idle_ms=IDLE_MS, pauses_ms=list(PAUSES_MS), keys=list(KEYS)
+        )
 
     def answer(
         self, reader: Reader, given: dict[str, Any], path: str, item: RatedText

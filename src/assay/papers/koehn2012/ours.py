@@ -6,20 +6,21 @@ Its readings are listed in :data:`READINGS`, and the result repeats them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
-from assay.engine import run as engine_run
 from assay.papers.compare import (
     OurNumber,
     PaperRequest,
+    PaperWork,
     PrintedCell,
     PrintedNumber,
     Reproduction,
     beside,
     compare,
+    mean_error,
     no_data_note,
+    printed_values,
     read_printed,
 )
 from assay.papers.koehn2012.campaigns import (
@@ -32,7 +33,6 @@ from assay.papers.koehn2012.campaigns import (
     CampaignRecord,
     CampaignWork,
     RealCampaign,
-    WmtCampaign,
     do_work,
     read_campaigns,
     real_work,
@@ -80,28 +80,15 @@ REASONS = {
 }
 """Why a number differs, where it does: by number, or by its first word."""
 END_MOVES = "bootstrap: other resamples move the end of a range by a rank"
-
 Pool = Mapping[tuple[object, ...], Mapping[str, np.ndarray]]
 """Values of all simulated campaigns, by the work that made them."""
 Numbers = dict[str, OurNumber]
 
 
-@dataclass(frozen=True, eq=False)
-class Koehn2012:
-    """The simulated and real campaigns behind the tables; ``finish(run())`` makes the tables."""
+class Koehn2012(PaperWork):
+    """The simulated and real campaigns behind the tables."""
 
-    data: dict[str, WmtCampaign]
-    work: tuple[CampaignWork, ...]
-    request: PaperRequest
-
-    @property
-    def steps(self) -> int:
-        """How many records :meth:`run` yields."""
-        return len(self.work)
-
-    def run(self) -> Iterator[CampaignRecord]:
-        """Simulate and compute, one record per piece of work."""
-        return engine_run(do_work, self.work, rng=self.request.rng, workers=self.request.workers)
+    do = staticmethod(do_work)
 
     def finish(self, steps: Iterable[CampaignRecord]) -> Reproduction:
         """The tables from what :meth:`run` yielded."""
@@ -161,13 +148,6 @@ def _key(work: CampaignWork) -> tuple[object, ...]:
     return work.kind, work.sigma
 
 
-def mean_error(values: np.ndarray) -> tuple[float, float]:
-    """Mean over campaigns and its Monte-Carlo error."""
-    if len(values) < 2:
-        return float(values.mean()), float("nan")
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
-
-
 def _simulated(number: str, values: np.ndarray, runs: int, event: float = 0.0) -> OurNumber:
     """A mean over campaigns beside one over as many as the paper has."""
     mean, error = mean_error(values)
@@ -193,13 +173,14 @@ def ranking_numbers(real: Mapping[str, RealCampaign]) -> Numbers:
     """Tables 2 and 3: scores, ranges and clusters of two language pairs."""
     ours: Numbers = {}
     for lp, table in RANKED.items():
-        lines = sum(item.table == table and item.column == "score" for item in _printed())
+        printed = [item for item in read_printed("koehn2012") if item.table == table]
+        lines = sum(item.column == "score" for item in printed)
         if lp not in real:
             continue
         ranking = real[lp].named
         if len(ranking.systems) != lines:
             lack = OurNumber(needs=f"the paper's {lines} systems of {lp} in {FILE}")
-            ours |= {item.number: lack for item in _printed() if item.table == table}
+            ours |= {item.number: lack for item in printed}
             continue
         for place, item in enumerate(ranking.systems, 1):
             ours[f"{lp} {place} score"] = OurNumber(item.score, note=item.system)
@@ -211,10 +192,6 @@ def ranking_numbers(real: Mapping[str, RealCampaign]) -> Numbers:
         reason = "all pairs of all screens, ties and blanks among them; the paper says 'about'"
         ours[f"{lp} judgments"] = OurNumber(ranking.judgments, reason=reason)
     return ours
-
-
-def _printed() -> tuple[PrintedNumber, ...]:
-    return read_printed("koehn2012")
 
 
 def need_numbers(pool: Pool) -> Numbers:
@@ -290,11 +267,11 @@ def _beside(
 
 def _literal_cells(pool: Pool, real: Mapping[str, RealCampaign]) -> Iterator[PrintedCell]:
     """The bootstrap to the letter of the paper: single judgments, cut at both ends."""
-    printed = {item.number: item for item in _printed()}
+    printed = printed_values("koehn2012")
     values = pool["ranges", 10.0]["literal"]
     for k, size in enumerate(SIZES):
         for c, what in enumerate(WHAT):
-            paper = printed[f"bootstrap {size} {what}"].value
+            paper = printed[f"bootstrap {size} {what}"]
             yield beside("Table 1, literal", f"bootstrap {size:,}", what,
                          *mean_error(values[:, k, c]), paper=paper, digits=2)  # fmt: skip
     for lp, table in RANKED.items():
@@ -302,11 +279,11 @@ def _literal_cells(pool: Pool, real: Mapping[str, RealCampaign]) -> Iterator[Pri
             continue
         for place, item in enumerate(real[lp].literal.systems, 1):
             for name, ours in (("first", item.low_rank), ("last", item.high_rank)):
-                paper = printed[f"{lp} {place} {name}"].value
+                paper = printed[f"{lp} {place} {name}"]
                 yield beside(f"{table}, literal", f"{place} {item.system}", name, ours,
                              paper=paper, digits=0)  # fmt: skip
         yield beside(f"{table}, literal", lp, "clusters", real[lp].literal.clusters,
-                     paper=printed[f"{lp} clusters"].value, digits=0)  # fmt: skip
+                     paper=printed[f"{lp} clusters"], digits=0)  # fmt: skip
 
 
 def _share_cells(pool: Pool) -> Iterator[PrintedCell]:
@@ -334,7 +311,7 @@ def _uniform_cells(pool: Pool, real: Mapping[str, RealCampaign]) -> Iterator[Pri
 
 def _error_cells(pool: Pool) -> Iterator[PrintedCell]:
     """Figure 3 at the sizes and with the sigma that the text has no numbers of."""
-    printed = {item.number: item.value for item in _printed()}
+    printed = printed_values("koehn2012")
     for sigma in (20.0, 10.0):
         table = "Figure 3" if sigma == 20 else "Figure 3, sigma 10"
         for method in METHODS:
@@ -347,7 +324,7 @@ def _error_cells(pool: Pool) -> Iterator[PrintedCell]:
 
 def _reading_cells(pool: Pool, real: Mapping[str, RealCampaign]) -> Iterator[PrintedCell]:
     """What the readings rest on: the paper's numbers beside those of the other reading."""
-    printed = {item.number: item.value for item in _printed()}
+    printed = printed_values("koehn2012")
     for k, size in enumerate(SIZES):
         ours = mean_error(pool["errors", 10.0]["two-sided"][:, k, 0])
         yield beside("readings", "sign test two-sided, Table 1", f"size at {size:,}", *ours,

@@ -6,22 +6,23 @@ Its readings are listed in :data:`READINGS`, and the result repeats those whose 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
 import assay
 from assay.effort.results import RelativeEffort
-from assay.engine import run as engine_run
 from assay.papers.compare import (
     OurNumber,
     PaperRequest,
+    PaperWork,
     PrintedCell,
     Reproduction,
     beside,
     compare,
+    mean_error,
     no_data_note,
+    printed_values,
     read_printed,
 )
 from assay.papers.korotaev2022.editing import (
@@ -35,7 +36,6 @@ from assay.papers.korotaev2022.editing import (
     MEASURES,
     SEGMENTS,
     Edited,
-    EditingData,
     EditingRecord,
     EditingWork,
     Selection,
@@ -91,22 +91,10 @@ READINGS = {
 Numbers = dict[str, OurNumber]
 
 
-@dataclass(frozen=True, eq=False)
-class Korotaev2022:
-    """The documents and edits behind the tables; ``finish(run())`` makes the tables."""
+class Korotaev2022(PaperWork):
+    """The documents and edits behind the tables."""
 
-    data: EditingData
-    work: tuple[EditingWork, ...]
-    request: PaperRequest
-
-    @property
-    def steps(self) -> int:
-        """How many records :meth:`run` yields."""
-        return len(self.work)
-
-    def run(self) -> Iterator[EditingRecord]:
-        """Compute and simulate, one record per piece of work."""
-        return engine_run(do_work, self.work, rng=self.request.rng, workers=self.request.workers)
+    do = staticmethod(do_work)
 
     def finish(self, steps: Iterable[EditingRecord]) -> Reproduction:
         """The tables from what :meth:`run` yielded."""
@@ -129,7 +117,7 @@ class Korotaev2022:
 
     def _notes(self) -> tuple[Note, ...]:
         present = {CORPUS: self.data.corpus, SEGMENTS: self.data.edits}
-        if not self.work:
+        if not self.runs:
             return (no_data_note("korotaev2022"),)
         return tuple(
             note for file, notes in READINGS.items() if present[file] is not None for note in notes
@@ -196,10 +184,6 @@ def _table(name: str) -> str:
     return "Table 3" if name in ENGINES else "Table 2"
 
 
-def _printed() -> dict[str, float]:
-    return {item.number: item.value for item in read_printed("korotaev2022")}
-
-
 def _selection_cells(selection: Selection | None, *, figures: bool) -> Iterator[PrintedCell]:
     """Section 3.2: knee, clusters, the closest kit, and which methods accept its terms."""
     if selection is None:
@@ -261,7 +245,7 @@ def _edited_cells(edited: Edited | None) -> Iterator[PrintedCell]:
 
 def _described_cells(edited: Edited) -> Iterator[PrintedCell]:
     """Tables 2 to 4 as section 3.5 describes them."""
-    printed = _printed()
+    printed = printed_values("korotaev2022")
     for (name, measure), row in by_name(edited.tables).items():
         column = MEASURES[measure]
         yield beside(f"{_table(name)}, as described", name, column, row.described, digits=4,
@@ -274,7 +258,7 @@ def _described_cells(edited: Edited) -> Iterator[PrintedCell]:
 
 def _aggregate_cells(edited: Edited) -> Iterator[PrintedCell]:
     """Figures 1 and 3 (sums), 2 (means with 83 % intervals) and 4 (every editor's documents)."""
-    printed, rows = _printed(), by_name(edited.tables)
+    printed, rows = printed_values("korotaev2022"), by_name(edited.tables)
     for figure, names in (("Figure 1", DOCUMENTS.values()), ("Figure 3", ENGINES)):
         for name in names:
             paper = sum(printed[f"{name} {column}"] for column in MEASURES.values())
@@ -362,7 +346,7 @@ def _engine_cells(result: assay.Effort) -> Iterator[PrintedCell]:
 
 def _reading_cells(edited: Edited) -> Iterator[PrintedCell]:
     """What the readings rest on."""
-    printed, plain = _printed(), by_name(edited.unrounded)
+    printed, plain = printed_values("korotaev2022"), by_name(edited.unrounded)
     for (name, measure), row in plain.items():
         column = MEASURES[measure]
         yield beside("readings", f"{name}, not rounded", column, row.pooled, digits=4,
@@ -379,10 +363,8 @@ def _reading_cells(edited: Edited) -> Iterator[PrintedCell]:
 def _chance_cells(values: Mapping[str, np.ndarray]) -> Iterator[PrintedCell]:
     """How often chance alone gives what the paper saw: the two engines are equally good."""
     for name, hits in values.items():
-        share = 100 * hits
-        error = float(share.std(ddof=1) / len(share) ** 0.5)
-        yield beside("beyond", "six editors, engines equally good", name, float(share.mean()),
-                     error, digits=1)  # fmt: skip
+        yield beside("beyond", "six editors, engines equally good", name, *mean_error(100 * hits),
+                     digits=1)  # fmt: skip
 
 
 def _beyond_cells(edited: Edited) -> Iterator[PrintedCell]:

@@ -9,20 +9,20 @@ paper's coverage makes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 import assay
-from assay.designs.population import Population
 from assay.papers.compare import (
     OurNumber,
     PaperRequest,
+    PaperWork,
     PrintedCell,
     PrintedNumber,
     Reproduction,
     beside,
     compare,
+    mean_error,
     no_data_note,
     read_printed,
 )
@@ -43,9 +43,8 @@ from assay.papers.lo2023.scores import (
     usable,
 )
 from assay.results import Note
-from assay.sampling.summary import length_shares, metric_scores
+from assay.sampling.summary import metric_scores
 from assay.sampling.trial import StabilityRecord
-from assay.stats.intervals import discordant
 
 DRAWS, LEAST = 1000, 1
 RUNS = 13
@@ -67,13 +66,8 @@ Numbers = dict[str, OurNumber]
 Records = Mapping[StabilityRun, Sequence[StabilityRecord]]
 
 
-@dataclass(frozen=True, eq=False)
-class Lo2023:
-    """The simulated samples behind the tables; ``finish(run())`` makes the tables."""
-
-    data: ScoreFolder
-    runs: tuple[StabilityRun, ...]
-    request: PaperRequest
+class Lo2023(PaperWork):
+    """The simulated samples behind the tables."""
 
     @property
     def steps(self) -> int:
@@ -166,7 +160,8 @@ def real_change(item: ScoredPair, metric: str, annotated: np.ndarray) -> bool:
     rows = [systems.index(item.test_set.systems[k]) for k in kept]
     scores, drawn = scores[rows], annotated[kept]
     means = np.where(drawn, scores, 0.0).sum(axis=1) / drawn.sum(axis=1)
-    return bool(discordant(means, scores.mean(axis=1)).any())
+    gaps = (np.sign(mean[:, None] - mean) for mean in (means, scores.mean(axis=1)))
+    return not np.array_equal(*gaps)
 
 
 def change_numbers(data: ScoreFolder, records: Records) -> Numbers:
@@ -297,19 +292,16 @@ def _length(
     if item is None:
         return OurNumber(needs=pair.file)
     if sample == "DB":
-        share, error = _mean_share(simulated[str(pair)], k)
-        return OurNumber(share, error, reason="other lengths drawn")
+        shares = 100 * simulated[str(pair)].length_shares[:, k]
+        return OurNumber(*mean_error(shares), reason="other lengths drawn")
     annotated = item.annotated("DF")
     if sample == "DF" and annotated is None:
         return OurNumber(needs=f"df_selected in {pair.file}")
-    layout = Population(item.test_set).layout
-    drawn = np.ones(layout.population, dtype=bool)
-    if annotated is not None:
-        drawn = np.asarray(annotated.any(axis=0))
-    shares = length_shares(layout, drawn)[k]
+    lengths = np.bincount(item.test_set.document)[item.test_set.document]
     if sample == "DF":
-        return OurNumber(100 * shares.sample, reason=PLANNED)
-    return OurNumber(100 * shares.full, reason="another test set")
+        lengths = lengths[np.asarray(annotated).any(axis=0)]
+    share = 100 * float((np.minimum(lengths // 10, len(LENGTHS) - 1) == k).mean())
+    return OurNumber(share, reason=PLANNED if sample == "DF" else "another test set")
 
 
 def _by_pair(records: Records, design: str) -> dict[str, StabilityRecord]:
@@ -322,13 +314,6 @@ def _by_pair(records: Records, design: str) -> dict[str, StabilityRecord]:
     return by_name
 
 
-def _mean_share(record: StabilityRecord, k: int) -> tuple[float, float]:
-    shares = 100 * record.length_shares[:, k]
-    if len(shares) < 2:
-        return float(shares.mean()), float("nan")
-    return float(shares.mean()), float(shares.std(ddof=1) / np.sqrt(len(shares)))
-
-
 def _length_cells(records: Records) -> Iterator[PrintedCell]:
     """Table 4 for our own snippets, and for fixed ones as the paper describes them."""
     simulated = {"DB ours": _by_pair(records, "DB"), "DF simulated": _by_pair(records, "DF")}
@@ -338,7 +323,8 @@ def _length_cells(records: Records) -> Iterator[PrintedCell]:
             record = by_name.get(str(LanguagePair(22, lp)))
             if record is not None:
                 for k, column in enumerate(LENGTHS):
-                    yield beside("Table 4", f"{lp} {label}", column, *_mean_share(record, k))
+                    found = mean_error(100 * record.length_shares[:, k])
+                    yield beside("Table 4", f"{lp} {label}", column, *found)
 
 
 def _mean_cells(records: Records) -> Iterator[PrintedCell]:

@@ -28,12 +28,10 @@ METRICS = ("COMET-20", "YiSi-1", "sentBLEU", "chrF")
 """The columns of Tables 1-3."""
 COVERAGE_TABLES = {"SL": "Table 6", "WD": "Table 7", "DF": "Table 8"}
 """Where the coverage is of the pairs that WMT sampled by segments, documents, fixed snippets."""
-
 BUDGETS = ("10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%")
 """The budgets of the figure of stability."""
 DESIGN_OF = {"Table 1": "SL", "Table 2": "WD", "Table 3": "DF"}
 """The design by which WMT sampled the pairs of a table."""
-
 COLUMN_NAMES = {"COMET-20": ("COMET-20", "COMET-DA_2020", "COMET")}
 """What a metric of the paper may be called in a file, where that differs."""
 
@@ -43,7 +41,6 @@ ANNOTATED = {
     "DF": ("df_selected",),
 }
 """The columns that say what WMT sampled, by design."""
-
 _SEGMENTS = re.compile(r"wmt(\d\d)_metrics_([a-z]+-[a-z]+)\.parquet")
 _DOCUMENTS = re.compile(r"wmt(\d\d)_docmetrics\.parquet")
 

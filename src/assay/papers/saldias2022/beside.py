@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from assay.papers.compare import PrintedCell, beside, read_printed
+from assay.papers.compare import PrintedCell, beside, printed_values, read_printed
 from assay.papers.saldias2022.description import description_cells
 from assay.papers.saldias2022.draws import OTHER_MEANS, UNEVEN, Tallies, bound_cells
 from assay.papers.saldias2022.ratings import RatingFile, RatingFolder
@@ -36,14 +36,9 @@ def beside_cells(data: RatingFolder, tallies: Tallies) -> Iterator[PrintedCell]:
     yield from _mean_cells(tallies.means)
     yield from _ordering_cells(tallies.single, "orderings")
     yield from _ordering_cells(tallies.means, "orderings, means of raters")
-    for by_pair, reading in ((tallies.single, "single raters"), (tallies.means, "means")):
-        yield from _literal_cells(by_pair, reading)
-    for by_pair, reading in ((tallies.single, "single raters"), (tallies.means, "means")):
-        yield from _beyond_cells(by_pair, reading)
-
-
-def _printed() -> dict[str, float]:
-    return {item.number: item.value for item in read_printed("saldias2022")}
+    for make in (_literal_cells, _beyond_cells):
+        for by_pair, reading in ((tallies.single, "single raters"), (tallies.means, "means")):
+            yield from make(by_pair, reading)
 
 
 def paper_gain(start: str, method: str) -> float | None:
@@ -52,7 +47,7 @@ def paper_gain(start: str, method: str) -> float | None:
     >>> round(paper_gain("EnDe", "docs-prop+cv-knn"), 1)
     14.0
     """
-    printed = _printed()
+    printed = printed_values("saldias2022")
     error = printed.get(f"{start} {method} error")
     return None if error is None else 100 * (1 - error / printed[f"{start} baseline error"])
 
@@ -118,7 +113,7 @@ def _other_mean_cells(tallies: Mapping[str, Tally]) -> Iterator[PrintedCell]:
 
 def _mean_cells(tallies: Mapping[str, Tally]) -> Iterator[PrintedCell]:
     """The same methods on the means of all raters, which vary less than single ratings."""
-    printed = _printed()
+    printed = printed_values("saldias2022")
     for lp, tally in tallies.items():
         for method in ("baseline", *METHODS):
             summary = summarise(tally, METHODS.get(method, method))
@@ -150,7 +145,7 @@ def _ordering_cells(tallies: Mapping[str, Tally], table: str) -> Iterator[Printe
 
 
 def _ordering(table: str, lp: str, pair: tuple[str, str], tally: Tally) -> Iterator[PrintedCell]:
-    printed = _printed()
+    printed = printed_values("saldias2022")
     best, second = sorted(pair, key=lambda method: printed[f"{lp} {method} error"])
     one = summarise(tally, METHODS.get(best, best))
     two = summarise(tally, METHODS.get(second, second))

@@ -31,7 +31,6 @@ FILE_NAMES = {"Tohoku": "Tohoku-AIP-NTT", "Tencent": "Tencent_Translation",
 IN_PLACE_OF = {"BLEURT-extended": "BLEURT-20"}
 """A metric of the paper and the nearest one that the files have."""
 VIRTUAL = "a column of single ratings mixes raters"
-
 Numbers = dict[str, OurNumber]
 
 

@@ -10,13 +10,20 @@ for one. The other readings are in :data:`READINGS`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 import assay
 from assay.engine import run as engine_run
-from assay.papers.compare import OurNumber, PaperRequest, Reproduction, compare, no_data_note
+from assay.papers.compare import (
+    OurNumber,
+    PaperRequest,
+    PaperWork,
+    Reproduction,
+    compare,
+    no_data_note,
+)
 from assay.papers.saldias2022.beside import beside_cells, curve_cells
 from assay.papers.saldias2022.description import description_numbers, scatter, scatter_cells
 from assay.papers.saldias2022.draws import (
@@ -82,27 +89,19 @@ REASONS = {
 }
 """Why a method's numbers may differ from the paper's; of the others, because of the metrics."""
 REASONS["docs-incr-human"] = REASONS["docs-incr-metrics"]
-
 Numbers = dict[str, OurNumber]
 
 
-@dataclass(frozen=True, eq=False)
-class Saldias2022:
-    """The simulations behind the tables; ``finish(run())`` makes the tables."""
-
-    data: RatingFolder
-    runs: tuple[RaterRun, ...]
-    request: PaperRequest
+class Saldias2022(PaperWork):
+    """The simulations behind the tables."""
 
     @property
     def steps(self) -> int:
         """How many records :meth:`run` yields."""
-        systems = [
-            len(trial.test_set.systems)
-            for corpus in self.data.development.values()
-            for trial in corpus.raters
-        ]
-        return sum(run.steps for run in self.runs) + sum(systems) * (3 * len(OTHER) + len(UNEVEN))
+        corpora = self.data.development.values()
+        systems = sum(len(rater.test_set.systems) for corpus in corpora for rater in corpus.raters)
+        steps: int = sum(run.steps for run in self.runs)
+        return steps + systems * (3 * len(OTHER) + len(UNEVEN))
 
     def run(self) -> Iterator[Step]:
         """Draw the samples: a record per method, rater, system and size, then bounds and means."""

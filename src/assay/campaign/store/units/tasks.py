@@ -185,10 +185,10 @@ def expire(unit: Unit) -> int:
 
 def choose(unit: Unit, rater: Record) -> Record | None:
     """The task that a rater gets."""
-    if rater.quota is not None and rater.done >= rater.quota:
-        return None
     kinds, who = unit.rules.kinds, {"rater": rater.id}
-    for kind in ("tutorial", "qualify"):
+    if _has_enough(unit, rater):
+        return unit.one(FREE, kind="after", **who) if "after" in kinds else None
+    for kind in ("before", "tutorial", "qualify"):
         found = unit.one(FREE, kind=kind, **who) if kind in kinds else None
         if found is not None:
             return found
@@ -202,7 +202,16 @@ def choose(unit: Unit, rater: Record) -> Record | None:
     found = again if again is not None else new
     if found is None and due:
         found = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who)
+    if found is None and "after" in kinds and not may_come(unit, rater):
+        found = unit.one(FREE, kind="after", **who)
     return found
+
+
+def _has_enough(unit: Unit, rater: Record) -> bool:
+    """Whether a rater has done as many tasks, or worked as long, as one may."""
+    minutes = unit.rules.settings.raters.minutes
+    by_time = minutes is not None and rater.active_ms >= minutes * MINUTE
+    return by_time or (rater.quota is not None and rater.done >= rater.quota)
 
 
 def _check_due(unit: Unit, rater: Record) -> bool:
@@ -289,7 +298,7 @@ def _expected_seconds(unit: Unit) -> float:
 
 def may_come(unit: Unit, rater: Record) -> bool:
     """Whether a rater for whom there is nothing now may get something later."""
-    if rater.quota is not None and rater.done >= rater.quota:
+    if _has_enough(unit, rater):
         return False
     wanted = MAY_COME_TEXT if unit.rules.protocol.kind == "edits" else MAY_COME
     return unit.one(wanted, kind="rate", rater=rater.id) is not None
@@ -297,7 +306,7 @@ def may_come(unit: Unit, rater: Record) -> bool:
 
 def _nothing(unit: Unit, rater: Record) -> dict[str, Any]:
     """Why there is nothing for a rater now: others still work, or all is done."""
-    if rater.quota is not None and rater.done >= rater.quota:
+    if _has_enough(unit, rater):
         return _reply(unit, rater, "done", "You have done all the tasks that were planned for you.")
     if may_come(unit, rater):
         return _reply(

@@ -91,12 +91,15 @@ export function unread(words) {
   return true;
 }
 
+/** What is to be done. @param {any} task */
+export const how = (task) => t(`how-${task.protocol}${task.options.editing === "light" ? "-light" : ""}`);
+
 /** What the campaign says, how this kind of task works, and all keys. @param {any} task @param {boolean} [first]  before the first task */
 export function guide(task, first = false) {
   const keys = keysOf(task);
   const dialog = open(t("guide"),
     task.instructions && h("div", { class: "instructions" }, markdown(task.instructions)),
-    h("p", {}, t(`how-${task.protocol}`)),
+    h("p", {}, how(task)),
     h("h3", {}, t("keys")),
     h("dl", { class: "keys" }, keys.flatMap(([names, text]) => [h("dt", {}, names.map((name) => key(name))), h("dd", {}, text)])),
     first && h("p", { class: "acts" }, button(t("begin"), () => dialog.close(), { class: "primary" })));

@@ -2,9 +2,10 @@
 
 import { Outbox, Refused, call, isPassing } from "./api.js";
 import { PairwiseView, RankingView } from "./compare.js";
-import { declineDialog, guide, lessonDialog, menu, mineDialog, pauseDialog, problemDialog, unread } from "./dialogs.js";
+import { declineDialog, guide, how, lessonDialog, menu, mineDialog, pauseDialog, problemDialog, unread } from "./dialogs.js";
 import { button, fill, h, isTyping, key } from "./dom.js";
 import { finishing } from "./finish.js";
+import { FormView } from "./form.js";
 import { choose, named, preferred, speak, t } from "./i18n.js";
 import { PostEditView } from "./postedit.js";
 import { RatingView } from "./rating.js";
@@ -15,6 +16,8 @@ import { Work } from "./work.js";
 const VIEWS = { pairwise: PairwiseView, ranking: RankingView, "post-edit": PostEditView };
 const BEAT = 60_000;
 const ASK_AGAIN = 30_000;
+const LONG = 50; // minutes of work after which a break is suggested
+const BREAK = 5; // minutes without an act are one
 
 class Page {
   constructor() {
@@ -39,6 +42,8 @@ class Page {
     this.correcting = false;
     this.sending = false;
     this.acted = false;
+    this.worked = 0;
+    this.rested = 0;
     /** @type {number | undefined} */
     this.again = undefined;
     document.addEventListener("keydown", (event) => this.onKey(event));
@@ -140,7 +145,7 @@ class Page {
     this.screen = screen;
     this.showProgress(task);
     const codes = task.screens[screen];
-    const View = VIEWS[/** @type {"pairwise"} */ (task.protocol)] || RatingView;
+    const View = task.questions ? FormView : VIEWS[/** @type {"pairwise"} */ (task.protocol)] || RatingView;
     const fresh = (/** @type {string} */ name) => View.fresh(task, name);
     const answers = task.answers?.[screen]; // given before, to be corrected
     const draft = task.drafts?.[screen] || (answers && { at: 0, cells: View.restore(task, answers, codes) });
@@ -161,7 +166,7 @@ class Page {
     this.head.classList.remove("resting");
     this.showGaps();
     this.reveal();
-    if (unread(task.instructions)) this.offTheClock(guide(task, true));
+    if (!task.questions && unread(task.instructions)) this.offTheClock(guide(task, true));
   }
 
   /** Bring what is asked for into view, however much context stands before it. */
@@ -174,14 +179,14 @@ class Page {
 
   /** What to do, until the first task is done. @param {any} task */
   lead(task) {
-    return task.progress?.done || this.correcting ? null : h("p", { class: "lead" }, t(`how-${task.protocol}`));
+    return task.progress?.done || this.correcting || task.questions ? null : h("p", { class: "lead" }, how(task));
   }
 
   /** What is special about this task. @param {any} task */
   banner(task) {
     const parts = [];
     if (task.screens.length > 1) parts.push(t("screen-of", { number: this.screen + 1, all: task.screens.length }));
-    if (task.kind === "tutorial" || task.kind === "qualify") parts.push(t(`kind-${task.kind}`));
+    if (["tutorial", "qualify", "form"].includes(task.kind)) parts.push(t(`kind-${task.kind}`));
     if (this.correcting) parts.push(t("correcting"));
     const back = this.correcting && button(t("back-to-work"), () => this.load());
     return h("h1", { class: parts.length ? "banner" : "hidden" }, parts.length ? parts.join(" · ") : t("task"), " ", back || null);
@@ -255,6 +260,7 @@ class Page {
   }
 
   async beat() {
+    this.remind();
     if (!this.task || !this.acted || document.hidden) return;
     this.acted = false;
     try {
@@ -262,6 +268,24 @@ class Page {
     } catch {
       // answers are taken late as well
     }
+  }
+
+  /** Every minute: suggest a break after long work without one. */
+  remind() {
+    const working = this.task && this.acted && !document.hidden;
+    this.rested = working ? 0 : this.rested + 1;
+    if (this.rested >= BREAK) this.worked = 0;
+    if (working) this.worked += 1;
+    if (this.worked < LONG) return;
+    const box = h("aside", { class: "organisers", role: "status" },
+      h("p", { class: "words" }, t("break-time", { n: this.worked })),
+      button(t("pause"), () => {
+        box.remove();
+        this.pause();
+      }),
+      button("×", () => box.remove(), { class: "quiet", "aria-label": t("close") }));
+    this.main.before(box);
+    this.worked = 0;
   }
 
   /** Out of sight and out of the clock. */
@@ -285,7 +309,7 @@ class Page {
       { name: t("mine"), act: () => mineDialog((lease) => this.correct(lease)) },
       ...(task ? [
         { name: t("problem"), act: () => problemDialog(task.lease, (text) => this.say(text)) },
-        { name: t("decline-title"), act: () => this.decline() },
+        ...(task.questions ? [] : [{ name: t("decline-title"), act: () => this.decline() }]),
       ] : []),
     ];
     menu(entries, (tag) => this.language(tag));
