@@ -134,6 +134,10 @@ class Command(TyperCommand):
             self.refuse_bytes(ctx.params)
             self.refuse_overwriting(ctx.params)
             self.refuse_endings(ctx.params)
+            if ctx.command_path.split()[1:2] in (["campaign"], ["serve"]) and self.name != "links":
+                from assay.cli.campaign import need_campaign
+
+                need_campaign()
             if ctx.obj is None:
                 return super().invoke(ctx)
             from assay.cli.project import keep, say_taken
@@ -695,6 +699,15 @@ def say(*lines: str) -> None:
     """Say something to people on stdout."""
     for line in lines:
         print(visible(line))
+
+
+def tell(found: Mapping[str, Any], json: bool, *lines: str) -> None:
+    """Print what was found as JSON or in lines; whoever waits for it has it at once."""
+    if json:
+        print_json(found)
+    else:
+        say(*lines)
+    sys.stdout.flush()
 
 
 def note(*lines: str) -> None:
