@@ -134,12 +134,22 @@ class Command(TyperCommand):
             self.refuse_bytes(ctx.params)
             self.refuse_overwriting(ctx.params)
             self.refuse_endings(ctx.params)
+            if ctx.command_path.split()[1:2] in (["campaign"], ["serve"]) and self.name != "links":
+                from assay.cli.campaign import need_campaign
+
+                need_campaign()
             if ctx.obj is None:
                 return super().invoke(ctx)
             from assay.cli.project import keep, say_taken
 
             say_taken(self, ctx, ctx.obj)
-            done = super().invoke(ctx)
+            try:
+                done = super().invoke(ctx)
+            except (BrokenPipeError, SystemExit) as error:
+                # Whoever reads has enough; rich leaves by itself then. The files are written.
+                if isinstance(error.__context__ or error, BrokenPipeError):
+                    keep(ctx, ctx.obj)
+                raise
             keep(ctx, ctx.obj)
             return done
         except InputError as error:
@@ -695,6 +705,15 @@ def say(*lines: str) -> None:
     """Say something to people on stdout."""
     for line in lines:
         print(visible(line))
+
+
+def tell(found: Mapping[str, Any], json: bool, *lines: str) -> None:
+    """Print what was found as JSON or in lines; whoever waits for it has it at once."""
+    if json:
+        print_json(found)
+    else:
+        say(*lines)
+    sys.stdout.flush()
 
 
 def note(*lines: str) -> None:

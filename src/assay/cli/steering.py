@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.cli import deliver, names, people, print_json, progress_bars, refuse_alone, say
+from assay.cli import deliver, names, people, progress_bars, refuse_alone, tell
 from assay.cli.campaign import campaign, need_campaign, opened_campaign
 from assay.cli.options import Count, File, Text
 from assay.errors import InputError, OptionError, need_known
@@ -23,7 +23,6 @@ def status(folder: Path, *, save: File = None, json: bool = False) -> None:
 
     Example: assay campaign status news
     """
-    need_campaign()
     _compute_results(folder)
     with opened_campaign(folder) as opened:
         deliver(opened.status(), save, json)
@@ -31,7 +30,6 @@ def status(folder: Path, *, save: File = None, json: bool = False) -> None:
 
 def _steer(folder: Path, method: str, body: dict[str, Any], json: bool) -> None:
     """Ask the running server, or do it here where there is none; then say how things stand."""
-    need_campaign()
     from assay.campaign.client import WireClient, WireError
     from assay.campaign.keys import read_keys
 
@@ -157,7 +155,6 @@ def export(
 
     Example: assay campaign export news --format pearmut
     """
-    need_campaign()
     from assay.campaign.exchange.export import export_tables
     from assay.campaign.exchange.tools import TOOLS, export_format
 
@@ -194,7 +191,6 @@ def import_(
 
     Example: assay campaign import news annotations.jsonl --format pearmut
     """
-    need_campaign()
     from assay.campaign.exchange.imports import READERS, import_answers
 
     if format is None:
@@ -210,15 +206,11 @@ def backup(folder: Path, *, output: Path, json: bool = False) -> None:
 
     Example: assay campaign backup news -o news-monday.db
     """
-    need_campaign()
     if output.exists():
         raise InputError(f"'{output}' is there already; name another file")
     with opened_campaign(folder) as opened:
         opened.backup(output)
-    if json:
-        print_json({"written": [str(output)]})
-    else:
-        say(f"written to {output}")
+    tell({"written": [str(output)]}, json, f"written to {output}")
 
 
 @campaign.command("rebuild")
@@ -227,7 +219,6 @@ def rebuild(folder: Path, *, json: bool = False) -> None:
 
     Example: assay campaign rebuild news
     """
-    need_campaign()
     with opened_campaign(folder, write=True) as opened:
         opened.rebuild()
         deliver(opened.status(), None, json)
@@ -239,7 +230,6 @@ def forget(folder: Path, rater: str, *, json: bool = False) -> None:
 
     Example: assay campaign forget news rater-3
     """
-    need_campaign()
     from assay.campaign.keys import read_keys, write_keys
 
     with opened_campaign(folder, write=True) as opened:
@@ -247,10 +237,8 @@ def forget(folder: Path, rater: str, *, json: bool = False) -> None:
     keys = read_keys(folder)
     rest = {name: token for name, token in keys.raters.items() if name != rater}
     write_keys(folder, replace(keys, raters=rest))
-    if json:
-        print_json({"rater": code_name})
-    else:
-        say(f"what named {rater} is gone; the answers are kept, as of {code_name}")
+    said = f"what named {rater} is gone; the answers are kept, as of {code_name}"
+    tell({"rater": code_name}, json, said)
 
 
 @campaign.command("simulate")
@@ -265,7 +253,6 @@ def simulate(
 
     Example: assay campaign simulate rehearsal --careless 3 --leaving 4
     """
-    need_campaign()
     from assay.campaign.keys import read_keys
     from assay.campaign.simulated.rehearsal import rehearse
     from assay.campaign.web.background import serving

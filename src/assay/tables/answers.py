@@ -40,9 +40,19 @@ def tidy(source: Source, found: Guess) -> pl.DataFrame:
     >>> tidy(wide, assay.guess(wide)).rows()
     [('1', 'A', 'Rater 1', 70), ('1', 'A', 'Rater 2', 75), ('2', 'A', 'Rater 1', 80)]
     """
-    raw = as_guessed(source, found)
+    return _named(as_guessed(source, found), found)
+
+
+def _named(raw: Raw, found: Guess) -> pl.DataFrame:
+    """The rows of a table under Assay's names."""
     names = {user: name for name, user in found.columns.items()}
     return raw.frame.drop([n for n in found.columns if n not in names], strict=False).rename(names)
+
+
+def tidied(source: Source, found: Guess) -> tuple[pl.DataFrame, tuple[Note, ...]]:
+    """What :func:`tidy` gives, with what to know of it."""
+    raw = as_guessed(source, found)
+    return _named(raw, found), raw.notes
 
 
 def as_guessed(source: Source, found: Guess, file: str | None = None) -> Raw:
@@ -160,9 +170,17 @@ def _with_sides(raw: Raw, found: Guess) -> Raw:
         return side_of(said, found.columns) or said
 
     rows = raw.frame.select(pl.col(left, right, winner).cast(pl.String)).rows()
+    read: dict[str, set[str]] = {}
+    for _, _, word in rows:
+        if word is not None and (known := side_of(word, found.columns)):
+            read.setdefault(known, set()).add(word)
+    steps = [f"{', '.join(sorted(words))} as {to}" for to, words in read.items() if len(words) > 1]
+    text = f"{winner}: {'; '.join(steps)}; by how much is not used"
+    notes = (Note("values-read", text),) if steps else ()
     return replace(
-        raw, frame=raw.frame.with_columns(pl.Series(winner, [side(*row) for row in rows]))
-    )
+        raw, frame=raw.frame.with_columns(pl.Series(winner, [side(*row) for row in rows])),
+        notes=(*raw.notes, *notes),
+    )  # fmt: skip
 
 
 def join_ratings(tables: Sequence[tuple[str, Ratings]]) -> Ratings:

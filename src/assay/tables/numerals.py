@@ -15,6 +15,7 @@ from assay.tables.load import MISSING
 COMMA = r"[+-]?\d+(,\d+)?"
 CLOCK = r"\d+:[0-5]?\d:[0-5]?\d(\.\d+)?"
 OUT_OF = r"(\d+(?:\.\d+)?)\s*/\s*(\d+)"
+STARS = "★+☆*"
 LABELLED = r"([+-]?\d+(?:\.\d+)?)\s*[-\u2013\u2014:=.(]\s*([^\d\s][^\d]*?)\)?"
 
 DAY_NOUGHT, LONGEST = datetime(1899, 12, 31), 86400.0
@@ -47,6 +48,8 @@ def understood(values: pl.Series) -> tuple[pl.Series, str] | None:
     if _all(known, OUT_OF) and known.str.extract(OUT_OF, 2).n_unique() == 1:
         most = known.str.extract(OUT_OF, 2)[0]
         return _sure(words.str.extract(OUT_OF, 1), words, f"a number out of {most}")
+    if _all(known, STARS):
+        return words.str.count_matches("★").cast(pl.Float64), "★★★☆☆ as 3"
     steps = len(known) <= MOST_STEPS and 2 * len(known) <= len(words.drop_nulls())
     if steps and _all(known, LABELLED) and _one_to_one(known):
         return _sure(words.str.extract(LABELLED, 1), words, "the number before the word")
