@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 TITLE = "A simulated campaign"
 MADE = ".assay-demo"
 """The file with the digest of everything that a demo wrote, as sha256sum writes it."""
+TABLES = ("scores", "sample", "ratings", "judgments", "edits")
+RESULTS = ("stability", "sample", "raters", "estimates", "ranking", "effort")
+PAGE = "report.html"
+FILES = (*(f"{name}.tsv" for name in TABLES), *(f"{name}.json" for name in RESULTS), PAGE)
 BUDGET, JUDGMENTS = "20%", 3000
 EDITORS, HUMAN, HOURLY = 9, "human", 40.0
 
@@ -47,17 +51,15 @@ def demo(
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output}: no folder can be made there ({error.strerror})") from None
-    page = output / "report.html"
+    _refuse_foreign(output)
+    page = output / PAGE
     run = _run(as_rng(seed), seed)
-    files = [f"{name}.tsv" for name in run.tables] + [f"{name}.json" for name in run.results]
-    files.append(page.name)
-    _refuse_foreign(output, files)
     for name, table in run.tables.items():
         table.write(output / f"{name}.tsv")
     for name, result in run.results.items():
         save_json(result.to_dict(), output / f"{name}.json")
     write_report(list(run.results.values()), page, title=TITLE)
-    made = "".join(f"{_digest(output / name)}  {name}\n" for name in files)
+    made = "".join(f"{_digest(output / name)}  {name}\n" for name in FILES)
     write_bytes(output / MADE, made.encode())
     estimates = run.estimates
     if json:
@@ -73,11 +75,11 @@ def demo(
     say(f"report: {page}")
 
 
-def _refuse_foreign(folder: Path, files: list[str]) -> None:
+def _refuse_foreign(folder: Path) -> None:
     """Refuse to write over a file that is not as a demo left it."""
     listed = folder / MADE
     made = listed.read_text("utf-8", errors="replace").splitlines() if listed.is_file() else []
-    for name in files:
+    for name in FILES:
         path = folder / name
         if path.exists() and f"{_digest(path)}  {name}" not in made:
             raise InputError(f"{path} is there, and not as a demo wrote it; name another folder")
@@ -108,18 +110,15 @@ class _Run:
     @property
     def tables(self) -> dict[str, Any]:
         """What a campaign has on file, by name."""
-        return {
-            "scores": self.world.test_set, "sample": self.sample, "ratings": self.ratings,
-            "judgments": self.judgments, "edits": self.edits,
-        }  # fmt: skip
+        tables = (self.world.test_set, self.sample, self.ratings, self.judgments, self.edits)
+        return dict(zip(TABLES, tables, strict=True))
 
     @property
     def results(self) -> dict[str, Any]:
         """What the report shows, by name, in the order of the pipeline."""
-        return {
-            "stability": self.stability, "sample": self.summary, "raters": self.raters,
-            "estimates": self.estimates, "ranking": self.ranking, "effort": self.effort,
-        }  # fmt: skip
+        results = (self.stability, self.summary, self.raters, self.estimates, self.ranking,
+                   self.effort)  # fmt: skip
+        return dict(zip(RESULTS, results, strict=True))
 
 
 def _run(rng: np.random.Generator, seed: int) -> _Run:
